@@ -32,6 +32,7 @@ type Options struct {
 	Judged  *CrossValidation                     // a cross-validation that was made before, whose best learner learns; nil: none
 	Path    *Path                                // a path that was followed before, whose chosen penalty the learner has; nil: none
 	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
+	Receipt *model.Receipt                       // gets the sums of the model, of the rows and of the weights after each epoch, which takes a pass over the rows; nil: none
 }
 
 // Fitted is a whole training: the model, complete, and how it went.
@@ -164,6 +165,9 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	held := block.Held(src, src.Spec().Weighted || opt.classWeighted())
 	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
+	if opt.Receipt != nil {
+		j.trail = new(trail)
+	}
 	after, end := beside.After(ctx)
 	defer end()
 	f, interrupted := j.learn(ctx, after)
@@ -192,6 +196,9 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	if m.Data.Fingerprint == "" {
 		f.Survey = opt.Survey
+	}
+	if opt.Receipt != nil && interrupted == nil && err == nil {
+		err = j.receipt(ctx, m)
 	}
 	return f, cmp.Or(interrupted, err)
 }
@@ -224,6 +231,7 @@ type job[T kernel.Float] struct {
 	class           int       // the class if rows are those of one class and the rest
 	versus          int       // rows are those of one of so many classes and the rest; 0 where they are all there is
 	held            int64     // bytes of all rows in memory
+	trail           *trail    // gets the sums of the weights; nil: nobody wants them
 }
 
 func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
@@ -260,7 +268,7 @@ func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
 
 // whole learns by the learner alone; see learn.
 func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
-	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.Settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.watched(), Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.Trust(j.validation)
 	}

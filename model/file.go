@@ -40,11 +40,22 @@ func (m *Model) encode() ([]byte, error) {
 	c := *m.compact()
 	c.Preprocessing = m.weighedTexts()
 	c.Features = append([]string{}, c.Features...) // null is damage
+	data, err := sealed(&c)
+	if err == errTooLarge {
+		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFile>>20)
+	}
+	return data, err
+}
+
+var errTooLarge = fmt.Errorf("it takes more than %d MiB", maxFile>>20)
+
+// sealed returns v as indented JSON, with the checksum of all bytes before it as the last key.
+func sealed(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(&c); err != nil {
+	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
 	b.Truncate(b.Len() - len("\n}\n"))
@@ -52,7 +63,7 @@ func (m *Model) encode() ([]byte, error) {
 	sum := sha256.Sum256(b.Bytes())
 	fmt.Fprintf(&b, "  \"checksum\": \"sha256:%x\"\n}\n", sum)
 	if b.Len() > maxFile {
-		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFile>>20)
+		return nil, errTooLarge
 	}
 	return b.Bytes(), nil
 }
@@ -65,6 +76,12 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	}
 	n, err := w.Write(data)
 	return int64(n), err
+}
+
+// Sum returns the SHA-256 of the model's file.
+func (m *Model) Sum() (Sum, error) {
+	data, err := m.encode()
+	return SumBytes(data), err
 }
 
 // Save writes the model's file. A file that is there already is replaced at once or left as it was.
@@ -185,21 +202,29 @@ func checkFormat(name string) error {
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }
 
-// checkSum finds the line of the checksum, which ends the file but for the closing brace, and compares the sum with the
-// bytes before it.
+// checkSum returns an error unless the checksum is that of the bytes before it.
 func checkSum(data []byte) error {
+	if what := sumFault(data); what != "" {
+		return fmt.Errorf("%w: %s; restore it or train again", ErrDamaged, what)
+	}
+	return nil
+}
+
+// sumFault finds the line of the checksum, which ends the file but for the closing brace, and compares the sum with the
+// bytes before it. It says what is wrong, or "".
+func sumFault(data []byte) string {
 	const key = "\n  \"checksum\": \"sha256:"
 	at := bytes.LastIndex(data, []byte(key))
 	if at < 0 {
-		return fmt.Errorf("%w: no checksum on the last line but one: the file was cut or rewritten; restore it or train again", ErrDamaged)
+		return "no checksum on the last line but one: the file was cut or rewritten"
 	}
 	sum, rest, _ := bytes.Cut(data[at+len(key):], []byte("\"\n"))
 	if string(bytes.TrimSpace(rest)) != "}" {
-		return fmt.Errorf("%w: checksum is not the last key: the file was rewritten; restore it or train again", ErrDamaged)
+		return "checksum is not the last key: the file was rewritten"
 	}
 	want := sha256.Sum256(data[:at+1])
 	if string(sum) != hex.EncodeToString(want[:]) {
-		return fmt.Errorf("%w: wrong checksum: the file was changed after it was written; restore it or train again", ErrDamaged)
+		return "wrong checksum: the file was changed after it was written"
 	}
-	return nil
+	return ""
 }

@@ -112,7 +112,7 @@ workers.`,
   halfspace train train.parquet --label label --out m.json
   halfspace eval --model m.json train.parquet
   halfspace predict --model m.json train.parquet --out predictions.parquet`,
-		Version:       version(),
+		Version:       console.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          unknownCommand,
@@ -120,19 +120,10 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
-	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU, benching.Bench} {
+	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Convert, Gen, inspecting.CPU, benching.Bench} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root
-}
-
-// version returns the version of the program and of the compiler.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel), " + runtime.Version()
-	}
-	return info.Main.Version + ", " + info.GoVersion
 }
 
 // finish completes the command of a verb and those below it: it notes when the work begins, checks paths and explains errors.

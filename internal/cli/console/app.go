@@ -56,3 +56,10 @@ func (a *App) PrintJSON(v any) error {
 func (a *App) PrintLine(format string, args ...any) error {
 	return a.Print([]byte(say.Line(fmt.Sprintf(format, args...)) + "\n"))
 }
+
+// Quiet returns an app like a that prints no notes.
+func (a *App) Quiet() *App {
+	quiet := *a
+	quiet.Stderr = &Patient{ctx: a.Stderr.ctx, w: io.Discard}
+	return &quiet
+}

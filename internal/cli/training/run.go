@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"halfspace/block"
@@ -35,17 +36,17 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 		return err
 	}
 	t.seconds.Load = time.Since(start).Seconds()
-	fitted, err := t.learn(ctx)
+	var receipt *model.Receipt
+	if o.receipt != "" {
+		receipt = new(model.Receipt)
+	}
+	fitted, err := t.learn(ctx, receipt)
 	if fitted == nil {
 		return unfinished(a, err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
-	if o.out != "" {
-		if err := files.SaveModel(ctx, fitted.Model, o.out); err != nil {
-			a.Kept = ": " + err.Error()
-			return err
-		}
-		a.Kept = ": " + o.out + " has the weights so far"
+	if err := t.save(ctx, fitted.Model, receipt, slices.Concat(paths, validationPaths), err); err != nil {
+		return err
 	}
 	bar.End()
 	if !t.inMemory() && fitted.Survey != nil {
@@ -56,6 +57,26 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 		return bad
 	}
 	return err
+}
+
+// save writes the model and the receipt, if there are files for them. A training that ended with an error has no receipt.
+func (t *trainer[T]) save(ctx context.Context, m *model.Model, receipt *model.Receipt, paths []string, ended error) error {
+	if t.out == "" {
+		return nil
+	}
+	if err := files.SaveModel(ctx, m, t.out); err != nil {
+		t.Kept = ": " + err.Error()
+		return err
+	}
+	t.Kept = ": " + t.out + " has the weights so far"
+	switch {
+	case receipt == nil:
+		return nil
+	case ended != nil:
+		t.Note("--receipt: none was written, since nobody could repeat this training")
+		return nil
+	}
+	return t.saveReceipt(ctx, receipt, paths)
 }
 
 // unfinished returns err. For an interrupt it notes how far the training was.
@@ -119,8 +140,8 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 	return nil
 }
 
-// learn judges the candidates of a grid, if there is one, and learns with the best.
-func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
+// learn judges the candidates of a grid, if there is one, and learns with the best. It fills in the receipt, unless that is nil.
+func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted[T], error) {
 	opt := t.fitOptions(t.App, t.bar)
 	if t.learner.InMemory {
 		bytes := block.Held(t.data.Source, t.Storage.Weighted)
@@ -147,7 +168,7 @@ func (t *trainer[T]) learn(ctx context.Context) (*fit.Fitted[T], error) {
 		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
 		t.learner = cv.Best()
 	}
-	opt.Survey, opt.HoldOut = t.survey, t.share
+	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
 	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {

@@ -3,6 +3,7 @@ package training
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,8 +39,9 @@ type trainOptions struct {
 	init        string       // the file of the model to begin with
 	begin       *model.Model // that model; nil: begin with zeros
 
-	out  string
-	json bool
+	out, receipt string
+	typed        []model.Typed // the options, for the receipt
+	json         bool
 }
 
 // Train returns the command that learns a model.
@@ -95,11 +97,24 @@ func learnersHelp() string {
 
 // runTrain checks the options, and trains in the type of --dtype.
 func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string) error {
-	if err := o.loadInit(a, cmd); err != nil {
+	paths, validation, err := o.prepare(a, cmd, args)
+	if err != nil {
 		return err
 	}
+	if o.Dtype.Value == "float64" {
+		return trainAs[float64](cmd.Context(), a, o, paths, validation)
+	}
+	return trainAs[float32](cmd.Context(), a, o, paths, validation)
+}
+
+// prepare checks the options. It returns the files to learn from and those to validate on.
+func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string) (paths, validation []string, err error) {
+	o.typed = typed(cmd)
+	if err := o.loadInit(a, cmd); err != nil {
+		return nil, nil, err
+	}
 	if err := o.check(cmd, args); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if o.begin != nil && o.share > 0 {
 		a.Note("the model of --init may have seen the rows that --validation holds out: name a FILE of other rows")
@@ -107,21 +122,23 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
 		o.Columns.Standardize, o.Columns.KeepWide = true, true
 	}
-	paths, err := dataset.Expand(args)
-	if err != nil {
-		return err
+	if paths, err = dataset.Expand(args); err != nil {
+		return nil, nil, err
 	}
-	var validation []string
 	if o.validation != "" && o.share == 0 {
 		if validation, err = dataset.Expand([]string{o.validation}); err != nil {
-			return fmt.Errorf("--validation: %w", err)
+			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}
-	if err := files.CheckOut(o.out, append(validation, paths...)); err != nil {
-		return err
+	inputs := slices.Concat(validation, paths)
+	if err := files.CheckOut(o.out, inputs); err != nil {
+		return nil, nil, err
+	}
+	if err := o.checkReceipt(inputs); err != nil {
+		return nil, nil, err
 	}
 	if err := o.checkFolds(cmd); err != nil {
-		return err
+		return nil, nil, err
 	}
 	noteUnused(a, cmd, o)
 	o.Storage.Shared, o.Storage.Parted = o.share > 0 || o.folds > 0, o.share > 0
@@ -130,10 +147,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 		o.LearnFrom = func(counts []int64) dataset.Choice { return fit.Stratified(o.seed, o.share, counts).Others() }
 		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
 	}
-	if o.Dtype.Value == "float64" {
-		return trainAs[float64](cmd.Context(), a, o, paths, validation)
-	}
-	return trainAs[float32](cmd.Context(), a, o, paths, validation)
+	return paths, validation, nil
 }
 
 // addFlags adds the flags of train under their headings: data, learner, judging, output, machine.
@@ -162,6 +176,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"Give --grid again for a second option: all combinations are tried.")
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
+	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	flags.SetGroup(f, "Output")
 	o.AddMachine(cmd)

@@ -1,0 +1,15 @@
+package console
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// Version returns the version of the program and of the compiler.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel), " + runtime.Version()
+	}
+	return info.Main.Version + ", " + info.GoVersion
+}

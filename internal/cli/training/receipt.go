@@ -1,0 +1,203 @@
+package training
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/fit"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// untold are the options of train that no receipt has: where results go, and what changes none.
+var untold = []string{"out", "receipt", "json", "help", "storage", "workers", "isa", "progress", "memory", "cache"}
+
+// typed returns the options that were given, for a receipt.
+func typed(cmd *cobra.Command) []model.Typed {
+	all := []model.Typed{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(untold, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		all = append(all, model.Typed{Option: f.Name, Values: values})
+	})
+	return all
+}
+
+// give gives options to a command, as if they were typed.
+func give(cmd *cobra.Command, options ...model.Typed) error {
+	for _, o := range options {
+		f := cmd.Flags().Lookup(o.Option)
+		if f == nil || slices.Contains(untold, o.Option) {
+			return fmt.Errorf("it has the option --%s, which is none that a training repeats: use the version of halfspace that wrote it", o.Option)
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			if err := list.Replace(o.Values); err != nil {
+				return fmt.Errorf("--%s: %w", o.Option, err)
+			}
+			f.Changed = true
+			continue
+		}
+		for _, v := range o.Values {
+			if err := cmd.Flags().Set(o.Option, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkReceipt returns an error if --receipt can't be used.
+func (o *trainOptions) checkReceipt(inputs []string) error {
+	switch {
+	case o.receipt == "":
+		return nil
+	case o.out == "":
+		return console.Usagef("--receipt without --out, and it tells how that model came about: name a file for the model")
+	case files.ToStdout(o.receipt):
+		return console.Usagef("--receipt is %s: name a file", o.receipt)
+	case o.receipt == o.out:
+		return console.Usagef("--receipt and --out are %s: name another file", o.out)
+	}
+	return files.CheckOut(o.receipt, inputs)
+}
+
+// saveReceipt completes the receipt and writes it.
+func (t *trainer[T]) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
+	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
+		return fmt.Errorf("--receipt: %w", err)
+	}
+	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: kernel.DetectedCPU().Brand,
+		ISA: kernel.Active().String(), Workers: t.Workers, Streamed: !t.inMemory(), Seconds: t.seconds.Train}
+	return r.Save(t.receipt)
+}
+
+// sumFiles returns the sums of files. Of standard input there are none.
+func (t *trainer[T]) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
+	var all []model.FileSum
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == "-" || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		if err != nil {
+			return nil, files.OpenError(path, err)
+		}
+		sum, err := sumFile(ctx, path)
+		if err != nil {
+			return nil, files.OpenError(path, err)
+		}
+		all = append(all, sum)
+		t.bar.Show("hashing the files", "", int64(len(all)), int64(len(paths)))
+	}
+	t.bar.End()
+	return all, nil
+}
+
+func sumFile(ctx context.Context, path string) (sum model.FileSum, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	sum.Name = path
+	sum.Bytes, err = io.Copy(h, until{ctx, f})
+	h.Sum(sum.SHA256[:0])
+	return sum, err
+}
+
+// An until is a reader that fails once ctx ends.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(p)
+}
+
+// differingEpochs returns for each class the first epoch, from 1, whose weights differ.
+func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
+	for i := range max(len(a), len(b)) {
+		var x, y model.ClassSums
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		for e := range max(len(x.Weights), len(y.Weights)) {
+			if e >= len(x.Weights) || e >= len(y.Weights) || x.Weights[e] != y.Weights[e] {
+				all = append(all, ClassEpoch{max(x.Class, y.Class), e + 1})
+				break
+			}
+		}
+	}
+	return all
+}
+
+// differingFiles names the files that aren't those of the receipt, in their order.
+func (t *trainer[T]) differingFiles(ctx context.Context, r *model.Receipt, paths []string) (differ []string, err error) {
+	now, err := t.sumFiles(ctx, paths)
+	if err != nil || len(now) == 0 || len(r.Files) == 0 {
+		return nil, err
+	}
+	for i, f := range now {
+		if i >= len(r.Files) || f.SHA256 != r.Files[i].SHA256 {
+			differ = append(differ, f.Name)
+		}
+	}
+	return differ, nil
+}
+
+// differingRuns returns the rows whose sums aren't those of the receipt. The rows have the features of the model.
+func (t *trainer[T]) differingRuns(ctx context.Context, r *model.Receipt) ([]RowRange, error) {
+	now, err := fit.SumRows(ctx, t.data.Source, t.Workers)
+	if err != nil {
+		return nil, err
+	}
+	ranges := rowRanges(r.Rows, now, false)
+	if r.Validation != nil && t.validation.Source != nil {
+		if now, err = fit.SumRows(ctx, t.validation.Source, t.Workers); err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, rowRanges(*r.Validation, now, true)...)
+	}
+	return ranges, nil
+}
+
+// rowRanges returns the rows of the runs that differ. Adjacent runs are one range.
+func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
+	rows := max(a.Rows, b.Rows)
+	for i := range max(len(a.Runs), len(b.Runs)) {
+		if i < len(a.Runs) && i < len(b.Runs) && a.Runs[i] == b.Runs[i] {
+			continue
+		}
+		first := int64(i) * a.RunRows
+		last := min(first+a.RunRows, rows) - 1
+		if n := len(all); n > 0 && all[n-1].Last == first-1 {
+			all[n-1].Last = last
+			continue
+		}
+		all = append(all, RowRange{first, last, validation})
+	}
+	return all
+}

@@ -1,0 +1,164 @@
+package training
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// optionsOf returns the options of train that learn a model again from data. It is an error if the model doesn't tell them
+// all.
+func optionsOf(ctx context.Context, m *model.Model, data []string) ([]model.Typed, error) {
+	if err := untellable(m); err != nil {
+		return nil, err
+	}
+	var all optionList
+	all.add("algo", m.Algorithm)
+	all.add("label", m.Label)
+	all.add("dtype", m.Dtype)
+	all.add("no-bias", strconv.FormatBool(!m.FitBias))
+	all.add("multiclass", m.Options.Multiclass)
+	all.add("sample-weight", m.Options.SampleWeight)
+	if len(m.Classes) == 2 {
+		all.add("positive", m.Positive.Text)
+	}
+	for class, w := range m.Options.ClassWeight {
+		all.append("class-weight", m.Classes[class].Text+"="+number(w))
+	}
+	if m.Options.Seed != nil {
+		all.add("seed", strconv.FormatUint(*m.Options.Seed, 10))
+	}
+	if share := m.Options.Validation; share > 0 {
+		all.add("validation", number(share))
+	}
+	if cv := m.Training.CrossValidation; cv != nil {
+		all.add("cv", strconv.Itoa(cv.Folds))
+	}
+	all.addLearner(m)
+	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
+}
+
+// untellable returns an error if a model doesn't tell how it was learned.
+func untellable(m *model.Model) error {
+	what := ""
+	switch {
+	case m.Algorithm == fit.OnlineName || fit.Describe(m.Algorithm) == nil:
+		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", say.Short(m.Algorithm, 40))
+	case m.Options.Get("init") != nil:
+		what = "with which weights it began"
+	case m.Training.Path != nil:
+		what = "which penalties its path began with"
+	case m.Training.Validation != nil && m.Options.Validation == 0:
+		what = "which file it was validated on"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the model doesn't tell %s: give its --receipt", what)
+}
+
+type optionList []model.Typed
+
+// add adds an option, unless its value is empty.
+func (l *optionList) add(option, value string) {
+	if value != "" {
+		*l = append(*l, model.Typed{Option: option, Values: []string{value}})
+	}
+}
+
+// append adds a value to the last option if it has that name, and else the option.
+func (l *optionList) append(option, value string) {
+	if n := len(*l); n > 0 && (*l)[n-1].Option == option {
+		(*l)[n-1].Values = append((*l)[n-1].Values, value)
+		return
+	}
+	l.add(option, value)
+}
+
+// addLearner adds the options of the learner.
+func (l *optionList) addLearner(m *model.Model) {
+	learner := fit.Describe(m.Algorithm)
+	for i := range learner.Options {
+		if value := m.Options.Get(learner.Options[i].Name); value != nil {
+			l.add(learner.Options[i].Name, fmt.Sprint(value))
+		}
+	}
+	if m.Expansion == nil {
+		return
+	}
+	k := m.Expansion.Kernel
+	l.add("kernel", k.Kind)
+	if k.Kind != "linear" {
+		l.add("gamma", number(k.Gamma))
+	}
+	if k.Kind == "poly" {
+		l.add("degree", strconv.Itoa(k.Degree))
+		l.add("coef0", number(k.Coef0))
+	}
+}
+
+// addColumns adds the options on columns. The features of svmlight data are all that it has.
+func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
+	p := m.Preprocessing
+	spec := m.Spec()
+	if p != nil {
+		l.add("nulls", string(p.Nulls))
+		l.add("standardize", strconv.FormatBool(p.Standardized()))
+	}
+	for _, c := range spec.Columns() {
+		if c.Kind != schema.CrossColumn && !svmlight {
+			l.append("features", c.Name)
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	for _, text := range p.NullValues {
+		l.append("null-values", text)
+	}
+	var codings []string
+	for _, c := range p.Columns {
+		switch coding := fmt.Sprintf("hash:%d", c.HashBits); c.Kind {
+		case schema.OneHotColumn:
+			codings = append(codings, c.Name+"=onehot")
+		case schema.HashColumn:
+			codings = append(codings, c.Name+"="+coding)
+		case schema.CrossColumn:
+			var names []string
+			for _, part := range c.Of {
+				names = append(names, part.Name)
+			}
+			text, err := fields(names)
+			if err != nil {
+				return err
+			}
+			l.append("cross", text+"="+coding)
+		}
+	}
+	text, err := fields(codings)
+	l.add("categorical", text)
+	return err
+}
+
+// fields joins texts by commas. It quotes those that need it.
+func fields(texts []string) (string, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	err := w.Write(texts)
+	w.Flush()
+	if err = errors.Join(err, w.Error()); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

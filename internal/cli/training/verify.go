@@ -1,0 +1,340 @@
+package training
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/rows"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+type verifyOptions struct {
+	rows.Options // on text files and on the machine; a training takes them as they are
+
+	model, receipt string
+	json           bool
+}
+
+// Verify returns the command that learns a model again and compares.
+func Verify(a *console.App) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify --model m.json DATA... [--receipt FILE] [options]",
+		Short: "Train again, and tell whether the same model comes out",
+		Long: `Verify trains again with the options of a model, or of its receipt, on DATA. It
+tells whether the same bytes come out. They do on every CPU, with any number of
+workers, in memory or streamed, if DATA has the same rows.
+
+If another model comes out, verify tells what differs. With a receipt, which
+train --receipt wrote, it also tells in which runs of 4,096 rows the data
+differs, and from which epoch on the weights do. The receipt also tells options
+that a model doesn't have.
+
+The exit status is 0 if the model is verified, and 1 if it is not.`,
+		Example: `  halfspace train train.parquet --label y --out m.json --receipt receipt.json
+  halfspace verify --model m.json train.parquet --receipt receipt.json`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "", "`FILE` The model to verify. (required)")
+	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model.")
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
+	o.Text.AddTo(cmd)
+	o.AddMachine(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.model == "" {
+			return console.Usagef("--model is missing: name the model to verify")
+		}
+		return o.run(cmd, a, args)
+	}
+	return cmd
+}
+
+// A Verdict is what verify --json prints.
+type Verdict struct {
+	Verified bool     `json:"verified"`
+	Model    string   `json:"model"`
+	Rows     int64    `json:"rows"`
+	Differ   []string `json:"differ,omitempty"` // keys of the model's file
+
+	Runs   []RowRange   `json:"differing_runs,omitempty"` // of rows, if there is a receipt
+	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
+	Files  []string     `json:"differing_files,omitempty"`
+
+	ISA     string  `json:"isa"`
+	Workers int     `json:"workers"`
+	Seconds float64 `json:"seconds"`
+}
+
+// RowRange is rows of the training, from the first to the last, or of its validation.
+type RowRange struct {
+	First      int64 `json:"first"`
+	Last       int64 `json:"last"`
+	Validation bool  `json:"validation,omitempty"`
+}
+
+// ClassEpoch is the first epoch of a training after which the weights differ. Class is that of ClassSums.
+type ClassEpoch struct {
+	Class int `json:"class"`
+	Epoch int `json:"epoch"`
+}
+
+func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) error {
+	start := time.Now()
+	m, err := files.LoadModel(cmd.Context(), o.model)
+	if err != nil {
+		return err
+	}
+	var receipt *model.Receipt
+	if o.receipt != "" {
+		if receipt, err = loadReceipt(o.receipt, o.model); err != nil {
+			return err
+		}
+	}
+	again, err := o.training(cmd, m, receipt, args)
+	if err != nil {
+		return err
+	}
+	r := &repetition{App: a, again: again, m: m, receipt: receipt, v: &Verdict{Model: o.model}}
+	learn := r.repeat32
+	if m.Dtype == "float64" {
+		learn = r.repeat64
+	}
+	if err := learn(cmd.Context(), args); err != nil {
+		return err
+	}
+	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), again.Workers, time.Since(start).Seconds()
+	if o.json {
+		err = a.PrintJSON(r.v)
+	} else {
+		err = a.Print(r.v.text(m, receipt != nil))
+	}
+	if err == nil && !r.v.Verified {
+		err = fmt.Errorf("%s: not verified", o.model)
+	}
+	return err
+}
+
+// loadReceipt reads the receipt of the model at a path.
+func loadReceipt(path, of string) (*model.Receipt, error) {
+	r, err := model.LoadReceipt(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(of)
+	if err != nil {
+		return nil, files.OpenError(of, err)
+	}
+	if r.Model != model.SumBytes(data) {
+		return nil, fmt.Errorf("%s: it is the receipt of another model than %s: name the one that was written with it", path, of)
+	}
+	return r, nil
+}
+
+// training returns the training that learns the model again.
+func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *model.Receipt, args []string) (*again, error) {
+	t := &again{cmd: &cobra.Command{Use: "train"}}
+	t.cmd.SetContext(cmd.Context())
+	t.addFlags(t.cmd)
+	from, options := o.receipt, []model.Typed(nil)
+	if receipt != nil {
+		options = receipt.Options
+	} else {
+		var err error
+		if options, err = optionsOf(cmd.Context(), m, args); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.model, err)
+		}
+		from = o.model
+	}
+	if err := give(t.cmd, options...); err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	var failed error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if to := t.cmd.Flags().Lookup(f.Name); to != nil && f.Name != "receipt" && f.Name != "json" {
+			failed = errors.Join(failed, set(to, f))
+		}
+	})
+	return t, failed
+}
+
+// set gives a flag the value of another.
+func set(to, from *pflag.Flag) error {
+	to.Changed = true
+	if list, ok := to.Value.(pflag.SliceValue); ok {
+		return list.Replace(from.Value.(pflag.SliceValue).GetSlice())
+	}
+	return to.Value.Set(from.Value.String())
+}
+
+// An again is a training of the verb train that is made again.
+type again struct {
+	trainOptions
+	cmd *cobra.Command
+}
+
+// A repetition compares a model with what its training gives.
+type repetition struct {
+	*console.App
+	*again
+	m       *model.Model
+	receipt *model.Receipt // nil: there is none
+	v       *Verdict
+}
+
+func (r *repetition) repeat32(ctx context.Context, args []string) error {
+	return repeatAs[float32](ctx, r, args)
+}
+func (r *repetition) repeat64(ctx context.Context, args []string) error {
+	return repeatAs[float64](ctx, r, args)
+}
+
+// repeatAs trains again, and compares.
+func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string) error {
+	quiet := r.Quiet()
+	paths, validation, err := r.prepare(quiet, r.cmd, args)
+	if err != nil {
+		return err
+	}
+	bar := r.NewProgress(r.Progress.Value)
+	defer bar.End()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	t := &trainer[T]{App: quiet, trainOptions: &r.trainOptions, bar: bar}
+	sums := new(model.Receipt)
+	learned, err := t.repeat(ctx, sums, paths, validation)
+	if err != nil {
+		return err
+	}
+	r.v.Rows = learned.Training.Rows
+	if r.v.Differ, err = differing(r.m, learned); err != nil {
+		return err
+	}
+	r.v.Verified = len(r.v.Differ) == 0
+	if r.receipt == nil {
+		return nil
+	}
+	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
+	if r.v.Files, err = t.differingFiles(ctx, r.receipt, slices.Concat(paths, validation)); err != nil {
+		return err
+	}
+	if !r.v.Verified {
+		t.Columns.Follow(r.m.Spec())
+		t.LearnFrom = nil
+		if err := t.open(ctx, paths, validation); err != nil {
+			return err
+		}
+		defer t.close()
+		if r.v.Runs, err = t.differingRuns(ctx, r.receipt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeat learns a model, and fills in the sums.
+func (t *trainer[T]) repeat(ctx context.Context, sums *model.Receipt, paths, validation []string) (*model.Model, error) {
+	defer t.close()
+	if err := t.open(ctx, paths, validation); err != nil {
+		return nil, err
+	}
+	fitted, err := t.learn(ctx, sums)
+	if err != nil {
+		return nil, err
+	}
+	return fitted.Model, nil
+}
+
+// differing returns the keys that differ in the files of two models, in the order of the alphabet.
+func differing(a, b *model.Model) ([]string, error) {
+	var keys [2]map[string]json.RawMessage
+	for i, m := range []*model.Model{a, b} {
+		var text strings.Builder
+		if _, err := m.WriteTo(&text); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(text.String()), &keys[i]); err != nil {
+			return nil, err
+		}
+		delete(keys[i], "checksum")
+	}
+	var differ []string
+	both := maps.Clone(keys[0])
+	maps.Copy(both, keys[1])
+	for _, key := range slices.Sorted(maps.Keys(both)) {
+		if string(keys[0][key]) != string(keys[1][key]) {
+			differ = append(differ, key)
+		}
+	}
+	return differ, nil
+}
+
+// text is the report for people.
+func (v *Verdict) text(m *model.Model, receipt bool) []byte {
+	var s console.Sheet
+	var pairs []string
+	add := func(name, format string, args ...any) { pairs = append(pairs, name, fmt.Sprintf(format, args...)) }
+	if v.Verified {
+		s.Line("%s: verified: the training gives the same bytes again", v.Model)
+	} else {
+		s.Line("%s: not verified: the training gives another model", v.Model)
+		add("differs", "%s", strings.Join(v.Differ, ", "))
+	}
+	switch {
+	case len(v.Runs) > 0:
+		add("rows", "other rows than those of the receipt: %s", v.ranges())
+	case !v.Verified && !receipt && slices.Contains(v.Differ, "data"):
+		add("rows", "other rows than those of the model; its receipt would tell which")
+	default:
+		add("rows", "%s, the same", say.Count(v.Rows))
+	}
+	for _, e := range v.Epochs {
+		class := ""
+		if len(m.Classes) > 2 {
+			class = " of class " + m.Classes[e.Class].Text
+		}
+		add("weights", "other weights%s from epoch %s on", class, say.Count(int64(e.Epoch)))
+	}
+	for _, f := range v.Files {
+		what := "its bytes differ from those of the receipt"
+		if len(v.Runs) == 0 {
+			what += ", its rows don't"
+		}
+		add("file", "%s: %s", f, what)
+	}
+	add("ran on", "%s, %s, %s", v.ISA, say.Plural(int64(v.Workers), "worker"), say.Seconds(v.Seconds))
+	s.Pairs(pairs...)
+	return s.Bytes()
+}
+
+// mostRanges is the most ranges of rows that the text names.
+const mostRanges = 10
+
+func (v *Verdict) ranges() string {
+	var all []string
+	for i, r := range v.Runs {
+		if i == mostRanges {
+			all = append(all, fmt.Sprintf("and %d more", len(v.Runs)-i))
+			break
+		}
+		text := fmt.Sprintf("%s to %s", say.Count(r.First), say.Count(r.Last))
+		if r.Validation {
+			text += " of the validation"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}

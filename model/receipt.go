@@ -1,0 +1,221 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"slices"
+
+	"halfspace/internal/atomicfile"
+	"halfspace/internal/say"
+)
+
+// ReceiptFormat is the first thing that a receipt says.
+const ReceiptFormat = "halfspace-receipt/1"
+
+// Receipt tells how a model came about. Whoever has the data can repeat the training and compare: the model, the rows
+// and the weights after each epoch. All sums are SHA-256.
+type Receipt struct {
+	Format     string      `json:"format"`
+	Model      Sum         `json:"model"`                // of the bytes of the model's file
+	Options    []Typed     `json:"options"`              // of the command, as they were typed
+	Files      []FileSum   `json:"files,omitempty"`      // of the data, in the order in which they were read
+	Rows       RowSums     `json:"rows"`                 // that were learned from
+	Validation *RowSums    `json:"validation,omitempty"` // rows that were held out or validated on
+	Epochs     []ClassSums `json:"epochs"`               // the weights after each epoch; a learner of one pass has none
+	Machine    Machine     `json:"machine"`
+}
+
+// A Sum is a SHA-256. Its text is "sha256:" and 64 hexadecimal digits.
+type Sum [sha256.Size]byte
+
+// SumBytes returns the sum of data.
+func SumBytes(data []byte) Sum { return sha256.Sum256(data) }
+
+const sumPrefix = "sha256:"
+
+// MarshalText returns the text of s.
+func (s Sum) MarshalText() ([]byte, error) { return []byte(sumPrefix + hex.EncodeToString(s[:])), nil }
+
+// UnmarshalText sets s to the sum of a text.
+func (s *Sum) UnmarshalText(text []byte) error {
+	digits, ok := bytes.CutPrefix(text, []byte(sumPrefix))
+	if n, err := hex.Decode(s[:], digits[:min(len(digits), 2*len(s))]); !ok || err != nil || n != len(s) || len(digits) != 2*n {
+		return fmt.Errorf("%q is no sum: it has %q and %d hexadecimal digits", say.Short(string(text), 80), sumPrefix, 2*len(s))
+	}
+	return nil
+}
+
+// Typed is an option of a command with its values: one, or several of a list.
+type Typed struct {
+	Option string   `json:"option"`
+	Values []string `json:"values"`
+}
+
+// FileSum is a file that was read.
+type FileSum struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 Sum    `json:"sha256"`
+}
+
+// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a run of RunRows rows, by block.RunSums; the last
+// run may have fewer.
+type RowSums struct {
+	Rows    int64  `json:"rows"`
+	RunRows int64  `json:"run_rows"`
+	Root    Sum    `json:"root"` // of the Merkle tree of RFC 6962, section 2.1
+	Runs    Leaves `json:"runs"`
+}
+
+// Leaves are sums. Their text is the base64 of their bytes, one after another.
+type Leaves []Sum
+
+// MarshalText returns the text of l.
+func (l Leaves) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, slices.Concat(l.parts()...)), nil
+}
+
+func (l Leaves) parts() (parts [][]byte) {
+	for i := range l {
+		parts = append(parts, l[i][:])
+	}
+	return parts
+}
+
+// UnmarshalText sets l to the sums of a text.
+func (l *Leaves) UnmarshalText(text []byte) error {
+	all, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil || len(all)%sha256.Size != 0 {
+		return errors.New("runs are no whole sums in base64")
+	}
+	*l = make(Leaves, 0, len(all)/sha256.Size)
+	for sum := range slices.Chunk(all, sha256.Size) {
+		*l = append(*l, Sum(sum))
+	}
+	return nil
+}
+
+// ClassSums are the sums of the weights after each epoch, from the first. Where each of several classes had a training of
+// its own, Class is the number of the class; otherwise it is 0.
+type ClassSums struct {
+	Class   int   `json:"class"`
+	Weights []Sum `json:"weights"`
+}
+
+// Machine tells where a training ran. No model depends on it.
+type Machine struct {
+	Program  string  `json:"program"` // version
+	OS       string  `json:"os"`
+	Arch     string  `json:"arch"`
+	CPU      string  `json:"cpu,omitempty"`
+	ISA      string  `json:"isa"`
+	Workers  int     `json:"workers"`
+	Streamed bool    `json:"streamed"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// NewRowSums returns the sums of rows in runs of runRows.
+func NewRowSums(rows, runRows int64, runs []Sum) RowSums {
+	return RowSums{Rows: rows, RunRows: runRows, Runs: runs, Root: root(runs)}
+}
+
+// root returns the root of a Merkle tree by RFC 6962, section 2.1.
+func root(leaves []Sum) Sum {
+	switch len(leaves) {
+	case 0:
+		return SumBytes(nil)
+	case 1:
+		return leaves[0]
+	}
+	left := 1 << (bits.Len(uint(len(leaves)-1)) - 1) // the largest power of two below
+	a, b := root(leaves[:left]), root(leaves[left:])
+	return SumBytes(slices.Concat([]byte{1}, a[:], b[:]))
+}
+
+// check returns an error if the sums don't belong together.
+func (r *RowSums) check() error {
+	switch {
+	case r.Rows < 0 || r.RunRows < 1 || int64(len(r.Runs)) != (r.Rows+r.RunRows-1)/r.RunRows:
+		return fmt.Errorf("%d sums of runs of %d rows don't make %d rows", len(r.Runs), r.RunRows, r.Rows)
+	case r.Root != root(r.Runs):
+		return errors.New("the root isn't that of the runs")
+	}
+	return nil
+}
+
+// Save writes the receipt. A file that is there already is replaced at once or left as it was.
+func (r *Receipt) Save(path string) error {
+	r.Format = ReceiptFormat
+	data, err := sealed(r)
+	if err != nil {
+		return fmt.Errorf("%s: the receipt can't be written: %w", path, err)
+	}
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// ErrReceipt is the error of LoadReceipt for a file that is no receipt, is of another version, or was cut or changed.
+var ErrReceipt = errors.New("not a receipt that can be used")
+
+// LoadReceipt reads the receipt at path. Its errors name the file.
+func LoadReceipt(path string) (*Receipt, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
+	}
+	defer f.Close()
+	r, err := ReadReceipt(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, plain(err))
+	}
+	return r, nil
+}
+
+// ReadReceipt reads a receipt to its end. It returns ErrReceipt unless format, checksum and sums are right.
+func ReadReceipt(from io.Reader) (*Receipt, error) {
+	data, err := readObject(from, maxFile)
+	if errors.Is(err, ErrNoModel) {
+		return nil, fmt.Errorf("%w: name what train --receipt wrote", ErrReceipt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var head struct{ Format string }
+	if err := json.Unmarshal(data, &head); err != nil || head.Format != ReceiptFormat {
+		return nil, fmt.Errorf("%w: its format is %q, and this program reads %q", ErrReceipt, say.Short(head.Format, 40), ReceiptFormat)
+	}
+	what := sumFault(data)
+	if what == "" && !bytes.HasSuffix(data, []byte("\n}\n")) {
+		what = "it doesn't end as it was written"
+	}
+	if what != "" {
+		return nil, fmt.Errorf("%w: %s; restore it", ErrReceipt, what)
+	}
+	r := new(Receipt)
+	err = json.Unmarshal(data, r)
+	if err == nil {
+		err = r.Rows.check()
+	}
+	if err == nil && r.Validation != nil {
+		err = r.Validation.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s; restore it", ErrReceipt, say.Short(err.Error(), 200))
+	}
+	return r, nil
+}
