@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,6 +127,9 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 		l.append("null-values", text)
 	}
 	var codings []string
+	if slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Dictionary != nil }) {
+		l.add("hash-texts", "true")
+	}
 	for _, c := range p.Columns {
 		switch coding := fmt.Sprintf("hash:%d", c.HashBits); c.Kind {
 		case schema.OneHotColumn:
