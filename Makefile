@@ -18,7 +18,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima soak faults fuzz clean
+.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse soak faults fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -139,6 +139,11 @@ faults: ## every command on files that ask for much memory or time: minutes
 
 bench-optima: ## passes of every solver on 67 families and 12 real data sets, each optimum held against the best peer's
 	go test -count=1 -timeout 60m -run TestOptima ./bench -table results/solvers.md
+
+bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, whole processes: an hour or more
+	./scripts/need.sh liblinear-train liblinear-tools "benchmarks against LIBLINEAR" || test $$? = 3
+	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
+	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
 
 soak: build ## 100 million rows in 256 MiB of memory
 	./scripts/soak.sh $(BIN)

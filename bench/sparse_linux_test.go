@@ -316,7 +316,7 @@ func sparseHead() string {
 	cpu := kernel.DetectedCPU()
 	return fmt.Sprintf(`# Sparse rows beside other programs
 
-`+"`go test -run TestSparsePeers -timeout 180m ./bench -table results/sparse.md`"+` writes this table: %s (%s), %d cores,
+`+"`make bench-sparse`"+` writes this table: %s (%s), %d cores,
 %s, %s. Other programs may have run beside it: the load average says how many. Processor times
 suffer less from them than wall times do.
 
