@@ -52,7 +52,7 @@ race:
 	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' ./pocket ./train/dual ./train/perceptron
 	CGO_ENABLED=1 go test -race -short -run Invariance ./train/logistic ./train/svm
 
-race-files: ## the same of readers and of the command: to compile Arrow with the race detector takes minutes
+race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(LAZY_GC) go build -race ./internal/cli
 	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
 		./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page

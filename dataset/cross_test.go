@@ -3,8 +3,10 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -100,5 +102,17 @@ func TestCrossErrors(t *testing.T) {
 		if rows, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Cross: []string{"d,c"}, Nulls: schema.NullsDrop}); err != nil || rows.Rows() != 2 {
 			t.Errorf("rows with a missing part stay: error %v", err)
 		}
+	}
+}
+
+// TestCrossOfNumbered: the one column of svmlight features that have no names can't be crossed.
+func TestCrossOfNumbered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "far.svm")
+	if err := os.WriteFile(path, []byte("1 2:1 2000000:1\n0 1:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open[float32](context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}})
+	if err == nil || !strings.Contains(err.Error(), "leave it out of --cross") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func LearnsCategories(categorical string, crosses []string) bool {
 //
 // A sparse list names the elements that aren't 0, and becomes a feature for each element too. It is a list of structures
 // with the fields index and value, a map from integers to numbers, or a structure of two lists, indices and values, as a
-// vector of Spark. The features are as many as the greatest index of the rows says, or the size of Spark's vectors. A null
+// vector of Spark. Its features are one more than the greatest index of the rows, or the size of Spark's vectors if that is larger. A null
 // is a list of zeros. Indices that a Spec's features don't have are ignored.
 //
 // A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a

@@ -250,7 +250,7 @@ func TestWideLists(t *testing.T) {
 	}
 	spec, b := data.Spec(), blocksOf(t, data)[0]
 	if !in.Sparse() || len(spec.Features) != schema.MaxNamed-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
-		spec.Preprocessing.Check(spec.Features) != nil {
+		spec.Preprocessing.Check(spec.Features) != nil || schema.CheckFeatures(spec.Features, spec.Label, spec.Preprocessing) != nil { // as a model is
 		t.Errorf("%s: sparse %t, %d features, notes %v", form, in.Sparse(), len(spec.Features), notes)
 	}
 	if columns, values := b.Sparse.Row(0); !slices.Equal(columns, []uint32{1, schema.MaxNamed - 3, schema.MaxNamed - 2}) || values[1] != 2 {
@@ -279,7 +279,7 @@ func TestWideLists(t *testing.T) {
 		}
 		notes = nil
 		data, err = Load[float32](ctx, []string{path}, Options{Spec: learned.Spec(), Warn: func(note string) { notes = append(notes, note) }})
-		if err != nil || fmt.Sprint(notes) != `[column "v": 2 of 5 rows have indices that the training had not, they are ignored]` {
+		if err != nil || fmt.Sprint(notes) != `[column "v": 2 of 5 rows have indices that the training rows didn't have; they are ignored]` {
 			t.Errorf("%s: notes %v, error %v", form, notes, err)
 		} else if rows, _ := rowsOf(t, data); rows[0][1] != 1 || rows[2][6] != 1 || len(rows[0]) != 12 {
 			t.Errorf("%s: rows %v", form, rows)

@@ -231,7 +231,7 @@ type job[T kernel.Float] struct {
 	class           int       // the class if rows are those of one class and the rest
 	versus          int       // rows are those of one of so many classes and the rest; 0 where they are all there is
 	held            int64     // bytes of all rows in memory
-	trail           *trail    // gets the sums of the weights; nil: nobody wants them
+	trail           *trail    // gets the sums of the weights; nil: not recorded
 }
 
 func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }

@@ -1,4 +1,4 @@
-// To compile Arrow with the race detector takes minutes.
+// Compiling Arrow with the race detector takes minutes, so make race leaves this file out.
 
 //go:build !race
 

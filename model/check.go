@@ -20,7 +20,7 @@ func (m *Model) Check() error {
 	if err := m.checkClasses(); err != nil {
 		return err
 	}
-	if err := m.checkFeatures(); err != nil {
+	if err := cmp.Or(m.checkFeatures(), m.checkSize()); err != nil {
 		return err
 	}
 	if p := m.Projection; p != nil {
@@ -156,6 +156,13 @@ func (m *Model) checkClasses() error {
 		if what := schema.CheckText(c.Text, "class"); what != "" {
 			return errors.New(what)
 		}
+	}
+	return nil
+}
+
+func (m *Model) checkSize() error {
+	if n := int64(m.Width()) * int64(m.vectors()); m.Expansion == nil && n > maxWeights {
+		return fmt.Errorf("%d weights: a model has at most %d: train on fewer features or classes", n, maxWeights)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (s Sum) MarshalText() ([]byte, error) { return []byte(sumPrefix + hex.Encod
 func (s *Sum) UnmarshalText(text []byte) error {
 	digits, ok := bytes.CutPrefix(text, []byte(sumPrefix))
 	if n, err := hex.Decode(s[:], digits[:min(len(digits), 2*len(s))]); !ok || err != nil || n != len(s) || len(digits) != 2*n {
-		return fmt.Errorf("%q is no sum: it has %q and %d hexadecimal digits", say.Short(string(text), 80), sumPrefix, 2*len(s))
+		return fmt.Errorf("%q is not a sum: a sum has %q and %d hexadecimal digits", say.Short(string(text), 80), sumPrefix, 2*len(s))
 	}
 	return nil
 }
@@ -213,6 +213,11 @@ func ReadReceipt(from io.Reader) (*Receipt, error) {
 	}
 	if err == nil && r.Validation != nil {
 		err = r.Validation.check()
+	}
+	for i, c := range r.Epochs {
+		if err == nil && (c.Class < 0 || i > 0 && c.Class <= r.Epochs[i-1].Class) {
+			err = fmt.Errorf("class number %d is out of order", c.Class)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s; restore it", ErrReceipt, say.Short(err.Error(), 200))

@@ -53,6 +53,8 @@ func TestReceiptChecked(t *testing.T) {
 		func(r *Receipt) { r.Rows.Rows = 8192 },
 		func(r *Receipt) { r.Rows.RunRows = 0 },
 		func(r *Receipt) { r.Rows.Rows = -1 },
+		func(r *Receipt) { r.Epochs[0].Class = -1 },
+		func(r *Receipt) { r.Epochs = append(r.Epochs, ClassSums{}) },
 		func(r *Receipt) { r.Validation = &RowSums{Rows: 1, RunRows: 4096} },
 	} {
 		r := testReceipt()

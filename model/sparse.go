@@ -14,7 +14,7 @@ type SparseVector struct {
 // wideModel is the most features of a model whose file has all weights.
 const wideModel = 1 << 12
 
-// maxWeights is the most weights of a model whose file has SparseWeights. They take a gigabyte.
+// maxWeights is the most weights of a model. They take a gigabyte, which a file of SparseWeights may ask for in few bytes.
 const maxWeights = 1 << 27
 
 // compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have

@@ -113,8 +113,8 @@ func (c *column) appendList(row []float64, value any) ([]float64, error) {
 			if i < 0 {
 				return row, fmt.Errorf("index %d: write a number from 0 on", i)
 			}
-			if i < c.Elements {
-				row[first+i] = v
+			if at := i - c.First; at >= 0 && at < c.Elements { // c.First is 0 for lists
+				row[first+at] = v
 			}
 		}
 		return row, nil

@@ -62,7 +62,7 @@ func ExamplePredictor_AppendRow() {
 	for _, column := range m.Spec().Columns() {
 		fmt.Print(column.Name, " ")
 	}
-	row := make([]float64, 0, len(m.Features))
+	row := make([]float64, 0, m.Width())
 	row, err = p.AppendRow(row[:0], "pro", nil, 63) // plan, visits (missing), age
 	check(err)
 	class, err := p.Class(row)

@@ -11,7 +11,7 @@ import (
 
 // A Predictor predicts one row at a time. Goroutines may share it.
 //
-// A row has a number for each of the model's features, in the order of Model.Features, as they are in the data. The
+// A row has a number for each of the model's features, in the order of Model.FeatureName, as they are in the data. The
 // Predictor does the model's preprocessing. If the model has columns of text, AppendRow makes the rows. Results have
 // the bits that predictions of a file have.
 //
@@ -108,8 +108,9 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 }
 
 // AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each of
-// the model's columns, in the order of Model.Spec().Columns(). A value is a number, a boolean, text, a list of numbers
-// ([]float64, []float32 or []any, or a map[int]float64 of those that aren't 0), or nil for a missing one. Dates and times are numbers in the column's Unit. The value of a
+// the model's columns, in the order of Model.Spec().Columns(). A value is a number, a boolean, text, a list or nil for a
+// missing one. A list is []float64, []float32, []any, or a map[int]float64 of the elements that aren't 0, by
+// their indices in the data. A sparse list that is null in the data is an empty map, not nil. Dates and times are numbers in the column's Unit. The value of a
 // cross is []any with those of its columns. A category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
 	if len(values) != len(p.columns) {

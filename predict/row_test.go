@@ -215,3 +215,20 @@ func TestRowsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberedRow: the keys of a map are the indices of svmlight files, of which the column's first may be 1.
+func TestNumberedRow(t *testing.T) {
+	const width = schema.MaxNamed + 1
+	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)},
+		Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: width}}}}
+	m := model.New(spec, make([]float32, width))
+	m.Algorithm = "perceptron"
+	p, err := New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := p.AppendRow(nil, map[int]float64{0: 9, 1: 2, width: 3, width + 1: 9})
+	if err != nil || len(row) != width || row[0] != 2 || row[width-1] != 3 {
+		t.Errorf("%d numbers, error %v", len(row), err)
+	}
+}

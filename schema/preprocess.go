@@ -77,7 +77,7 @@ const (
 	NumberedColumn Kind = "numbered" // a feature for each of Elements indices of svmlight, from First on
 )
 
-// MaxCategories is the most categories of a one-hot column in dense rows. In sparse rows only MaxNumbered bounds them.
+// MaxCategories is the most categories of a one-hot column in dense rows. In sparse rows only MaxNamed bounds them.
 const MaxCategories = 1000
 
 // MaxHashBits is the most bits of a hashed column. With up to MaxAllBuckets bits each bucket is a feature, with more each

@@ -16,7 +16,7 @@ import (
 const MaxFeatures = 1 << 18
 
 // MaxNamed is the most features of a sparse row whose names a Spec lists. They have the names of svmlight's indices, or some of them
-// are categories.
+// are categories or elements of lists.
 const MaxNamed = 1 << 20
 
 // MaxNumbered is the most features of a sparse row. If they are more than MaxNamed, the columns of Preprocessing give their names.

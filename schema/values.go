@@ -63,9 +63,15 @@ func numbered(features []string) bool {
 	})
 }
 
+// mayBeSparse tells whether rows of such columns may be sparse: some column has categories or lists.
+func (p *Preprocessing) mayBeSparse() bool {
+	return p.Categorical() || p != nil && slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Kind == ListColumn })
+}
+
 // CheckFeatures returns an error unless a model can have these names of features and of the label's column. There must
-// be 1 to MaxFeatures features, or up to MaxNamed if all have the names of svmlight's indices or p makes categories features. Names must
-// differ and be valid UTF-8 text. Of more features, up to MaxNumbered, the columns of p give the names.
+// be 1 to MaxFeatures features. There may be up to MaxNamed if all have the names of svmlight's indices, or if p makes
+// features of categories or lists. Names must differ and be valid UTF-8 text. Of more features, up to MaxNumbered, the
+// columns of p give the names.
 func CheckFeatures(features []string, label string, p *Preprocessing) error {
 	switch {
 	case !utf8.ValidString(label):
@@ -74,7 +80,7 @@ func CheckFeatures(features []string, label string, p *Preprocessing) error {
 		return checkUnnamed(p)
 	case len(features) == 0:
 		return fmt.Errorf("no features")
-	case len(features) > MaxFeatures && !p.Categorical() && !numbered(features):
+	case len(features) > MaxFeatures && !p.mayBeSparse() && !numbered(features):
 		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxFeatures)
 	case len(features) > MaxNamed:
 		return fmt.Errorf("%d features, and a row has at most %d", len(features), MaxNamed)

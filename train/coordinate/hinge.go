@@ -293,7 +293,7 @@ func (s *dual[T]) change(columns []uint32, values []T, by float64) {
 	csr.Add(s.w, columns, values, by/s.L2)
 }
 
-// estimate returns about the dual objective.
+// estimate returns an approximation of the dual objective.
 func (s *dual[T]) estimate() float64 {
 	sum := 0.0
 	for _, a := range s.a {

@@ -13,7 +13,7 @@ const (
 	reportCalls = 16
 )
 
-// alphas returns the sum of the number of updates by each row, for each class.
+// alphas returns the SHA-256 of the dual coefficients: how often each row made an update, for each class.
 func (l *learner[T]) alphas() [sha256.Size]byte {
 	var all [][]uint32
 	for _, m := range l.binaries {

@@ -59,7 +59,7 @@ func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stag
 	var stages []*Stage
 	for _, l1 := range penalties {
 		s.Change(Penalty{l1, t.L2, t.NonNegative})
-		s.Most = s.Passes + t.Epochs
+		s.Most = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
 		if _, err := s.Minimise(ctx, converges); err != nil {
 			return nil, err
 		}

@@ -30,7 +30,7 @@ type Choices struct {
 	HashTexts           bool           // keep texts of hashed columns
 	Converts            bool           // keep is all if it is empty, and exclude takes from it
 	Float               arrow.DataType // of the blocks' values; nil where there are none
-	Most                int            // numbers of svmlight that a row may have
+	Most                int            // features of a sparse row
 	Spec                *schema.Spec   // of a model, which says what the features are
 }
 

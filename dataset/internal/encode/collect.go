@@ -171,13 +171,13 @@ func SetStorage[T kernel.Float](s *Selection, storage Storage, elements, rows in
 	case Sparse:
 		s.Sparse = true
 	case Auto:
-		s.Sparse = elements > 0 && autoShare*block.SparseBytes[T](rows, elements, false) <= block.Bytes[T](rows, cols, false) ||
-			elements == 0 && width >= wideModel
+		s.Sparse = width > schema.MaxFeatures || elements == 0 && width >= wideModel ||
+			elements > 0 && autoShare*block.SparseBytes[T](rows, elements, false) <= block.Bytes[T](rows, cols, false)
 	default:
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", storage)
 	}
 	if width > schema.MaxFeatures && !s.Sparse {
-		return fmt.Errorf("%d features, and a dense row has at most %d: leave larger indices out with --exclude, or use --storage sparse", width, schema.MaxFeatures)
+		return fmt.Errorf("%d features, and a dense row has at most %d: use --storage sparse", width, schema.MaxFeatures)
 	}
 	return nil
 }

@@ -50,7 +50,10 @@ func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err
 // toPart says how a column becomes a part of a cross, if it can.
 func toPart(c frame.Column) (schema.Part, bool) {
 	kind, ok := frame.ClassKind(c.Type)
-	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(c.Type, kind)}, ok
+	if !ok { // c.Type may be nil
+		return schema.Part{}, false
+	}
+	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(c.Type, kind)}, true
 }
 
 // modelCross returns the columns of a model's cross.

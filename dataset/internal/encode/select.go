@@ -98,8 +98,11 @@ func (s *Selection) checkWidth() error {
 		return fmt.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
 			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, frame.BytesText(schema.MaxNames))
 	}
-	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: leave columns out with --exclude",
-		all, s.Inputs[widest].Width(), s.Inputs[widest].Name, most)
+	advice := "leave columns out with --exclude"
+	if s.Inputs[widest].Kind == schema.NumberedColumn {
+		advice = "leave the larger indices out"
+	}
+	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: %s", all, s.Inputs[widest].Width(), s.Inputs[widest].Name, most, advice)
 }
 
 // Spec says what the columns of blocks without labels mean.

@@ -127,7 +127,7 @@ func (b *Builder[T]) Warn(warn func(string)) {
 	}
 	for k := range b.losses {
 		if n := b.losses[k].beyond.Load(); n > 0 {
-			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training had not, they are ignored", b.sel.Inputs[k].Name, n, b.Rows))
+			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they are ignored", b.sel.Inputs[k].Name, n, b.Rows))
 		}
 	}
 	if b.sel.Fixed {

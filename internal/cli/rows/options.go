@@ -35,7 +35,7 @@ type Columns struct {
 	NoBias            bool
 	nulls             flags.Choice
 	Standardize       bool
-	KeepWide          bool // nobody asked for Standardize: svmlight rows that are too wide for it stay as they are
+	KeepWide          bool // nobody asked for Standardize: svmlight rows and sparse lists that are too wide for it stay as they are
 	categorical       string
 	cross             []string
 	hashTexts         bool

@@ -70,7 +70,10 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 	}
 	paths, lead := args, ""
 	if rest, ok := strings.CutPrefix(text, "--validation: "); ok {
-		paths, lead, text = []string{cmd.Flag("validation").Value.String()}, "--validation: ", rest
+		paths, lead, text = nil, "--validation: ", rest
+		if f := cmd.Flag("validation"); f != nil && f.Changed {
+			paths = []string{f.Value.String()}
+		}
 	}
 	file, line := lineOf(cmd, paths, text, learners)
 	if line > 0 {

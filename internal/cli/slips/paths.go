@@ -37,7 +37,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	if err := checkLocal("streamed", args...); err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
 		flag := cmd.Flags().Lookup(f.name)
 		if flag == nil {
 			continue

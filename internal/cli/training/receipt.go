@@ -6,27 +6,27 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/kernel"
 	"halfspace/model"
 )
 
-// untold are the options of train that no receipt has: where results go, and what changes none.
-var untold = []string{"out", "receipt", "json", "help", "storage", "workers", "isa", "progress", "memory", "cache"}
+// unrecorded are the options of train that a receipt leaves out: where results go, and those that change no result.
+var unrecorded = []string{"out", "receipt", "json", "help", "storage", "workers", "isa", "progress", "memory", "cache"}
 
 // typed returns the options that were given, for a receipt.
 func typed(cmd *cobra.Command) []model.Typed {
 	all := []model.Typed{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(untold, f.Name) {
+		if slices.Contains(unrecorded, f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -42,8 +42,8 @@ func typed(cmd *cobra.Command) []model.Typed {
 func give(cmd *cobra.Command, options ...model.Typed) error {
 	for _, o := range options {
 		f := cmd.Flags().Lookup(o.Option)
-		if f == nil || slices.Contains(untold, o.Option) {
-			return fmt.Errorf("it has the option --%s, which is none that a training repeats: use the version of halfspace that wrote it", o.Option)
+		if f == nil || slices.Contains(unrecorded, o.Option) {
+			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
 		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			if err := list.Replace(o.Values); err != nil {
@@ -61,19 +61,31 @@ func give(cmd *cobra.Command, options ...model.Typed) error {
 	return nil
 }
 
-// checkReceipt returns an error if --receipt can't be used.
-func (o *trainOptions) checkReceipt(inputs []string) error {
+// checkReceipt returns an error if --receipt can't be used. others are the files that it can't be.
+func (o *trainOptions) checkReceipt(others []string) error {
 	switch {
 	case o.receipt == "":
 		return nil
 	case o.out == "":
-		return console.Usagef("--receipt without --out, and it tells how that model came about: name a file for the model")
+		return console.Usagef("--receipt without --out: name a file for the model with --out")
 	case files.ToStdout(o.receipt):
 		return console.Usagef("--receipt is %s: name a file", o.receipt)
-	case o.receipt == o.out:
+	case same(o.receipt, o.out):
 		return console.Usagef("--receipt and --out are %s: name another file", o.out)
 	}
-	return files.CheckOut(o.receipt, inputs)
+	for _, other := range others {
+		if other != "" && same(o.receipt, other) {
+			return console.Usagef("--receipt is %s, which the training uses: name another file", o.receipt)
+		}
+	}
+	return files.CheckOut(o.receipt, others)
+}
+
+// same tells whether two paths are the same. Nothing need be there.
+func same(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, fail := filepath.Abs(b)
+	return err == nil && fail == nil && x == y
 }
 
 // saveReceipt completes the receipt and writes it.
@@ -86,9 +98,12 @@ func (t *trainer[T]) saveReceipt(ctx context.Context, r *model.Receipt, paths []
 	return r.Save(t.receipt)
 }
 
-// sumFiles returns the sums of files. Of standard input there are none.
+// sumFiles returns the sums of files, and of the model to begin with. Of standard input there are none.
 func (t *trainer[T]) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
+	if t.init != "" {
+		paths = append(slices.Clone(paths), t.init)
+	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
@@ -154,34 +169,27 @@ func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 	return all
 }
 
-// differingFiles names the files that aren't those of the receipt, in their order.
+// differingFiles names the files that aren't among those of the receipt. Of standard input a receipt has no file.
 func (t *trainer[T]) differingFiles(ctx context.Context, r *model.Receipt, paths []string) (differ []string, err error) {
 	now, err := t.sumFiles(ctx, paths)
-	if err != nil || len(now) == 0 || len(r.Files) == 0 {
+	if err != nil || len(r.Files) == 0 {
 		return nil, err
 	}
-	for i, f := range now {
-		if i >= len(r.Files) || f.SHA256 != r.Files[i].SHA256 {
+	for _, f := range now {
+		if !slices.ContainsFunc(r.Files, func(of model.FileSum) bool { return of.SHA256 == f.SHA256 }) {
 			differ = append(differ, f.Name)
 		}
 	}
 	return differ, nil
 }
 
-// differingRuns returns the rows whose sums aren't those of the receipt. The rows have the features of the model.
-func (t *trainer[T]) differingRuns(ctx context.Context, r *model.Receipt) ([]RowRange, error) {
-	now, err := fit.SumRows(ctx, t.data.Source, t.Workers)
-	if err != nil {
-		return nil, err
+// differingRuns returns the rows whose sums differ.
+func differingRuns(a, b *model.Receipt) []RowRange {
+	ranges := rowRanges(a.Rows, b.Rows, false)
+	if a.Validation != nil && b.Validation != nil {
+		ranges = append(ranges, rowRanges(*a.Validation, *b.Validation, true)...)
 	}
-	ranges := rowRanges(r.Rows, now, false)
-	if r.Validation != nil && t.validation.Source != nil {
-		if now, err = fit.SumRows(ctx, t.validation.Source, t.Workers); err != nil {
-			return nil, err
-		}
-		ranges = append(ranges, rowRanges(*r.Validation, now, true)...)
-	}
-	return ranges, nil
+	return ranges
 }
 
 // rowRanges returns the rows of the runs that differ. Adjacent runs are one range.

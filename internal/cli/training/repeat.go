@@ -19,8 +19,8 @@ import (
 
 // optionsOf returns the options of train that learn a model again from data. It is an error if the model doesn't tell them
 // all.
-func optionsOf(ctx context.Context, m *model.Model, data []string) ([]model.Typed, error) {
-	if err := untellable(m); err != nil {
+func optionsOf(ctx context.Context, m *model.Model, data []string, given func(option string) bool) ([]model.Typed, error) {
+	if err := unrepeatable(m, given); err != nil {
 		return nil, err
 	}
 	var all optionList
@@ -49,22 +49,22 @@ func optionsOf(ctx context.Context, m *model.Model, data []string) ([]model.Type
 	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
 }
 
-// untellable returns an error if a model doesn't tell how it was learned.
-func untellable(m *model.Model) error {
-	what := ""
+// unrepeatable returns an error if a model doesn't tell how it was learned.
+func unrepeatable(m *model.Model, given func(option string) bool) error {
+	what, also := "", ""
 	switch {
 	case m.Algorithm == fit.OnlineName || fit.Describe(m.Algorithm) == nil:
 		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", say.Short(m.Algorithm, 40))
-	case m.Options.Get("init") != nil:
-		what = "with which weights it began"
+	case m.Options.Get("init") != nil && !given("init"):
+		what, also = "with which weights it began", ", or --init"
 	case m.Training.Path != nil:
 		what = "which penalties its path began with"
-	case m.Training.Validation != nil && m.Options.Validation == 0:
-		what = "which file it was validated on"
+	case m.Training.Validation != nil && m.Options.Validation == 0 && !given("validation"):
+		what, also = "which file it was validated on", ", or --validation"
 	default:
 		return nil
 	}
-	return fmt.Errorf("the model doesn't tell %s: give its --receipt", what)
+	return fmt.Errorf("the model doesn't tell %s: give its --receipt%s", what, also)
 }
 
 type optionList []model.Typed
@@ -115,16 +115,17 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 		l.add("nulls", string(p.Nulls))
 		l.add("standardize", strconv.FormatBool(p.Standardized()))
 	}
-	for _, c := range spec.Columns() {
-		if c.Kind != schema.CrossColumn && !svmlight {
+	columns := spec.Columns()
+	for _, c := range columns {
+		if c.Kind != schema.CrossColumn && !(svmlight && adjacent(columns)) {
 			l.append("features", c.Name)
 		}
 	}
 	if p == nil {
 		return nil
 	}
-	for _, text := range p.NullValues {
-		l.append("null-values", text)
+	if p.NullValues != nil {
+		*l = append(*l, model.Typed{Option: "null-values", Values: p.NullValues})
 	}
 	var codings []string
 	if slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Dictionary != nil }) {
@@ -151,6 +152,20 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 	text, err := fields(codings)
 	l.add("categorical", text)
 	return err
+}
+
+// adjacent tells whether columns have the indices of svmlight from 0 or 1 on, without a gap.
+func adjacent(columns []schema.Column) bool {
+	first := 0
+	if len(columns) > 0 && columns[0].Name != "f0" {
+		first = 1
+	}
+	for i := range columns {
+		if columns[i].Name != "f"+strconv.Itoa(first+i) {
+			return columns[i].Kind == schema.NumberedColumn
+		}
+	}
+	return true
 }
 
 // fields joins texts by commas. It quotes those that need it.

@@ -45,7 +45,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 		return unfinished(a, err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
-	if err := t.save(ctx, fitted.Model, receipt, slices.Concat(paths, validationPaths), err); err != nil {
+	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, slices.Concat(paths, validationPaths), err); err != nil {
 		return err
 	}
 	bar.End()
@@ -60,7 +60,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 }
 
 // save writes the model and the receipt, if there are files for them. A training that ended with an error has no receipt.
-func (t *trainer[T]) save(ctx context.Context, m *model.Model, receipt *model.Receipt, paths []string, ended error) error {
+func (t *trainer[T]) save(ctx context.Context, m *model.Model, learned *train.Result[T], receipt *model.Receipt, paths []string, ended error) error {
 	if t.out == "" {
 		return nil
 	}
@@ -72,8 +72,11 @@ func (t *trainer[T]) save(ctx context.Context, m *model.Model, receipt *model.Re
 	switch {
 	case receipt == nil:
 		return nil
+	case ended != nil && learned.Interrupted:
+		t.Note("--receipt: not written: the training was interrupted, so it can't be repeated")
+		return nil
 	case ended != nil:
-		t.Note("--receipt: none was written, since nobody could repeat this training")
+		t.Kept = ": " + t.out + " is complete, its receipt was not written"
 		return nil
 	}
 	return t.saveReceipt(ctx, receipt, paths)

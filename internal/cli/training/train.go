@@ -73,10 +73,11 @@ Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
 
 Without --algo, train standardizes the features, shuffles the rows and learns
-an averaged perceptron. It leaves svmlight rows of more than 16,384 features as
-they are. With --algo, nothing is standardized or shuffled unless you ask for
-it. --validation counts errors on hold-out rows. --cv judges the options by
-cross-validation. --grid tries several values and keeps the best.
+an averaged perceptron. It leaves numbers as they are if svmlight rows or sparse
+lists have more than 16,384 features. With --algo, nothing is standardized or
+shuffled unless you ask for it. --validation counts errors on hold-out rows.
+--cv judges the options by cross-validation. --grid tries several values and
+keeps the best.
 
 Rows that don't fit in --memory are read again in each pass; the model is the
 same. Without --out the model is not kept. Ctrl-C stops the training and writes
@@ -134,7 +135,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := files.CheckOut(o.out, inputs); err != nil {
 		return nil, nil, err
 	}
-	if err := o.checkReceipt(inputs); err != nil {
+	if err := o.checkReceipt(append(inputs, o.init, cmd.Flags().Lookup("cache").Value.String())); err != nil {
 		return nil, nil, err
 	}
 	if err := o.checkFolds(cmd); err != nil {

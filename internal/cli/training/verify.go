@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"halfspace/block"
+	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/rows"
@@ -26,8 +28,9 @@ import (
 type verifyOptions struct {
 	rows.Options // on text files and on the machine; a training takes them as they are
 
-	model, receipt string
-	json           bool
+	model, receipt   string
+	validation, init string // of the training, where the files are elsewhere
+	json             bool
 }
 
 // Verify returns the command that learns a model again and compares.
@@ -43,7 +46,10 @@ workers, in memory or streamed, if DATA has the same rows.
 If another model comes out, verify tells what differs. With a receipt, which
 train --receipt wrote, it also tells in which runs of 4,096 rows the data
 differs, and from which epoch on the weights do. The receipt also tells options
-that a model doesn't have.
+that a model doesn't have. Verify reads the files that it names for --validation
+and --init, unless you name others.
+
+A model of a training that was interrupted can't be verified.
 
 The exit status is 0 if the model is verified, and 1 if it is not.`,
 		Example: `  halfspace train train.parquet --label y --out m.json --receipt receipt.json
@@ -52,6 +58,8 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 	f := cmd.Flags()
 	f.StringVar(&o.model, "model", "", "`FILE` The model to verify. (required)")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model.")
+	f.StringVar(&o.validation, "validation", "", "`FILE` The hold-out rows of the training, where it had a file of them.")
+	f.StringVar(&o.init, "init", "", "`FILE` The model that the training began with, where it had one.")
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	o.Text.AddTo(cmd)
 	o.AddMachine(cmd)
@@ -74,6 +82,8 @@ type Verdict struct {
 	Runs   []RowRange   `json:"differing_runs,omitempty"` // of rows, if there is a receipt
 	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
 	Files  []string     `json:"differing_files,omitempty"`
+	Forged bool         `json:"other_sums,omitempty"` // the model is the same, but the receipt has other sums of rows or weights
+	Unread string       `json:"unread,omitempty"`     // why the rows could not be compared with the receipt
 
 	ISA     string  `json:"isa"`
 	Workers int     `json:"workers"`
@@ -99,9 +109,14 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	if err != nil {
 		return err
 	}
+	data, err := os.ReadFile(o.model)
+	if err != nil {
+		return files.OpenError(o.model, err)
+	}
+	sum := model.SumBytes(data)
 	var receipt *model.Receipt
 	if o.receipt != "" {
-		if receipt, err = loadReceipt(o.receipt, o.model); err != nil {
+		if receipt, err = loadReceipt(o.receipt, o.model, sum, m); err != nil {
 			return err
 		}
 	}
@@ -109,7 +124,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	if err != nil {
 		return err
 	}
-	r := &repetition{App: a, again: again, m: m, receipt: receipt, v: &Verdict{Model: o.model}}
+	r := &repetition{App: a, rerun: again, m: m, sum: sum, receipt: receipt, v: &Verdict{Model: o.model}}
 	learn := r.repeat32
 	if m.Dtype == "float64" {
 		learn = r.repeat64
@@ -129,25 +144,28 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	return err
 }
 
-// loadReceipt reads the receipt of the model at a path.
-func loadReceipt(path, of string) (*model.Receipt, error) {
+// loadReceipt reads the receipt of the model at a path, whose file has that sum.
+func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt, error) {
 	r, err := model.LoadReceipt(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	data, err := os.ReadFile(of)
-	if err != nil {
-		return nil, files.OpenError(of, err)
-	}
-	if r.Model != model.SumBytes(data) {
+	case r.Model != sum:
 		return nil, fmt.Errorf("%s: it is the receipt of another model than %s: name the one that was written with it", path, of)
+	case r.Rows.RunRows != block.RunRows:
+		return nil, fmt.Errorf("%s: its runs have %d rows, and those of this program %d: use the version that wrote it", path, r.Rows.RunRows, int64(block.RunRows))
+	}
+	for _, c := range r.Epochs {
+		if c.Class >= max(1, len(m.Classes)) {
+			return nil, fmt.Errorf("%s: it has weights of class number %d, and the model has %d classes: restore it", path, c.Class, len(m.Classes))
+		}
 	}
 	return r, nil
 }
 
 // training returns the training that learns the model again.
-func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *model.Receipt, args []string) (*again, error) {
-	t := &again{cmd: &cobra.Command{Use: "train"}}
+func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *model.Receipt, args []string) (*rerun, error) {
+	t := &rerun{cmd: &cobra.Command{Use: "train"}}
 	t.cmd.SetContext(cmd.Context())
 	t.addFlags(t.cmd)
 	from, options := o.receipt, []model.Typed(nil)
@@ -155,7 +173,7 @@ func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *mo
 		options = receipt.Options
 	} else {
 		var err error
-		if options, err = optionsOf(cmd.Context(), m, args); err != nil {
+		if options, err = optionsOf(cmd.Context(), m, args, cmd.Flags().Changed); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.model, err)
 		}
 		from = o.model
@@ -181,8 +199,8 @@ func set(to, from *pflag.Flag) error {
 	return to.Value.Set(from.Value.String())
 }
 
-// An again is a training of the verb train that is made again.
-type again struct {
+// A rerun is a training that verify repeats.
+type rerun struct {
 	trainOptions
 	cmd *cobra.Command
 }
@@ -190,8 +208,9 @@ type again struct {
 // A repetition compares a model with what its training gives.
 type repetition struct {
 	*console.App
-	*again
+	*rerun
 	m       *model.Model
+	sum     model.Sum      // of its file
 	receipt *model.Receipt // nil: there is none
 	v       *Verdict
 }
@@ -219,29 +238,53 @@ func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string)
 	if err != nil {
 		return err
 	}
-	r.v.Rows = learned.Training.Rows
-	if r.v.Differ, err = differing(r.m, learned); err != nil {
+	r.v.Rows, r.v.Verified = learned.Training.Rows, sums.Model == r.sum
+	if r.v.Differ, err = differing(r.m, learned); err != nil || r.receipt == nil {
 		return err
-	}
-	r.v.Verified = len(r.v.Differ) == 0
-	if r.receipt == nil {
-		return nil
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
 	if r.v.Files, err = t.differingFiles(ctx, r.receipt, slices.Concat(paths, validation)); err != nil {
 		return err
 	}
-	if !r.v.Verified {
-		t.Columns.Follow(r.m.Spec())
-		t.LearnFrom = nil
-		if err := t.open(ctx, paths, validation); err != nil {
-			return err
-		}
-		defer t.close()
-		if r.v.Runs, err = t.differingRuns(ctx, r.receipt); err != nil {
-			return err
-		}
+	if r.v.Verified { // and so are the features
+		r.v.Runs = differingRuns(r.receipt, sums)
+		r.v.Verified = len(r.v.Runs)+len(r.v.Epochs) == 0
+		r.v.Forged = !r.v.Verified
+		return nil
 	}
+	if err := t.compareRows(ctx, r, paths, validation); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		r.v.Unread = err.Error()
+	}
+	return nil
+}
+
+// compareRows reads the rows with the features of the model, and compares their sums with those of the receipt.
+func (t *trainer[T]) compareRows(ctx context.Context, r *repetition, paths, validation []string) error {
+	if slices.Contains(paths, "-") {
+		return errors.New("standard input can't be read twice: name a file")
+	}
+	t.Columns.Follow(r.m.Spec())
+	t.LearnFrom = nil
+	defer t.close()
+	if err := t.open(ctx, paths, validation); err != nil {
+		return err
+	}
+	var now model.Receipt
+	var err error
+	if now.Rows, err = fit.SumRows(ctx, t.data.Source, t.Workers); err != nil {
+		return err
+	}
+	if t.validation.Source != nil {
+		held, err := fit.SumRows(ctx, t.validation.Source, t.Workers)
+		if err != nil {
+			return err
+		}
+		now.Validation = &held
+	}
+	r.v.Runs = differingRuns(r.receipt, &now)
 	return nil
 }
 
@@ -287,30 +330,44 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	var s console.Sheet
 	var pairs []string
 	add := func(name, format string, args ...any) { pairs = append(pairs, name, fmt.Sprintf(format, args...)) }
-	if v.Verified {
+	switch {
+	case v.Verified:
 		s.Line("%s: verified: the training gives the same bytes again", v.Model)
-	} else {
+	case v.Forged:
+		s.Line("%s: not verified: the training gives the same bytes again, but the receipt has other sums", v.Model)
+	default:
 		s.Line("%s: not verified: the training gives another model", v.Model)
+		if len(v.Differ) == 0 {
+			v.Differ = []string{"the layout of the file, or keys that no model has"}
+		}
 		add("differs", "%s", strings.Join(v.Differ, ", "))
+		if slices.Contains(v.Differ, "features") {
+			add("features", "other columns than the model's, or another order")
+		}
 	}
+	others := slices.Contains(v.Differ, "data") || slices.Contains(v.Differ, "features")
 	switch {
 	case len(v.Runs) > 0:
 		add("rows", "other rows than those of the receipt: %s", v.ranges())
-	case !v.Verified && !receipt && slices.Contains(v.Differ, "data"):
-		add("rows", "other rows than those of the model; its receipt would tell which")
+	case v.Unread != "":
+		add("rows", "not compared: %s", v.Unread)
+	case others && receipt:
+		add("rows", "the same in the features of the model; the data has others, or in another order")
+	case others:
+		add("rows", "other rows than those of the model: give the options on text files again, or its receipt")
 	default:
 		add("rows", "%s, the same", say.Count(v.Rows))
 	}
 	for _, e := range v.Epochs {
 		class := ""
-		if len(m.Classes) > 2 {
+		if len(m.Classes) > 2 && e.Class < len(m.Classes) {
 			class = " of class " + m.Classes[e.Class].Text
 		}
 		add("weights", "other weights%s from epoch %s on", class, say.Count(int64(e.Epoch)))
 	}
 	for _, f := range v.Files {
 		what := "its bytes differ from those of the receipt"
-		if len(v.Runs) == 0 {
+		if v.Verified {
 			what += ", its rows don't"
 		}
 		add("file", "%s: %s", f, what)
