@@ -38,9 +38,9 @@ func LearnsCategories(categorical string, crosses []string) bool {
 // is a number, a boolean or a string.
 //
 // A sparse list names the elements that aren't 0, and becomes a feature for each element too. It is a list of structures
-// with the fields index and value, a map from integers to numbers, or a structure of two lists, indices and values, as a
-// vector of Spark. Its features are one more than the greatest index of the rows, or the size of Spark's vectors if that is larger. A null
-// is a list of zeros. Indices that a Spec's features don't have are ignored.
+// with the fields index and value, or a map from integers to numbers. It may also be a structure of two lists, indices
+// and values, such as a vector of Spark. Its features are one more than the greatest index of the rows, or the size of
+// Spark's vectors if that is larger. A null is a list of zeros. Indices that a Spec's features don't have are ignored.
 //
 // A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a
 // missing value of a feature: stop with an error, drop the row, fill with 0 or with the mean. The mean is that of the

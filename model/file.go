@@ -93,6 +93,11 @@ func (m *Model) SaveContext(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: the model can't be written: %w", path, err)
 	}
+	return put(ctx, path, data)
+}
+
+// put writes a file at once, or leaves what was there.
+func put(ctx context.Context, path string, data []byte) error {
 	f, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {
 		return err
@@ -105,17 +110,20 @@ func (m *Model) SaveContext(ctx context.Context, path string) error {
 }
 
 // Load reads the model's file at path. Its errors name the file.
-func Load(path string) (*Model, error) {
+func Load(path string) (*Model, error) { return load(path, Read) }
+
+// load reads the file at path by a function, and names it in errors.
+func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, plain(err))
 	}
 	defer f.Close()
-	m, err := Read(f)
+	r, err := read(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, plain(err))
 	}
-	return m, nil
+	return r, nil
 }
 
 // plain drops the operation and the path from an error of package os: the caller has told them better.

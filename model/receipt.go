@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -10,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"os"
 	"slices"
 
-	"halfspace/internal/atomicfile"
 	"halfspace/internal/say"
 )
 
@@ -158,33 +157,14 @@ func (r *Receipt) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: the receipt can't be written: %w", path, err)
 	}
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	return f.Commit()
+	return put(context.Background(), path, data)
 }
 
 // ErrReceipt is the error of LoadReceipt for a file that is no receipt, is of another version, or was cut or changed.
 var ErrReceipt = errors.New("not a receipt that can be used")
 
 // LoadReceipt reads the receipt at path. Its errors name the file.
-func LoadReceipt(path string) (*Receipt, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, plain(err))
-	}
-	defer f.Close()
-	r, err := ReadReceipt(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, plain(err))
-	}
-	return r, nil
-}
+func LoadReceipt(path string) (*Receipt, error) { return load(path, ReadReceipt) }
 
 // ReadReceipt reads a receipt to its end. It returns ErrReceipt unless format, checksum and sums are right.
 func ReadReceipt(from io.Reader) (*Receipt, error) {

@@ -201,8 +201,8 @@ func listRows(t *testing.T, path, rows string, width int, sparse bool) {
 	}
 }
 
-// TestSparseLists: a model of sparse lists is that of lists of all numbers, byte for byte, and has the weights of that of svmlight
-// rows, for each storage and from a cache. predict, eval and online take sparse lists as lists of all numbers.
+// TestSparseLists: a model of sparse lists is that of lists of all numbers, byte for byte, for each storage and from a cache.
+// It has the weights of a model of svmlight rows. predict, eval and online take sparse lists as lists of all numbers.
 func TestSparseLists(t *testing.T) {
 	const columns = 1500
 	rows := wordy(600, columns)

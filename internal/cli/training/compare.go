@@ -64,7 +64,7 @@ func Compare(a *console.App) *cobra.Command {
 		Long: `Compare judges every learner that suits the rows of DATA by cross-validation.
 All learners get the same folds. A model of the other folds predicts each fold.
 Features are standardized within each fold, unless --standardize=false.
-rows of svmlight or of sparse lists with more than 16,384 features stay as they
+Rows of svmlight or of sparse lists with more than 16,384 features stay as they
 are.
 
 The table shows the best learner first. Its columns are:

@@ -107,7 +107,7 @@ func (l *optionList) addLearner(m *model.Model) {
 	}
 }
 
-// addColumns adds the options on columns. The features of svmlight data are all that it has.
+// addColumns adds the options on columns. Features of svmlight data without a gap in their indices are all that it has.
 func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 	p := m.Preprocessing
 	spec := m.Spec()
@@ -115,10 +115,11 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 		l.add("nulls", string(p.Nulls))
 		l.add("standardize", strconv.FormatBool(p.Standardized()))
 	}
-	columns := spec.Columns()
-	for _, c := range columns {
-		if c.Kind != schema.CrossColumn && !(svmlight && adjacent(columns)) {
-			l.append("features", c.Name)
+	if columns := spec.Columns(); !svmlight || !adjacent(columns) {
+		for _, c := range columns {
+			if c.Kind != schema.CrossColumn {
+				l.append("features", c.Name)
+			}
 		}
 	}
 	if p == nil {

@@ -125,11 +125,11 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 		return err
 	}
 	r := &repetition{App: a, rerun: again, m: m, sum: sum, receipt: receipt, v: &Verdict{Model: o.model}}
-	learn := r.repeat32
+	learn := repeatAs[float32]
 	if m.Dtype == "float64" {
-		learn = r.repeat64
+		learn = repeatAs[float64]
 	}
-	if err := learn(cmd.Context(), args); err != nil {
+	if err := learn(cmd.Context(), r, args); err != nil {
 		return err
 	}
 	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), again.Workers, time.Since(start).Seconds()
@@ -213,13 +213,6 @@ type repetition struct {
 	sum     model.Sum      // of its file
 	receipt *model.Receipt // nil: there is none
 	v       *Verdict
-}
-
-func (r *repetition) repeat32(ctx context.Context, args []string) error {
-	return repeatAs[float32](ctx, r, args)
-}
-func (r *repetition) repeat64(ctx context.Context, args []string) error {
-	return repeatAs[float64](ctx, r, args)
 }
 
 // repeatAs trains again, and compares.
