@@ -14,6 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/ahead"
+	"halfspace/internal/atomicfile"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -308,25 +309,45 @@ func reason(err error) error {
 }
 
 // Ensure opens the cache file at path as Open does, and tells note its warnings. Where there is none, or a stale one, it
-// is made of what source returns, which tells them itself; note is told in one line why one is made anew.
+// is made of what source returns, which tells them itself; note is told in one line why one is made anew. It is an error
+// if another run makes it.
 func Ensure[T kernel.Float](ctx context.Context, path string, key Key, source func() (block.Source[T], error),
 	note func(text string), progress func(rows int64)) (*File[T], error) {
-	f, err := Open[T](ctx, path, key)
-	stale := Stale("")
-	switch {
-	case err == nil:
-		for _, w := range f.Warnings() {
-			note(w)
-		}
-		return f, nil
-	case errors.As(err, &stale):
-		note(fmt.Sprintf("%s: %s; the cache is made anew", path, stale))
-	case !errors.Is(err, fs.ErrNotExist):
+	f, err := openNoted[T](ctx, path, key, note)
+	if f != nil || !remakes(err) {
+		return f, err
+	}
+	held, err := atomicfile.Lock(path)
+	if err != nil {
 		return nil, err
+	}
+	defer held.Release()
+	if f, err = openNoted[T](ctx, path, key, note); f != nil || !remakes(err) { // another run may have made it meanwhile
+		return f, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		note(fmt.Sprintf("%s: %s; the cache is made anew", path, err))
 	}
 	src, err := source()
 	if err != nil {
 		return nil, err
 	}
 	return Write(ctx, path, key, src, progress)
+}
+
+// remakes tells whether a cache is to be made after an error of Open.
+func remakes(err error) bool {
+	stale := Stale("")
+	return errors.As(err, &stale) || errors.Is(err, fs.ErrNotExist)
+}
+
+func openNoted[T kernel.Float](ctx context.Context, path string, key Key, note func(text string)) (*File[T], error) {
+	f, err := Open[T](ctx, path, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range f.Warnings() {
+		note(w)
+	}
+	return f, nil
 }

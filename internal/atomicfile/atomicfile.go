@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"halfspace/internal/beside"
+	"halfspace/internal/lock"
 )
 
 const (
@@ -135,7 +136,27 @@ func open(ctx context.Context, path string) (output, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	return &replacement{temp, filepath.Dir(target)}, nil
+	return temp, nil
+}
+
+// Lock takes the lock of the file that Create would replace at path, so that no other run locks it until it is released.
+// What Create would write directly has no lock, and no error.
+func Lock(path string) (*lock.Held, error) {
+	if standard(path) != nil {
+		return nil, nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	target, err := resolve(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	held, err := lock.Take(target)
+	if errors.As(err, new(*fs.PathError)) {
+		err = explain(path, err)
+	}
+	return held, err
 }
 
 // IsStdout tells whether a File at path would go to standard output.
@@ -177,21 +198,6 @@ func resolve(path string) (string, error) {
 	}
 	return "", syscall.ELOOP
 }
-
-// A replacement is a temporary file that takes the place of another.
-type replacement struct {
-	tempFile
-	dir string
-}
-
-func (r *replacement) commit() error {
-	if err := r.CloseAtomicallyReplace(); err != nil {
-		return err
-	}
-	return syncDir(r.dir)
-}
-
-func (r *replacement) abort() { r.Cleanup() }
 
 // A stream is a device, a pipe or a standard stream. Nothing in it can be taken back. A write may wait for its reader.
 type stream struct {

@@ -131,7 +131,7 @@ func TestAbort(t *testing.T) {
 func TestWriteError(t *testing.T) {
 	dir, path := target(t)
 	f := create(t, path)
-	f.out.(*replacement).Close() // so that the system refuses the next write
+	f.out.(*tempFile).Close() // so that the system refuses the next write
 	_, err := f.Write(make([]byte, 2*bufferSize))
 	if err == nil || !strings.HasPrefix(err.Error(), path+" can't be written: ") {
 		t.Errorf("Write returns %v", err)
@@ -150,7 +150,7 @@ func TestCommitErrors(t *testing.T) {
 		dir, path := target(t)
 		f := create(t, path)
 		write(t, f, fresh)
-		f.out.(*replacement).Close()
+		f.out.(*tempFile).Close()
 		if err := f.Commit(); err == nil {
 			t.Error("no error")
 		}

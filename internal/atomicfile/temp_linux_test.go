@@ -19,12 +19,12 @@ func TestUnnamedOutput(t *testing.T) {
 	if f.name != "" {
 		t.Skip("the file system of temporary files has no files without a name")
 	}
-	defer f.Cleanup()
+	defer f.abort()
 	if _, err := f.Write([]byte(fresh)); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, dir, "m.json", old)
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err := f.commit(); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, dir, "m.json", fresh)
@@ -106,7 +106,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer live.Cleanup()
+	defer live.abort()
 	for _, target := range []string{path, path, other} {
 		dead, err := named(target, perm)
 		if err != nil {
@@ -128,7 +128,7 @@ func TestSweep(t *testing.T) {
 	if got := names(t, dir); len(got) != len(before)-2 {
 		t.Errorf("of %q it left %q", before, got)
 	}
-	if err := live.CloseAtomicallyReplace(); err != nil {
+	if err := live.commit(); err != nil {
 		t.Errorf("the file of a live process: %v", err)
 	}
 	create(t, other).Abort()
@@ -151,5 +151,5 @@ func TestLongName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Cleanup()
+	g.abort()
 }

@@ -1,31 +1,57 @@
-//go:build !windows && !linux
+//go:build !windows
 
 package atomicfile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 
-	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+
+	"halfspace/internal/lock"
 )
 
-type tempFile = *renameio.PendingFile
-
-func createTemp(target string) (tempFile, error) {
-	return renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
-		renameio.WithPermissions(perm), renameio.WithExistingPermissions())
+// TempDir returns the directory for temporary files: TMPDIR, else /var/tmp, else /tmp, which may lie in memory.
+func TempDir() string {
+	const disk = "/var/tmp"
+	if os.Getenv("TMPDIR") == "" && unix.Access(disk, unix.W_OK|unix.X_OK) == nil {
+		return disk
+	}
+	return os.TempDir()
 }
 
 // Unnamed opens a temporary file without a name in TempDir, for reading and writing. It is gone once it is closed or the process
 // ends.
 func Unnamed() (*os.File, error) {
-	f, err := os.CreateTemp(TempDir(), ".halfspace-*")
-	if err != nil {
+	const mode = 0o600
+	target := filepath.Join(TempDir(), "temporary")
+	f, err := unnamed(target, mode)
+	if err == nil {
+		return f.File, nil
+	}
+	sweep(target)
+	if f, err = named(target, mode); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(f.Name()); err != nil {
+	if err := os.Remove(lock.Keep(f.File)); err != nil {
 		f.Close()
 		return nil, err
 	}
-	return f, nil
+	return f.File, nil
+}
+
+// syncDir makes a rename in dir last through a power failure. The file is in its place already, so a directory that
+// can't be opened for reading, or a file system that can't sync directories, is no failure.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
 }

@@ -26,6 +26,7 @@ import (
 	"halfspace/internal/cli/scoring"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/training"
+	"halfspace/internal/lock"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -43,13 +44,24 @@ const (
 const oneInterrupt = 200 * time.Millisecond
 
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
-// terminate cancels the work; a second one ends the process.
+// terminate cancels the work; a second one ends the process at once.
 func Main(args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // SIGABRT, since the runtime's status 2 is that of wrong usage
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, stop) }) // not earlier: a signal would end the process as it exits
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // not earlier: a signal would end the process as it exits
 	return run(ctx, args, stdout, stderr)
+}
+
+// endAtSignal waits for a signal and ends the process. Files with names that it must not leave are removed, unless that takes long.
+func endAtSignal(stop func()) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	stop()
+	<-again
+	time.AfterFunc(oneInterrupt, func() { os.Exit(exitInterrupted) })
+	lock.RemoveAll()
+	os.Exit(exitInterrupted)
 }
 
 // A call is a run of the program with the verb that the command line names.
@@ -68,6 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
 	c := &call{App: console.New(ctx, stdout, stderr)}
+	defer c.End()
 	root := c.root()
 	root.SetArgs(args)
 	root.SetOut(c.Stdout)

@@ -67,7 +67,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err != nil {
 			return err
 		}
-		if err := files.CheckOut(o.out, paths); err != nil {
+		if err := files.Claim(a, o.out, paths); err != nil {
 			return err
 		}
 		return convertTo(cmd.Context(), a, &o, paths)

@@ -71,6 +71,9 @@ Choose one kind of data:
 		if err := o.Validate(); err != nil {
 			return console.Usagef("%w", err)
 		}
+		if err := files.Claim(a, o.out, nil); err != nil {
+			return err
+		}
 		return generate(cmd.Context(), a, &o)
 	}
 	return cmd

@@ -22,8 +22,8 @@ const module = "halfspace/"
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
 		"internal/ahead", "internal/chart", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
-	{"kernel", "internal/memory", "internal/atomicfile"},
-	{"dataset/internal/parquet/page"},
+	{"kernel", "internal/memory", "internal/lock"},
+	{"dataset/internal/parquet/page", "internal/atomicfile"},
 	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},
 	{"internal/csr"},
@@ -54,10 +54,9 @@ var only = map[string][]string{
 	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "bench", "examples/"},
 	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
 	"github.com/schollz/progressbar": {"internal/cli/console"},
-	"github.com/google/renameio":     {"internal/atomicfile"},
 	"github.com/klauspost/compress":  {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
-	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page"},
-	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page"},
+	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page", "internal/atomicfile"},
+	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page", "internal/atomicfile"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
 	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},

@@ -68,7 +68,7 @@ checks that by the models' hashes.`,
 	o.machine.AddTo(cmd)
 	cmd.AddCommand(compare(a))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.check(); err != nil {
+		if err := o.check(a); err != nil {
 			return err
 		}
 		return o.run(cmd, a)
@@ -76,7 +76,7 @@ checks that by the models' hashes.`,
 	return cmd
 }
 
-func (o *benchOptions) check() error {
+func (o *benchOptions) check(a *console.App) error {
 	switch {
 	case o.json && o.gobench:
 		return console.Usagef("--json and --benchmark-format both write to standard output: choose one")
@@ -87,7 +87,7 @@ func (o *benchOptions) check() error {
 	case files.ToStdout(o.roofline):
 		return console.Usagef("--roofline is %s: name a file, since the report goes to standard output", o.roofline)
 	}
-	if err := files.CheckOut(o.roofline, nil); err != nil {
+	if err := files.Claim(a, o.roofline, nil); err != nil {
 		return err
 	}
 	if err := o.machine.Apply(); err != nil {

@@ -38,7 +38,7 @@ models differ. Run bench --json without --only.`,
 		if files.ToStdout(out) {
 			return console.Usagef("--out is %s: name a file, since the table goes to standard output", out)
 		}
-		if err := files.CheckOut(out, args); err != nil {
+		if err := files.Claim(a, out, args); err != nil {
 			return err
 		}
 		var names []string

@@ -16,6 +16,7 @@ type App struct {
 	Stdout *Output
 	Stderr *Patient
 	Kept   string // what an interrupt leaves, as the end of a sentence; may be empty
+	ends   []func()
 }
 
 // New returns an app that writes to stdout and stderr. After the end of ctx, it waits for readers of pipes no longer than a grace time.
@@ -28,6 +29,17 @@ type UsageError struct{ error }
 
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// AtEnd has f called when the run ends.
+func (a *App) AtEnd(f func()) { a.ends = append(a.ends, f) }
+
+// End ends the run.
+func (a *App) End() {
+	for _, f := range a.ends {
+		f()
+	}
+	a.ends = nil
+}
 
 // Note tells the user about something that isn't an error.
 func (a *App) Note(format string, args ...any) {

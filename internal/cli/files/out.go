@@ -7,13 +7,27 @@ import (
 	"os"
 
 	"halfspace/internal/atomicfile"
+	"halfspace/internal/cli/console"
 )
 
 // ToStdout tells whether path is standard output, where reports go.
 func ToStdout(path string) bool { return path == "-" || atomicfile.IsStdout(path) }
 
-// CheckOut returns an error if path can't be written, or is one of the files that are read. It writes nothing. An empty path is fine.
-func CheckOut(path string, inputs []string) error {
+// Claim returns an error if path can't be written, is one of the files that are read, or is to be written by another run. It locks
+// path until a ends. An empty path is fine.
+func Claim(a *console.App, path string, inputs []string) error {
+	if err := check(path, inputs); err != nil || path == "" || ToStdout(path) {
+		return err
+	}
+	held, err := atomicfile.Lock(path)
+	if err != nil {
+		return err
+	}
+	a.AtEnd(held.Release)
+	return nil
+}
+
+func check(path string, inputs []string) error {
 	if path == "" || ToStdout(path) {
 		return nil
 	}

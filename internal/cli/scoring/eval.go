@@ -99,7 +99,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string
 		}
 		models = append(models, m)
 	}
-	roc, err := createROC(ctx, o, models, paths)
+	roc, err := createROC(ctx, a, o, models, paths)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ doesn't say how many features it has.`,
 		if err != nil {
 			return err
 		}
-		if err := files.CheckOut(o.out, paths); err != nil {
+		if err := files.Claim(a, o.out, paths); err != nil {
 			return err
 		}
 		if o.out == "" {

@@ -82,7 +82,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err != nil {
 			return err
 		}
-		if err := files.CheckOut(o.out, append(paths, o.model)); err != nil {
+		if err := files.Claim(a, o.out, append(paths, o.model)); err != nil {
 			return err
 		}
 		if m.Dtype == "float64" {

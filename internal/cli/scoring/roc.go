@@ -15,7 +15,7 @@ import (
 )
 
 // createROC starts the file of the curves, before any row is read: it finds out whether there can be one. It is nil where none is asked for.
-func createROC(ctx context.Context, o *evalOptions, models []*model.Model, paths []string) (*dataset.Writer, error) {
+func createROC(ctx context.Context, a *console.App, o *evalOptions, models []*model.Model, paths []string) (*dataset.Writer, error) {
 	if o.roc == "" {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func createROC(ctx context.Context, o *evalOptions, models []*model.Model, paths
 	if err != nil {
 		return nil, err
 	}
-	if err := files.CheckOut(o.roc, append(inputs, o.models...)); err != nil {
+	if err := files.Claim(a, o.roc, append(inputs, o.models...)); err != nil {
 		return nil, err
 	}
 	return dataset.CreateContext(ctx, o.roc, rocSchema(len(models)), dataset.WriterOptions{})

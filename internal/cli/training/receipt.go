@@ -62,7 +62,7 @@ func give(cmd *cobra.Command, options ...model.Typed) error {
 }
 
 // checkReceipt returns an error if --receipt can't be used. others are the files that it can't be.
-func (o *trainOptions) checkReceipt(others []string) error {
+func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
 	switch {
 	case o.receipt == "":
 		return nil
@@ -78,7 +78,7 @@ func (o *trainOptions) checkReceipt(others []string) error {
 			return console.Usagef("--receipt is %s, which the training uses: name another file", o.receipt)
 		}
 	}
-	return files.CheckOut(o.receipt, others)
+	return files.Claim(a, o.receipt, others)
 }
 
 // same tells whether two paths are the same. Nothing need be there.

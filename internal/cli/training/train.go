@@ -132,10 +132,10 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 		}
 	}
 	inputs := slices.Concat(validation, paths)
-	if err := files.CheckOut(o.out, inputs); err != nil {
+	if err := files.Claim(a, o.out, inputs); err != nil {
 		return nil, nil, err
 	}
-	if err := o.checkReceipt(append(inputs, o.init, cmd.Flags().Lookup("cache").Value.String())); err != nil {
+	if err := o.checkReceipt(a, append(inputs, o.init, cmd.Flags().Lookup("cache").Value.String())); err != nil {
 		return nil, nil, err
 	}
 	if err := o.checkFolds(cmd); err != nil {

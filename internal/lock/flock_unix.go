@@ -1,0 +1,27 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package lock
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// Flags to open a file by a name that another user may have made.
+const (
+	noFollow = syscall.O_NOFOLLOW
+	noWait   = syscall.O_NONBLOCK
+)
+
+// lockFile locks an open file, or returns errTaken where that is locked.
+func lockFile(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errTaken
+	}
+	return err
+}
+
+// discard removes a file while it is locked: whoever gets the lock then finds that the file is gone.
+func discard(f *os.File, name string) error { return errors.Join(os.Remove(name), f.Close()) }

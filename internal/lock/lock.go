@@ -1,0 +1,142 @@
+// Package lock keeps two runs from writing the same file or folder at the same time, and removes what killed processes
+// left.
+//
+// A lock is a hidden file: .NAME.halfspace-lock beside a file, or .halfspace-lock in a folder. It says who has it. The
+// system unlocks it when its process ends, however that comes about.
+package lock
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"halfspace/internal/say"
+)
+
+const (
+	suffix   = ".halfspace-lock"
+	longest  = 200     // bytes of a file's name in that of its lock; a name has at most 255
+	mostText = 1 << 16 // bytes of a lock that are read
+	mostArgs = 300     // characters of a command that are kept
+)
+
+// A Held is a lock that this process has. It ends with Release or with the process.
+type Held struct{ file *os.File }
+
+// A holder says who has a lock. It is what the file of the lock holds, as JSON.
+type holder struct {
+	Process int       `json:"process"`
+	Host    string    `json:"host"`
+	Command string    `json:"command"`
+	Since   time.Time `json:"since"`
+}
+
+// Take locks the folder at path, or the file at path if there is no such folder. The file need not be there, its folder
+// must. If another run has the lock, the error says who and since when. Where a file system has no locks, Take locks nothing. A second
+// Take of this process is refused too. Symbolic links in path aren't followed.
+func Take(path string) (*Held, error) {
+	name, kind := nameOf(path), "file"
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		name, kind = filepath.Join(path, suffix), "folder"
+	}
+	for {
+		f, writable, err := open(name)
+		if err != nil {
+			return nil, err
+		}
+		switch err := own(f, name); {
+		case err == nil && writable:
+			return hold(f)
+		case err == nil: // a dead one of another user
+			if err := os.Remove(name); err != nil {
+				f.Close()
+				return nil, fmt.Errorf("%s: its lock is of a run that ended, and can't be removed: %w: remove %s", path, err, name)
+			}
+		case errors.Is(err, errTaken):
+			defer f.Close()
+			return nil, inUse(path, kind, f)
+		case !errors.Is(err, errGone):
+			discard(f, name)
+			return &Held{}, nil
+		}
+		f.Close()
+	}
+}
+
+// Release ends the lock and removes its file. A nil lock is none.
+func (h *Held) Release() {
+	if h == nil || h.file == nil {
+		return
+	}
+	Remove(h.file)
+	h.file = nil
+}
+
+// nameOf returns the name of the lock of the file at path.
+func nameOf(path string) string {
+	dir, base := filepath.Split(path)
+	if len(base) > longest {
+		h := fnv.New64a()
+		h.Write([]byte(base))
+		base = fmt.Sprintf("%s%016x", base[:longest-16], h.Sum64())
+	}
+	return dir + "." + base + suffix
+}
+
+// open opens the file of a lock. It isn't writable if it is another user's.
+func open(name string) (f *os.File, writable bool, err error) {
+	f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
+	writable = err == nil
+	if errors.Is(err, fs.ErrPermission) {
+		if there, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0); err == nil {
+			return there, false, nil
+		}
+	}
+	return f, writable, err
+}
+
+// hold writes into the file of a lock who has it.
+func hold(f *os.File) (*Held, error) {
+	host, _ := os.Hostname()
+	text, err := json.Marshal(holder{os.Getpid(), host, say.Short(strings.Join(os.Args, " "), mostArgs), time.Now().UTC().Truncate(time.Second)})
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(text, 0)
+	}
+	remember(f, f.Name())
+	if err != nil { // such as a full disk: the lock holds, without a name
+		f.Truncate(0)
+	}
+	return &Held{f}, nil
+}
+
+// inUse returns the error for a file or a folder whose lock another has. It waits a moment for a holder that hasn't written its name yet.
+func inUse(path, kind string, f *os.File) error {
+	who := ""
+	for range 10 {
+		h, ok := parse(f)
+		if host, _ := os.Hostname(); ok && h.Process == os.Getpid() && h.Host == host {
+			return fmt.Errorf("%s is written by this run already: name another %s", path, kind)
+		}
+		if ok {
+			who = fmt.Sprintf(", process %d on %s since %s, %s", h.Process, h.Host, h.Since.UTC().Format("2006-01-02 15:04:05 MST"), h.Command)
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("%s is in use by another run%s: wait until it ends, or name another %s", path, who, kind)
+}
+
+func parse(f *os.File) (h holder, ok bool) {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, mostText))
+	return h, err == nil && json.Unmarshal(text, &h) == nil && h.Process > 0
+}
