@@ -13,6 +13,7 @@ import (
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 // Evaluation adds up how a model predicts rows. It keeps every score of two classes, for the ROC curve.
@@ -149,4 +150,66 @@ func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 		t.Rows += int64(b.Len())
 	}
 	return t, nil
+}
+
+// validate counts errors on rows that the model didn't learn from, and writes them to the model.
+func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
+	v := &model.Validation{Rows: rows.Rows()}
+	var err error
+	if v.Fingerprint, err = block.Fingerprint(ctx, rows, workers); err != nil {
+		return nil, err
+	}
+	judges := rows
+	if classes := m.Options.ClassWeight; classes != nil {
+		judges = train.WithClassWeights(judges, classes)
+	}
+	wrong, err := Count(ctx, m, judges, workers)
+	if err != nil {
+		return nil, err
+	}
+	v.Errors, m.Training.Validation = wrong.Errors, v
+	return &wrong, nil
+}
+
+// Merit is figures of merit over the folds of a comparison.
+type Merit struct {
+	AUC     []float64 // area under the ROC curve of each fold; NaN of more than two classes
+	LogLoss metrics.LogLoss
+	Seconds float64 // of all trainings
+}
+
+// MeanAUC returns the mean of the folds' areas.
+func (m *Merit) MeanAUC() float64 {
+	mean := 0.0
+	for _, x := range m.AUC {
+		mean += x / float64(len(m.AUC))
+	}
+	return mean
+}
+
+// addMerit adds the figures of a model on a fold, which was learned in so many seconds.
+func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *job[T], held block.Source[T], seconds float64) error {
+	scorer, err := predict.NewScorer[T](m, j.workers())
+	if err != nil {
+		return err
+	}
+	auc, positive := new(metrics.AUC[T]), held.Spec().PositiveClass()
+	sum := f.LogLoss
+	for b, err := range held.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
+		}
+		if len(scores) == 1 {
+			auc.Add(scores[0], b.Y)
+		}
+		if m.HasProbabilities() {
+			sum.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
+		}
+	}
+	f.AUC, f.LogLoss, f.Seconds = append(f.AUC, auc.Value()), sum, f.Seconds+seconds
+	return nil
 }

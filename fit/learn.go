@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/internal/beside"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -32,7 +33,12 @@ type Options struct {
 	Judged  *CrossValidation                     // a cross-validation that was made before, whose best learner learns; nil: none
 	Path    *Path                                // a path that was followed before, whose chosen penalty the learner has; nil: none
 	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
-	Receipt *model.Receipt                       // gets the sums of the model, of the rows and of the weights after each epoch, which takes a pass over the rows; nil: none
+	// Checkpoint saves the state of the training, and has the one to go on from, if there is one. An error or the end of
+	// ctx leaves it as it was saved last. Open it before, and call Finish once the model is kept. A cross-validation is made
+	// again. nil: nothing is saved.
+	Checkpoint *checkpoint.Run
+
+	Receipt *model.Receipt // gets the sums of the model, of the rows and of the weights after each epoch, which takes a pass over the rows; nil: none
 }
 
 // Fitted is a whole training: the model, complete, and how it went.
@@ -116,6 +122,8 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.OnlyApart(l.Settings))
 	case o.Init != nil && o.CV != nil:
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
+	case o.Checkpoint != nil && (l.Saves == nil || !l.Saves(l.Settings)):
+		return fmt.Errorf("%s can't save checkpoints with these options: leave them out", l.Name)
 	case o.Init != nil && !l.Begins:
 		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, say.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:
@@ -165,20 +173,27 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	held := block.Held(src, src.Spec().Weighted || opt.classWeighted())
 	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
-	if opt.Receipt != nil {
+	if opt.Receipt != nil || opt.Checkpoint != nil {
 		j.trail = new(trail)
+	}
+	looked, survey := src, opt.Survey
+	if survey == nil {
+		survey = newSurvey(src.Spec())
+		looked = watched[T]{src, survey}
+	}
+	print, err := j.open(ctx, looked)
+	if err != nil {
+		return nil, err
 	}
 	after, end := beside.After(ctx)
 	defer end()
 	f, interrupted := j.learn(ctx, after)
+	j.save(ctx)
 	if f == nil {
 		return nil, interrupted
 	}
-	m, looked := f.Model, src
-	if f.Survey = opt.Survey; f.Survey == nil {
-		f.Survey = newSurvey(src.Spec())
-		looked = watched[T]{src, f.Survey}
-	}
+	m := f.Model
+	f.Survey = survey
 	if cv := opt.Judged; cv != nil {
 		f.CrossValidation = cv
 		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.Chosen].Errors}
@@ -186,9 +201,11 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	if opt.Path != nil {
 		m.Training.Path = &opt.Path.Path
 	}
-	var err error
 	m.Data.Rows = src.Rows()
-	if m.Data.Fingerprint, err = block.Fingerprint(after, looked, l.workers()); err == nil && validation != nil {
+	if m.Data.Fingerprint = print; print == "" {
+		m.Data.Fingerprint, err = block.Fingerprint(after, looked, l.workers())
+	}
+	if err == nil && validation != nil {
 		f.Validation, err = validate(after, m, validation, l.workers())
 	}
 	if err != nil && after.Err() == nil {
@@ -201,25 +218,6 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 		err = j.receipt(ctx, m)
 	}
 	return f, cmp.Or(interrupted, err)
-}
-
-// validate counts errors on rows that the model didn't learn from, and writes them to the model.
-func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
-	v := &model.Validation{Rows: rows.Rows()}
-	var err error
-	if v.Fingerprint, err = block.Fingerprint(ctx, rows, workers); err != nil {
-		return nil, err
-	}
-	judges := rows
-	if classes := m.Options.ClassWeight; classes != nil {
-		judges = train.WithClassWeights(judges, classes)
-	}
-	wrong, err := Count(ctx, m, judges, workers)
-	if err != nil {
-		return nil, err
-	}
-	v.Errors, m.Training.Validation = wrong.Errors, v
-	return &wrong, nil
 }
 
 // A job is rows to learn from, and how.

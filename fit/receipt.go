@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -37,12 +38,29 @@ func (t *trail) sums() []model.ClassSums {
 	return all
 }
 
-// watched returns the settings of a training whose progress goes to the trail too, if there is one.
+// state walks the sums of a class.
+func (t *trail) state(class int, w *checkpoint.Walk) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = map[int][]model.Sum{}
+	}
+	sums := t.of[class]
+	checkpoint.List(w, &sums, func(s *model.Sum) { checkpoint.Values(w, s[:]) })
+	if len(sums) > 0 {
+		t.of[class] = sums
+	}
+}
+
+// watched returns the settings of a training whose progress goes to the trail too, if there is one, and whose state is
+// saved if there are checkpoints.
 func (j *job[T]) watched() train.Settings {
 	if j.trail == nil {
 		return j.Settings
 	}
 	s := train.CopySettings(j.Settings)
+	s.Shared().Checkpoint = j.opt.Checkpoint.Part(int64(j.class))
+	s.Shared().Checkpoint.Beside(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
 	show := s.Shared().Progress
 	s.Shared().Progress = func(p train.Progress) {
 		if p.Sum != nil {

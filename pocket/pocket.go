@@ -193,10 +193,7 @@ func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64
 		return nil
 	}
 	copy(p.current.Weights, w)
-	if err := p.offer(ctx, Candidate[T]{Update: updates, Visits: visits}, w); err != nil {
-		return err
-	}
-	return p.Judge(ctx) // an epoch takes longer than judging one candidate
+	return p.offer(ctx, Candidate[T]{Update: updates, Visits: visits}, w)
 }
 
 // End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting
@@ -227,13 +224,19 @@ func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
 func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 	p.waiting = append(p.waiting, c)
 	p.w = append(p.w, w...)
-	if len(p.waiting) < p.batch() {
+	return p.Settle(ctx)
+}
+
+// Settle judges the waiting candidates if they make a batch. In the mode Epoch one does. It has something to do only
+// after an interrupt.
+func (p *Pocket[T]) Settle(ctx context.Context) error {
+	if p.mode != Epoch && len(p.waiting) < p.batch() {
 		return nil
 	}
 	return p.Judge(ctx)
 }
 
-// batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and
+// batch returns how many candidates make a batch, but for the mode Epoch, where an epoch takes longer than judging one: as many as were judged before. The first candidates improve fast, and
 // none is dropped because of a better one in its own batch.
 func (p *Pocket[T]) batch() int {
 	most := min(mostBatch, batchBytes/p.judge.stride/int(unsafe.Sizeof(T(0))))

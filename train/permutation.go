@@ -23,6 +23,7 @@ type Permutation struct {
 	n      int
 	rng    *rand.PCG
 	chunks []uint32 // permuted
+	first  int      // the window to begin with
 }
 
 // NewPermutation returns the permutation of n rows for an epoch. It begins with its first window.
@@ -40,6 +41,27 @@ func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
 
 // Windows returns the number of windows.
 func (p *Permutation) Windows() int { return (len(p.chunks) + WindowChunks - 1) / WindowChunks }
+
+// Skip makes the permutation begin with the window that has row number rows, counted from 0 in the permuted order. It
+// returns how many rows of that window come before. If there are no more than rows rows, it begins after the last window.
+func (p *Permutation) Skip(rows int64) (within int) {
+	var window []uint32
+	for ; p.first < p.Windows(); p.first++ {
+		n := int64(0)
+		for _, c := range p.Window(p.first) {
+			n += int64(p.chunkRows(c))
+		}
+		if rows < n {
+			return int(rows)
+		}
+		rows -= n
+		window = p.Rows(window[:0], p.first) // which draws its random numbers
+	}
+	return 0
+}
+
+// First returns the number of the window to begin with: 0 without Skip.
+func (p *Permutation) First() int { return p.first }
 
 // Window returns the chunks of window k, none past the last window.
 func (p *Permutation) Window(k int) []uint32 {
@@ -106,11 +128,11 @@ type part struct {
 // partWindows is the number of windows in one send on a channel. With so many, its cost doesn't matter.
 const partWindows = 8
 
-// Each calls visit for every window in order. With ahead, another goroutine computes the next windows meanwhile.
+// Each calls visit for every window in order, from the first one on. With ahead, another goroutine computes the next windows meanwhile.
 func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
 	if !ahead || p.Windows() <= partWindows {
 		var buf []uint32
-		for k := range p.Windows() {
+		for k := p.first; k < p.Windows(); k++ {
 			buf = p.Rows(buf[:0], k)
 			if err := visit(k, buf); err != nil {
 				return err
@@ -141,7 +163,7 @@ func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, ro
 }
 
 func (p *Permutation) produce(ctx context.Context, ready chan<- part, used <-chan part) error {
-	for k := 0; k < p.Windows(); k += partWindows {
+	for k := p.first; k < p.Windows(); k += partWindows {
 		var next part
 		select {
 		case next = <-used:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/internal/parallel"
 	"halfspace/pocket"
 	"halfspace/schema"
@@ -36,6 +37,9 @@ type Options struct {
 	Eta        float64 // learning rate, in (0, 1]; 1
 	Seed       uint64  // of every random choice; 0 is a seed of its own, though the default of the command is 1
 	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
+
+	// Checkpoint, if not nil, saves the state of the training, and has the one to go on from. Package fit sets it.
+	Checkpoint *checkpoint.Part
 
 	// Progress, if not nil, is called from the training goroutine at the start, several times a second, after each epoch
 	// and at the end.

@@ -111,7 +111,7 @@ func (s *solver[T]) epoch(ctx context.Context, rows *visits.Rows[T], epoch int64
 // ordered is epoch in another order than that of the source. It copies the rows of a batch.
 func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
 	if wide(s.cols) { // steps take one row
-		return rows.Epoch(ctx, epoch, func(b *block.Block[T], r int) error {
+		return rows.Epoch(ctx, epoch, 0, func(b *block.Block[T], r int) error {
 			learn(b.Slice(r, r+1))
 			return nil
 		})
@@ -127,7 +127,7 @@ func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int
 		}
 		n = 0
 	}
-	err := rows.Epoch(ctx, epoch, func(b *block.Block[T], r int) error {
+	err := rows.Epoch(ctx, epoch, 0, func(b *block.Block[T], r int) error {
 		if b.Sparse != nil {
 			sparse.AppendRow(b, r)
 		} else {

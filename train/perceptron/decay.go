@@ -8,9 +8,10 @@ import (
 
 // decay divides all weights but the bias by 1 + eta l2. See Options.L2.
 func (l *learner[T]) decay() {
-	if l.opt.L2 == 0 {
+	if l.opt.L2 == 0 || l.decayed {
 		return
 	}
+	l.decayed = true
 	if l.mean != nil {
 		l.mean.end(l.w)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -18,6 +19,8 @@ type judge[T kernel.Float] interface {
 	EpochEnded(ctx context.Context, w []T, updates, visits int64) error
 	End(ctx context.Context, w []T, updates, visits int64) error
 	Judge(ctx context.Context) error
+	Settle(ctx context.Context) error
+	State(w *checkpoint.Walk)
 	Best() pocket.Candidate[T]
 	Curve() []pocket.Point
 	Judged() (candidates, rows int64)
@@ -148,12 +151,12 @@ func (j *classJudge[T]) EpochEnded(ctx context.Context, w []T, updates, visits i
 	if slices.Equal(w, j.last) {
 		return nil
 	}
-	j.last = slices.Clone(w)
-	r := &train.Result[T]{Weights: unpad(j.last, j.src.Spec().Cols())}
+	r := &train.Result[T]{Weights: unpad(w, j.src.Spec().Cols())}
 	wrong, err := train.EvaluateLoss(ctx, j.src, j.workers, r)
 	if err != nil {
 		return err
 	}
+	j.last = slices.Clone(w)
 	j.judged++
 	if j.curve == nil || wrong < j.best.Weight {
 		j.best = pocket.Candidate[T]{Weights: j.last, Update: updates, Visits: visits, Errors: r.Errors, Weight: wrong}
@@ -171,9 +174,10 @@ func (j *classJudge[T]) End(ctx context.Context, w []T, updates, visits int64) e
 	return j.EpochEnded(ctx, w, updates, visits)
 }
 
-// Updated and Judge do nothing, since all weights are judged at once.
+// Updated, Judge and Settle do nothing, since all weights are judged at once.
 func (j *classJudge[T]) Updated(context.Context, []T, int64, int64) error { return nil }
 func (j *classJudge[T]) Judge(context.Context) error                      { return nil }
+func (j *classJudge[T]) Settle(context.Context) error                     { return nil }
 
 func (j *classJudge[T]) Best() pocket.Candidate[T] { return j.best }
 func (j *classJudge[T]) Curve() []pocket.Point     { return j.curve }

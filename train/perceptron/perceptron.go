@@ -93,9 +93,17 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 	if err != nil {
 		return nil, err
 	}
+	if _, err := opt.Checkpoint.Load(l.state); err != nil {
+		return nil, err
+	}
 	if err := l.run(ctx); err != nil && err != errStop {
+		if ctx.Err() != nil {
+			l.mark()
+		}
 		return l.interrupted(ctx), err
 	}
+	l.over = true
+	l.mark() // what follows changes no weights
 	if err := l.judgeLast(ctx); err != nil {
 		return l.interrupted(ctx), err
 	}
@@ -125,6 +133,12 @@ type learner[T kernel.Float] struct {
 	updates   int64
 	streak    int64 // visits since the last update
 	converged bool
+
+	epoch   int64 // epochs that are finished
+	at      int64 // visits in the epoch after them
+	before  int64 // updates before that epoch
+	decayed bool  // the weights have the penalty of that epoch, at its end
+	over    bool  // no epoch follows
 
 	start, reported time.Time
 	calls           int // of count

@@ -19,8 +19,11 @@ func (l *learner[T]) run(ctx context.Context) error {
 	}
 	l.report(nil)
 	defer l.report(nil)
-	for e := range l.opt.Epochs {
-		if err := epoch(ctx, e); err != nil {
+	if err := l.goOn(ctx); err != nil {
+		return err
+	}
+	for ; l.epoch < l.opt.Epochs; l.endEpoch() {
+		if err := epoch(ctx, l.epoch); err != nil {
 			return err
 		}
 		l.decay()
@@ -29,9 +32,18 @@ func (l *learner[T]) run(ctx context.Context) error {
 				return err
 			}
 		}
-		l.report(train.SumOf(l.w))
 	}
 	return nil
+}
+
+// endEpoch counts an epoch that is finished.
+func (l *learner[T]) endEpoch() {
+	l.epoch++
+	l.at, l.before, l.decayed = 0, l.updates, false
+	l.report(train.SumOf(l.w))
+	if l.opt.Checkpoint.Due(l.epoch) {
+		l.mark()
+	}
 }
 
 // order returns the function that makes an epoch in the order of the options.
@@ -61,14 +73,14 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 		if b.Y == nil {
 			return block.ErrNoLabels
 		}
-		for r := 0; r < b.Len(); {
+		for r := int(min(max(0, l.at-b.First), int64(b.Len()))); r < b.Len(); {
 			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: l.reach(b, r)})
 			if err != nil {
 				return err
 			}
 			r += visits
-			if l.streak >= l.rows {
-				return l.finish()
+			if err := l.checkStreak(); err != nil {
+				return err
 			}
 		}
 	}
@@ -111,6 +123,9 @@ func (l *learner[T]) reach(b *block.Block[T], r int) int {
 
 // visit visits the rows of a stretch, from the first one on. It returns how many: fewer than all if the log was full.
 func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err error) {
+	if l.opt.Checkpoint.Due(l.epoch) {
+		l.mark()
+	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -137,11 +152,12 @@ func (l *learner[T]) room() []uint32 {
 // count counts the visits to a stretch and the updates, whose positions are in the log.
 func (l *learner[T]) count(ctx context.Context, visits, updates int) error {
 	l.visits += int64(visits)
+	l.at += int64(visits)
 	l.updates += int64(updates)
 	l.streak += int64(visits)
 	l.mayReport()
 	if updates == 0 {
-		return ctx.Err()
+		return nil
 	}
 	l.streak = int64(visits) - int64(l.log[updates-1]) - 1
 	if l.keeper != nil {
@@ -149,8 +165,21 @@ func (l *learner[T]) count(ctx context.Context, visits, updates int) error {
 			return err
 		}
 	}
-	if l.updates == l.opt.MaxUpdates {
+	return l.checkUpdates()
+}
+
+// checkUpdates ends a training that has made as many updates as it may.
+func (l *learner[T]) checkUpdates() error {
+	if l.updates > 0 && l.updates == l.opt.MaxUpdates {
 		return errStop
+	}
+	return nil
+}
+
+// checkStreak ends a training that converged in file order or in one permutation.
+func (l *learner[T]) checkStreak() error {
+	if l.streak >= l.rows {
+		return l.finish()
 	}
 	return nil
 }
@@ -174,6 +203,7 @@ func (l *learner[T]) finish() error {
 // A numbered is a learner that visits rows by number.
 type numbered[T kernel.Float] struct {
 	*learner[T]
+	within  int // rows of the next window that are visited already
 	windows visits.Windows[T]
 	steps   map[*block.Index[T]]*steps[T] // of the rows of each index; nil if they have no sample weights
 }
@@ -190,7 +220,9 @@ func (x *numbered[T]) filled(index *block.Index[T]) (again func()) {
 // storage order, during visit i. Between panels it calls after, unless that is nil.
 func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func() error) error {
 	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride)), win.Index.Sparse() != nil
-	for i := 0; i < len(win.Rows); {
+	first := x.within
+	x.within = 0
+	for i := first; i < len(win.Rows); {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+panel)
 		if sparse {
@@ -217,14 +249,14 @@ func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func
 // permuted is an epoch in the order of the given epoch's permutation.
 func (x *numbered[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
 	p := train.NewPermutation(int(x.rows), x.opt.Seed, epoch)
+	x.within = p.Skip(x.at)
 	return x.windows.Permuted(ctx, p, func(win visits.Window[T]) error { return x.walk(ctx, win, after) })
 }
 
 // shuffle is an epoch with its own permutation. The training converges in an epoch without an update.
 func (x *numbered[T]) shuffle(ctx context.Context, epoch int64) error {
-	before := x.updates
 	err := x.permuted(ctx, epoch, nil)
-	if err == nil && x.updates == before {
+	if err == nil && x.updates == x.before {
 		x.converged = true
 		return errStop
 	}
@@ -234,37 +266,33 @@ func (x *numbered[T]) shuffle(ctx context.Context, epoch int64) error {
 // fixedShuffle is an epoch through the permutation of the first epoch. It is computed again beside the visits: keeping it
 // would take memory for each row.
 func (x *numbered[T]) fixedShuffle(ctx context.Context, _ int64) error {
-	return x.permuted(ctx, 0, func() error {
-		if x.streak >= x.rows {
-			return x.finish()
-		}
-		return nil
-	})
+	return x.permuted(ctx, 0, x.checkStreak)
 }
 
 // random is an epoch of as many draws with replacement as there are rows. The seed of the generator is opt.Seed and the
 // number of the epoch.
 func (x *numbered[T]) random(ctx context.Context, epoch int64) error {
-	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), func(win visits.Window[T]) error {
+	x.within = visits.WithinDraws(x.rows, x.at)
+	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), x.at, func(win visits.Window[T]) error {
 		return x.walk(ctx, win, func() error { return x.verify(ctx) })
 	})
 }
 
 // verify makes a pass over all rows once as many draws as there are rows updated nothing. The training has converged if
 // the pass finds no row that would update the weights.
-func (x *numbered[T]) verify(ctx context.Context) error {
-	if x.streak < x.rows {
+func (l *learner[T]) verify(ctx context.Context) error {
+	if l.streak < l.rows {
 		return nil
 	}
-	some, err := x.someUpdate(ctx, x.w)
+	some, err := l.someUpdate(ctx, l.w)
 	if err != nil {
 		return err
 	}
 	if some {
-		x.streak = 0
+		l.streak = 0
 		return nil
 	}
-	return x.finish()
+	return l.finish()
 }
 
 // someUpdate tells whether some row would update the weights w. A row of class -1 and score 0 would, though its

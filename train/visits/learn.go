@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -41,7 +44,14 @@ func Learn[T kernel.Float](ctx context.Context, src block.Source[T], opt train.O
 	if l.stepper, err = begin(src.Spec()); err != nil {
 		return nil, err
 	}
-	if err := l.run(ctx, rows); err != nil {
+	if _, err := opt.Checkpoint.Load(l.state); err != nil {
+		return nil, err
+	}
+	err = l.run(ctx, rows)
+	if err == nil || ctx.Err() != nil {
+		l.mark()
+	}
+	if err != nil {
 		if ctx.Err() == nil || l.r.Updates == 0 {
 			return nil, err
 		}
@@ -58,27 +68,61 @@ type learner[T kernel.Float] struct {
 	stepper train.Stepper[T]
 	scores  []T
 	r       *train.Result[T]
+	done    int64 // epochs
+	before  int64 // updates before the epoch
 
 	start, reported time.Time
 }
+
+// state walks what the training is at. A position inside an epoch follows from the visits.
+func (l *learner[T]) state(w *checkpoint.Walk) {
+	w.Clock(&l.start)
+	w.Int(&l.done)
+	w.Int(&l.before)
+	w.Int(&l.r.Visits)
+	w.Int(&l.r.Updates)
+	w.Bool(&l.r.Converged)
+	weights, state := l.stepper.Weights(), l.stepper.State()
+	checkpoint.Values(w, weights)
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		checkpoint.Values(w, state[name])
+	}
+	if at := l.r.Visits - l.done*l.src.Rows(); at < 0 || at > l.src.Rows() {
+		w.Fail(fmt.Errorf("%d visits are in no epoch after %d", l.r.Visits, l.done))
+	}
+	if w.Reading() {
+		l.stepper.Begin(slices.Clone(weights), state)
+	}
+}
+
+func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
 
 // run makes the epochs.
 func (l *learner[T]) run(ctx context.Context, rows *Rows[T]) error {
 	l.report(nil)
 	defer l.report(nil)
-	for l.r.Epochs < l.opt.Epochs && !l.r.Converged {
-		before := l.r.Updates
-		l.r.Epochs++
-		if err := rows.Epoch(ctx, l.r.Epochs-1, l.visit); err != nil {
+	for l.done < l.opt.Epochs && !l.r.Converged {
+		at := l.r.Visits - l.done*l.src.Rows()
+		if at == 0 {
+			l.before = l.r.Updates
+		}
+		if err := rows.Epoch(ctx, l.done, at, l.visit); err != nil {
 			return err
 		}
-		l.r.Converged = l.r.Updates == before && l.opt.Order != train.Random
+		l.done++
+		l.r.Converged = l.r.Updates == l.before && l.opt.Order != train.Random
 		l.report(train.SumOf(l.stepper.Weights()))
+		if l.opt.Checkpoint.Due(l.done) {
+			l.mark()
+		}
 	}
 	return nil
 }
 
 func (l *learner[T]) visit(b *block.Block[T], r int) error {
+	if l.r.Visits%256 == 0 && l.opt.Checkpoint.Due(l.done) {
+		l.mark()
+	}
 	if l.r.Visits++; l.r.Visits%4096 == 0 && time.Since(l.reported) > 100*time.Millisecond {
 		l.report(nil)
 	}
@@ -104,13 +148,14 @@ func (l *learner[T]) learned() *train.Result[T] {
 	for v := range slices.Chunk(w, kernel.Stride[T](cols)) {
 		l.r.Weights = append(l.r.Weights, v[:cols]...)
 	}
+	l.r.Epochs = (l.r.Visits + l.src.Rows() - 1) / l.src.Rows()
 	l.r.Seconds = time.Since(l.start).Seconds()
 	return l.r
 }
 
 // Complete adds to the description of a learner how it trains: Learn with its steppers.
 func Complete(l *train.Learner) *train.Learner {
-	l.Begins = true
+	l.Begins, l.Saves = true, func(train.Settings) bool { return true }
 	l.Float32, l.Float64 = task[float32](l), task[float64](l)
 	return l
 }

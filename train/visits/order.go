@@ -28,11 +28,14 @@ func NewRows[T kernel.Float](src block.Source[T], opt train.Options) (*Rows[T], 
 	return s, err
 }
 
-// Epoch calls visit with each row of an epoch: row r of block b. It ends with the first error of visit, of the source or
-// of ctx. The permutations and draws are those of the perceptron (see train.Permutation).
-func (s *Rows[T]) Epoch(ctx context.Context, epoch int64, visit func(b *block.Block[T], r int) error) error {
+// Epoch calls visit with each row of an epoch but the first skip ones: row r of block b. It ends with the first error of
+// visit, of the source or of ctx. The permutations and draws are those of the perceptron (see train.Permutation).
+func (s *Rows[T]) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block.Block[T], r int) error) error {
+	within := 0 // the rows to skip of the first window
 	each := func(w Window[T]) error {
-		for i, id := range w.Rows {
+		first := within
+		within = 0
+		for i, id := range w.Rows[first:] {
 			if i%256 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -44,18 +47,22 @@ func (s *Rows[T]) Epoch(ctx context.Context, epoch int64, visit func(b *block.Bl
 		return nil
 	}
 	switch s.opt.Order {
-	case train.Shuffle:
-		return s.windows.Permuted(ctx, train.NewPermutation(int(s.src.Rows()), s.opt.Seed, epoch), each)
-	case train.FixedShuffle:
-		return s.windows.Permuted(ctx, train.NewPermutation(int(s.src.Rows()), s.opt.Seed, 0), each)
+	case train.Shuffle, train.FixedShuffle:
+		if s.opt.Order == train.FixedShuffle {
+			epoch = 0
+		}
+		p := train.NewPermutation(int(s.src.Rows()), s.opt.Seed, epoch)
+		within = p.Skip(skip)
+		return s.windows.Permuted(ctx, p, each)
 	case train.Random:
-		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(epoch)), each)
+		within = WithinDraws(s.src.Rows(), skip)
+		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(epoch)), skip, each)
 	}
-	return s.cyclic(ctx, visit)
+	return s.cyclic(ctx, skip, visit)
 }
 
 // cyclic is an epoch in file order.
-func (s *Rows[T]) cyclic(ctx context.Context, visit func(b *block.Block[T], r int) error) error {
+func (s *Rows[T]) cyclic(ctx context.Context, skip int64, visit func(b *block.Block[T], r int) error) error {
 	for b, err := range s.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -63,7 +70,7 @@ func (s *Rows[T]) cyclic(ctx context.Context, visit func(b *block.Block[T], r in
 		if b.Y == nil {
 			return block.ErrNoLabels
 		}
-		for r := range b.Len() {
+		for r := int(min(max(0, skip-b.First), int64(b.Len()))); r < b.Len(); r++ {
 			if r%256 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}

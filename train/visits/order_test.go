@@ -60,7 +60,7 @@ func TestEpoch(t *testing.T) {
 				}
 				var got []uint32
 				one := []float32{1, 0, 0, 0, 0, 0, 0, 0}
-				if err := s.Epoch(t.Context(), epoch, func(b *block.Block[float32], r int) error {
+				if err := s.Epoch(t.Context(), epoch, 0, func(b *block.Block[float32], r int) error {
 					got = append(got, uint32(b.Dot(r, one)))
 					return nil
 				}); err != nil {
@@ -69,13 +69,22 @@ func TestEpoch(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Errorf("%s, %T, %d workers: other rows were visited", order, src, workers)
 				}
+				for _, skip := range []int{1, 511, 4096, 5000, 65_536 + 3000, rows - 1, rows} {
+					got = got[:0]
+					if err := s.Epoch(t.Context(), epoch, int64(skip), func(b *block.Block[float32], r int) error {
+						got = append(got, uint32(b.Dot(r, one)))
+						return nil
+					}); err != nil || !slices.Equal(got, want[skip:]) {
+						t.Errorf("%s, %T, %d workers: other rows were visited after %d (%v)", order, src, workers, skip, err)
+					}
+				}
 				stop, visits := errors.New("stop"), 0
-				if err := s.Epoch(t.Context(), epoch, func(*block.Block[float32], int) error { visits++; return stop }); err != stop || visits != 1 {
+				if err := s.Epoch(t.Context(), epoch, 0, func(*block.Block[float32], int) error { visits++; return stop }); err != stop || visits != 1 {
 					t.Errorf("%s, %T: %d visits, error %v", order, src, visits, err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
-				if err := s.Epoch(ctx, epoch, func(*block.Block[float32], int) error { return nil }); !errors.Is(err, context.Canceled) {
+				if err := s.Epoch(ctx, epoch, 0, func(*block.Block[float32], int) error { return nil }); !errors.Is(err, context.Canceled) {
 					t.Errorf("%s, %T: error %v", order, src, err)
 				}
 			}

@@ -38,7 +38,9 @@ func (w *Window[T]) Features(chunk, lo, hi, stride int) []T {
 // Windows gives a learner rows by number. It calls visit with one window after another until there is an error.
 type Windows[T kernel.Float] interface {
 	Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error
-	Drawn(ctx context.Context, rng *rand.PCG, visit func(Window[T]) error) error
+
+	// Drawn begins with the window that has draw number skip; skip counts from 0.
+	Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error
 }
 
 // NewWindows returns windows on the rows of a source. It uses the order and the workers of opt. filled may be nil. Else
@@ -92,14 +94,34 @@ func (s *memoryWindows[T]) prefetched(chunks []uint32) []uint32 {
 	return chunks
 }
 
-func (s *memoryWindows[T]) Drawn(_ context.Context, rng *rand.PCG, visit func(Window[T]) error) error {
-	for left := s.rows; left > 0; left -= len(s.draws) {
+func (s *memoryWindows[T]) Drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error {
+	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.draws) {
 		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
 		if err := visit(Window[T]{s.draws, s.index, nil}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// skipDraws makes the draws of the windows before the one with draw number skip, and returns how many draws they have.
+func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
+	draws = int(min(skip, int64(rows)))
+	if draws < rows {
+		draws -= draws % windowRows
+	}
+	for range draws {
+		rng.Uint64()
+	}
+	return draws
+}
+
+// WithinDraws returns how many draws of its window come before draw number skip, if there are so many rows.
+func WithinDraws(rows, skip int64) int {
+	if skip >= rows {
+		return 0
+	}
+	return int(skip % windowRows)
 }
 
 // drawRows appends n draws from all rows to dst.
@@ -173,15 +195,17 @@ func newReadWindow[T kernel.Float](spec *schema.Spec, chunks int, sparse bool) (
 }
 
 func (s *fileWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
-	return s.each(ctx, p.Windows(), visit, func(k int, w *readWindow[T]) func() error {
+	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow[T]) func() error {
+		k += p.First()
 		w.Rows = p.Positions(w.Rows[:0], k)
 		return func() error { return w.readChunks(s.src, p.Window(k)) }
 	})
 }
 
-func (s *fileWindows[T]) Drawn(ctx context.Context, rng *rand.PCG, visit func(Window[T]) error) error {
-	return s.each(ctx, (s.rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow[T]) func() error {
-		w.draws = drawRows(w.draws[:0], min(windowRows, s.rows-k*windowRows), rng, s.rows)
+func (s *fileWindows[T]) Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error {
+	rows := s.rows - skipDraws(rng, s.rows, skip)
+	return s.each(ctx, (rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow[T]) func() error {
+		w.draws = drawRows(w.draws[:0], min(windowRows, rows-k*windowRows), rng, s.rows)
 		w.Rows = w.Rows[:0]
 		for i := range w.draws {
 			w.Rows = append(w.Rows, uint32(i))

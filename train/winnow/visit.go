@@ -2,11 +2,13 @@ package winnow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -30,7 +32,31 @@ type learner[T kernel.Float] struct {
 	ahead    int       // rows to score at once
 	scores   [mostAhead]T
 	start    time.Time
+	done     int64 // epochs
 }
+
+func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
+
+// state walks what the training is at between two calls of visit. A position inside an epoch follows from the visits.
+func (l *learner[T]) state(w *checkpoint.Walk) {
+	w.Clock(&l.start)
+	for _, v := range []*int64{&l.done, &l.r.Visits, &l.r.Updates, &l.streak} {
+		w.Int(v)
+	}
+	if w.Count(&l.ahead); l.ahead < 1 || l.ahead > mostAhead || l.streak < 0 || l.streak > l.rows || l.at() < 0 || l.at() > l.rows {
+		w.Fail(errors.New("it is at no row"))
+	}
+	vectors := [][]T{l.w, l.u, l.v}
+	if l.literals != nil {
+		vectors = append(vectors, l.literals.u, l.literals.v)
+	}
+	for _, v := range vectors {
+		checkpoint.Values(w, v)
+	}
+}
+
+// at returns the visits in the epoch after those that are done.
+func (l *learner[T]) at() int64 { return l.r.Visits - l.done*l.rows }
 
 func newLearner[T kernel.Float](cols int, opt Options) *learner[T] {
 	l := &learner[T]{opt: opt, r: new(train.Result[T]), start: time.Now(), w: block.Alloc[T](kernel.Stride[T](cols)),
@@ -54,7 +80,7 @@ func ones[T kernel.Float](n int) []T { return slices.Repeat([]T{1}, n) }
 
 // epoch visits all rows in the order of the source. It ends early when the training is over.
 func (l *learner[T]) epoch(ctx context.Context) error {
-	l.r.Epochs++
+	at := l.at()
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -62,7 +88,10 @@ func (l *learner[T]) epoch(ctx context.Context) error {
 		if b.Y == nil {
 			return block.ErrNoLabels
 		}
-		for i, asked := 0, -1; i < b.Len() && !l.over(); {
+		for i, asked := int(min(max(0, at-b.First), int64(b.Len()))), -1; i < b.Len() && !l.over(); {
+			if l.opt.Checkpoint.Due(l.done) {
+				l.mark()
+			}
 			if i/1024 != asked {
 				if asked = i / 1024; ctx.Err() != nil {
 					return ctx.Err()
@@ -88,7 +117,7 @@ func (l *learner[T]) visit(b *block.Block[T], lo int) (visits int, err error) {
 	scores := l.scores[:part.Len()]
 	part.Scores(l.w, scores)
 	for i, score := range scores {
-		if l.r.Epochs == 1 && l.literals == nil {
+		if l.done == 0 && l.literals == nil {
 			if err := l.checkRow(part, i); err != nil {
 				return 0, err
 			}

@@ -78,13 +78,26 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		}
 		l.literals = newLiterals(l.w, signed, opt)
 	}
+	if _, err := opt.Checkpoint.Load(l.state); err != nil {
+		return nil, err
+	}
 	l.report(nil)
-	for l.r.Epochs < opt.Epochs && !l.over() {
+	for l.done < opt.Epochs && !l.over() {
 		if err := l.epoch(ctx); err != nil {
+			if ctx.Err() != nil {
+				l.mark()
+			}
 			return l.interrupted(ctx), err
 		}
+		if l.at() == l.rows {
+			l.done++
+		}
 		l.report(train.SumOf(l.w))
+		if opt.Checkpoint.Due(l.done) {
+			l.mark()
+		}
 	}
+	l.mark()
 	l.learned()
 	l.r.Converged = l.streak == l.rows
 	return l.r, train.Evaluate(ctx, src, opt.Workers, l.r)
@@ -136,6 +149,7 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 // learned completes the result, except for figures that need another pass over the rows.
 func (l *learner[T]) learned() {
 	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
+	l.r.Epochs = (l.r.Visits + l.rows - 1) / l.rows
 }
 
 // interrupted returns the weights so far if ctx ended the training after some updates, else nil.

@@ -1,0 +1,327 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A counter is a learner that counts.
+type counter struct {
+	n    int64
+	w    []float32
+	list []float64
+}
+
+func (c *counter) state(w *Walk) {
+	w.Int(&c.n)
+	Values(w, c.w)
+	Slice(w, &c.list)
+}
+
+func open(t *testing.T, opt Options) (*Run, []string) {
+	t.Helper()
+	var notes []string
+	opt.Note = func(text string) { notes = append(notes, text) }
+	r, err := Open(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r, notes
+}
+
+// TestWalk: what is written is read again, whatever the values.
+func TestWalk(t *testing.T) {
+	type all struct {
+		i     int64
+		n     int
+		u     uint64
+		f     float64
+		b     bool
+		s     string
+		fixed []uint32
+		free  []float32
+		list  []fact
+	}
+	walk := func(a *all) func(*Walk) {
+		return func(w *Walk) {
+			w.Int(&a.i)
+			w.Count(&a.n)
+			w.Word(&a.u)
+			w.Float(&a.f)
+			w.Bool(&a.b)
+			w.Text(&a.s)
+			Values(w, a.fixed)
+			Slice(w, &a.free)
+			List(w, &a.list, func(f *fact) { w.Text(&f.name) })
+		}
+	}
+	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []fact{{name: "x"}, {}}}
+	data := write(walk(&want))
+	got := all{fixed: make([]uint32, 2), free: make([]float32, 9), list: make([]fact, 1)}
+	if err := read(data, walk(&got)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for n := range data {
+		if err := read(data[:n], walk(&all{fixed: make([]uint32, 2)})); err == nil {
+			t.Errorf("the first %d of %d bytes were read", n, len(data))
+		}
+	}
+	if err := read(append(data, 0), walk(&all{fixed: make([]uint32, 2)})); err == nil {
+		t.Error("a byte was left over")
+	}
+	if err := read(data, walk(&all{fixed: make([]uint32, 3)})); err == nil {
+		t.Error("2 elements were read where 3 belong")
+	}
+}
+
+// TestClock: the time that passed before a checkpoint counts after it.
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		time.Sleep(time.Hour)
+		data := write(func(w *Walk) { w.Clock(&start) })
+		time.Sleep(time.Hour)
+		var again time.Time
+		if err := read(data, func(w *Walk) { w.Clock(&again) }); err != nil || time.Since(again) != time.Hour {
+			t.Errorf("%v passed, %v", time.Since(again), err)
+		}
+	})
+}
+
+// saved returns a directory with checkpoints of a counter at 1 and at 2.
+func saved(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	r, _ := open(t, Options{Dir: dir})
+	if err := r.Same("eta", "0.5"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(3) {
+		c := counter{n: i, w: []float32{1, 2}, list: []float64{float64(i)}}
+		r.Part(4).Mark(i, 10*i, c.state)
+		if err := r.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func files(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// goOn returns the counter in a directory, the visits and the notes.
+func goOn(t *testing.T, dir string) (c counter, visits int64, notes string) {
+	t.Helper()
+	c.w = make([]float32, 2)
+	r, all := open(t, Options{Dir: dir, Resume: true})
+	if err := r.Same("eta", "0.5"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Part(4).Load(c.state); err != nil {
+		t.Fatal(err)
+	}
+	visits, _ = r.Resumed()
+	return c, visits, strings.Join(all, "\n")
+}
+
+// TestRun: the last two checkpoints are kept, and a run goes on from the last one.
+func TestRun(t *testing.T) {
+	dir := saved(t)
+	if got := files(t, dir); !slices.Equal(got, []string{"checkpoint-000002.halfspace", "checkpoint-000003.halfspace"}) {
+		t.Errorf("%q", got)
+	}
+	c, visits, _ := goOn(t, dir)
+	if c.n != 2 || !slices.Equal(c.w, []float32{1, 2}) || !slices.Equal(c.list, []float64{2}) || visits != 20 {
+		t.Errorf("%+v after %d visits", c, visits)
+	}
+	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("a new run over one that didn't finish: %v", err)
+	}
+	r, _ := open(t, Options{Dir: dir, Resume: true})
+	err := r.Same("eta", "0.25")
+	if err == nil || !strings.Contains(err.Error(), "eta is 0.25, and was 0.5 before") {
+		t.Errorf("another eta: %v", err)
+	}
+	if err := r.Same("beta", "1"); err == nil || !strings.Contains(err.Error(), "was not given before") {
+		t.Errorf("a new option: %v", err)
+	}
+	if err := r.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	fresh, _ := open(t, Options{Dir: dir})
+	if loaded, err := fresh.Part(4).Load(c.state); loaded || err != nil {
+		t.Errorf("a new run has a state (%v)", err)
+	}
+	if err := fresh.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, dir); !slices.Equal(got, []string{"checkpoint-000005.halfspace"}) {
+		t.Errorf("after a new run: %q", got)
+	}
+}
+
+// TestNil: without a run there are no checkpoints.
+func TestNil(t *testing.T) {
+	var r *Run
+	p := r.Part(0)
+	p.Beside(nil)
+	p.Mark(1, 1, nil)
+	loaded, err := p.Load(nil)
+	_, resumed := r.Resumed()
+	if err := errors.Join(err, r.Same("a", "b"), r.Save(), r.Finish(), r.Close()); err != nil || loaded || p.Due(1) || resumed {
+		t.Errorf("%v, %v, %v, %v", err, loaded, p.Due(1), resumed)
+	}
+}
+
+// TestDamaged: a newer checkpoint that was cut anywhere or has a wrong bit isn't used, but the older one. If both are damaged, the run
+// ends.
+func TestDamaged(t *testing.T) {
+	dir := saved(t)
+	path := filepath.Join(dir, name(3))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(what string, i int) {
+		m, last, err := newest(dir, func(string) {})
+		if err != nil || last != 3 || m == nil || m.number != 2 {
+			t.Fatalf("%s %d: %+v, %v", what, i, m, err)
+		}
+	}
+	for n := range whole {
+		put(whole[:n])
+		check("cut at", n)
+	}
+	for i := range 8 * len(whole) {
+		wrong := slices.Clone(whole)
+		wrong[i/8] ^= 1 << (i % 8)
+		if _, err := decode(wrong); err == nil {
+			t.Errorf("bit %d is wrong, and the checkpoint is used", i)
+		}
+		if i%61 == 0 {
+			put(wrong)
+			check("bit", i)
+		}
+	}
+	if c, visits, notes := goOn(t, dir); c.n != 1 || visits != 10 || !strings.Contains(notes, path+" can't be used") {
+		t.Errorf("%+v after %d visits: %s", c, visits, notes)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name(2)), whole[:9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, resume := range []bool{false, true} {
+		if _, err := Open(Options{Dir: dir, Resume: resume}); err == nil {
+			t.Errorf("two damaged checkpoints are no error (resume %v)", resume)
+		}
+	}
+}
+
+// TestDue: checkpoints are due after a time, or after a number of epochs.
+func TestDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r, _ := open(t, Options{Dir: dir})
+		p, c := r.Part(0), new(counter)
+		for second := range 130 {
+			if p.Due(0) != (second == 60 || second == 120) {
+				t.Errorf("second %d: due %v", second, p.Due(0))
+			}
+			p.Mark(0, 0, c.state)
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		if got := len(files(t, dir)); got != 2 {
+			t.Errorf("%d files", got)
+		}
+		r.Close()
+	})
+	r, _ := open(t, Options{Dir: t.TempDir(), Epochs: 3})
+	p, c := r.Part(0), new(counter)
+	var due []int64
+	for epoch := range int64(8) {
+		if p.Due(epoch) {
+			due = append(due, epoch)
+			p.Mark(epoch, epoch, c.state)
+		}
+	}
+	if !slices.Equal(due, []int64{3, 6}) {
+		t.Errorf("due after epochs %v", due)
+	}
+}
+
+// TestUnwritten: a checkpoint that can't be written is told once, and the training goes on.
+func TestUnwritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	var notes []string
+	r, err := Open(Options{Dir: dir, Epochs: 1, Note: func(text string) { notes = append(notes, text) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	for epoch := range int64(4) {
+		r.Part(0).Mark(epoch, epoch, new(counter).state)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "the training goes on without a new checkpoint") {
+		t.Errorf("%q", notes)
+	}
+	if r.Save() == nil {
+		t.Error("Save doesn't fail")
+	}
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "name another folder") {
+		t.Errorf("a file as the folder: %v", err)
+	}
+}
+
+// FuzzDecode: bytes are refused, or are what encode returns.
+func FuzzDecode(f *testing.F) {
+	m := &image{number: 3, facts: []fact{{"a", "b"}}, parts: []record{{1, 2, 3, []byte("state")}}}
+	f.Add(m.encode())
+	f.Add([]byte(format))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, try := range [][]byte{data, reseal(data)} {
+			if m, err := decode(try); err == nil && !slices.Equal(m.encode(), try) {
+				t.Errorf("%q becomes %q", try, m.encode())
+			}
+		}
+		c := counter{w: make([]float32, 2)}
+		if err := read(data, c.state); err == nil && !slices.Equal(write(c.state), data) {
+			t.Errorf("%q becomes %q", data, write(c.state))
+		}
+	})
+}
+
+// reseal returns a file with the checksum that its bytes have.
+func reseal(data []byte) []byte {
+	body := data[:max(0, len(data)-sha256.Size)]
+	sum := sha256.Sum256(body)
+	return append(slices.Clone(body), sum[:]...)
+}

@@ -1,0 +1,172 @@
+package checkpoint
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"halfspace/internal/atomicfile"
+)
+
+// format is what a file begins with. Then come the bytes of an image, and at the end the SHA-256 of all before it.
+const format = "halfspace-checkpoint/1\n"
+
+// maxFile is the most bytes of a file that is read.
+const maxFile = 64 << 30
+
+// An image is what a file has: a whole run at one moment.
+type image struct {
+	number   int64 // of the checkpoint in its run
+	saved    int64 // Unix seconds
+	finished bool  // the run has ended, and its result was kept
+	facts    []fact
+	parts    []record
+}
+
+// A fact is data or an option that a run that goes on must share.
+type fact struct{ name, value string }
+
+// A record is the state of a part.
+type record struct {
+	id, epochs, visits int64
+	state              []byte
+}
+
+func (m *image) walk(w *Walk) {
+	w.Int(&m.number)
+	w.Int(&m.saved)
+	w.Bool(&m.finished)
+	List(w, &m.facts, func(f *fact) {
+		w.Text(&f.name)
+		w.Text(&f.value)
+	})
+	List(w, &m.parts, func(r *record) {
+		w.Int(&r.id)
+		w.Int(&r.epochs)
+		w.Int(&r.visits)
+		Slice(w, &r.state)
+	})
+}
+
+// encode returns the bytes of a file.
+func (m *image) encode() []byte {
+	data := append([]byte(format), write(m.walk)...)
+	sum := sha256.Sum256(data)
+	return append(data, sum[:]...)
+}
+
+// decode returns the image in the bytes of a file.
+func decode(data []byte) (*image, error) {
+	body, ok := bytes.CutPrefix(data, []byte(format))
+	if !ok || len(body) < sha256.Size {
+		return nil, errors.New("it is no checkpoint that this program reads")
+	}
+	end := len(data) - sha256.Size
+	if sum := sha256.Sum256(data[:end]); !bytes.Equal(sum[:], data[end:]) {
+		return nil, errors.New("its checksum is wrong: it was cut or changed")
+	}
+	m := new(image)
+	if err := read(body[:len(body)-sha256.Size], m.walk); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// load returns the image in a file. It takes memory for the file only after its checksum was found to be right.
+func load(path string) (*image, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, errors.New("it is no checkpoint that this program reads")
+	}
+	h, sum := sha256.New(), make([]byte, sha256.Size)
+	_, err = io.CopyN(h, f, info.Size()-sha256.Size)
+	if err == nil {
+		_, err = io.ReadFull(f, sum)
+	}
+	if err != nil || !bytes.Equal(h.Sum(nil), sum) {
+		return nil, errors.New("its checksum is wrong: it was cut or changed")
+	}
+	data := make([]byte, info.Size())
+	if _, err := f.ReadAt(data, 0); err != nil {
+		return nil, err
+	}
+	return decode(data)
+}
+
+// save writes the image to a file.
+func (m *image) save(path string) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(m.encode()); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+const namePrefix, nameEnd = "checkpoint-", ".halfspace"
+
+// name returns the name of the file of a checkpoint.
+func name(number int64) string { return fmt.Sprintf("%s%06d%s", namePrefix, number, nameEnd) }
+
+// numberOf returns the number in the name of a file, if it is that of a checkpoint.
+func numberOf(file string) (number int64, ok bool) {
+	digits, ok := strings.CutPrefix(file, namePrefix)
+	digits, ok2 := strings.CutSuffix(digits, nameEnd)
+	number, err := strconv.ParseInt(digits, 10, 64)
+	return number, ok && ok2 && err == nil && number >= 0 && file == name(number)
+}
+
+// list returns the numbers of the checkpoints in a directory, the newest first. There are none if there is no directory.
+func list(dir string) (numbers []int64, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if n, ok := numberOf(e.Name()); ok {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	slices.Reverse(numbers)
+	return numbers, err
+}
+
+// newest returns the newest image in a directory that can be read, or nil if there is none. note is told of those that
+// can't. last is the greatest number of a file.
+func newest(dir string, note func(string)) (m *image, last int64, err error) {
+	numbers, err := list(dir)
+	if err != nil || len(numbers) == 0 {
+		return nil, 0, err
+	}
+	for _, n := range numbers {
+		path := filepath.Join(dir, name(n))
+		if m, err = load(path); err == nil {
+			m.number = n // whatever name it had before
+			return m, numbers[0], nil
+		}
+		note(fmt.Sprintf("%s can't be used: %v", path, err))
+	}
+	return nil, numbers[0], nil
+}
+
+func (m *image) when() time.Time { return time.Unix(m.saved, 0) }

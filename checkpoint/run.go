@@ -1,0 +1,228 @@
+// Package checkpoint saves the states of trainings in a directory, so that a training that was stopped can go on. The
+// result is the same, bit for bit, as if it had never stopped.
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"halfspace/internal/say"
+)
+
+// DefaultEvery is the time between two checkpoints.
+const DefaultEvery = time.Minute
+
+// Options say where and when a run is saved.
+type Options struct {
+	Dir    string            // of the checkpoints, the last two of which are kept; Open makes it
+	Every  time.Duration     // time between two checkpoints; DefaultEvery
+	Epochs int64             // epochs between two checkpoints, in place of a time; 0: a time
+	Resume bool              // go on from the last checkpoint in Dir
+	Note   func(text string) // told what is worth knowing; may be nil
+}
+
+// A Run is a training, or several of different classes, whose states are saved. Its methods do nothing if it is nil.
+// Several goroutines may call them at once.
+type Run struct {
+	opt     Options
+	resumed bool
+	timer   *time.Timer
+
+	mu      sync.Mutex
+	now     image
+	was     []fact // of the checkpoint that the run goes on from
+	parts   map[int64]*Part
+	changed bool   // the states aren't those that were saved last
+	kept    string // file of the last checkpoint of this run; "": none
+	at      int64  // visits of the checkpoint that the run goes on from
+	failed  bool   // the last checkpoint couldn't be written
+}
+
+// ErrUnfinished is the error of Open if there are checkpoints of a run that didn't finish, and Options.Resume isn't set.
+var ErrUnfinished = errors.New("a training that didn't finish")
+
+// Open begins a run, or goes on with that whose checkpoints are in opt.Dir. If the newest one is damaged, it takes the
+// one before. Without any it begins anew. Call Close at the end.
+func Open(opt Options) (*Run, error) {
+	if opt.Every == 0 {
+		opt.Every = DefaultEvery
+	}
+	if opt.Every < 0 || opt.Epochs < 0 || opt.Dir == "" {
+		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use positive numbers", opt.Dir, opt.Every, opt.Epochs)
+	}
+	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
+		return nil, fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
+	}
+	r := &Run{opt: opt, parts: map[int64]*Part{}}
+	from, last, err := newest(opt.Dir, r.note)
+	if err != nil {
+		return nil, fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
+	}
+	switch {
+	case !opt.Resume && last > 0 && !(from != nil && from.finished):
+		return nil, fmt.Errorf("%s has checkpoints of %w: resume it, or name an empty folder", opt.Dir, ErrUnfinished)
+	case opt.Resume && last > 0 && from == nil:
+		return nil, fmt.Errorf("%s has no checkpoint that can be used: restore one, or name an empty folder", opt.Dir)
+	case opt.Resume && from == nil:
+		r.note(opt.Dir + " has no checkpoint: the training begins at the start")
+	case opt.Resume:
+		r.goOn(from)
+	}
+	r.now.number = last
+	if opt.Epochs == 0 {
+		r.timer = time.AfterFunc(opt.Every, r.tick)
+	}
+	return r, nil
+}
+
+// goOn takes over the states of an image.
+func (r *Run) goOn(from *image) {
+	r.resumed, r.was, r.kept = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
+	for _, rec := range from.parts {
+		r.parts[rec.id] = &Part{run: r, now: rec, last: rec.epochs, from: rec.state}
+		r.at += rec.visits
+	}
+	r.note(fmt.Sprintf("the training goes on after %s, as saved in %s at %s", say.Plural(r.at, "visit"), r.opt.Dir, from.when().Format(time.DateTime)))
+}
+
+func (r *Run) note(text string) {
+	if r.opt.Note != nil {
+		r.opt.Note(text)
+	}
+}
+
+// tick makes checkpoints due, now and after each time that the options say.
+func (r *Run) tick() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.parts {
+		p.due.Store(true)
+	}
+	r.timer.Reset(r.opt.Every)
+}
+
+// Close ends the run. It saves nothing.
+func (r *Run) Close() error {
+	if r != nil && r.timer != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.timer.Stop()
+	}
+	return nil
+}
+
+// Resumed returns how many visits the checkpoint had from which the run goes on. ok is false if the run began anew.
+func (r *Run) Resumed() (visits int64, ok bool) {
+	if r == nil {
+		return 0, false
+	}
+	return r.at, r.resumed
+}
+
+// Same records data or an option by its name. It is an error if the run goes on from a checkpoint with another value.
+// All calls come before the first checkpoint.
+func (r *Run) Same(name, value string) error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.now.facts = append(r.now.facts, fact{name, value}); !r.resumed {
+		return nil
+	}
+	i := slices.IndexFunc(r.was, func(f fact) bool { return f.name == name })
+	if i >= 0 && r.was[i].value == value {
+		return nil
+	}
+	was := "was not given"
+	if i >= 0 {
+		was = "was " + quote(r.was[i].value)
+	}
+	return fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or name an empty folder", r.opt.Dir, name, quote(value), was)
+}
+
+// quote returns a value as an error shows it.
+func quote(value string) string {
+	if value == "" || say.Line(value) != value {
+		return fmt.Sprintf("%q", say.Short(value, 80))
+	}
+	return say.Short(value, 80)
+}
+
+// Part returns the part of that number, which may have a state from a checkpoint.
+func (r *Run) Part(id int64) *Part {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.parts[id] == nil {
+		r.parts[id] = &Part{run: r, now: record{id: id}}
+	}
+	return r.parts[id]
+}
+
+// Save writes a checkpoint of the states that the parts gave last, unless it was written before.
+func (r *Run) Save() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.changed {
+		return nil
+	}
+	return r.save()
+}
+
+// Finish writes a checkpoint that says that the run ended and its result was kept. A run that goes on from it has the
+// result again, after little work.
+func (r *Run) Finish() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.finished = true
+	return r.save()
+}
+
+// save writes a checkpoint and removes all but the last two.
+func (r *Run) save() error {
+	r.now.parts = r.now.parts[:0]
+	for _, p := range r.parts {
+		if p.now.state != nil {
+			r.now.parts = append(r.now.parts, p.now)
+		}
+	}
+	slices.SortFunc(r.now.parts, func(a, b record) int { return int(a.id - b.id) })
+	r.now.saved = time.Now().Unix()
+	r.now.number++
+	path := filepath.Join(r.opt.Dir, name(r.now.number))
+	if err := r.now.save(path); err != nil {
+		return err
+	}
+	before := r.kept
+	r.kept, r.changed = path, false
+	numbers, err := list(r.opt.Dir)
+	for _, n := range numbers {
+		if file := filepath.Join(r.opt.Dir, name(n)); file != path && file != before {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}
+	return err
+}
+
+// write writes a checkpoint that is due. If that fails, it says so once: the training goes on, and the checkpoint before is kept.
+func (r *Run) write() {
+	err := r.save()
+	if err != nil && !r.failed {
+		r.note(fmt.Sprintf("%v; the training goes on without a new checkpoint", err))
+	}
+	r.failed = err != nil
+}

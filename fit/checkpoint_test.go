@@ -1,0 +1,206 @@
+package fit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/checkpoint"
+	"halfspace/fit"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// A fuse is a context that ends when it was asked for its error so many times.
+type fuse struct {
+	context.Context
+	left  atomic.Int64
+	asked atomic.Int64
+	done  chan struct{}
+	end   sync.Once
+}
+
+func newFuse(ctx context.Context, left int64) *fuse {
+	f := &fuse{Context: ctx, done: make(chan struct{})}
+	f.left.Store(left)
+	return f
+}
+
+func (f *fuse) Done() <-chan struct{} { return f.done }
+
+func (f *fuse) Err() error {
+	if f.asked.Add(1); f.left.Add(-1) >= 0 {
+		return nil
+	}
+	f.end.Do(func() { close(f.done) })
+	return context.Canceled
+}
+
+// resumes are trainings that are stopped and go on: a learner, its options, and the classes of the rows.
+var resumes = []struct {
+	learner, options string
+	classes          int
+}{
+	{"perceptron", "", 2},
+	{"perceptron", "margin=1 l2=0.01", 2},
+	{"perceptron", "", 3},
+	{"perceptron", "max-updates=3000", 2},
+	{"pocket", "pocket=exact", 2},
+	{"pocket", "pocket=ratchet", 2},
+	{"pocket", "pocket=epoch early-stop=2", 2},
+	{"averaged", "", 2},
+	{"averaged", "l2=0.01", 3},
+	{"averaged", "multiclass=ovr", 3},
+	{"voted", "max-updates=700", 2},
+	{"passive-aggressive", "", 2},
+	{"passive-aggressive", "", 3},
+	{"ftrl", "l1=0.1 l2=1", 2},
+	{"adagrad", "eta=0.3", 3},
+}
+
+var allStorages = flag.Bool("storages", false, "resume each training with rows in every storage")
+
+// TestResume: a training that is stopped at random moments, and goes on each time, gives the same model and the same sums of the weights
+// as one that isn't stopped.
+func TestResume(t *testing.T) {
+	const rows = 5000
+	for i, c := range resumes {
+		for j, order := range []string{"cyclic", "shuffle", "fixed-shuffle", "random"} {
+			t.Run(fmt.Sprintf("%s_%s_%d_%s", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.classes, order), func(t *testing.T) {
+				t.Parallel()
+				options := strings.Fields(c.options + " epochs=4 order=" + order)
+				small, wide := noise[float32](rows, 5, c.classes), noise[float64](rows, 40, c.classes)
+				storages := []func(){
+					func() { resumed(t, small, c.learner, options) },
+					func() { resumed(t, testrows.Sparse(small), c.learner, options) },
+					func() {
+						weight := func(r int) float64 { return float64(r%3) / 2 }
+						resumed(t, testrows.Weighted(small, weight), c.learner, options)
+					},
+					func() { resumed(t, wide, c.learner, options) },
+					func() {
+						if order == "cyclic" {
+							resumed(t, testrows.Stream[float64]{Data: wide}, c.learner, options)
+							return
+						}
+						file, err := cache.Temporary(t.Context(), block.Source[float64](wide), nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer file.Close()
+						resumed(t, file, c.learner, options)
+					},
+				}
+				for k, one := range storages {
+					if (i+j+k)%len(storages) == 0 || *allStorages {
+						one()
+					}
+				}
+			})
+		}
+	}
+}
+
+// noise returns rows of random features, some of them 0, whose classes no planes separate.
+func noise[T kernel.Float](rows, features, classes int) *block.Data[T] {
+	d := testrows.RandomClasses[T](rows, features, classes, 0.2)
+	if classes > 2 {
+		return d
+	}
+	var x [][]float64
+	var y []float64
+	for b := range d.Blocks(context.Background()) {
+		for r, label := range b.Y {
+			row := make([]float64, features)
+			for c := range row {
+				if row[c] = float64(b.X[r*b.Stride+c]); row[c] < -0.8 {
+					row[c] = 0
+				}
+			}
+			x, y = append(x, row), append(y, 2*float64(label)-1)
+		}
+	}
+	return testrows.Dense[T](x, y, true)
+}
+
+// resumed learns at once, and then with stops, and compares.
+func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, options []string) {
+	t.Helper()
+	learn := func(ctx context.Context, run *checkpoint.Run) ([]byte, string, error) {
+		learner, opt := fit.Describe(name), fit.Options{Checkpoint: run, Receipt: new(model.Receipt)}
+		settings := learner.New()
+		settings.Shared().Workers = 1 + rand.IntN(3)
+		for _, option := range options {
+			name, value, _ := strings.Cut(option, "=")
+			if name == "multiclass" {
+				opt.Multiclass = value
+			} else if err := learner.Option(name).Set(settings, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := fit.Learn(ctx, src, fit.New(learner, settings), opt)
+		if err != nil {
+			return nil, "", err
+		}
+		var file bytes.Buffer
+		if _, err := f.Model.WriteTo(&file); err != nil {
+			t.Fatal(err)
+		}
+		sums, err := json.Marshal(opt.Receipt.Epochs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file.Bytes(), string(sums), nil
+	}
+	whole := newFuse(t.Context(), 1<<62)
+	want, sums, err := learn(whole, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, stops := t.TempDir(), 0
+	for {
+		most := whole.asked.Load() * 5 / 4
+		if stops > 8 {
+			most = 1 << 40
+		}
+		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: rand.Int64N(3), Every: time.Duration(1+rand.IntN(3)) * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := newFuse(t.Context(), rand.Int64N(most))
+		got, trail, err := learn(ctx, run)
+		run.Close()
+		if err != nil {
+			if ctx.left.Load() >= 0 {
+				t.Fatalf("%T, after %d stops: %v", src, stops, err)
+			}
+			stops++
+			continue
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%T, after %d stops: another model", src, stops)
+			t.Logf("got %s\nwant %s", got, want)
+		}
+		if trail != sums {
+			t.Errorf("%T, after %d stops: other sums of the weights", src, stops)
+		}
+		if files, _ := filepath.Glob(dir + "/*"); len(files) > 2 {
+			t.Errorf("%q", files)
+		}
+		os.RemoveAll(dir)
+		return
+	}
+}

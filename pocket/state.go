@@ -1,0 +1,49 @@
+package pocket
+
+import (
+	"errors"
+
+	"halfspace/checkpoint"
+)
+
+// State walks what the pocket has found, for a checkpoint. The pocket that it is read to was made from the same rows,
+// with the same mode.
+func (p *Pocket[T]) State(w *checkpoint.Walk) {
+	stride := p.judge.stride
+	w.Clock(&p.start)
+	w.Int(&p.judged)
+	w.Int(&p.judge.scored)
+	checkpoint.Values(w, p.hard.sum) // which rows are hard is found again
+	w.Int(&p.hard.judged)
+	p.best.State(w, stride)
+	p.current.State(w, stride)
+	checkpoint.List(w, &p.curve, func(point *Point) { point.State(w) })
+	checkpoint.List(w, &p.waiting, func(c *Candidate[T]) { c.State(w, 0) })
+	checkpoint.Slice(w, &p.w)
+	if len(p.w) != len(p.waiting)*stride || len(p.curve) == 0 {
+		w.Fail(errors.New("weights of candidates are missing"))
+	}
+}
+
+// State walks a candidate with so many weights; 0 leaves them out.
+func (c *Candidate[T]) State(w *checkpoint.Walk, weights int) {
+	for _, v := range []*int64{&c.Update, &c.Visits, &c.Errors, &c.Run} {
+		w.Int(v)
+	}
+	w.Float(&c.Weight)
+	if weights == 0 {
+		return
+	}
+	if checkpoint.Slice(w, &c.Weights); len(c.Weights) != weights {
+		w.Fail(errors.New("weights of a candidate are missing"))
+	}
+}
+
+// State walks a point.
+func (p *Point) State(w *checkpoint.Walk) {
+	w.Int(&p.Update)
+	w.Int(&p.Visits)
+	w.Int(&p.Errors)
+	w.Float(&p.Weight)
+	w.Float(&p.Seconds)
+}

@@ -1,0 +1,91 @@
+package perceptron
+
+import (
+	"context"
+	"errors"
+
+	"halfspace/checkpoint"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// mark takes the state of the training for a checkpoint.
+func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.epoch, l.visits, l.state) }
+
+// state walks what the training is at: between two stretches, or in what follows one.
+func (l *learner[T]) state(w *checkpoint.Walk) {
+	w.Clock(&l.start)
+	for _, v := range []*int64{&l.visits, &l.updates, &l.streak, &l.epoch, &l.at, &l.before} {
+		w.Int(v)
+	}
+	for _, v := range []*bool{&l.converged, &l.decayed, &l.over} {
+		w.Bool(v)
+	}
+	if l.at < 0 || l.at > l.rows || l.streak < 0 {
+		w.Fail(errors.New("it is at no row"))
+	}
+	checkpoint.Values(w, l.w)
+	if l.mean != nil {
+		l.mean.state(w)
+	}
+	if l.voters != nil {
+		l.voters.state(w)
+	}
+	if l.keeper != nil {
+		l.keeper.state(w)
+	}
+}
+
+func (m *mean[T]) state(w *checkpoint.Walk) {
+	checkpoint.Values(w, m.late)
+	checkpoint.Values(w, m.sum)
+	w.Int(&m.span)
+}
+
+func (v *voters[T]) state(w *checkpoint.Walk) {
+	checkpoint.Slice(w, &v.w)
+	checkpoint.Slice(w, &v.counts)
+	if len(v.w) != len(v.counts)*v.stride {
+		w.Fail(errors.New("weights of voters are missing"))
+	}
+}
+
+func (k *keeper[T]) state(w *checkpoint.Walk) {
+	w.Count(&k.found)
+	w.Int(&k.stale)
+	k.State(w)
+}
+
+func (j *classJudge[T]) State(w *checkpoint.Walk) {
+	w.Clock(&j.start)
+	w.Int(&j.judged)
+	checkpoint.Values(w, j.last)
+	if w.Reading() {
+		j.best.Weights = nil // which may be j.last
+	}
+	j.best.State(w, len(j.last))
+	checkpoint.List(w, &j.curve, func(p *pocket.Point) { p.State(w) })
+}
+
+// goOn makes up for what came after the last stretch, up to the next one. An interrupt may have left it out. All of it
+// changes nothing if it was done. It returns errStop if no stretch follows.
+func (l *learner[T]) goOn(ctx context.Context) error {
+	if l.over {
+		return errStop
+	}
+	if l.keeper != nil && l.updates > 0 {
+		if err := l.keeper.ended(l.keeper.Settle(ctx)); err != nil {
+			return err
+		}
+	}
+	if err := l.checkUpdates(); err != nil {
+		return err
+	}
+	switch l.opt.Order {
+	case train.Cyclic, train.FixedShuffle:
+		return l.checkStreak()
+	case train.Random:
+		return l.verify(ctx)
+	}
+	return nil
+}
