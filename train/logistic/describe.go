@@ -34,7 +34,7 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 	Story: story, Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs, and with newton for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
+	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
 	nonNegativeOption = func() train.Option {
 		o := train.NonNegativeOption
@@ -46,7 +46,7 @@ var (
 		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })
 		return o
 	}()
-	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), L-BFGS (lbfgs) or stochastic gradient descent (sgd). auto is newton for two classes, with up to 256 columns, or with more than 16,384 and a penalty; else lbfgs.",
+	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
 		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
 	orderOption = func() train.Option {
 		o := train.OrderOption

@@ -116,7 +116,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, solver := range Solvers {
 		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{Solver: solver, Options: train.Options{Progress: func(p train.Progress) {
+		opt := Options{L2: 1, Solver: solver, Options: train.Options{Progress: func(p train.Progress) {
 			if p.Epoch == 1 {
 				cancel()
 			}

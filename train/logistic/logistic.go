@@ -47,8 +47,9 @@ import (
 //   - A column that is a linear combination of others, up to the rounding of its elements, gets a weight of 0. If H is
 //     still singular, the steps add a small ridge to it. The objective has none.
 //
-// With more than 16,384 columns, a Hessian is too large. Newton then takes a penalty, and finds each step by conjugate
-// gradients; see package truncated. There are no standard errors.
+// Truncated takes a penalty, and finds each step of Newton's method by conjugate gradients; see package truncated. It makes
+// more passes, each of which takes far less time than one with a Hessian. There are no standard errors. It replaces Newton
+// with more than 16,384 columns, for which a Hessian is too large.
 //
 // LBFGS works in other variables, which make the Hessian at zeros the identity. With more than 256 columns, they are
 // features less their mean, scaled so that the Hessian's diagonal is 1 there. It stops when the norm of the gradient in
@@ -70,8 +71,8 @@ import (
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. ErrSeparable names
-// the class if one alone is apart from two or more others. With more than 16,384 columns, the order of sums may be that of
-// package truncated or coordinate.
+// the class if one alone is apart from two or more others. With Truncated, or
+// with L1 and more than 16,384 columns, the order of sums is that of package truncated or coordinate.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err != nil {
@@ -119,7 +120,7 @@ func method[T, S kernel.Float](opt *Options, spec *schema.Spec) func(context.Con
 	switch {
 	case opt.elastic():
 		return learnElastic[T, S]
-	case opt.Solver == Newton && wide(spec.Cols()):
+	case opt.Solver == Truncated:
 		return learnTruncated[T, S]
 	}
 	return learn[T, S]

@@ -14,25 +14,26 @@ import (
 type Solver string
 
 const (
-	Auto   Solver = "auto"   // Newton for two classes with up to 256 columns, or with more than 16,384 and a penalty; else LBFGS
-	Newton Solver = "newton" // two classes: few passes, with the Hessian; standard errors
-	LBFGS  Solver = "lbfgs"  // any number of columns and classes
-	SGD    Solver = "sgd"    // comes near the optimum in few passes
+	Auto      Solver = "auto"      // for two classes Newton with up to 256 columns, and Truncated with more and l2 above 0; else LBFGS
+	Newton    Solver = "newton"    // two classes: few passes, with the Hessian; standard errors
+	Truncated Solver = "truncated" // two classes and l2 above 0, any number of columns: Newton's method, with steps by conjugate gradients
+	LBFGS     Solver = "lbfgs"     // any number of columns and classes
+	SGD       Solver = "sgd"       // comes near the optimum in few passes
 )
 
 // Solvers lists every solver, the default first.
-var Solvers = []Solver{Auto, Newton, LBFGS, SGD}
+var Solvers = []Solver{Auto, Newton, Truncated, LBFGS, SGD}
 
-// Epochs returns the default of the most passes over the rows. LBFGS mostly takes few, but many if features nearly
-// depend on each other.
+// Epochs returns the default of the most passes over the rows. LBFGS and Truncated mostly take few, but many if features
+// nearly depend on each other.
 func (s Solver) Epochs() int64 {
-	if s == LBFGS {
+	if s == LBFGS || s == Truncated {
 		return 1000
 	}
 	return 100
 }
 
-// epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
+// epochs is Epochs for rows of that many columns. Coordinate descent makes more passes if there is a penalty l1.
 func (s Solver) epochs(cols int) int64 {
 	if s == Newton && wide(cols) {
 		return LBFGS.Epochs()
@@ -41,8 +42,8 @@ func (s Solver) epochs(cols int) int64 {
 }
 
 // Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta, Order and Seed. Epochs is the
-// most passes over the rows; its default is 100, or 1,000 for LBFGS
-// and for Newton with more than 16,384 columns.
+// most passes over the rows; its default is 100, or 1,000 for LBFGS and
+// Truncated, and with L1 and more than 16,384 columns.
 type Options struct {
 	train.Options
 	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more
@@ -83,17 +84,27 @@ func choose(opt *Options, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
 	switch solver {
 	case "", Auto:
-		if classes == 2 && (cols <= widest || wide(cols) && (opt.L2 > 0 || opt.elastic())) {
+		switch {
+		case classes == 2 && (cols <= widest || opt.elastic()):
 			return Newton, nil
+		case classes == 2 && opt.L2 > 0:
+			return Truncated, nil
 		}
 		return LBFGS, nil
-	case Newton:
+	case Newton, Truncated:
 		if classes > 2 {
-			return "", fmt.Errorf("column %q: %d classes are too many for the solver newton, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes)
+			return "", fmt.Errorf("column %q: %d classes are too many for the solver %s, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes, solver)
 		}
-		if wide(cols) && opt.L2 == 0 && !opt.elastic() {
+		if solver == Truncated && opt.L2 == 0 {
+			return "", errors.New("the solver truncated needs a penalty: set l2 above 0, or use newton or lbfgs")
+		}
+		if !wide(cols) || opt.elastic() {
+			return solver, nil
+		}
+		if opt.L2 == 0 {
 			return "", fmt.Errorf("%d columns are too many for the solver newton without a penalty, which takes up to %d: use lbfgs, or set l2 above 0", cols, maxColumns)
 		}
+		return Truncated, nil
 	case LBFGS, SGD:
 	default:
 		return "", fmt.Errorf("unknown solver %q: use one of %v", solver, Solvers)

@@ -13,10 +13,10 @@ import (
 	"halfspace/train/truncated"
 )
 
-// wide tells whether Newton's method finds its steps by conjugate gradients, since there are too many columns for a Hessian.
+// wide tells whether there are too many columns for a Hessian.
 func wide(cols int) bool { return cols > maxColumns }
 
-// learnTruncated is learn for many columns, of two classes with a penalty l2.
+// learnTruncated is learn by Truncated.
 func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
 	start := time.Now()
 	after, end := beside.After(ctx)
@@ -29,7 +29,7 @@ func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S],
 	if s.Weight == 0 {
 		return nil, errWeightless
 	}
-	r := &Result[T]{Solver: Newton, Exact: slices.Clone(s.W)}
+	r := &Result[T]{Solver: Truncated, Exact: slices.Clone(s.W)}
 	r.Updates, r.Seconds, r.Interrupted = s.Steps, time.Since(start).Seconds(), err != nil
 	if r.Interrupted {
 		ctx = after

@@ -294,7 +294,7 @@ func TestWide(t *testing.T) {
 		t.Errorf("%s, converged %v", r.Solver, r.Converged)
 	}
 	auto := mustTrain(t, d, Options{L2: 1})
-	if auto.Solver != Newton || !auto.Converged || math.Abs(auto.Objective-r.Objective) > 1e-6*r.Objective {
+	if auto.Solver != Truncated || !auto.Converged || math.Abs(auto.Objective-r.Objective) > 1e-6*r.Objective {
 		t.Errorf("%s, converged %v, objective %v, not %v", auto.Solver, auto.Converged, auto.Objective, r.Objective)
 	}
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 8*cols*uint64(r.Epochs)*20 {

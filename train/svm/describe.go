@@ -35,7 +35,7 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 	Float32: learnTask[float32], Float64: learnTask[float64]}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 16,384 columns, else 100.", Want: "1 or more", Auto: true,
+	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
 	nonNegativeOption = func() train.Option {
 		o := train.NonNegativeOption

@@ -39,14 +39,14 @@ func (l Loss) Epochs() int64 {
 
 // epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
 func (l Loss) epochs(cols int) int64 {
-	if wide(cols) {
+	if many(cols) {
 		return Hinge.Epochs()
 	}
 	return l.Epochs()
 }
 
 // Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes over the
-// rows; its default is that of Loss, or 1,000 with more than 16,384 columns. With more than two classes it is 10,000, and
+// rows; its default is that of Loss, or 1,000 with more than 256 columns. With more than two classes it is 10,000, and
 // Seed orders the visits.
 type Options struct {
 	train.Options
@@ -72,6 +72,7 @@ type Result[T kernel.Float] struct {
 const (
 	tolerance  = 1e-6    // the gap of a converged result, relative to the objective
 	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
+	fewColumns = 256     // the squared hinge takes a Hessian up to that many columns
 	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
 	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
 )
@@ -94,9 +95,9 @@ const (
 // have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows
 // computes all of it. It updates H by the rows that enter or leave the active set.
 //
-// With more than 16,384 columns, a Hessian is too large. For the squared hinge, Train then finds each step by conjugate
-// gradients, and stops at a gap of 5e-7; see package truncated. For the hinge, it runs dual coordinate descent; see
-// package coordinate.
+// With more than 256 columns, a Hessian takes long. For the squared hinge, Train then finds each step by conjugate
+// gradients, and stops at a gap of 5e-7; see package truncated. With more than 16,384 columns, a Hessian is too large. For
+// the hinge, Train then runs dual coordinate descent; see package coordinate.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its
 // source is Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and
@@ -106,15 +107,14 @@ const (
 // rows adds rows that were left out wrongly. Each row takes eight bytes.
 //
 // More than two classes, with class numbers as labels, are learned together by the hinge alone. A row's loss is max(0, 1 -
-// m) with m the score of its class less the greatest other score; see package crammer.
-// If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each
+// m) with m the score of its class less the greatest other score; see package crammer. If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each
 // other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it, in
 // float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
 //
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, errors of src, and ctx's error. The order is that of package truncated or coordinate with more
-// than 16,384 columns, and that of package crammer with more than two classes.
+// features that overflow, errors of src, and ctx's error. The order is that of package truncated or coordinate with that
+// many columns, and that of package crammer with more than two classes.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
@@ -136,9 +136,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err := train.TwoClasses(src.Spec()); err != nil {
 		return nil, err
 	}
-	many := wide(src.Spec().Cols())
-	if many && epochs == 0 {
-		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
+	cols := src.Spec().Cols()
+	if epochs == 0 {
+		opt.Epochs = opt.Loss.epochs(cols)
 	}
 	after, end := beside.After(ctx)
 	defer end()
@@ -152,9 +152,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	start := time.Now()
 	find := learn[T]
 	switch {
-	case many && opt.Loss == Hinge:
+	case wide(cols) && opt.Loss == Hinge:
 		find = learnDual[T]
-	case many:
+	case many(cols) && opt.Loss == SquaredHinge:
 		find = learnTruncated[T]
 	}
 	r, err := find(ctx, src, opt)

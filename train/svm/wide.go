@@ -13,7 +13,10 @@ import (
 // wide tells whether there are too many columns for a Hessian.
 func wide(cols int) bool { return cols > maxColumns }
 
-// learnTruncated is learn for the squared hinge and more columns than a Hessian may have.
+// many tells whether conjugate gradients find the steps of Newton's method for the squared hinge.
+func many(cols int) bool { return cols > fewColumns }
+
+// learnTruncated is learn for the squared hinge and many columns.
 func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}
 	s, err := task.Solve(ctx)

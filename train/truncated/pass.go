@@ -15,7 +15,7 @@ import (
 // first makes the first pass, at weights of 0. It learns what doesn't depend on the weights.
 func (s *search[T]) first(ctx context.Context) error {
 	n := s.Rows.Rows()
-	s.y, s.weights, s.clean = make([]float64, n), make([]float64, n), make([]bool, (n+block.RunRows-1)/block.RunRows)
+	s.y, s.weights, s.forms = make([]float64, n), make([]float64, n), make([]form[T], (n+block.RunRows-1)/block.RunRows)
 	s.at = point{w: make([]float64, s.cols), scores: make([]float64, n)}
 	for i := range s.vectors {
 		s.vectors[i] = make([]float64, s.cols)
@@ -25,20 +25,20 @@ func (s *search[T]) first(ctx context.Context) error {
 	}
 	var elements []int64
 	err := s.evaluate(ctx, &s.at, func(c *scratch[T], run block.Run[T], t *part) {
-		s.clean[run.Number] = csr.Clean(run)
-		rows := s.rows(c, run)
+		s.look(run)
+		rows := s.read(c, run)
 		for r := range run.Len() {
 			columns, values := rows.Row(r)
 			s.y[run.First+int64(r)], s.weights[run.First+int64(r)] = float64(run.Y[r]), run.Weight(r)
 			t.radius = max(t.radius, csr.Norm(columns, values, s.features))
 		}
-		t.elements = rows.Ptr[run.Len()] - rows.Ptr[0]
+		t.elements = int64(s.forms[run.Number].elements)
 		c.all = t.elements >= int64(s.cols)
 	}, func(t *part) {
 		elements = append(elements, t.elements)
 		s.radius = max(s.radius, t.radius)
 	})
-	s.group(elements)
+	s.factors = s.worthFactor(s.group(elements))
 	return err
 }
 
@@ -86,7 +86,7 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 
 // losses sums over the rows of a run with p's scores, and writes their curvatures to p.
 func (s *search[T]) losses(c *scratch[T], run block.Run[T], p *point, t *part) {
-	n, rows := run.Len(), s.rows(c, run)
+	n, rows := run.Len(), s.read(c, run)
 	y, curvature := s.y[run.First:][:n], p.curvature[run.First:][:n]
 	copy(c.z[:n], p.scores[run.First:])
 	s.Loss(c.z[:n], c.factor[:n], curvature, c.loss[:n], y)
@@ -117,7 +117,7 @@ func (s *search[T]) losses(c *scratch[T], run block.Run[T], p *point, t *part) {
 func (s *search[T]) product(ctx context.Context, out, d, scores []float64) error {
 	clear(out)
 	err := s.pass(ctx, false, func(c *scratch[T], run block.Run[T], _ *part) {
-		rows := s.rows(c, run)
+		rows := s.read(c, run)
 		for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
 			if curvature == 0 {
 				continue
@@ -143,7 +143,7 @@ func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
 	err := block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) struct{} {
 		c := s.scratch.Get().(*scratch[T])
 		defer s.scratch.Put(c)
-		rows := s.rows(c, run)
+		rows := s.read(c, run)
 		for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
 			if curvature == 0 {
 				columns, values := rows.Row(r)

@@ -22,6 +22,7 @@ type scratch[T kernel.Float] struct {
 	all           bool      // most columns are touched
 	touched       []uint32  // if not all: columns of sums and squares that may be other than 0; some are there twice
 	packed        kernel.SparseRows[T]
+	reader        csr.Reader[T]
 
 	z, factor, curvature, loss [block.RunRows]float64
 }
@@ -39,15 +40,51 @@ type part struct {
 	sums, squares []float64
 }
 
-// rows returns the rows of a run in CSR form, without zeros: the order of a sum depends on the number of elements before.
-func (s *search[T]) rows(c *scratch[T], run block.Run[T]) *kernel.SparseRows[T] {
-	return csr.Rows(run, s.clean[run.Number], &c.packed)
+// A form is how the rows of a run are read. All forms give the same elements, without zeros: the order of a sum depends on the
+// number of elements before.
+type form[T kernel.Float] struct {
+	elements int                   // that aren't 0
+	rows     *kernel.SparseRows[T] // of a dense run: a copy without zeros, or nil. It has at most a quarter of the elements
+}
+
+// read begins with the rows of a run.
+func (s *search[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
+	f := &s.forms[run.Number]
+	switch {
+	case f.rows != nil:
+		c.reader.Read(f.rows)
+	case run.Sparse == nil:
+		c.reader.ReadDense(run, f.elements == run.Len()*run.Cols)
+	case f.elements == int(run.Sparse.Ptr[run.Len()]-run.Sparse.Ptr[0]):
+		c.reader.Read(run.Sparse)
+	default:
+		c.reader.Read(csr.Rows(run, false, &c.packed))
+	}
+	return &c.reader
+}
+
+// look learns the form of a run. It copies dense rows in memory that have many zeros, since to look for these takes most of
+// the time of a pass.
+func (s *search[T]) look(run block.Run[T]) {
+	f := &s.forms[run.Number]
+	if run.Sparse != nil {
+		for _, v := range run.Sparse.Val[run.Sparse.Ptr[0]:run.Sparse.Ptr[run.Len()]] {
+			if v != 0 {
+				f.elements++
+			}
+		}
+		return
+	}
+	f.elements = csr.Elements(run)
+	if _, stay := s.Rows.(*block.Data[T]); stay && 4*f.elements <= run.Len()*run.Stride {
+		f.rows = csr.Rows(run, false, &kernel.SparseRows[T]{Ptr: make([]int64, 0, run.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]T, 0, f.elements)})
+	}
 }
 
 // group joins consecutive runs to groups, which depend only on the elements of the runs. Sums are made within a group in
 // row order, and then over groups in row order. To add a group's sums to the others takes little of its time.
-func (s *search[T]) group(elements []int64) {
-	total, have := int64(0), int64(0)
+func (s *search[T]) group(elements []int64) (total int64) {
+	have := int64(0)
 	for _, n := range elements {
 		total += n
 	}
@@ -58,6 +95,7 @@ func (s *search[T]) group(elements []int64) {
 			have = 0
 		}
 	}
+	return total
 }
 
 // A group is runs from the end of the group before to its own.

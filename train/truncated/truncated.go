@@ -79,13 +79,17 @@ type search[T kernel.Float] struct {
 	lower          float64      // the greatest dual objective so far
 	radius         float64      // the largest norm of a row's features; known after the first pass, as are those that follow
 	y, weights     []float64
-	clean          []bool // of each run: no element of sparse rows is 0
+	forms          []form[T] // of each run
 	groups         []group
 	runs           []block.Run[T] // of rows in memory
 	passes, steps  int64
 	scratch        sync.Pool // of *scratch[T]
 	spare          sync.Pool // of []float64: zeros for all columns
 	start          time.Time
+
+	factors  bool          // steps are preconditioned by a factor of a sampled Hessian, else by the Hessian's diagonal
+	factor   *dense.Factor // nil if there is none so far
+	products int           // of the last step
 }
 
 // minimise makes steps until the gap is small enough, or there are too many passes.
@@ -127,12 +131,16 @@ func (s *search[T]) minimise(ctx context.Context) error {
 func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err error) {
 	step, residual, direction, product, next := s.vectors[0], s.vectors[1], s.vectors[2], s.vectors[3], s.vectors[4]
 	scores, along := s.rowVectors[0], s.rowVectors[1]
+	if err := s.refactor(ctx); err != nil {
+		return nil, nil, err
+	}
+	s.products = 0
 	clear(step)
 	clear(scores)
 	clear(along)
 	clear(residual)
 	kernel.Axpy(residual, -1, s.at.gradient)
-	s.at.divide(direction, residual)
+	s.precondition(direction, residual)
 	square := kernel.Dot(residual, direction)
 	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*nearly*s.at.objective
 	for range s.cols {
@@ -142,6 +150,7 @@ func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err 
 		if err := s.product(ctx, product, direction, along); err != nil {
 			return nil, nil, err
 		}
+		s.products++
 		by := square / kernel.Dot(direction, product)
 		if by-by != 0 {
 			break
@@ -149,7 +158,7 @@ func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err 
 		kernel.Axpy(step, by, direction)
 		kernel.Axpy(scores, by, along)
 		kernel.Axpy(residual, -by, product)
-		s.at.divide(next, residual)
+		s.precondition(next, residual)
 		last := square
 		square = kernel.Dot(residual, next)
 		kernel.Axpy(next, square/last, direction)
@@ -206,13 +215,6 @@ type point struct {
 	curvature []float64  // of each row's loss, times its sample weight
 	duals     [2]float64 // for each class, the sum of dual variables
 	entropies [2]float64 // for each class, its part of the dual objective
-}
-
-// divide sets d to v divided by the diagonal.
-func (p *point) divide(d, v []float64) {
-	for i, x := range v {
-		d[i] = x / p.diagonal[i]
-	}
 }
 
 // reset makes sums zero. It has the memory of sums over that many columns and rows.

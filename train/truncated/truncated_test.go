@@ -154,7 +154,7 @@ func TestWide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !l.Converged || l.Solver != logistic.Newton || l.StdErrors != nil {
+	if !l.Converged || l.Solver != logistic.Truncated || l.StdErrors != nil {
 		t.Errorf("converged %t by %s after %d passes, gap %v of %v", l.Converged, l.Solver, l.Epochs, l.Gap, l.Objective)
 	}
 	if math.Abs(l.Objective-other.Objective) > 1e-6*other.Objective || l.Objective-l.Gap > other.Objective {
@@ -191,5 +191,25 @@ func TestWide(t *testing.T) {
 	}
 	if _, err := logistic.Train(ctx, d, logistic.Options{Solver: logistic.Newton}); err == nil {
 		t.Error("Newton's method takes as many columns without a penalty")
+	}
+}
+
+// TestChoice: logistic regression takes this package by itself for more than 256 columns with a penalty. Its optimum and
+// that of the squared hinge are those of Newton's method with a Hessian.
+func TestChoice(t *testing.T) {
+	d, ctx := rows[float32](3000, 300, true), context.Background()
+	want, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Solver != logistic.Truncated || !got.Converged || got.Objective > want.Objective*(1+1e-6) || got.Objective-got.Gap > want.Objective {
+		t.Errorf("%s finds %v with a gap of %v, and Newton's method %v", got.Solver, got.Objective, got.Gap, want.Objective)
+	}
+	if _, err := logistic.Train(ctx, d, logistic.Options{Solver: logistic.Truncated}); err == nil {
+		t.Error("truncated takes rows without a penalty")
 	}
 }

@@ -1,0 +1,85 @@
+package truncated
+
+import (
+	"context"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/dense"
+)
+
+const (
+	picksColumn = 8   // rows for each column in a sampled Hessian
+	factorWorth = 350 // a Hessian is sampled for up to d columns if d^3 is at most this times the elements
+	stale       = 4   // products in a step after which the next step samples the Hessian again
+)
+
+// worthFactor tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3 multiplications,
+// which take as long as about 4 d^3 / 70 elements in a product. It saves some 20 products in a step.
+func (s *search[T]) worthFactor(elements int64) bool {
+	d := float64(s.cols)
+	return d*d*d <= factorWorth*float64(elements)
+}
+
+// refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last one does still.
+//
+// The sample takes every row whose curvature is above a threshold. Of the others it takes a row each time that the sum of
+// their curvatures passes a multiple of the threshold, and gives it the threshold as its curvature. The diagonal is at
+// least that of the Hessian, for columns that the sample rarely sees.
+func (s *search[T]) refactor(ctx context.Context) error {
+	if !s.factors || s.factor != nil && s.products <= stale || s.passes+3 >= s.Epochs {
+		return nil
+	}
+	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	if err != nil {
+		return err
+	}
+	picks := s.rowVectors[1]
+	s.pick(picks)
+	if err := gram.Scatter(ctx, m, s.Rows, func(run block.Run[T], weights, _ []float64) {
+		copy(weights, picks[run.First:][:run.Len()])
+	}, s.Workers); err != nil {
+		return err
+	}
+	for i, most := range s.at.diagonal {
+		at := i*(i+1)/2 + i
+		if i < s.features {
+			m.Data[at] += s.L2
+		}
+		m.Data[at] = max(m.Data[at], most)
+	}
+	s.passed()
+	s.factor, _, err = dense.Factorise(ctx, m.Data, s.cols)
+	return err
+}
+
+// pick sets the weights of the rows in the sampled Hessian.
+func (s *search[T]) pick(picks []float64) {
+	total := 0.0
+	for _, c := range s.at.curvature {
+		total += c
+	}
+	threshold, sum := total/float64(picksColumn*s.cols), 0.0
+	for i, c := range s.at.curvature {
+		picks[i] = 0
+		if c >= threshold {
+			picks[i] = c
+			continue
+		}
+		if sum += c; sum >= threshold {
+			picks[i] = threshold
+			sum -= threshold
+		}
+	}
+}
+
+// precondition returns about the product of the inverse Hessian and v, in d.
+func (s *search[T]) precondition(d, v []float64) {
+	if s.factor != nil {
+		copy(d, s.factor.Solve(v))
+		return
+	}
+	for i, x := range v {
+		d[i] = x / s.at.diagonal[i]
+	}
+}
