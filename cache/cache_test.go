@@ -48,6 +48,9 @@ func key(options string, sources ...Source) Key {
 	return Key{json.RawMessage(fmt.Sprintf("%q", options)), sources}
 }
 
+// source returns a file of a size and a time, on a system that says no more.
+func source(path string, size, modified int64) Source { return Source{path, size, modified, State{}} }
+
 func mustWrite[T kernel.Float](t *testing.T, path string, k Key, src block.Source[T]) *File[T] {
 	t.Helper()
 	f, err := Write(ctx, path, k, src, nil)
@@ -78,7 +81,7 @@ func weighted[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 
 func testSameBlocks[T kernel.Float](t *testing.T, want *block.Data[T]) {
 	path := filepath.Join(t.TempDir(), "c")
-	k := key("o", Source{"/a", 1, 2})
+	k := key("o", source("/a", 1, 2))
 	mustWrite(t, path, k, want)
 	named, err := Open[T](ctx, path, k)
 	if err != nil {
@@ -192,7 +195,7 @@ func TestWarnings(t *testing.T) {
 func TestDamage(t *testing.T) {
 	data := weighted(random[float32](5000, 3))
 	path := filepath.Join(t.TempDir(), "c")
-	k := key("o", Source{"/a", 1, 2})
+	k := key("o", source("/a", 1, 2))
 	f := mustWrite(t, path, k, warned[float32]{data, []string{"beware", "of \"rows\""}})
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -263,7 +266,7 @@ func TestForeign(t *testing.T) {
 // TestStale: a cache for other options, sources or types is made anew, with a note that says why.
 func TestStale(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
-	a, b := Source{"/a", 1, 2}, Source{"/b", 3, 4}
+	a, b := source("/a", 1, 2), source("/b", 3, 4)
 	last := key("o", a, b)
 	mustWrite(t, path, last, random[float32](700, 2))
 	for _, c := range []struct {
@@ -274,9 +277,13 @@ func TestStale(t *testing.T) {
 		{key("p", a, b), "it was made with other options"},
 		{key("p", a), "it was made of other files"},
 		{key("p", b), "it was made of other files"},
-		{key("p", Source{"/b", 4, 4}), "/b changed since it was made"},
-		{key("p", Source{"/b", 4, 5}), "/b changed since it was made"},
-		{key("p", Source{"/b", 4, 5}), ""},
+		{key("p", source("/b", 4, 4)), "/b changed since it was made"},
+		{key("p", source("/b", 4, 5)), "/b changed since it was made"},
+		{key("p", source("/b", 4, 5)), ""},
+		{key("p", Source{"/b", 4, 5, State{6, 7}}), "/b changed since it was made"},
+		{key("p", Source{"/b", 4, 5, State{6, 8}}), "/b changed since it was made"},
+		{key("p", Source{"/b", 4, 5, State{7, 8}}), "/b changed since it was made"},
+		{key("p", Source{"/b", 4, 5, State{7, 8}}), ""},
 	} {
 		var note string
 		made := 0
@@ -295,7 +302,7 @@ func TestStale(t *testing.T) {
 			t.Errorf("%v: note %q, made %d times, want %q", c.key, note, made, c.want)
 		}
 	}
-	if _, err := Open[float64](ctx, path, key("p", Source{"/b", 4, 5})); err == nil {
+	if _, err := Open[float64](ctx, path, key("p", Source{"/b", 4, 5, State{7, 8}})); err == nil {
 		t.Error("a cache of float32 serves for float64")
 	}
 	if _, err := Open[float32](ctx, path+"x", last); !errors.Is(err, fs.ErrNotExist) {

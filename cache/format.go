@@ -35,6 +35,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"unsafe"
 
@@ -64,6 +65,18 @@ type Source struct {
 	Path     string `json:"path"` // absolute
 	Size     int64  `json:"size"`
 	Modified int64  `json:"modified"` // nanoseconds since 1970
+	State
+}
+
+// State tells a file from another of the same size and time. It is 0 on systems that don't say.
+type State struct {
+	Inode   uint64 `json:"inode,omitempty"`   // the number of the file in its file system
+	Changed int64  `json:"changed,omitempty"` // nanoseconds since 1970; the system sets it, no program can
+}
+
+// SourceOf returns the file at an absolute path.
+func SourceOf(path string, info os.FileInfo) Source {
+	return Source{path, info.Size(), info.ModTime().UnixNano(), stateOf(info)}
 }
 
 // header is what the blocks are.

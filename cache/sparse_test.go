@@ -71,7 +71,7 @@ func testSparseBlocks[T kernel.Float](t *testing.T, data *block.Data[T]) {
 		}
 		elements += len(b.Sparse.Idx)
 	}
-	path, k := filepath.Join(t.TempDir(), "c"), key("o", Source{"/a", 1, 2})
+	path, k := filepath.Join(t.TempDir(), "c"), key("o", source("/a", 1, 2))
 	mustWrite(t, path, k, data)
 	named, err := Open[T](ctx, path, k)
 	if err != nil {

@@ -177,7 +177,7 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 		if err != nil {
 			return key, frame.PathError(p, err)
 		}
-		key.Sources = append(key.Sources, cache.Source{Path: abs, Size: info.Size(), Modified: info.ModTime().UnixNano()})
+		key.Sources = append(key.Sources, cache.SourceOf(abs, info))
 	}
 	return key, nil
 }

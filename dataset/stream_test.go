@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -334,60 +333,5 @@ func TestStreamWarns(t *testing.T) {
 	}
 	if !slices.Equal(loaded, streamed) || len(loaded) != 2 {
 		t.Errorf("warnings %q, from Load %q", streamed, loaded)
-	}
-}
-
-// TestKey: a key shows every option that shapes blocks, and every change of a file, and nothing else.
-func TestKey(t *testing.T) {
-	dir, p := t.TempDir(), arrow.PrimitiveTypes
-	cols := []testField{field("x", p.Float32, "[1, 2]"), field("z", p.Float32, "[1, 2]"), field("y", p.Int32, "[0, 1]")}
-	a, b := file1(t, dir, "a.parquet", cols...), file1(t, dir, "b.parquet", cols...)
-	key := func(opt Options, paths ...string) string {
-		k, err := Key(paths, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("%s %v", k.Options, k.Sources)
-	}
-	base := Options{Label: "y"}
-	want := key(base, a, b)
-	for what, opt := range map[string]Options{
-		"workers": {Label: "y", Workers: 3}, "keep": {Label: "y", Keep: []string{"x"}},
-		"functions":   {Label: "y", Warn: func(string) {}, Progress: func(int64, int64) {}},
-		"the default": {Label: "y", Nulls: schema.NullsError},
-	} {
-		if got := key(opt, a, b); got != want {
-			t.Errorf("%s change the key: %s, want %s", what, got, want)
-		}
-	}
-	for what, opt := range map[string]Options{
-		"label": {Label: "z"}, "features": {Label: "y", Features: []string{"x"}}, "exclude": {Label: "y", Exclude: []string{"x"}},
-		"positive": {Label: "y", Positive: "0"}, "bias": {Label: "y", NoBias: true},
-		"nulls": {Label: "y", Nulls: schema.NullsDrop}, "standardize": {Label: "y", Standardize: true},
-		"categorical": {Label: "y", Categorical: "onehot"}, "weight": {Label: "y", SampleWeight: "z"}, "text": {Label: "y", Text: TextOptions{Header: "no"}},
-	} {
-		if key(opt, a, b) == want {
-			t.Errorf("the key doesn't show another %s", what)
-		}
-	}
-	if key(base, a) == want || key(base, b, a) == want {
-		t.Error("the key doesn't show other files")
-	}
-	t.Chdir(dir)
-	if got := key(base, "a.parquet", "b.parquet"); got != want {
-		t.Errorf("relative paths change the key: %s, want %s", got, want)
-	}
-	if err := os.Chtimes(b, time.Time{}, time.Unix(1e9, 0)); err != nil {
-		t.Fatal(err)
-	}
-	if key(base, a, b) == want {
-		t.Error("the key doesn't show a changed file")
-	}
-	for paths, want := range map[string]string{
-		"-":    "-: a cache of standard input could serve no later run: save it and name the file",
-		"none": "none: no such file: check the path", "*.csv": "*.csv: no file matches: check the path",
-	} {
-		_, err := Key([]string{paths}, base)
-		wantError(t, err, dir, want)
 	}
 }

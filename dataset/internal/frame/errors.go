@@ -102,13 +102,13 @@ func ErrorIn(where, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// Unchanged returns an error if a file has another size or time than when it was first seen.
+// Unchanged returns an error if a file is another one than when it was first seen, or has another size or time.
 func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) error {
 	now, err := stat()
 	switch {
 	case err != nil:
 		return PathError(path, err)
-	case now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()):
+	case !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()):
 		return fmt.Errorf("%s: the file changed while it was read: try again", path)
 	}
 	return nil

@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package cache
+
+import "os"
+
+func stateOf(os.FileInfo) State { return State{} }
