@@ -35,7 +35,7 @@ func open(t *testing.T, opt Options) (*Run, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close() })
+	t.Cleanup(r.Close)
 	return r, notes
 }
 
@@ -113,6 +113,10 @@ func saved(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	if _, err := Open(Options{Dir: dir, Resume: true}); err == nil || !strings.Contains(err.Error(), "this run already") {
+		t.Errorf("a second run in the folder: %v", err)
+	}
+	r.Close()
 	return dir
 }
 
@@ -123,7 +127,9 @@ func files(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if !strings.HasPrefix(e.Name(), ".") { // as the lock
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }
@@ -140,6 +146,7 @@ func goOn(t *testing.T, dir string) (c counter, visits int64, notes string) {
 		t.Fatal(err)
 	}
 	visits, _ = r.Resumed()
+	r.Close()
 	return c, visits, strings.Join(all, "\n")
 }
 
@@ -164,9 +171,10 @@ func TestRun(t *testing.T) {
 	if err := r.Same("beta", "1"); err == nil || !strings.Contains(err.Error(), "was not given before") {
 		t.Errorf("a new option: %v", err)
 	}
-	if err := r.Finish(); err != nil {
+	if err := r.Finish(); err != nil || !r.Saved() {
 		t.Fatal(err)
 	}
+	r.Close()
 	fresh, _ := open(t, Options{Dir: dir})
 	if loaded, err := fresh.Part(4).Load(c.state); loaded || err != nil {
 		t.Errorf("a new run has a state (%v)", err)
@@ -187,7 +195,8 @@ func TestNil(t *testing.T) {
 	p.Mark(1, 1, nil)
 	loaded, err := p.Load(nil)
 	_, resumed := r.Resumed()
-	if err := errors.Join(err, r.Same("a", "b"), r.Save(), r.Finish(), r.Close()); err != nil || loaded || p.Due(1) || resumed {
+	r.Close()
+	if err := errors.Join(err, r.Same("a", "b"), r.Save(), r.Finish()); err != nil || loaded || p.Due(1) || resumed || r.Saved() {
 		t.Errorf("%v, %v, %v, %v", err, loaded, p.Due(1), resumed)
 	}
 }
@@ -281,6 +290,7 @@ func TestUnwritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Close() // its lock is in the folder
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}

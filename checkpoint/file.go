@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"halfspace/internal/atomicfile"
 )
@@ -168,5 +167,3 @@ func newest(dir string, note func(string)) (m *image, last int64, err error) {
 	}
 	return nil, numbers[0], nil
 }
-
-func (m *image) when() time.Time { return time.Unix(m.saved, 0) }

@@ -43,6 +43,7 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 		return false, fmt.Errorf("the checkpoint in %s isn't one of this training: %w: name an empty folder", p.run.opt.Dir, err)
 	}
 	p.from = nil
+	p.run.tell()
 	return true, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"halfspace/internal/lock"
 	"halfspace/internal/say"
 )
 
@@ -32,6 +33,7 @@ type Run struct {
 	opt     Options
 	resumed bool
 	timer   *time.Timer
+	lock    *lock.Held // of the folder
 
 	mu      sync.Mutex
 	now     image
@@ -40,7 +42,9 @@ type Run struct {
 	changed bool   // the states aren't those that were saved last
 	kept    string // file of the last checkpoint of this run; "": none
 	at      int64  // visits of the checkpoint that the run goes on from
-	failed  bool   // the last checkpoint couldn't be written
+	from    int64  // when that was saved
+	told    sync.Once
+	failed  bool // the last checkpoint couldn't be written
 }
 
 // ErrUnfinished is the error of Open if there are checkpoints of a run that didn't finish, and Options.Resume isn't set.
@@ -58,26 +62,40 @@ func Open(opt Options) (*Run, error) {
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
 	}
-	r := &Run{opt: opt, parts: map[int64]*Part{}}
+	held, err := lock.Take(opt.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{opt: opt, lock: held, parts: map[int64]*Part{}}
+	if err := r.begin(); err != nil {
+		held.Release()
+		return nil, err
+	}
+	if opt.Epochs == 0 {
+		r.timer = time.AfterFunc(opt.Every, r.tick)
+	}
+	return r, nil
+}
+
+// begin looks for checkpoints in the folder, and takes the states from the last one to resume.
+func (r *Run) begin() error {
+	opt := r.opt
 	from, last, err := newest(opt.Dir, r.note)
 	if err != nil {
-		return nil, fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
+		return fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
 	}
+	r.now.number = last
 	switch {
 	case !opt.Resume && last > 0 && !(from != nil && from.finished):
-		return nil, fmt.Errorf("%s has checkpoints of %w: resume it, or name an empty folder", opt.Dir, ErrUnfinished)
+		return fmt.Errorf("%s has checkpoints of %w: resume it, or name an empty folder", opt.Dir, ErrUnfinished)
 	case opt.Resume && last > 0 && from == nil:
-		return nil, fmt.Errorf("%s has no checkpoint that can be used: restore one, or name an empty folder", opt.Dir)
+		return fmt.Errorf("%s has no checkpoint that can be used: restore one, or name an empty folder", opt.Dir)
 	case opt.Resume && from == nil:
 		r.note(opt.Dir + " has no checkpoint: the training begins at the start")
 	case opt.Resume:
 		r.goOn(from)
 	}
-	r.now.number = last
-	if opt.Epochs == 0 {
-		r.timer = time.AfterFunc(opt.Every, r.tick)
-	}
-	return r, nil
+	return nil
 }
 
 // goOn takes over the states of an image.
@@ -87,7 +105,14 @@ func (r *Run) goOn(from *image) {
 		r.parts[rec.id] = &Part{run: r, now: rec, last: rec.epochs, from: rec.state}
 		r.at += rec.visits
 	}
-	r.note(fmt.Sprintf("the training goes on after %s, as saved in %s at %s", say.Plural(r.at, "visit"), r.opt.Dir, from.when().Format(time.DateTime)))
+	r.from = from.saved
+}
+
+// tell notes where the run goes on, once.
+func (r *Run) tell() {
+	r.told.Do(func() {
+		r.note(fmt.Sprintf("the training goes on after %s, as saved in %s on %s", say.Plural(r.at, "visit"), r.opt.Dir, time.Unix(r.from, 0).Format(time.DateTime)))
+	})
 }
 
 func (r *Run) note(text string) {
@@ -107,13 +132,26 @@ func (r *Run) tick() {
 }
 
 // Close ends the run. It saves nothing.
-func (r *Run) Close() error {
-	if r != nil && r.timer != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+func (r *Run) Close() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.timer != nil {
 		r.timer.Stop()
 	}
-	return nil
+	r.lock.Release()
+}
+
+// Saved tells whether there is a checkpoint to go on from.
+func (r *Run) Saved() bool {
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kept != ""
 }
 
 // Resumed returns how many visits the checkpoint had from which the run goes on. ok is false if the run began anew.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/fit"
 	"halfspace/predict"
 	"halfspace/train/logistic"
@@ -108,4 +109,28 @@ func check(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// A training saves its state once a minute. After a crash, the same program goes on with it.
+func ExampleLearn_checkpoint() {
+	x, y := circle(1000)
+	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	check(err)
+	dir, err := os.MkdirTemp("", "fit")
+	check(err)
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "m.json")
+
+	run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true})
+	check(err)
+	defer run.Close()
+	f, err := fit.Learn(context.Background(), data, fit.Perceptron(perceptron.Options{}), fit.Options{Checkpoint: run})
+	check(err)
+	check(f.Model.Save(path))
+	check(run.Finish()) // the model is kept
+
+	_, resumed := run.Resumed()
+	fmt.Println(resumed)
+	// Output:
+	// false
 }

@@ -177,7 +177,7 @@ func TestWinnow(t *testing.T) {
 
 func TestTrainJSON(t *testing.T) {
 	keys := []string{"algorithm", "baseline", "classes", "converged", "dtype", "epochs", "features", "fingerprint", "interrupted", "isa", "loss", "margin",
-		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "rows", "seconds", "standardize", "streamed", "train_accuracy",
+		"mistake_bound", "model", "norm", "options", "peak_rss_bytes", "positive", "radius", "resumed_at", "rows", "seconds", "standardize", "streamed", "train_accuracy",
 		"train_errors", "updates", "visits", "workers"}
 	r := decode(t, "train", "--algo", "perceptron", textbook(t, signs), "--label", "y", "--json", "--workers", "2")
 	if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, keys) {

@@ -64,7 +64,7 @@ func TestUsageSlips(t *testing.T) {
 		{"train DATA --label y --algo pocket --validation 12.5", "--validation is 12.5: use --validation 0.125 to hold"},
 		{"train DATA --lable y", "unknown option --lable: did you mean --label?"},
 		{"train DATA --label y --algo pockets", "--algo pockets: use perceptron, pocket, averaged, voted, winnow, dual, kernel-perceptron, logistic, lda, svm, passive-aggressive, ftrl or adagrad: did you mean pocket?"},
-		{"train DATA --label y --checkpoint d", "unknown option --checkpoint"},
+		{"train DATA --label y --snapshot d", "unknown option --snapshot"},
 	})
 }
 

@@ -1,6 +1,9 @@
 package training
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -10,7 +13,10 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/say"
+	"halfspace/kernel"
 )
 
 // check returns an error if an option can't be used.
@@ -55,4 +61,35 @@ func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 		return err
 	}
 	return o.setLearner(cmd)
+}
+
+// openValidation opens the rows to judge on: those of paths, or the share that --validation holds out. Without either there are none.
+func openValidation[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows.Rows[T],
+	bar *console.Progress) (*rows.Rows[T], error) {
+	switch {
+	case o.share > 0:
+		v := new(rows.Rows[T])
+		return v, holdOut(ctx, o, learned, v, bar)
+	case len(paths) == 0:
+		return new(rows.Rows[T]), nil
+	}
+	return rows.OpenValidation(ctx, a, &o.Options, paths, learned, bar)
+}
+
+// holdOut takes a share of the rows out of those that are learned from.
+func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows.Rows[T], bar *console.Progress) error {
+	opt := o.fitOptions(nil, bar)
+	opt.HoldOut = o.share
+	all := *learned
+	parts, err := fit.HoldOut(ctx, all.Source, o.learner, opt)
+	if errors.Is(err, fit.ErrEmptyShare) {
+		return fmt.Errorf("%s of %s %w: take another share, or another --seed", o.validation, say.Plural(all.Rows(), "row"), err)
+	}
+	if err != nil {
+		return err
+	}
+	density := learned.Density
+	*learned, *validation = *rows.New(parts.Kept, nil), *rows.New(parts.Held, parts.Close)
+	learned.Density = density
+	return all.Close()
 }

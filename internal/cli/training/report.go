@@ -58,6 +58,7 @@ type Report struct {
 	Streamed        bool                 `json:"streamed"`          // the rows weren't in memory
 	Storage         string               `json:"storage,omitempty"` // of the rows; none if they are dense
 	Density         float64              `json:"density,omitempty"` // share of the values that aren't 0, of sparse rows
+	ResumedAt       *int64               `json:"resumed_at"`        // visits of the checkpoint that the training went on from; null if it began at the start
 	PeakRSSBytes    int64                `json:"peak_rss_bytes"`
 	Seconds         trainSeconds         `json:"seconds"`
 	Model           *string              `json:"model"` // path of the file, null if none was written
@@ -254,6 +255,9 @@ func (r *Report) machine() []string {
 	pairs = append(pairs,
 		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
 		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)))
+	if r.ResumedAt != nil {
+		pairs = append(pairs, "resumed", "after "+say.Plural(*r.ResumedAt, "visit"))
+	}
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
@@ -30,7 +31,12 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	t := &trainer[T]{App: a, trainOptions: o, bar: bar}
+	saved, err := o.saving.open(a)
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	t := &trainer[T]{App: a, trainOptions: o, bar: bar, saved: saved}
 	defer t.close()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
 		return err
@@ -41,12 +47,18 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 		receipt = new(model.Receipt)
 	}
 	fitted, err := t.learn(ctx, receipt)
+	defer t.tellSaved()
 	if fitted == nil {
 		return unfinished(a, err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
 	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, slices.Concat(paths, validationPaths), err); err != nil {
 		return err
+	}
+	if err == nil {
+		if err := saved.Finish(); err != nil {
+			a.Note("%v; the training is complete", err)
+		}
 	}
 	bar.End()
 	if !t.inMemory() && fitted.Survey != nil {
@@ -82,6 +94,19 @@ func (t *trainer[T]) save(ctx context.Context, m *model.Model, learned *train.Re
 	return t.saveReceipt(ctx, receipt, paths)
 }
 
+// tellSaved says that an interrupt leaves a checkpoint, if there is one.
+func (t *trainer[T]) tellSaved() {
+	if !t.saved.Saved() {
+		return
+	}
+	if t.Kept == "" {
+		t.Kept = ": " + t.saving.Dir + " has a checkpoint"
+	} else {
+		t.Kept += "; " + t.saving.Dir + " has a checkpoint"
+	}
+	t.Kept += ", from which --resume goes on"
+}
+
 // unfinished returns err. For an interrupt it notes how far the training was.
 func unfinished(a *console.App, err error) error {
 	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
@@ -96,8 +121,9 @@ type trainer[T kernel.Float] struct {
 	*trainOptions
 	bar              *console.Progress
 	data, validation *rows.Rows[T]
-	followed         *fit.Path   // nil without --path
-	survey           *fit.Survey // of rows in memory; of a stream, the first pass of the training makes it
+	followed         *fit.Path       // nil without --path
+	survey           *fit.Survey     // of rows in memory; of a stream, the first pass of the training makes it
+	saved            *checkpoint.Run // nil without --checkpoint
 	seconds          trainSeconds
 }
 
@@ -171,7 +197,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
 		t.learner = cv.Best()
 	}
-	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
+	opt.Survey, opt.HoldOut, opt.Receipt, opt.Checkpoint = t.survey, t.share, receipt, t.saved
 	bar := t.bar // not t, which has the rows: the options outlive the run in tests, since cobra keeps every flag that has completions
 	t.learner.Settings.Shared().Progress = func(p train.Progress) { bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
@@ -206,6 +232,9 @@ func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
 		r.Storage = string(dataset.Sparse)
 	}
 	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
+	if visits, ok := t.saved.Resumed(); ok {
+		r.ResumedAt = &visits
+	}
 	r.setCrossValidation(f.CrossValidation)
 	r.Path = t.followed
 	if r.Validation != nil && t.Storage.Weighted {

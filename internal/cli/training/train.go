@@ -41,6 +41,7 @@ type trainOptions struct {
 
 	out, receipt string
 	typed        []model.Typed // the options, for the receipt
+	saving       savingOptions
 	json         bool
 }
 
@@ -81,7 +82,8 @@ keeps the best.
 
 Rows that don't fit in --memory are read again in each pass; the model is the
 same. Without --out the model is not kept. Ctrl-C stops the training and writes
-the weights so far to --out; the exit status is 130.
+the weights so far to --out; the exit status is 130. With --checkpoint, the same
+command with --resume goes on from there.
 
 Learners, and when to use them (train --algo NAME --help shows their options):
 
@@ -141,6 +143,9 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := o.checkFolds(cmd); err != nil {
 		return nil, nil, err
 	}
+	if err := o.saving.check(cmd); err != nil {
+		return nil, nil, err
+	}
 	noteUnused(a, cmd, o)
 	o.Storage.Shared, o.Storage.Parted = o.share > 0 || o.folds > 0, o.share > 0
 	o.Storage.Folds = o.folds > 0 && o.Columns.Learned()
@@ -178,6 +183,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")
+	o.saving.addFlags(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	flags.SetGroup(f, "Output")
 	o.AddMachine(cmd)

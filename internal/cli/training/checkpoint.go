@@ -1,0 +1,74 @@
+package training
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/checkpoint"
+	"halfspace/internal/cli/console"
+)
+
+// A savingOptions says where a training saves its state, and when.
+type savingOptions struct {
+	checkpoint.Options
+	every string      // as it was typed
+	same  [][2]string // options of which a training that goes on has the same values
+}
+
+func (o *savingOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.Dir, "checkpoint", "", "`FOLDER` Save the state of the training in this folder from time to time, and when it is interrupted.")
+	f.StringVar(&o.every, "checkpoint-every", "60s", "`TIME|EPOCHS` Time between two checkpoints, such as 10m, or a number of epochs.")
+	f.BoolVar(&o.Resume, "resume", false, "Go on from the last checkpoint. The model is the same as without a stop.")
+}
+
+// check returns an error if an option can't be used, and notes the options that must stay.
+func (o *savingOptions) check(cmd *cobra.Command) error {
+	f := cmd.Flags()
+	for _, name := range []string{"checkpoint-every", "resume"} {
+		if o.Dir == "" && f.Changed(name) {
+			return console.Usagef("--%s without --checkpoint FOLDER: name the folder of the checkpoints", name)
+		}
+	}
+	if n, err := strconv.ParseInt(o.every, 10, 64); err == nil && n > 0 {
+		o.Epochs = n
+	} else if t, err := time.ParseDuration(o.every); err == nil && t > 0 {
+		o.Every = t
+	} else {
+		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, or a number of epochs", o.every)
+	}
+	o.same = append(o.same, [2]string{"the version of halfspace", console.Version()})
+	f.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(unrecorded, f.Name) {
+			o.same = append(o.same, [2]string{"--" + f.Name, f.Value.String()})
+		}
+	})
+	return nil
+}
+
+// open opens the folder, and compares the options with those before. Without a folder it returns nil.
+func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
+	if o.Dir == "" {
+		return nil, nil
+	}
+	o.Note = func(text string) { a.Note("%s", text) }
+	run, err := checkpoint.Open(o.Options)
+	if errors.Is(err, checkpoint.ErrUnfinished) {
+		return nil, fmt.Errorf("%s has checkpoints of %w: add --resume, or name an empty folder", o.Dir, checkpoint.ErrUnfinished)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range o.same {
+		if err := run.Same(s[0], s[1]); err != nil {
+			run.Close()
+			return nil, err
+		}
+	}
+	return run, nil
+}
