@@ -41,6 +41,7 @@ type Options struct {
 	Nulls        schema.Nulls // what to do with missing values; "": stop with an error
 	Categorical  string       // how columns of text become features: "onehot", "hash:BITS"; "": they don't
 	Cross        []string     // columns whose categories make features together, as "color,city" or "color,city=hash:BITS"
+	HashTexts    bool         // keep texts of columns that Categorical or Cross hashes; see dataset.Options
 	Standardize  bool         // subtract the mean of each feature, and divide by its standard deviation
 	Spec         *schema.Spec // of a model, whose features and classes the rows get; nil: none. Only Label, SampleWeight and Storage count beside it
 	Storage      Storage      // how blocks hold rows: "" and Dense, Sparse or Auto. A dense row has at most 262,144 features
@@ -73,7 +74,7 @@ func Load[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options
 	}
 	choices := encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
 		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Cross: opt.Cross,
-		Most: opt.Storage.Widest(), Spec: opt.Spec}
+		HashTexts: opt.HashTexts, Most: opt.Storage.Widest(), Spec: opt.Spec}
 	sel, err := choose(r, choices)
 	if err != nil {
 		return nil, err

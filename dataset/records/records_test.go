@@ -102,8 +102,8 @@ func TestSameModel(t *testing.T) {
 		{dataset.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
 			records.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
 			fit.Logistic(logistic.Options{L2: 1})},
-		{dataset.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", Positive: "maybe", NoBias: true},
-			records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", Positive: "maybe", NoBias: true},
+		{dataset.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
+			records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
 			fit.Logistic(logistic.Options{L2: 1})},
 	} {
 		fromFile, err := dataset.Load[float32](t.Context(), []string{path}, c.file)

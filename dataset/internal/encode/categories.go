@@ -217,6 +217,7 @@ func (c *collector) sorted() (texts []string, buckets []int) {
 type dictionary struct {
 	texts map[int][]string // of each bucket
 	room  int              // bytes that further texts may take
+	full  bool             // a text had no room
 }
 
 // textCost is what a text takes beside its bytes, about.
@@ -230,12 +231,16 @@ func newDictionary(sel *Selection) *dictionary {
 			columns++
 		}
 	}
-	return &dictionary{map[int][]string{}, schema.MaxNames / columns}
+	return &dictionary{texts: map[int][]string{}, room: schema.MaxNames / columns}
 }
 
 // wants tells whether a text of that many bytes may be added to a bucket.
 func (d *dictionary) wants(bucket, bytes int) bool {
-	return d != nil && bytes <= schema.MaxTextBytes && bytes+textCost <= d.room && len(d.texts[bucket]) < schema.MaxTexts
+	if d == nil || bytes > schema.MaxTextBytes || len(d.texts[bucket]) >= schema.MaxTexts {
+		return false
+	}
+	d.full = d.full || bytes+textCost > d.room
+	return bytes+textCost <= d.room
 }
 
 // add adds a text to a bucket that doesn't have it, if the bucket wants it.
@@ -246,7 +251,7 @@ func (d *dictionary) add(bucket int, text string) {
 	}
 }
 
-// of returns the texts of a column's features, or nil if they aren't kept. It is told the buckets of the features.
+// of returns the texts of a column's features, or nil if they aren't kept.
 func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 	if d == nil {
 		return nil
@@ -262,4 +267,13 @@ func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 		}
 	}
 	return all
+}
+
+// keepTexts writes the texts of column k to the selection, if they were collected.
+func (st *Statistics) keepTexts(k int) {
+	c, d := &st.sel.Inputs[k], st.texts[k].dictionary
+	c.Dictionary = d.of(c)
+	if d != nil && d.full {
+		st.sel.full = append(st.sel.full, fmt.Sprintf("%q", c.Name))
+	}
 }

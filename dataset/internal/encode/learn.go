@@ -305,10 +305,10 @@ func (st *Statistics) Finish(name string) error {
 			if c.Width() == 0 {
 				return frame.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
 			}
-			c.Dictionary = st.texts[k].dictionary.of(c)
+			st.keepTexts(k)
 			continue
 		case c.Hashed():
-			c.Dictionary = st.texts[k].dictionary.of(c)
+			st.keepTexts(k)
 			continue
 		case c.Width() == 0:
 			return frame.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)

@@ -28,11 +28,12 @@ type Selection struct {
 
 	most        int // features of sparse rows
 	lists       listCounts
-	standardize bool // learn how
-	keepWide    bool // but not of many features
-	texts       bool // keep some of hashed columns
-	wide        bool // too many features to standardize them, as was asked
-	Fixed       bool // by a model: what features depend on isn't learned from the data
+	standardize bool     // learn how
+	keepWide    bool     // but not of many features
+	texts       bool     // keep some of hashed columns
+	full        []string // hashed columns with more texts than have room
+	wide        bool     // too many features to standardize them, as was asked
+	Fixed       bool     // by a model: what features depend on isn't learned from the data
 }
 
 // Width returns the number of features.
