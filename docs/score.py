@@ -37,7 +37,8 @@ if "sparse_weights" in model:
 else:
     weights = model["weights"][0]
 negative = [c for c in model["classes"] if c != model["positive"]][0]
-print("prediction")
+out = csv.writer(sys.stdout, lineterminator="\n")
+out.writerow(["prediction"])
 for row in csv.DictReader(open(sys.argv[2])):
     score = sum(w * v for w, v in zip(weights, features(row))) + bias
-    print(model["positive"] if score > 0 else negative)
+    out.writerow([model["positive"] if score > 0 else negative])

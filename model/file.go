@@ -23,6 +23,7 @@ var (
 	ErrNoModel = errors.New("not a halfspace model")                 // the file is something else
 	ErrVersion = errors.New("another version of the model's format") // the file is of another version of the program
 	ErrDamaged = errors.New("damaged halfspace model")               // the file was cut or changed, or has values that no model has
+	ErrMemory  = errors.New("too little memory")                     // the model takes more than it may
 )
 
 // maxFile bounds the bytes of a model file: room for millions of features.
@@ -37,7 +38,7 @@ func (m *Model) encode() ([]byte, error) {
 		return nil, fmt.Errorf("Options.Multiclass is empty, so that nobody knows what scores of %d classes mean: set it to model.Joint where one "+
 			"training learned the vectors of all classes together, else to model.OneVersusRest", len(m.Classes))
 	}
-	c := *m.compact()
+	c := *m.Compact()
 	c.Preprocessing = m.weighedTexts()
 	c.Features = append([]string{}, c.Features...) // null is damage
 	data, err := sealed(&c)
@@ -110,7 +111,13 @@ func put(ctx context.Context, path string, data []byte) error {
 }
 
 // Load reads the model's file at path. Its errors name the file.
-func Load(path string) (*Model, error) { return load(path, Read) }
+func Load(path string) (*Model, error) { return LoadWithin(path, 0) }
+
+// LoadWithin is Load within a memory in bytes. 0 stands for four fifths of what is available. The error is ErrMemory if
+// the weights take more than half of it.
+func LoadWithin(path string, memory int64) (*Model, error) {
+	return load(path, func(r io.Reader) (*Model, error) { return read(r, memory) })
+}
 
 // load reads the file at path by a function, and names it in errors.
 func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
@@ -135,8 +142,10 @@ func plain(err error) error {
 }
 
 // Read reads a model's file to its end. It returns ErrNoModel, ErrVersion or ErrDamaged unless the format and the checksum are right and
-// the model passes Check.
-func Read(r io.Reader) (*Model, error) {
+// the model passes Check, and ErrMemory if the weights take more than two fifths of the memory that is available.
+func Read(r io.Reader) (*Model, error) { return read(r, 0) }
+
+func read(r io.Reader, memory int64) (*Model, error) {
 	data, err := readObject(r, maxFile)
 	if err != nil {
 		return nil, err
@@ -164,7 +173,9 @@ func Read(r io.Reader) (*Model, error) {
 	if len(m.Classes) > 2 && m.Options.Multiclass == "" { // once it was the only way
 		m.Options.Multiclass = OneVersusRest
 	}
-	err = m.expand()
+	if err = m.expand(memory); errors.Is(err, ErrMemory) {
+		return nil, err
+	}
 	if err == nil {
 		err = m.Check()
 	}

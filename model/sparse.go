@@ -3,6 +3,9 @@ package model
 import (
 	"fmt"
 	"math"
+
+	"halfspace/internal/memory"
+	"halfspace/internal/say"
 )
 
 // A SparseVector is the weights of a vector that aren't 0.
@@ -14,12 +17,15 @@ type SparseVector struct {
 // wideModel is the most features of a model whose file has all weights.
 const wideModel = 1 << 12
 
-// maxWeights is the most weights of a model. They take a gigabyte, which a file of SparseWeights may ask for in few bytes.
+// maxWeights is the most weights of a model. They take a gigabyte.
 const maxWeights = 1 << 27
 
-// compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have
+// manyWeights is how many weights a file of SparseWeights may ask for whatever the memory is. They take 16 MiB.
+const manyWeights = 1 << 21
+
+// Compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have
 // a weight, has SparseWeights in place of Weights.
-func (m *Model) compact() *Model {
+func (m *Model) Compact() *Model {
 	if m.Width() <= wideModel || len(m.Weights) == 0 || m.Width() > maxWeights/len(m.Weights) {
 		return m
 	}
@@ -41,8 +47,9 @@ func (m *Model) compact() *Model {
 	return &c
 }
 
-// expand sets Weights from SparseWeights, if there are any.
-func (m *Model) expand() error {
+// expand sets Weights from SparseWeights, if there are any: few bytes of a file may ask for a gigabyte. The weights may
+// take half of a memory in bytes, by memory.Limit; what is more is an ErrMemory.
+func (m *Model) expand(most int64) error {
 	if m.SparseWeights == nil {
 		return nil
 	}
@@ -54,6 +61,10 @@ func (m *Model) expand() error {
 	}
 	if n := int64(m.Width()) * int64(m.vectors()); n > maxWeights {
 		return fmt.Errorf("sparse_weights stands for %d weights: a model has at most %d", n, maxWeights)
+	}
+	if n := int64(m.Width()) * int64(m.vectors()); n > manyWeights && 8*n > memory.Limit(most)/2 {
+		return fmt.Errorf("%w for %s weights, %s: they may take half of %s, so give it more, or train on fewer features", ErrMemory, say.Count(n),
+			say.Size(8*n), say.Size(memory.Limit(most)))
 	}
 	if len(m.Weights) > 0 || len(m.SparseWeights) != m.vectors() {
 		return fmt.Errorf("it has %d vectors in weights and %d in sparse_weights: %d classes have %d", len(m.Weights), len(m.SparseWeights),

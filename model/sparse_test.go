@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -105,14 +108,43 @@ func TestWrongSparseWeights(t *testing.T) {
 		"1 vectors in weights and": func(m *Model) { m.Weights = [][]float64{{1}} },
 		"which no float32 equals":  func(m *Model) { m.SparseWeights[0].Weights[5], m.Dtype = 0.1, "float32" },
 	} {
-		m := wide(wideModel+1, 2, 50).compact()
+		m := wide(wideModel+1, 2, 50).Compact()
 		spoil(m)
-		err := m.expand()
+		err := m.expand(0)
 		if err == nil {
 			err = m.Check()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrNoModel) {
 			t.Errorf("error %v, want %s", err, want)
 		}
+	}
+}
+
+// TestLittleMemory: a small file that asks for many weights is refused, before they are allocated, where they take more than half of the
+// memory.
+func TestLittleMemory(t *testing.T) {
+	const features = schema.MaxNumbered
+	m := textbook()
+	m.Features, m.Weights = nil, [][]float64{make([]float64, features)}
+	m.Preprocessing = &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: features}}}
+	m.Weights[0][7] = 3
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(path, encode(t, m), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m = nil
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := LoadWithin(path, 2*8*features-1)
+	runtime.ReadMemStats(&after)
+	const want = ": too little memory for 16,777,216 weights, 128 MiB: they may take half of 256 MiB, so give it more, or train on fewer features"
+	if !errors.Is(err, ErrMemory) || errors.Is(err, ErrDamaged) || err.Error() != path+want {
+		t.Errorf("error %v", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("it allocated %d bytes before", took)
+	}
+	if _, err := LoadWithin(path, 2*8*features); err != nil {
+		t.Error(err)
 	}
 }

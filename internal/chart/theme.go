@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"halfspace/internal/say"
 )
 
 // A Theme is the paint of a drawing: attributes of SVG elements.
@@ -74,7 +76,7 @@ func newCanvas(t Theme, width, height int) *canvas {
 
 // write writes a text that begins, ends or has its middle at x.
 func (c *canvas) write(x, y int, anchor, paint, extra, s string) {
-	fmt.Fprintf(c, `<text x="%d" y="%d" text-anchor="%s" %s%s>%s</text>`+"\n", x, y, anchor, paint, extra, html.EscapeString(s))
+	fmt.Fprintf(c, `<text x="%d" y="%d" text-anchor="%s" %s%s>%s</text>`+"\n", x, y, anchor, paint, extra, html.EscapeString(say.Visible(s)))
 }
 
 // title writes the title and the line below it.

@@ -21,8 +21,8 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
-		"internal/ahead", "internal/chart", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
-	{"kernel", "internal/memory", "internal/lock"},
+		"internal/ahead", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
+	{"kernel", "internal/memory", "internal/lock", "internal/chart"},
 	{"dataset/internal/parquet/page", "internal/atomicfile"},
 	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},

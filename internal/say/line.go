@@ -1,8 +1,10 @@
 package say
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -25,6 +27,23 @@ func Visible(s string) string {
 		i += size
 	}
 	return b.String()
+}
+
+// VisibleJSON returns JSON with escapes in place of what isn't printable in its strings. Programs read the same values.
+func VisibleJSON(text []byte) []byte {
+	var b []byte
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r < utf8.RuneSelf && r != 0x7f || strconv.IsPrint(r) {
+			b = append(b, text[:size]...)
+		} else if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		} else {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return b
 }
 
 // Line returns a text as one visible line of at most 1,000 characters: a longer one loses its middle.

@@ -1,6 +1,8 @@
 package say
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,5 +32,22 @@ func TestLine(t *testing.T) {
 	}
 	if got := Short("0123456789abcdefghij", 11); got != "012 ... hij" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestVisibleJSON: what a text does to a terminal is escaped, and the values stay the same.
+func TestVisibleJSON(t *testing.T) {
+	for _, text := range []string{"größe, 重さ 🙂", "a\x1b[2J\a\x7f", "C1 \u009b, \u00a0", "turned \u202e", "\U000e0001 tag", "<b> & \"quoted\""} {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(text); err != nil {
+			t.Fatal(err)
+		}
+		got := VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		var back string
+		if err := json.Unmarshal(got, &back); err != nil || back != text || Visible(string(got)) != string(got) {
+			t.Errorf("%q became %s, and then %q, %v", text, got, back, err)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func (a *App) PrintJSON(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return a.Print(b.Bytes())
+	return a.Print(say.VisibleJSON(b.Bytes()))
 }
 
 // PrintLine writes a result of one line to standard output.

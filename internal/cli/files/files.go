@@ -42,8 +42,8 @@ func SaveModel(ctx context.Context, m *model.Model, path string) error {
 	return m.SaveContext(grace, path)
 }
 
-// LoadModel reads a model. An interrupt ends it, also where a pipe sends nothing.
-func LoadModel(ctx context.Context, path string) (*model.Model, error) {
-	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.Load(path) })
+// LoadModel reads a model within a memory in bytes, or what is available. An interrupt ends it, also where a pipe sends nothing.
+func LoadModel(ctx context.Context, path string, memory int64) (*model.Model, error) {
+	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.LoadWithin(path, memory) })
 	return m, advised(err)
 }

@@ -45,12 +45,13 @@ func (w weight) label() string {
 }
 
 func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
-	m, err := files.LoadModel(ctx, path)
+	m, err := files.LoadModel(ctx, path, 0)
 	if err != nil {
 		return err
 	}
 	r := modelReport{"model", m, largest(m, top), m.Significance(), top}
 	if asJSON {
+		r.Model = m.Compact()
 		return a.PrintJSON(r)
 	}
 	return a.Print(r.text(path))

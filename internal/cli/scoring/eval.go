@@ -93,7 +93,7 @@ between two others are left out.`,
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string) error {
 	var models []*model.Model
 	for _, path := range o.models {
-		m, err := files.LoadModel(ctx, path)
+		m, err := files.LoadModel(ctx, path, o.memory.Bytes)
 		if err != nil {
 			return err
 		}

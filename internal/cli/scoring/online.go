@@ -126,7 +126,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if o.model == "" {
 		return nil, nil
 	}
-	m, err := files.LoadModel(cmd.Context(), o.model)
+	m, err := files.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := files.LoadModel(cmd.Context(), o.model)
+		m, err := files.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
 		if err != nil {
 			return err
 		}

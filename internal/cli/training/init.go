@@ -18,7 +18,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	if o.init == "" {
 		return nil
 	}
-	m, err := files.LoadModel(cmd.Context(), o.init)
+	m, err := files.LoadModel(cmd.Context(), o.init, o.Storage.Memory.Bytes)
 	if err != nil {
 		return err
 	}

@@ -169,18 +169,26 @@ func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 	return all
 }
 
-// differingFiles names the files that aren't among those of the receipt. Of standard input a receipt has no file.
-func (t *trainer[T]) differingFiles(ctx context.Context, r *model.Receipt, paths []string) (differ []string, err error) {
+// differingFiles names the files that aren't among those of the receipt, and those of the receipt that aren't among these. A file that
+// differs stands for one of the same name. Of standard input a receipt has no file.
+func (t *trainer[T]) differingFiles(ctx context.Context, r *model.Receipt, paths []string) (differ, absent []string, err error) {
 	now, err := t.sumFiles(ctx, paths)
 	if err != nil || len(r.Files) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, f := range now {
 		if !slices.ContainsFunc(r.Files, func(of model.FileSum) bool { return of.SHA256 == f.SHA256 }) {
 			differ = append(differ, f.Name)
 		}
 	}
-	return differ, nil
+	for _, f := range r.Files {
+		if !slices.ContainsFunc(now, func(is model.FileSum) bool {
+			return is.SHA256 == f.SHA256 || slices.Contains(differ, is.Name) && filepath.Base(is.Name) == filepath.Base(f.Name)
+		}) {
+			absent = append(absent, f.Name)
+		}
+	}
+	return differ, absent, nil
 }
 
 // differingRuns returns the rows whose sums differ.

@@ -82,8 +82,9 @@ type Verdict struct {
 	Runs   []RowRange   `json:"differing_runs,omitempty"` // of rows, if there is a receipt
 	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
 	Files  []string     `json:"differing_files,omitempty"`
-	Forged bool         `json:"other_sums,omitempty"` // the model is the same, but the receipt has other sums of rows or weights
-	Unread string       `json:"unread,omitempty"`     // why the rows could not be compared with the receipt
+	Absent []string     `json:"missing_files,omitempty"` // those of the receipt that nobody gave
+	Forged bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
+	Unread string       `json:"unread,omitempty"`        // why the rows could not be compared with the receipt
 
 	ISA     string  `json:"isa"`
 	Workers int     `json:"workers"`
@@ -105,7 +106,7 @@ type ClassEpoch struct {
 
 func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) error {
 	start := time.Now()
-	m, err := files.LoadModel(cmd.Context(), o.model)
+	m, err := files.LoadModel(cmd.Context(), o.model, o.Storage.Memory.Bytes)
 	if err != nil {
 		return err
 	}
@@ -236,7 +237,7 @@ func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string)
 		return err
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
-	if r.v.Files, err = t.differingFiles(ctx, r.receipt, slices.Concat(paths, validation)); err != nil {
+	if r.v.Files, r.v.Absent, err = t.differingFiles(ctx, r.receipt, slices.Concat(paths, validation)); err != nil {
 		return err
 	}
 	if r.v.Verified { // and so are the features
@@ -365,12 +366,19 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 		}
 		add("file", "%s: %s", f, what)
 	}
+	for i, f := range v.Absent {
+		if i == mostRanges {
+			add("file", "and %d more of the receipt", len(v.Absent)-i)
+			break
+		}
+		add("file", "%s: the receipt has it, and no file with its bytes was named", f)
+	}
 	add("ran on", "%s, %s, %s", v.ISA, say.Plural(int64(v.Workers), "worker"), say.Seconds(v.Seconds))
 	s.Pairs(pairs...)
 	return s.Bytes()
 }
 
-// mostRanges is the most ranges of rows that the text names.
+// mostRanges is the most ranges of rows, and the most missing files, that the text names.
 const mostRanges = 10
 
 func (v *Verdict) ranges() string {
