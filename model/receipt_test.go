@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -89,4 +90,39 @@ func TestRoot(t *testing.T) {
 			t.Errorf("%d leaves: %s, want %s", n, got, want)
 		}
 	}
+}
+
+// FuzzReceipt reads any bytes as a receipt, with the checksum that they have and with a right one. A receipt is refused, or is read from what
+// it is written as.
+func FuzzReceipt(f *testing.F) {
+	r := testReceipt()
+	data, err := sealed(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	r.Validation, r.Files = &r.Rows, []FileSum{{Name: "a\x1b.csv", Bytes: 5, SHA256: r.Model}}
+	if data, err = sealed(r); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, text := range [][]byte{data, []byte(sign(string(data)))} {
+			r, err := ReadReceipt(bytes.NewReader(text))
+			if err != nil {
+				if r != nil || strings.Contains(err.Error(), "\n") {
+					t.Errorf("receipt %v with error %q", r, err)
+				}
+				continue
+			}
+			file, err := sealed(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := ReadReceipt(bytes.NewReader(file))
+			if err != nil || !reflect.DeepEqual(again, r) {
+				t.Errorf("read %+v, and after writing it %+v, error %v", r, again, err)
+			}
+		}
+	})
 }
