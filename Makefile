@@ -7,6 +7,7 @@ SHELL := bash
 
 BIN := bin/halfspace
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Systems that the command is built for, as GOOS/GOARCH.
 SYSTEMS := linux/amd64 linux/arm64 linux/386 linux/riscv64 darwin/amd64 darwin/arm64 windows/amd64
 # The same flags everywhere: each other set of flags compiles every package once more, minutes of them for Arrow.
@@ -93,6 +94,7 @@ lint:
 	GOARCH=arm64 $(LAZY_GC) go vet $(DISPATCHING)
 	for nested in asm/gen bench/peers; do $(LAZY_GC) go -C $$nested vet ./...; done
 	$(LAZY_GC) go run $(STATICCHECK) ./...
+	$(LAZY_GC) ./scripts/vulncheck.sh $(GOVULNCHECK)
 
 asm: ## regenerate the assembly
 	go -C asm/gen run . ..
