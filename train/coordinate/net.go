@@ -50,6 +50,7 @@ type net[T kernel.Float] struct {
 	scores     []float64 // of the rows at w
 	along      []float64 // of each row: the curvature of its loss, and the score of the step
 	factors    []float64 // of each row: the derivative of its loss
+	products   []float64 // of each row: memory of face
 	gradient   []float64 // of the sum of losses, by column
 	diagonal   []float64 // of its Hessian
 	loss       float64
@@ -58,6 +59,8 @@ type net[T kernel.Float] struct {
 	passes     int64
 	visited    int64 // elements, by coordinate descent
 	steps      int64
+	whole      bool    // the last step was not halved
+	forcing    float64 // face stops at a residual of this times the first one
 	rng        *rand.Rand
 	start      time.Time
 }
@@ -119,7 +122,7 @@ func (n *Net[T]) solve(ctx context.Context) (*net[T], error) {
 
 func newNet[T kernel.Float](n *Net[T]) *net[T] {
 	return &net[T]{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
-		rng: rand.New(rand.NewPCG(1, 0)), lower: math.Inf(-1)}
+		rng: rand.New(rand.NewPCG(1, 0)), lower: math.Inf(-1), forcing: coarse}
 }
 
 // begin reads the rows, and goes to weights of 0 with the best bias.
@@ -257,14 +260,20 @@ func (s *net[T]) balance(ctx context.Context) error {
 
 // minimise makes steps until the gap is small enough, or there are too many passes.
 func (s *net[T]) minimise(ctx context.Context) error {
-	for part := firstPart; s.passes+2 < s.Epochs && s.objective()-s.lower > nearly*s.objective(); {
-		next, rounds, err := s.step(ctx, part)
+	brief := false // a round of coordinate descent is enough
+	for part := firstPart; s.passes+2 < s.Epochs && !s.done(); {
+		until := part
+		if brief {
+			until = math.Inf(1)
+		}
+		next, rounds, err := s.step(ctx, until)
 		if err != nil {
 			return err
 		}
-		if rounds == 1 {
+		if rounds == 1 && !brief {
 			part /= 4
 		}
+		from := s.objective()
 		moved, err := s.move(ctx, next)
 		if err != nil {
 			return err
@@ -278,9 +287,18 @@ func (s *net[T]) minimise(ctx context.Context) error {
 		if err := s.evaluate(ctx); err != nil {
 			return err
 		}
+		if from-s.objective() > settled*from || s.done() {
+			continue
+		}
+		if brief, err = s.polish(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+// done tells whether the gap is small enough.
+func (s *net[T]) done() bool { return s.objective()-s.lower <= nearly*s.objective() }
 
 // move goes from w to next, or as far as the objective falls enough. It tells whether it went.
 func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
@@ -314,6 +332,7 @@ func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
 		rounding := float64(flat * from)
 		if to := s.objective(); to <= from+float64(slight*part*slope)+rounding && to < from+rounding {
 			s.steps++
+			s.whole = part == 1
 			return true, nil
 		}
 		s.loss = loss

@@ -24,7 +24,7 @@ func (n *Net[T]) Path(ctx context.Context, count int, penalties []float64) ([]*e
 	}
 	var stages []*elastic.Stage
 	for _, l1 := range penalties {
-		one.L1, one.Epochs, s.lower = l1, s.passes+min(n.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
+		one.L1, one.Epochs, s.lower, s.forcing = l1, s.passes+min(n.Epochs, math.MaxInt64-s.passes), math.Inf(-1), coarse
 		s.prove()
 		if err := s.minimise(ctx); err != nil {
 			return nil, err

@@ -1,0 +1,145 @@
+package coordinate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/internal/csr"
+	"halfspace/kernel"
+)
+
+const (
+	settled  = 0.02 // most weights keep their signs from a step on that gains at most this times the objective
+	coarse   = 0.5  // conjugate gradients stop at a residual of this times the first one, at most
+	fine     = 0.02 // and at least
+	finer    = 0.3  // the part becomes this times as large after a whole step
+	coarser  = 2.0  // and after a step that was halved
+	maxInner = 40   // the most products in a step
+)
+
+// polish goes to the weights that face finds. It tells whether the whole step was taken. If so, the next step is more precise.
+func (s *net[T]) polish(ctx context.Context) (whole bool, err error) {
+	next, err := s.face(ctx)
+	if err != nil {
+		return false, err
+	}
+	moved, err := s.move(ctx, next)
+	if whole = moved && s.whole; whole {
+		s.forcing = max(fine, s.forcing*finer)
+	} else {
+		s.forcing = min(coarse, s.forcing*coarser)
+	}
+	if err != nil || !moved {
+		return false, err
+	}
+	return whole, s.evaluate(ctx)
+}
+
+// face returns weights near the minimum of the quadratic model over the weights that aren't 0 and the bias, with their
+// signs as they are. Those whose sign would change become 0. Conjugate gradients find it, preconditioned by the diagonal.
+// They need fewer passes than coordinate descent, which also finds which weights are 0. face leaves the scores of the step in
+// along.
+func (s *net[T]) face(ctx context.Context) (next []float64, err error) {
+	var on []int
+	for j, w := range s.w {
+		if w != 0 || j >= s.features {
+			on = append(on, j)
+		}
+	}
+	if err := s.curve(ctx, on); err != nil {
+		return nil, err
+	}
+	n := len(s.w)
+	step, residual, scaled, direction, product := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for _, j := range on {
+		if residual[j] = -s.gradient[j]; j < s.features {
+			residual[j] -= float64(s.L2*s.w[j]) + math.Copysign(s.L1, s.w[j])
+		}
+	}
+	square := s.divide(scaled, residual, on)
+	copy(direction, scaled)
+	enough := s.forcing * math.Sqrt(square)
+	for range maxInner {
+		if math.Sqrt(square) <= enough || s.spent() {
+			break
+		}
+		if err := s.product(ctx, product, direction, on); err != nil {
+			return nil, err
+		}
+		by := square / kernel.Dot(direction, product)
+		if by-by != 0 {
+			break
+		}
+		kernel.Axpy(step, by, direction)
+		kernel.Axpy(residual, -by, product)
+		last := square
+		square = s.divide(scaled, residual, on)
+		for _, j := range on {
+			direction[j] = scaled[j] + float64(square/last*direction[j])
+		}
+	}
+	next = slices.Clone(s.w)
+	for _, j := range on {
+		to := s.w[j] + step[j]
+		if j < s.features && !(float64(to*s.w[j]) > 0) {
+			to = 0
+		}
+		next[j], step[j] = to, to-s.w[j]
+	}
+	s.multiply(step, on)
+	for i, z := range s.products {
+		s.along[2*i+1] = z
+	}
+	return next, nil
+}
+
+// spent tells whether the most passes are reached.
+func (s *net[T]) spent() bool {
+	all := int64(len(s.columns.row))
+	return all == 0 || s.passes+s.visited/all+2 >= s.Epochs
+}
+
+// divide sets d to v divided by the diagonal of the Hessian, and returns the product of d and v.
+func (s *net[T]) divide(d, v []float64, on []int) (sum float64) {
+	for _, j := range on {
+		curvature := s.diagonal[j] + least
+		if j < s.features {
+			curvature += s.L2
+		}
+		d[j] = v[j] / curvature
+		sum += float64(d[j] * v[j])
+	}
+	return sum
+}
+
+// multiply sets products to the scores of a vector, given the columns that aren't 0.
+func (s *net[T]) multiply(v []float64, on []int) {
+	if s.products == nil {
+		s.products = make([]float64, len(s.scores))
+	}
+	clear(s.products)
+	for _, j := range on {
+		rows, values := s.columns.column(j)
+		s.visited += int64(len(rows))
+		csr.Add(s.products, rows, values, v[j])
+	}
+}
+
+// product sets out to the product of the Hessian and v, for some columns.
+func (s *net[T]) product(ctx context.Context, out, v []float64, on []int) error {
+	s.multiply(v, on)
+	for i := range s.products {
+		s.products[i] *= s.along[2*i]
+	}
+	return s.columns.each(ctx, s.Workers, func(j int) {
+		if j < s.features && s.w[j] == 0 {
+			return // it isn't among them
+		}
+		rows, values := s.columns.column(j)
+		out[j] = csr.Score(rows, values, s.products)
+		if j < s.features {
+			out[j] += float64(s.L2 * v[j])
+		}
+	})
+}
