@@ -66,20 +66,20 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []fact{{name: "x"}, {}}}
-	data := write(walk(&want))
+	data := Write(walk(&want))
 	got := all{fixed: make([]uint32, 2), free: make([]float32, 9), list: make([]fact, 1)}
-	if err := read(data, walk(&got)); err != nil || !reflect.DeepEqual(got, want) {
+	if err := Read(data, walk(&got)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for n := range data {
-		if err := read(data[:n], walk(&all{fixed: make([]uint32, 2)})); err == nil {
+		if err := Read(data[:n], walk(&all{fixed: make([]uint32, 2)})); err == nil {
 			t.Errorf("the first %d of %d bytes were read", n, len(data))
 		}
 	}
-	if err := read(append(data, 0), walk(&all{fixed: make([]uint32, 2)})); err == nil {
+	if err := Read(append(data, 0), walk(&all{fixed: make([]uint32, 2)})); err == nil {
 		t.Error("a byte was left over")
 	}
-	if err := read(data, walk(&all{fixed: make([]uint32, 3)})); err == nil {
+	if err := Read(data, walk(&all{fixed: make([]uint32, 3)})); err == nil {
 		t.Error("2 elements were read where 3 belong")
 	}
 }
@@ -89,10 +89,10 @@ func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		time.Sleep(time.Hour)
-		data := write(func(w *Walk) { w.Clock(&start) })
+		data := Write(func(w *Walk) { w.Clock(&start) })
 		time.Sleep(time.Hour)
 		var again time.Time
-		if err := read(data, func(w *Walk) { w.Clock(&again) }); err != nil || time.Since(again) != time.Hour {
+		if err := Read(data, func(w *Walk) { w.Clock(&again) }); err != nil || time.Since(again) != time.Hour {
 			t.Errorf("%v passed, %v", time.Since(again), err)
 		}
 	})
@@ -323,8 +323,8 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		c := counter{w: make([]float32, 2)}
-		if err := read(data, c.state); err == nil && !slices.Equal(write(c.state), data) {
-			t.Errorf("%q becomes %q", data, write(c.state))
+		if err := Read(data, c.state); err == nil && !slices.Equal(Write(c.state), data) {
+			t.Errorf("%q becomes %q", data, Write(c.state))
 		}
 	})
 }

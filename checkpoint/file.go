@@ -57,7 +57,7 @@ func (m *image) walk(w *Walk) {
 
 // encode returns the bytes of a file.
 func (m *image) encode() []byte {
-	data := append([]byte(format), write(m.walk)...)
+	data := append([]byte(format), Write(m.walk)...)
 	sum := sha256.Sum256(data)
 	return append(data, sum[:]...)
 }
@@ -73,7 +73,7 @@ func decode(data []byte) (*image, error) {
 		return nil, errors.New("its checksum is wrong: it was cut or changed")
 	}
 	m := new(image)
-	if err := read(body[:len(body)-sha256.Size], m.walk); err != nil {
+	if err := Read(body[:len(body)-sha256.Size], m.walk); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -39,12 +39,20 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 	if p == nil || p.from == nil {
 		return false, nil
 	}
-	if err := read(p.from, p.whole(state)); err != nil {
+	if err := Read(p.from, p.whole(state)); err != nil {
 		return false, fmt.Errorf("the checkpoint in %s isn't one of this training: %w: name an empty folder", p.run.opt.Dir, err)
 	}
 	p.from = nil
 	p.run.tell()
 	return true, nil
+}
+
+// Refuse returns an error if there are checkpoints, for a method whose state can't be saved.
+func (p *Part) Refuse(method string) error {
+	if p == nil {
+		return nil
+	}
+	return fmt.Errorf("no checkpoints can be kept of %s: leave them out", method)
 }
 
 // Due tells whether a checkpoint is due after so many whole epochs. It takes no time.
@@ -63,7 +71,7 @@ func (p *Part) Mark(epochs, visits int64, state func(*Walk)) {
 	if p == nil {
 		return
 	}
-	data := write(p.whole(state))
+	data := Write(p.whole(state))
 	p.run.mu.Lock()
 	defer p.run.mu.Unlock()
 	p.now.epochs, p.now.visits, p.now.state = epochs, visits, data

@@ -17,16 +17,16 @@ type Walk struct {
 	err     error
 }
 
-// write returns the bytes of a state.
-func write(state func(*Walk)) []byte {
+// Write returns the bytes of a state.
+func Write(state func(*Walk)) []byte {
 	var w Walk
 	state(&w)
 	return w.data
 }
 
-// read sets a state to that of some bytes, which write returned. It is an error if they are those of another state.
+// Read sets a state to that of some bytes, which Write returned. It is an error if they are those of another state.
 // Then the state may be set in part.
-func read(data []byte, state func(*Walk)) error {
+func Read(data []byte, state func(*Walk)) error {
 	w := Walk{data: data, reading: true}
 	state(&w)
 	if w.err == nil && len(w.data) > 0 {

@@ -114,6 +114,54 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeSolvers is TestResume of learners that solve for an optimum.
+func TestResumeSolvers(t *testing.T) {
+	for i, c := range []struct {
+		learner, options  string
+		features, classes int
+	}{
+		{"lda", "", 5, 3},
+		{"logistic", "", 5, 2},
+		{"logistic", "l2=0", 12, 2},
+		{"logistic", "", 7, 3},
+		{"logistic", "multiclass=ovr", 7, 3},
+		{"logistic", "solver=newton l2=0.001", 30, 2},
+		{"logistic", "solver=lbfgs", 30, 2},
+		{"logistic", "solver=lbfgs l2=0", 5, 2},
+		{"logistic", "solver=lbfgs l2=0.01", 7, 3},
+		{"logistic", "solver=truncated l2=0.01", 60, 2},
+		{"logistic", "solver=sgd epochs=9", 7, 2},
+		{"logistic", "solver=sgd epochs=9 order=shuffle", 7, 3},
+		{"logistic", "l1=3", 9, 2},
+		{"svm", "l1=3", 9, 2},
+		{"svm", "", 300, 2},
+		{"logistic", "solver=sgd epochs=9", 16_400, 2},
+		{"logistic", "solver=lbfgs epochs=20", 16_400, 2},
+	} {
+		t.Run(fmt.Sprintf("%s_%s_%d", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.classes), func(t *testing.T) {
+			t.Parallel()
+			options, rows := strings.Fields(c.options), 1500
+			if c.features > 1000 {
+				resumed(t, testrows.Sparse(noise[float32](40, c.features, c.classes)), c.learner, options)
+				return
+			}
+			small, exact := noise[float32](rows, c.features, c.classes), noise[float64](6*rows, c.features, c.classes)
+			if resumed(t, testrows.Sparse(small), c.learner, options); i%2 == 0 || *allStorages {
+				resumed(t, small, c.learner, options)
+			}
+			if i%2 == 1 || *allStorages {
+				resumed(t, exact, c.learner, options)
+			}
+			if strings.Contains(c.options, "order") {
+				return
+			}
+			if i%3 == 0 || *allStorages {
+				resumed(t, testrows.Stream[float32]{Data: small}, c.learner, options)
+			}
+		})
+	}
+}
+
 // noise returns rows of random features, some of them 0, whose classes no planes separate.
 func noise[T kernel.Float](rows, features, classes int) *block.Data[T] {
 	d := testrows.RandomClasses[T](rows, features, classes, 0.2)

@@ -26,8 +26,8 @@ var layers = [][]string{
 	{"dataset/internal/parquet/page", "internal/atomicfile"},
 	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},
-	{"internal/csr"},
-	{"cache", "model", "checkpoint", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
+	{"internal/csr", "checkpoint"},
+	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "metrics", "gram/gonumblas", "internal/forecast", "internal/hotloops"},

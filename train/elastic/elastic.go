@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"halfspace/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 )
@@ -63,6 +64,22 @@ type Search struct {
 	Passes  int64
 	Steps   int64
 	damping dense.Damping
+	level   int    // steps with a gain that is rounding, since Minimise began
+	mark    func() // called before each step; may be nil
+	resumed bool   // Minimise goes on from a checkpoint
+}
+
+// state walks what the search is at before a step. A pass at the weights gives what else there is at the point.
+func (s *Search) state(w *checkpoint.Walk) {
+	if s.Point == nil {
+		s.Point = new(Point)
+	}
+	w.Int(&s.Passes)
+	w.Int(&s.Steps)
+	w.Count(&s.level)
+	w.Float(&s.Lower)
+	w.Float((*float64)(&s.damping))
+	checkpoint.Slice(w, &s.Point.W)
 }
 
 const (
@@ -99,7 +116,13 @@ func (s *Search) Change(p Penalty) {
 // Minimise goes on until the gap, relative to the objective, is at most goal. It also stops when rounding allows no
 // further step, and after Most passes. It returns the last step that it computed at the point, or nil.
 func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
-	for level := 0; ; {
+	if !s.resumed {
+		s.level = 0
+	}
+	for s.resumed = false; ; {
+		if s.mark != nil {
+			s.mark()
+		}
 		if s.Gap() <= goal*s.Objective(s.Point) {
 			return nil, nil
 		}
@@ -108,9 +131,9 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 			return step, err
 		}
 		if !(s.gain(step) > flat*s.Objective(s.Point)) {
-			level++
+			s.level++
 		}
-		if level > maxFlat {
+		if s.level > maxFlat {
 			return step, nil
 		}
 		if moved, err := s.move(ctx, step); err != nil || !moved {

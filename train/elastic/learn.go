@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -131,7 +132,17 @@ func (t *Task[T]) search(loss Loss, start time.Time) *Search {
 
 // minimise returns the weights of the minimum. The last step needs no pass after it.
 func (t *Task[T]) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, error) {
-	if err := t.begin(ctx, s, loss); err != nil {
+	var err error
+	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
+		return nil, err
+	}
+	s.mark = func() { t.Checkpoint.Mark(s.Passes, s.Passes*t.Rows.Rows(), s.state) }
+	if s.resumed {
+		err = t.again(ctx, s)
+	} else {
+		err = t.begin(ctx, s, loss)
+	}
+	if err != nil {
 		return nil, err
 	}
 	step, err := s.Minimise(ctx, nearly)
@@ -142,6 +153,20 @@ func (t *Task[T]) minimise(ctx context.Context, s *Search, loss Loss) ([]float64
 		return s.Point.W, err
 	}
 	return sum(s.Point.W, step.D), nil
+}
+
+// again makes the pass at the weights of a checkpoint again, without counting it.
+func (t *Task[T]) again(ctx context.Context, s *Search) error {
+	w, passes, show := s.Point.W, s.Passes, t.Progress
+	if len(w) != t.Rows.Spec().Cols() {
+		return fmt.Errorf("the checkpoint has %d weights, and there are %d columns: name an empty folder", len(w), t.Rows.Spec().Cols())
+	}
+	t.Progress = nil
+	err := s.Begin(ctx, w)
+	if t.Progress, s.Passes = show, passes; err != nil {
+		s.Point = &Point{W: w} // for an interrupt
+	}
+	return err
 }
 
 // begin makes the first pass, at the minimum of a sample. If the bias alone is better, begin makes another pass there.
@@ -171,7 +196,7 @@ func (t *Task[T]) begin(ctx context.Context, s *Search, loss Loss) error {
 // near returns the minimum of a sample, or nil if there is none.
 func (t *Task[T]) near(ctx context.Context, sample *block.Data[T]) ([]float64, error) {
 	few, loss, share := *t, t.Of(sample), float64(sample.Rows())/float64(t.Rows.Rows())
-	few.Rows, few.L1, few.L2, few.Progress = sample, t.L1*share, t.L2*share, nil
+	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
 	s := few.search(loss, time.Now())
 	alone, least, err := few.alone(ctx, sample, loss)
 	if err == nil && least > 0 {

@@ -208,15 +208,18 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	v, next, at := s.zeros(), s.zeros(), sums{}
-	if err := s.evaluate(ctx, s.w, false, &s.at); err != nil {
-		return false, err
+	next, at := s.zeros(), sums{}
+	if !s.goesOn() {
+		s.v = s.zeros()
+		if err := s.evaluate(ctx, s.w, false, &s.at); err != nil {
+			return false, err
+		}
+		s.zero = slices.Clone(s.at.gradient)
+		c.gradient(s.at.gradient, s.stride)
+		s.initial = norm(s.at.gradient)
 	}
-	s.zero = slices.Clone(s.at.gradient)
-	c.gradient(s.at.gradient, s.stride)
-	s.initial = norm(s.at.gradient)
-	var memory history
 	for {
+		s.mark()
 		s.relative = norm(s.at.gradient)
 		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.objective)) {
 			return true, nil
@@ -224,14 +227,14 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols) {
 			return false, nil
 		}
-		direction := memory.direction(s.at.gradient)
+		direction := s.memory.direction(s.at.gradient)
 		slope := kernel.Dot(s.at.gradient, direction)
 		step := 1.0
 		for {
 			if s.passes >= s.opt.Epochs || step < shortest || slope >= 0 {
 				return false, nil
 			}
-			copy(next, v)
+			copy(next, s.v)
 			kernel.Axpy(next, step, direction)
 			w := s.zeros()
 			c.weights(next, w, s.stride)
@@ -247,8 +250,8 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 			}
 			step *= min(0.5, max(0.1, -slope*step/2/(rise-float64(slope*step))))
 		}
-		memory.add(v, next, s.at.gradient, at.gradient)
-		v, next = next, v
+		s.memory.add(s.v, next, s.at.gradient, at.gradient)
+		s.v, next = next, s.v
 		s.at, at = at, sums{}
 		s.steps++
 	}

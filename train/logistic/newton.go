@@ -12,28 +12,31 @@ import (
 
 // minimise runs Newton's method from w, first with the factor if there is one. It tells whether it reached the goal.
 func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
-	err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
-	if err == nil && s.farthest > 0 {
-		err = s.doubt(ctx)
+	if !s.goesOn() {
+		s.last, s.suspected = 0, 0
+		err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
+		if err == nil && s.farthest > 0 {
+			err = s.doubt(ctx)
+		}
 	}
-	last, suspected := 0.0, 0
 	for err == nil {
+		s.mark()
 		step := s.step(s.factor)
 		s.norm = s.distance(step)
-		if suspected++; !suspicious(s.norm, last) || !s.fresh || s.ridge > 0 {
-			suspected = 0
+		if s.suspected++; !suspicious(s.norm, s.last) || !s.fresh || s.ridge > 0 {
+			s.suspected = 0
 		}
-		if suspected == suspects && s.opt.L2 == 0 && s.vectors == 1 {
-			suspected = 0
+		if s.suspected == suspects && s.opt.L2 == 0 && s.vectors == 1 {
+			s.suspected = 0
 			if err = s.separatedNear(ctx, negative(step)); err != nil {
 				return false, err
 			}
 		}
 		left := s.norm // an upper bound of the norm after the step
-		if last > 0 {
-			left = s.norm * min(1, slack*s.norm/last)
+		if s.last > 0 {
+			left = s.norm * min(1, slack*s.norm/s.last)
 		}
-		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > last/2 {
+		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > s.last/2 {
 			s.w = s.less(step) // the last step, after which no pass is needed
 			s.fresh = false
 			return true, nil
@@ -41,8 +44,8 @@ func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 		if s.passes >= s.opt.Epochs {
 			return false, nil
 		}
-		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= last
-		last = s.norm
+		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= s.last
+		s.last = s.norm
 		var moved bool
 		if moved, err = s.move(ctx, keep); err == nil && !moved {
 			return false, nil
@@ -103,7 +106,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	share := float64(sample.Rows()) / float64(s.src.Rows())
 	opt := s.opt
 	opt.L2 *= share
-	opt.Progress = nil
+	opt.Progress, opt.Checkpoint = nil, nil
 	few := newSolver[T](sample, opt)
 	few.goal, few.unit, few.pivots = ofSample, s.unit, s.pivots
 	reached, err := few.minimise(ctx)

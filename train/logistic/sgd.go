@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -48,26 +49,31 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		by = newLazy(s, sc.square)
 	}
 	s.total = sc.total
-	least, stale := 0.0, 0
-	for epoch := int64(0); epoch < s.opt.Epochs; epoch++ {
+	if s.by = by; s.goesOn() {
+		if err := s.moved(); err != nil {
+			return err
+		}
+	}
+	for ; s.epochs < s.opt.Epochs; s.epochs++ {
+		s.mark()
 		s.report(nil)
 		var sum sums
-		if err := s.epoch(ctx, rows, epoch, func(part *block.Block[T]) { by.learn(part, &sum) }); err != nil {
+		if err := s.epoch(ctx, rows, s.epochs, func(part *block.Block[T]) { by.learn(part, &sum) }); err != nil {
 			by.mean(s.w) // the weights so far, for an interrupted training
 			s.balanceWeights()
 			return err
 		}
 		s.passes++
 		s.report(by.sum())
-		if epoch > 0 && !(sum.loss < least*(1-progress)) {
-			stale++
+		if s.epochs > 0 && !(sum.loss < s.least*(1-progress)) {
+			s.stale++
 		} else {
-			stale = 0
+			s.stale = 0
 		}
-		if epoch == 0 || sum.loss < least {
-			least = sum.loss
+		if s.epochs == 0 || sum.loss < s.least {
+			s.least = sum.loss
 		}
-		if stale < patience && s.passes < s.opt.Epochs {
+		if s.stale < patience && s.passes < s.opt.Epochs {
 			continue
 		}
 		by.mean(s.w)
@@ -78,10 +84,10 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		if err := s.bound(ctx); err != nil {
 			return err
 		}
-		if s.converged = stale >= patience && s.gap <= roughly*s.at.objective; s.converged {
+		if s.converged = s.stale >= patience && s.gap <= roughly*s.at.objective; s.converged {
 			break
 		}
-		stale = 0
+		s.stale = 0
 	}
 	s.report(nil)
 	return nil
@@ -152,6 +158,7 @@ type mover[T kernel.Float] interface {
 	learn(part *block.Block[T], sum *sums) // takes steps on some rows, and adds their losses to sum
 	mean(w []float64)                      // sets w to the mean of the weights
 	sum() func() [sha256.Size]byte         // of the last weights
+	state(w *checkpoint.Walk)
 }
 
 // A walk is the state of averaged stochastic gradient descent with steps on 32 rows.
@@ -216,7 +223,7 @@ func (s *solver[T]) bound(ctx context.Context) error {
 		other := newSolver(s.src, s.opt)
 		other.w, other.round, other.unit, other.pivots = slices.Clone(s.w), s.round, s.unit, s.pivots
 		other.examined, other.out = true, s.out
-		other.opt.Epochs, other.opt.Progress = Newton.Epochs(), nil
+		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.Epochs(), nil, nil
 		if _, err := other.minimise(ctx); err != nil {
 			return err
 		}

@@ -57,6 +57,8 @@ type solver[T kernel.Float] struct {
 	zero, total       []float64 // the gradient at zeros, and the sum of all rows
 	initial, relative float64   // the norm of the gradient at zeros and now, in the variables of the change
 	best              float64   // a lower bound of the objective for SGD; 0 if unknown
+
+	trace
 }
 
 // A point is what a solver knows about the current weights.
@@ -76,18 +78,26 @@ func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 }
 
 // fit finds the optimum, or goes as far towards it as the options allow. It bounds the gap of the rounded weights.
-func (s *solver[T]) fit(ctx context.Context) error {
-	switch s.opt.Solver {
-	case LBFGS:
+func (s *solver[T]) fit(ctx context.Context) (err error) {
+	if s.resumed, err = s.opt.Checkpoint.Load(s.state); err != nil {
+		return err
+	}
+	switch solver := s.opt.Solver; {
+	case s.stage == finishing:
+	case solver == LBFGS:
 		if done, err := s.first(ctx); done || err != nil {
 			return err
 		}
-	case SGD:
+	case solver == SGD:
+		s.stage = descending
 		return s.descend(ctx)
 	default:
-		if err := s.begin(ctx); err != nil {
-			return err
+		if !s.resumed {
+			if err := s.begin(ctx); err != nil {
+				return err
+			}
 		}
+		s.stage = stepping
 		if _, err := s.minimise(ctx); err != nil {
 			return err
 		}
@@ -98,6 +108,11 @@ func (s *solver[T]) fit(ctx context.Context) error {
 // first runs L-BFGS. If that is slow and the Hessian is small enough, it runs Newton's method. It tells whether the gap
 // needs no more work.
 func (s *solver[T]) first(ctx context.Context) (done bool, err error) {
+	if s.stage == fallen {
+		_, err = s.minimise(ctx)
+		return false, err
+	}
+	s.stage = first
 	reached, err := s.quasiNewton(ctx)
 	if err != nil {
 		return false, err
@@ -114,7 +129,7 @@ func (s *solver[T]) first(ctx context.Context) (done bool, err error) {
 		return s.boundDual(ctx)
 	}
 	clear(s.w) // few steps lead from zeros to the optimum; if there is none, scores grow slowly
-	s.factor = nil
+	s.factor, s.stage = nil, fallen
 	_, err = s.minimise(ctx)
 	return false, err
 }
@@ -155,13 +170,21 @@ func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) 
 	if s.dependent, err = dense.Dependent(ctx, hessian, s.cols, bias, sizes, s.unit); s.dependent == nil {
 		return err
 	}
+	s.leaveOut()
+	return nil
+}
+
+// leaveOut marks the weights of dependent columns.
+func (s *solver[T]) leaveOut() {
+	if s.dependent == nil {
+		return
+	}
 	s.out = make([]bool, s.vectors*s.cols)
 	for _, d := range s.dependent {
 		for k := range s.vectors {
 			s.out[k*s.cols+d.Column] = true
 		}
 	}
-	return nil
 }
 
 // written returns the weights rounded as in the model.
@@ -176,7 +199,13 @@ func (s *solver[T]) good() bool { return s.gap <= converges*s.at.objective }
 // finish bounds the gap of the rounded weights. If the gap is too large, and not because of the rounding, Newton's method
 // continues, unless it turns out that a plane separates the rows.
 func (s *solver[T]) finish(ctx context.Context) error {
-	for tried := 0; ; tried++ {
+	for ; ; s.tried++ {
+		if s.stage == finishing && s.resumed { // inside the next call
+			if _, err := s.minimise(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		w := s.written()
 		if err := s.certify(ctx, w); err != nil {
 			return err
@@ -203,11 +232,11 @@ func (s *solver[T]) finish(ctx context.Context) error {
 				}
 			}
 		}
-		if s.rounded || s.passes >= s.opt.Epochs || tried == maxFinish {
+		if s.rounded || s.passes >= s.opt.Epochs || s.tried == maxFinish {
 			s.point = told
 			return nil
 		}
-		s.goal, s.factor = s.goal/10, nil
+		s.goal, s.factor, s.stage = s.goal/10, nil, finishing
 		if _, err := s.minimise(ctx); err != nil {
 			return err
 		}

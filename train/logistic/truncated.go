@@ -26,7 +26,7 @@ func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S],
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err
 	}
-	if s.Weight == 0 {
+	if err == nil && s.Weight == 0 {
 		return nil, errWeightless
 	}
 	r := &Result[T]{Solver: Truncated, Exact: slices.Clone(s.W)}

@@ -63,6 +63,9 @@ func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S]
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
+		if err := opt.Checkpoint.Refuse("a penalty l1 with more than 16,384 columns"); err != nil {
+			return nil, err
+		}
 		net := netOf(src, opt)
 		net.Round, learn = task.Round, net.Learn
 	}

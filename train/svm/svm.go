@@ -150,14 +150,10 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return r, err
 	}
 	start := time.Now()
-	find := learn[T]
-	switch {
-	case wide(cols) && opt.Loss == Hinge:
-		find = learnDual[T]
-	case many(cols) && opt.Loss == SquaredHinge:
-		find = learnTruncated[T]
+	r, err := solverOf[T](opt, cols)(ctx, src, opt)
+	if r == nil {
+		return nil, err
 	}
-	r, err := find(ctx, src, opt)
 	r.Seconds = time.Since(start).Seconds()
 	if err == nil {
 		err = r.round(ctx, src, opt)
@@ -170,6 +166,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 
 // learn finds the exact weights, in a frame if some columns are far from zero.
 func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	if err := opt.Checkpoint.Refuse("a support vector machine by Newton's method"); err != nil {
+		return nil, err
+	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
 	if err == nil && s.wanted != nil {

@@ -16,6 +16,17 @@ func wide(cols int) bool { return cols > maxColumns }
 // many tells whether conjugate gradients find the steps of Newton's method for the squared hinge.
 func many(cols int) bool { return cols > fewColumns }
 
+// solverOf returns what finds the exact weights for rows of so many columns.
+func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block.Source[T], Options) (*Result[T], error) {
+	switch {
+	case wide(cols) && opt.Loss == Hinge:
+		return learnDual[T]
+	case many(cols) && opt.Loss == SquaredHinge:
+		return learnTruncated[T]
+	}
+	return learn[T]
+}
+
 // learnTruncated is learn for the squared hinge and many columns.
 func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}
@@ -28,6 +39,9 @@ func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], op
 
 // learnDual is learn for the hinge and more columns than a Hessian may have.
 func learnDual[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	if err := opt.Checkpoint.Refuse("the loss hinge with more than 16,384 columns"); err != nil {
+		return nil, err
+	}
 	task := coordinate.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}
 	s, err := task.Solve(ctx)
 	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}

@@ -23,8 +23,15 @@ func (s *search[T]) first(ctx context.Context) error {
 	for i := range s.rowVectors {
 		s.rowVectors[i] = make([]float64, n)
 	}
+	resumed, err := s.Checkpoint.Load(s.state)
+	if err != nil {
+		return err
+	}
+	if resumed {
+		defer s.uncounted()()
+	}
 	var elements []int64
-	err := s.evaluate(ctx, &s.at, func(c *scratch[T], run block.Run[T], t *part) {
+	err = s.evaluate(ctx, &s.at, func(c *scratch[T], run block.Run[T], t *part) {
 		s.look(run)
 		rows := s.read(c, run)
 		for r := range run.Len() {
@@ -39,7 +46,17 @@ func (s *search[T]) first(ctx context.Context) error {
 		s.radius = max(s.radius, t.radius)
 	})
 	s.factors = s.worthFactor(s.group(elements))
+	if resumed && s.grouped && err == nil {
+		err = s.evaluate(ctx, &s.at, nil, nil)
+	}
 	return err
+}
+
+// uncounted keeps passes from being counted and reported until end is called: they were made before.
+func (s *search[T]) uncounted() (end func()) {
+	passes, lower, show := s.passes, s.lower, s.Progress
+	s.Progress = nil
+	return func() { s.passes, s.lower, s.Progress = passes, lower, show }
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before,

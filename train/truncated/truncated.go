@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -90,11 +91,30 @@ type search[T kernel.Float] struct {
 	factors  bool          // steps are preconditioned by a factor of a sampled Hessian, else by the Hessian's diagonal
 	factor   *dense.Factor // nil if there is none so far
 	products int           // of the last step
+
+	same    int  // steps in a row with a gain that is rounding
+	grouped bool // the sums at the weights are those of groups
 }
+
+// state walks what the search is at between two steps. What a pass over the rows computes from scores isn't part of it.
+func (s *search[T]) state(w *checkpoint.Walk) {
+	w.Clock(&s.start)
+	w.Int(&s.passes)
+	w.Int(&s.steps)
+	w.Count(&s.same)
+	w.Count(&s.products)
+	w.Bool(&s.grouped)
+	w.Float(&s.lower)
+	checkpoint.Values(w, s.at.w)
+	checkpoint.Values(w, s.at.scores)
+	dense.State(w, &s.factor, s.cols)
+}
+
+func (s *search[T]) mark() { s.Checkpoint.Mark(s.passes, s.passes*s.Rows.Rows(), s.state) }
 
 // minimise makes steps until the gap is small enough, or there are too many passes.
 func (s *search[T]) minimise(ctx context.Context) error {
-	for same := 0; s.at.objective-s.lower > nearly*s.at.objective && same < idle && s.passes+2 < s.Epochs; {
+	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && s.passes+2 < s.Epochs; s.mark() {
 		step, scores, err := s.conjugate(ctx)
 		if err != nil {
 			return err
@@ -114,12 +134,13 @@ func (s *search[T]) minimise(ctx context.Context) error {
 			return err
 		}
 		gain := s.at.objective - next.objective
-		if same++; gain > flat*s.at.objective {
-			same = 0
+		if s.same++; gain > flat*s.at.objective {
+			s.same = 0
 		}
 		if gain >= -flat*s.at.objective {
 			s.at, s.other = next, s.at
 			s.steps++
+			s.grouped = true
 		} else {
 			s.other = next
 		}

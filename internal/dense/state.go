@@ -1,0 +1,25 @@
+package dense
+
+import (
+	"errors"
+
+	"halfspace/checkpoint"
+)
+
+// State walks the factor of an n x n matrix, or that there is none.
+func State(w *checkpoint.Walk, f **Factor, n int) {
+	is := *f != nil
+	if w.Bool(&is); !is {
+		*f = nil
+		return
+	}
+	if w.Reading() {
+		*f = &Factor{n: n}
+	}
+	checkpoint.Slice(w, &(*f).l)
+	checkpoint.Slice(w, &(*f).scale)
+	checkpoint.Slice(w, &(*f).out)
+	if a := *f; len(a.l) != n*(n+1)/2 || len(a.scale) != n || a.out != nil && len(a.out) != n {
+		w.Fail(errors.New("it has the factor of another matrix"))
+	}
+}
