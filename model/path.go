@@ -21,6 +21,16 @@ type PathPoint struct {
 	StdError  float64 `json:"cv_std_error"` // of Loss
 }
 
+// Unproven returns how many points aren't proven to be within a millionth of their optimum.
+func (p *Path) Unproven() (n int) {
+	for _, point := range p.Points {
+		if !(point.Gap <= 1e-6*point.Objective) {
+			n++
+		}
+	}
+	return n
+}
+
 // Choose sets Chosen and Within from the losses of the points.
 func (p *Path) Choose() {
 	p.Chosen, p.Within = 0, 0

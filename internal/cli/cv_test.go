@@ -189,6 +189,18 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// TestPathNote: a note tells how many points of a path did not converge, if any.
+func TestPathNote(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": lines(50, "0", 0, 1)})
+	args := []string{"train", filepath.Join(dir, "x.csv"), "--label", "last", "--algo", "logistic", "--path", "6", "--out", filepath.Join(dir, "m.json")}
+	if _, _, notes := command(args...); strings.Contains(notes, "converge") {
+		t.Errorf("the notes are %s", notes)
+	}
+	if _, _, notes := command(append(args, "--epochs", "1")...); !strings.Contains(notes, "did not converge") {
+		t.Errorf("with few epochs, the notes are %s", notes)
+	}
+}
+
 func TestGridUsage(t *testing.T) {
 	dir := text(t, map[string]string{"x.csv": lines(50, "0", 0, 1), "few.csv": "1,0\n2,1\n3,0\n4,0\n"})
 	for args, want := range map[string]string{

@@ -188,6 +188,9 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		}
 		opt.Path, t.seconds.CrossValidation = path, time.Since(begin).Seconds()
 		t.followed, t.learner = path, path.Best(t.learner)
+		if n := path.Unproven(); n > 0 {
+			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", say.Count(int64(n)), say.Plural(int64(len(path.Points)), "point"))
+		}
 	} else if t.folds > 0 {
 		begin := time.Now()
 		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)
