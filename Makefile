@@ -19,7 +19,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse soak faults fuzz clean
+.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse soak faults mishaps fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -147,7 +147,10 @@ bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, w
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
 
-soak: build ## 100 million rows in 256 MiB of memory
+mishaps: ## processes that are killed, full disks, files that change, little memory, flipped bits: half an hour
+	go test -count=1 -v -timeout 180m -run TestMishaps ./internal/cli -mishaps ../../bench/results/mishaps.md
+
+soak: build mishaps ## 100 million rows in 256 MiB of memory, and mishaps
 	./scripts/soak.sh $(BIN)
 
 FUZZTIME := 30s

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,41 +71,4 @@ func TestSecondSignal(t *testing.T) {
 		t.Errorf("status %d, %q", status, &p.stderr)
 	}
 	onlyFiles(t, dir, "fifo")
-}
-
-// TestCacheTwice: of 20 runs that make one cache at the same time, one makes it. The others read it, or are refused and name the one.
-// Afterwards 20 at the same time read it. Every run that is done learns the same model.
-func TestCacheTwice(t *testing.T) {
-	data := ample(t, "80000")
-	dir := t.TempDir()
-	cache := filepath.Join(dir, "cache")
-	models := map[string]bool{}
-	for round := range 2 {
-		var all [20]*process
-		for i := range all {
-			all[i] = start(t, "train", data, "--label", "label", "--algo", "perceptron", "--epochs", "1", "--memory", "12000000", "--cache", cache,
-				"--out", filepath.Join(dir, fmt.Sprint(i, ".json")))
-		}
-		done := 0
-		for i, p := range all {
-			<-p.ended
-			path := filepath.Join(dir, fmt.Sprint(i, ".json"))
-			text, err := os.ReadFile(path)
-			switch status := p.cmd.ProcessState.ExitCode(); {
-			case status == exitDone && err == nil:
-				done++
-				models[string(text)] = true
-				os.Remove(path)
-			case round > 0 || status != exitFailed || !bytes.Contains(p.stderr.Bytes(), []byte("cache is in use by another run, process ")):
-				t.Errorf("round %d: status %d, %v, %s", round, status, err, &p.stderr)
-			}
-		}
-		if done == 0 {
-			t.Error("no run was done")
-		}
-	}
-	if len(models) != 1 {
-		t.Errorf("%d models", len(models))
-	}
-	onlyFiles(t, dir, "cache")
 }
