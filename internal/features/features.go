@@ -61,6 +61,17 @@ func Set[T, F kernel.Float](m *Maker, dst []T, row []F) (wrong int) {
 	return -1
 }
 
+// Missing returns what takes the place of a missing value of each feature, or nil if nothing does.
+func (m *Maker) Missing() []float64 { return m.means }
+
+// Scale returns c and s of (x - c)/s, which feature i becomes: 0 and 1 if it isn't standardized.
+func (m *Maker) Scale(i int) (center, scale float64) {
+	if m.center == nil {
+		return 0, 1
+	}
+	return m.center[i], m.scale[i]
+}
+
 // SameScale tells whether two makers standardize features alike, or neither does.
 func (m *Maker) SameScale(n *Maker) bool {
 	return slices.Equal(m.center, n.center) && slices.Equal(m.scale, n.scale)

@@ -37,7 +37,8 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	if err := checkLocal("streamed", args...); err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"}} {
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"},
+		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}} {
 		flag := cmd.Flags().Lookup(f.name)
 		if flag == nil {
 			continue
@@ -50,7 +51,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if cmd.Name() == "inspect" {
+	if cmd.Name() == "inspect" || cmd.Name() == "export" {
 		return nil
 	}
 	return checkData(args, cmd.Flags().Lookup("model") != nil)

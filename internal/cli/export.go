@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/exchange"
+	"halfspace/internal/atomicfile"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/say"
+	"halfspace/model"
+)
+
+// A target is a format of models that export writes.
+type target struct {
+	flag, help, name string
+	write            func(w io.Writer, m *model.Model, name string) error
+
+	path string
+}
+
+func targets() []*target {
+	return []*target{
+		{flag: "c", name: "C99", write: exchange.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
+		{flag: "go", name: "a Go package", write: exchange.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports nothing."},
+	}
+}
+
+// Export returns the command that writes a model for other programs.
+func Export(a *console.App) *cobra.Command {
+	all := targets()
+	var memory flags.Size
+	cmd := &cobra.Command{
+		Use:   "export MODEL --c FILE|--go FILE [options]",
+		Short: "Write a model for other programs",
+		Long: `Export writes a linear model in formats that run without halfspace. Several
+formats may be written at once; - writes to standard output.
+
+The input of each is the model's features in their order, as they are in the
+data. Export folds --standardize of the training into the weights. A category
+is 1 where a row has it, else 0. Models with kernels or votes can't be
+exported.`,
+		Example: `  halfspace export m.json --c iris.c
+  halfspace export m.json --go iris.go`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return console.Usagef("%d models: name one that train --out wrote", len(args))
+			}
+			return nil
+		},
+	}
+	for _, t := range all {
+		cmd.Flags().StringVar(&t.path, t.flag, "", t.help)
+	}
+	memory.AddTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		wanted, err := chosen(a, all, args[0])
+		if err != nil {
+			return err
+		}
+		m, err := files.LoadModel(cmd.Context(), args[0], memory.Bytes)
+		if err != nil {
+			return err
+		}
+		for _, t := range wanted {
+			if err := t.export(cmd.Context(), a, m, args[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// chosen returns the targets that have a file, and claims these files.
+func chosen(a *console.App, all []*target, from string) (wanted []*target, err error) {
+	var names []string
+	for _, t := range all {
+		names = append(names, "--"+t.flag)
+		for _, other := range wanted {
+			if t.path != "" && (filepath.Clean(t.path) == filepath.Clean(other.path) || files.ToStdout(t.path) && files.ToStdout(other.path)) {
+				return nil, console.Usagef("--%s and --%s both write %s: name two files", other.flag, t.flag, t.path)
+			}
+		}
+		if t.path != "" {
+			wanted = append(wanted, t)
+		}
+	}
+	if wanted == nil {
+		return nil, console.Usagef("no format: choose %s with the file to write", strings.Join(names, ", "))
+	}
+	for _, t := range wanted {
+		if err := files.Claim(a, t.path, []string{from}); err != nil {
+			return nil, err
+		}
+	}
+	return wanted, nil
+}
+
+// export writes the target's file of a model.
+func (t *target) export(ctx context.Context, a *console.App, m *model.Model, from string) error {
+	if files.ToStdout(t.path) {
+		var b bytes.Buffer
+		if err := t.write(&b, m, ""); err != nil {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+		return a.Print(b.Bytes())
+	}
+	f, err := atomicfile.CreateContext(ctx, t.path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	base := filepath.Base(t.path)
+	if err := t.write(f, m, strings.TrimSuffix(base, filepath.Ext(base))); err != nil {
+		if f.Err() != nil {
+			return f.Err()
+		}
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if err := f.Commit(); err != nil {
+		return err
+	}
+	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, say.Plural(int64(m.Width()), "feature"), len(m.Classes))
+}
