@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -166,5 +167,60 @@ func TestCancel(t *testing.T) {
 	}
 	if blocks != 2 {
 		t.Errorf("%d blocks and errors after the context was cancelled at the first", blocks)
+	}
+}
+
+// A badDisk fails from its n-th read on.
+type badDisk struct {
+	storage
+	left *int
+}
+
+func (d badDisk) ReadAt(p []byte, at int64) (int, error) {
+	if *d.left--; *d.left < 0 {
+		n, _ := d.storage.ReadAt(p[:len(p)/2], at)
+		return n, &os.PathError{Op: "read", Path: "x", Err: syscall.EIO}
+	}
+	return d.storage.ReadAt(p, at)
+}
+
+// TestBadDisk: a disk that fails at any read makes a cache stale while it is opened, and is an error that names the file after.
+func TestBadDisk(t *testing.T) {
+	good := openFile
+	defer func() { openFile = good }()
+	for what, src := range map[string]block.Source[float32]{"dense": random[float32](3000, 2), "sparse": randomSparse[float32](3000, 30, true)} {
+		path := filepath.Join(t.TempDir(), "c")
+		openFile = good
+		mustWrite(t, path, key(""), src)
+		stale, failed, passed := 0, 0, false
+		for reads := 0; !passed; reads++ {
+			left := reads
+			openFile = func(path string) (storage, error) {
+				f, err := os.Open(path)
+				return badDisk{f, &left}, err
+			}
+			f, err := Open[float32](ctx, path, key(""))
+			if err != nil {
+				if is := Stale(""); !errors.As(err, &is) {
+					t.Errorf("%s, read %d: %v", what, reads, err)
+				}
+				stale++
+				continue
+			}
+			passed = true
+			for _, err := range f.Blocks(ctx) {
+				if err != nil {
+					passed = false
+					failed++
+					if want := path + ": it can't be read (input/output error): remove it and run again"; err.Error() != want {
+						t.Errorf("%s, read %d: %v, want %s", what, reads, err, want)
+					}
+				}
+			}
+			f.Close()
+		}
+		if stale < 5 || failed < 3 {
+			t.Errorf("%s: %d reads failed when it was opened, %d later", what, stale, failed)
+		}
 	}
 }

@@ -29,7 +29,7 @@ const errDamaged = Stale("it is damaged")
 
 // A File is a cache that is open: a block.Seekable source. Its methods may be called by several goroutines at once.
 type File[T kernel.Float] struct {
-	file   *os.File
+	file   storage
 	info   os.FileInfo
 	name   string // for messages
 	advice string // what to do where the file fails
@@ -80,7 +80,7 @@ func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: %w", path, errForeign)
 	}
-	file, err := os.Open(path)
+	file, err := openFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
 	}
@@ -156,6 +156,16 @@ func (f *File[T]) begin() (err error) {
 	}
 	return nil
 }
+
+// A storage is a file that is open.
+type storage interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (os.FileInfo, error)
+}
+
+// openFile opens a file. Tests put one in its place whose reads fail.
+var openFile = func(path string) (storage, error) { return os.Open(path) }
 
 // Close closes the file; a temporary one is gone then.
 func (f *File[T]) Close() error { return f.file.Close() }

@@ -2,7 +2,9 @@ package frame
 
 import (
 	"context"
+	"io"
 	"iter"
+	"os"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
@@ -84,3 +86,13 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 		}
 	}
 }
+
+// A File is a file of data that is open.
+type File interface {
+	io.ReadCloser
+	io.ReaderAt
+	Stat() (os.FileInfo, error)
+}
+
+// Open opens a file of data. Tests put files in its place whose reads fail.
+var Open = func(path string) (File, error) { return os.Open(path) }

@@ -36,7 +36,7 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
 	}
-	src, err := os.Open(path)
+	src, err := frame.Open(path)
 	if err != nil {
 		return frame.PathError(path, err)
 	}

@@ -55,14 +55,14 @@ const shortGroup = 64 << 10
 // An openFile is the file whose row groups are read at present.
 type openFile struct {
 	file *File
-	src  *os.File
+	src  frame.File
 }
 
 // get returns a file open, and an error if it changed since its metadata were read. It closes the one before.
-func (o *openFile) get(f *File) (*os.File, error) {
+func (o *openFile) get(f *File) (frame.File, error) {
 	if o.file != f {
 		o.close()
-		src, err := os.Open(f.path)
+		src, err := frame.Open(f.path)
 		if err != nil {
 			return nil, frame.PathError(f.path, err)
 		}
@@ -79,7 +79,7 @@ func (o *openFile) close() {
 }
 
 // Open begins to read a row group.
-func (f *File) Open(ctx context.Context, group *rowGroup, src *os.File, mem *page.Pool) (*groupReader, error) {
+func (f *File) Open(ctx context.Context, group *rowGroup, src frame.File, mem *page.Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
 	for i, c := range group.Chunks {

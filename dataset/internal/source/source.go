@@ -202,7 +202,7 @@ func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
 	if s.Stdin == nil {
-		f, err := os.Open(s.Path)
+		f, err := frame.Open(s.Path)
 		if err != nil {
 			return nil, frame.PathError(s.Path, err)
 		}
@@ -245,7 +245,7 @@ func (s *Source) Compressed() (bool, error) {
 // A SourceReader reads a source. io.EOF is the only error without the file's name.
 type SourceReader struct {
 	R    io.Reader
-	file *os.File // nil for standard input
+	file frame.File // nil for standard input
 	info os.FileInfo
 	Path string
 	Gzip bool
