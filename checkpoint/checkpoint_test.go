@@ -50,6 +50,7 @@ func TestWalk(t *testing.T) {
 		s     string
 		fixed []uint32
 		free  []float32
+		bits  []bool
 		list  []fact
 	}
 	walk := func(a *all) func(*Walk) {
@@ -62,10 +63,11 @@ func TestWalk(t *testing.T) {
 			w.Text(&a.s)
 			Values(w, a.fixed)
 			Slice(w, &a.free)
+			Slice(w, &a.bits)
 			List(w, &a.list, func(f *fact) { w.Text(&f.name) })
 		}
 	}
-	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []fact{{name: "x"}, {}}}
+	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []bool{true, false}, []fact{{name: "x"}, {}}}
 	data := Write(walk(&want))
 	got := all{fixed: make([]uint32, 2), free: make([]float32, 9), list: make([]fact, 1)}
 	if err := Read(data, walk(&got)); err != nil || !reflect.DeepEqual(got, want) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 )
 
@@ -107,6 +108,17 @@ func (w *Walk) Clock(start *time.Time) {
 	}
 }
 
+// Generator walks a generator of random numbers.
+func (w *Walk) Generator(g *rand.PCG) {
+	state, err := g.MarshalBinary()
+	if Slice(w, &state); err == nil && w.err == nil && w.reading {
+		err = g.UnmarshalBinary(state)
+	}
+	if err != nil {
+		w.Fail(err)
+	}
+}
+
 // An Element is what slices of a state hold.
 type Element interface {
 	byte | bool | int64 | uint64 | uint32 | float32 | float64
@@ -161,8 +173,8 @@ func copied[E Element](w *Walk, v []E) {
 		w.data, _ = binary.Append(w.data, binary.LittleEndian, v)
 		return
 	}
-	n, err := binary.Decode(w.data, binary.LittleEndian, v)
-	if err != nil {
+	n := binary.Size(v)
+	if _, err := binary.Decode(w.data[:n], binary.LittleEndian, v); err != nil { // no more bytes: it panics on more of truth values
 		w.Fail(err)
 		return
 	}

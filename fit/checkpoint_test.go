@@ -135,6 +135,13 @@ func TestResumeSolvers(t *testing.T) {
 		{"logistic", "l1=3", 9, 2},
 		{"svm", "l1=3", 9, 2},
 		{"svm", "", 300, 2},
+		{"svm", "", 9, 2},
+		{"svm", "l2=0.001", 40, 2},
+		{"svm", "", 7, 3},
+		{"svm", "loss=hinge", 9, 2},
+		{"svm", "loss=hinge l2=0.01", 30, 2},
+		{"svm", "loss=hinge multiclass=joint epochs=30", 7, 3},
+		{"svm", "loss=hinge epochs=12", 16_400, 2},
 		{"logistic", "solver=sgd epochs=9", 16_400, 2},
 		{"logistic", "solver=lbfgs epochs=20", 16_400, 2},
 	} {
@@ -148,6 +155,9 @@ func TestResumeSolvers(t *testing.T) {
 			small, exact := noise[float32](rows, c.features, c.classes), noise[float64](6*rows, c.features, c.classes)
 			if resumed(t, testrows.Sparse(small), c.learner, options); i%2 == 0 || *allStorages {
 				resumed(t, small, c.learner, options)
+			}
+			if *allStorages && c.features < 10 { // enough for a sample, and for few rows near their kinks
+				resumed(t, noise[float32](70_000, c.features, c.classes), c.learner, options)
 			}
 			if i%2 == 1 || *allStorages {
 				resumed(t, exact, c.learner, options)

@@ -59,6 +59,9 @@ type dual[T kernel.Float] struct {
 	visited  int64 // rows
 	steps    int64
 	rng      *rand.Rand
+	pcg      *rand.PCG // of rng
+	enough   float64   // the estimate of the gap at which it is computed, times the gap to reach
+	waking   float64   // the estimate at which rows that are left out are visited again
 	start    time.Time
 }
 
@@ -78,10 +81,14 @@ type dual[T kernel.Float] struct {
 // The search stops once the duality gap is 5e-7 of the objective.
 func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
 	s := &dual[T]{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
-		rng: rand.New(rand.NewPCG(1, 0)), most: math.Inf(1), least: math.Inf(-1)}
+		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
+	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
 	if err == nil && !s.alone() {
-		err = s.maximise(ctx)
+		_, err = s.Checkpoint.Load(s.state)
+		if err == nil {
+			err = s.maximise(ctx)
+		}
 	}
 	return &truncated.Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
 }
@@ -152,9 +159,7 @@ func (s *dual[T]) row(i int) ([]uint32, []T) { return s.rows[i/block.RunRows].Ro
 // maximise makes passes until the gap is small enough, or there are too many. Each time the estimate of the gap has fallen to
 // a tenth, rows that were left out are visited again, since some may have been left out wrongly.
 func (s *dual[T]) maximise(ctx context.Context) error {
-	enough := 1.0 // the estimate at which the gap is computed, times the gap to reach
-	waking := math.Inf(1)
-	for s.passes()+3 <= s.Epochs {
+	for s.mark(); s.passes()+3 <= s.Epochs; s.mark() {
 		all, steps := s.all == len(s.order), s.steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
@@ -167,12 +172,12 @@ func (s *dual[T]) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > enough*nearly*s.estimate()) || steps == s.steps // NaN ends the search
-		if !ready && swept.gap > waking {
+		ready := !(swept.gap > s.enough*nearly*s.estimate()) || steps == s.steps // NaN ends the search
+		if !ready && swept.gap > s.waking {
 			continue
 		}
 		if !ready || !all {
-			waking = swept.gap / 10
+			s.waking = swept.gap / 10
 			s.wake()
 			continue
 		}
@@ -180,10 +185,10 @@ func (s *dual[T]) maximise(ctx context.Context) error {
 			return err
 		}
 		gap, goal := s.objective()-s.lower, nearly*s.objective()
-		if gap <= goal || enough < finest || steps == s.steps && off == 0 {
+		if gap <= goal || s.enough < finest || steps == s.steps && off == 0 {
 			return nil
 		}
-		enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
+		s.enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
 	}
 	if s.steps == 0 {
 		return nil // weights are 0 still

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -59,7 +60,11 @@ type Solution struct {
 func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 	spec := t.Rows.Spec()
 	s := &search[T]{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
+	s.violation, s.all = loosest, true
 	err := s.begin(ctx)
+	if err == nil {
+		_, err = s.Checkpoint.Load(s.state)
+	}
 	if err == nil {
 		err = s.minimise(ctx)
 	}
@@ -85,6 +90,35 @@ type search[T kernel.Float] struct {
 	visits          int64
 	steps           int64
 	start           time.Time
+
+	epochs    uint64
+	violation float64 // at which the gap is measured
+	all       bool    // no row rests
+}
+
+func (s *search[T]) mark() { s.Checkpoint.Mark(s.passes(), s.visits, s.state) }
+
+// state walks what the search is at before an epoch.
+func (s *search[T]) state(w *checkpoint.Walk) {
+	w.Clock(&s.start)
+	w.Int(&s.visits)
+	w.Int(&s.steps)
+	w.Word(&s.epochs)
+	w.Bool(&s.all)
+	for _, v := range []*float64{&s.violation, &s.loss, &s.objective, &s.lower} {
+		w.Float(v)
+	}
+	rests := make([]bool, len(s.rows))
+	for i, r := range s.rows {
+		rests[i] = r.rests
+	}
+	checkpoint.Values(w, rests)
+	for i := range rests {
+		s.rows[i].rests = rests[i]
+	}
+	for _, v := range [][]float64{s.w, s.bias, s.sum, s.a} {
+		checkpoint.Values(w, v)
+	}
 }
 
 // A row is what a visit needs to know of a row beside its columns.
@@ -142,19 +176,19 @@ func (s *search[T]) begin(ctx context.Context) error {
 
 // minimise makes epochs until the gap is small enough, or there are too many passes.
 func (s *search[T]) minimise(ctx context.Context) error {
-	violation, all := float64(loosest), true
-	for epoch := uint64(0); !s.ended(0); epoch++ {
-		found, err := s.epoch(ctx, epoch)
+	for s.mark(); !s.ended(0); s.mark() {
+		found, err := s.epoch(ctx, s.epochs)
 		if err != nil {
 			return err
 		}
-		if found > violation && !s.ended(1) {
-			all = false
+		s.epochs++
+		if found > s.violation && !s.ended(1) {
+			s.all = false
 			continue
 		}
 		s.wake()
-		if !all && !s.ended(1) {
-			all = true
+		if !s.all && !s.ended(1) {
+			s.all = true
 			continue
 		}
 		if err := s.measure(ctx); err != nil || s.ended(0) {
@@ -163,7 +197,7 @@ func (s *search[T]) minimise(ctx context.Context) error {
 		for k, sum := range s.sum { // a multiplier moves by the violation of its constraint
 			s.bias[k] += float64(s.inertia * sum)
 		}
-		violation = max(violation*tighter, tightest)
+		s.violation = max(s.violation*tighter, tightest)
 	}
 	return nil
 }

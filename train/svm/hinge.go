@@ -17,21 +17,27 @@ const (
 // its base, and increases the slope. It repeats that until the gap is small enough. Once few rows are near the kink of
 // their loss, it continues with those alone.
 func (s *solver[T]) hinge(ctx context.Context) error {
-	stuck := 0
 	for {
-		steps := s.steps
-		whole, err := s.newton(ctx)
-		if err != nil || s.converged || s.passes >= s.opt.Epochs || s.blurred() {
-			return err
+		shrinks, whole := s.resumed && s.stage == inShrink, false
+		if !shrinks {
+			if !s.goesOn() {
+				s.before = s.steps
+			}
+			var err error
+			if whole, err = s.newton(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs || s.blurred() {
+				return err
+			}
+			if s.stuck++; whole {
+				s.stuck = 0
+			}
+			if s.stuck == mostStuck || s.loss.slope > mostSlope {
+				return nil // rounding errors prevent a smaller gap
+			}
+			rows := s.src.Rows()
+			shrinks = rows > fewest && s.at.near <= rows/nearest && s.loss.slope >= s.least
 		}
-		if stuck++; whole {
-			stuck = 0
-		}
-		if stuck == mostStuck || s.loss.slope > mostSlope {
-			return nil // rounding errors prevent a smaller gap
-		}
-		if rows := s.src.Rows(); rows > fewest && s.at.near <= rows/nearest && s.loss.slope >= s.least {
-			if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
+		if shrinks {
+			if err := s.shrink(ctx, inShrink); err != nil || s.converged || s.passes >= s.opt.Epochs {
 				return err
 			}
 			if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
@@ -39,7 +45,7 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 			}
 			continue
 		}
-		by := growth(s.steps - steps)
+		by := growth(s.steps - s.before)
 		if !whole {
 			by = 0.2 // rounding errors of margins grow with the slope
 		}
@@ -51,11 +57,14 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 
 // shrink continues from w with the rows near the kink of their loss alone. Each pass over all rows adds rows that were
 // left out wrongly. It ends when there are none, or too many, and returns to the weights with the least objective.
-func (s *solver[T]) shrink(ctx context.Context) error {
-	w, at := s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}
-	s.chosen = make([]bool, s.src.Rows())
-	defer func() { s.chosen = nil }()
+func (s *solver[T]) shrink(ctx context.Context, stage int) error {
+	if !s.goesOn() {
+		s.bestW, s.bestAt = s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}
+		s.chosen = make([]bool, s.src.Rows())
+	}
+	defer func() { s.chosen, s.bestW, s.bestAt = nil, nil, sums{} }()
 	for {
+		s.mark(stage)
 		few, numbers, err := s.near(ctx)
 		if err != nil {
 			return err
@@ -63,8 +72,8 @@ func (s *solver[T]) shrink(ctx context.Context) error {
 		if s.done() {
 			return nil
 		}
-		if s.at.objective < at.objective {
-			w, at = s.w, s.at
+		if s.at.objective < s.bestAt.objective {
+			s.bestW, s.bestAt = s.w, s.at
 		}
 		narrowed := false
 		if few.src.Rows() <= s.src.Rows()/2 && (s.fixed != nil || s.at.objective <= s.at.weight) && s.passes < s.opt.Epochs {
@@ -74,7 +83,7 @@ func (s *solver[T]) shrink(ctx context.Context) error {
 		}
 		if !narrowed {
 			s.misled = s.at.objective > s.at.weight
-			s.w, s.at, s.least = w, at, narrower*s.loss.slope
+			s.w, s.at, s.least = s.bestW, s.bestAt, narrower*s.loss.slope
 			for i := range s.loss.base {
 				s.loss.base[i] = 0.5
 			}

@@ -22,9 +22,6 @@ func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 	if why := opt.apart(); why != "" {
 		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
 	}
-	if err := opt.Checkpoint.Refuse("several classes together by the hinge"); err != nil {
-		return nil, err
-	}
 	after, end := beside.After(ctx)
 	defer end()
 	start := time.Now()

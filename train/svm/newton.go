@@ -28,7 +28,7 @@ const (
 // reached. For the hinge it also stops when most of the gap is due to dual variables that only another base corrects.
 // It uses a factor for a second step if the active set hardly changes. It tells whether one of the two happened.
 func (s *solver[T]) newton(ctx context.Context) (bool, error) {
-	for !s.done() && !s.solved() {
+	for s.mark(inNewton); !s.done() && !s.solved(); s.mark(inNewton) {
 		if s.passes >= s.opt.Epochs || s.blurred() {
 			return false, nil
 		}

@@ -18,6 +18,28 @@ const (
 	nearest  = 4   // others are left out if at most one row of this many is near
 )
 
+// nearby finds the optimum for the hinge from weights whose scores have errors of about off.
+func (s *solver[T]) nearby(ctx context.Context, off float64) error {
+	s.decided = true
+	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
+	for i := range s.loss.base {
+		s.loss.base[i] = 0.5
+	}
+	return s.nearBegun(ctx)
+}
+
+// nearBegun is nearby from its call of shrink on.
+func (s *solver[T]) nearBegun(ctx context.Context) error {
+	if err := s.shrink(ctx, inNearby); err != nil || s.converged || s.passes >= s.opt.Epochs {
+		return err
+	}
+	if s.misled { // steps from such weights are short
+		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0
+		clear(s.loss.base)
+	}
+	return s.minimise(ctx)
+}
+
 // near makes a pass over the rows to find those near the kink of their loss: those whose dual variable is free,
 // changes, or would change if the margin moved by a zone. Each row's dual variable becomes its base. near sets the
 // objective. It returns a solver of the near rows and their numbers. That solver fixes the dual variables of the other
@@ -49,7 +71,7 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 		return nil, nil, train.TooLarge[T]()
 	}
 	opt := s.opt
-	opt.Progress, opt.Epochs = nil, opt.Loss.Epochs()
+	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, opt.Loss.Epochs()
 	few = newSolver[T](gather(s.src.Spec(), parts), opt)
 	few.w, few.goal, few.fixed, few.frame, few.decided = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope

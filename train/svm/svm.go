@@ -166,18 +166,23 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 
 // learn finds the exact weights, in a frame if some columns are far from zero.
 func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	if err := opt.Checkpoint.Refuse("a support vector machine by Newton's method"); err != nil {
+	save := &saved{part: opt.Checkpoint}
+	var err error
+	if save.from, err = opt.Checkpoint.Load(save.walk); err != nil {
 		return nil, err
 	}
 	s := newSolver(src, opt)
-	err := s.solve(ctx)
+	s.saves(save, 0)
+	err = s.solve(ctx)
 	if err == nil && s.wanted != nil {
 		f := newSolver[float64](train.Centre(src, s.wanted.of, s.wanted.multiple, opt.Workers), opt)
+		f.saves(save, 1)
 		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
 		if err = f.solve(ctx); err != nil || !f.idle {
 			return result[T](f), err
 		}
 		s = newSolver(src, opt)
+		s.saves(save, 2)
 		s.decided, s.passes, s.visits = true, f.passes, f.visits
 		err = s.solve(ctx)
 	}
@@ -268,6 +273,7 @@ type solver[T kernel.Float] struct {
 	wanted    *frame  // the frame that the rows need; then nothing was learned
 	idle      bool    // the frame is useless; then nothing was learned
 	start     time.Time
+	trace
 }
 
 func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
@@ -282,6 +288,9 @@ func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 // solve finds the optimum, or goes as far towards it as the options allow. It begins at the optimum of a sample if
 // there are enough rows for one.
 func (s *solver[T]) solve(ctx context.Context) error {
+	if done, err := s.resume(ctx); done {
+		return err
+	}
 	sample, err := train.Sample(ctx, s.src)
 	if err != nil {
 		return err
@@ -292,7 +301,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	n := float64(sample.Rows())
 	opt := s.opt
 	opt.L2 *= n / float64(s.src.Rows())
-	opt.Progress = nil
+	opt.Progress, opt.Checkpoint = nil, nil
 	few := newSolver[T](sample, opt)
 	few.frame, few.decided = s.frame, s.decided
 	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample at w
@@ -358,24 +367,8 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 		_, err := s.newton(ctx)
 		return err
 	}
+	s.stuck = 0
 	return s.hinge(ctx)
-}
-
-// nearby finds the optimum for the hinge from weights whose scores have errors of about off.
-func (s *solver[T]) nearby(ctx context.Context, off float64) error {
-	s.decided = true
-	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
-	for i := range s.loss.base {
-		s.loss.base[i] = 0.5
-	}
-	if err := s.shrink(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs {
-		return err
-	}
-	if s.misled { // steps from such weights are short
-		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0
-		clear(s.loss.base)
-	}
-	return s.minimise(ctx)
 }
 
 // counted makes a pass and reports it.

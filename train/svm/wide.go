@@ -39,9 +39,6 @@ func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], op
 
 // learnDual is learn for the hinge and more columns than a Hessian may have.
 func learnDual[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	if err := opt.Checkpoint.Refuse("the loss hinge with more than 16,384 columns"); err != nil {
-		return nil, err
-	}
 	task := coordinate.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}
 	s, err := task.Solve(ctx)
 	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
