@@ -19,7 +19,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse soak faults mishaps fuzz clean
+.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse onnx soak faults mishaps fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -64,6 +64,16 @@ arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(filter-out ./pocket,$(DISPATCHING)); \
 	GOARCH=arm64 go test -timeout 30m -exec qemu-aarch64-static -run TestRecorded ./fit/recorded
+
+# onnxruntime-web for the tests of ONNX files, in a folder that git ignores.
+ONNXRUNTIME := onnxruntime-web@1.22.0
+
+onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the files
+	if ./scripts/need.sh npm npm "ONNX files in a runtime"; then \
+		mkdir -p tmp/onnx && npm install --silent --no-save --prefix tmp/onnx $(ONNXRUNTIME) || { echo "SKIPPED: ONNX files: npm could not install the runtime" >&2; exit 0; }; \
+		export HALFSPACE_ONNXRUNTIME=$(CURDIR)/tmp/onnx; \
+		go test -count=1 -run 'TestONNX' ./exchange $(ONNX) && go test -count=1 -run TestONNXExamples ./internal/cli; \
+	else test $$? = 3; fi
 
 worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too
 	for arch in s390x ppc64le riscv64; do \

@@ -1,5 +1,5 @@
 // Package exchange writes models for other programs, and reads theirs: WriteC and WriteGo write source files without any dependency,
-// WriteLIBLINEAR and ReadLIBLINEAR are for LIBLINEAR's text models.
+// WriteLIBLINEAR and ReadLIBLINEAR are for LIBLINEAR's text models, and WriteONNX is for runtimes of ONNX.
 //
 // The input of what they write is a number for each of the model's features, in the order of model.Model.FeatureName, as it is in the data.
 // A column of numbers is one feature. A category is 1 where a row has it, else 0. Standardization is part of the written weights.

@@ -8,8 +8,11 @@ import (
 )
 
 // StepsStory describes a training in steps to an optimum: its options, the steps of a method, the loss, which is a sum,
-// and the gap.
+// and the gap. Of weights that another program learned it tells nothing: they have no l2.
 func StepsStory(m *model.Model, method, sum string) []string {
+	if m.Options.L2 == nil {
+		return nil
+	}
 	t, loss, converged := &m.Training, "", "converged"
 	if m.Options.Loss != "" {
 		loss = m.Options.Loss + ", "

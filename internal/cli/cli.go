@@ -133,7 +133,7 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
-	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Convert, Gen, inspecting.CPU, benching.Bench} {
+	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Import, Convert, Gen, inspecting.CPU, benching.Bench} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

@@ -102,6 +102,7 @@ func standIns(t *testing.T, dir string) {
 	}
 	write("train.csv", csv.String())
 	write("new.csv", csv.String())
+	write("a9a.model", "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n0.5\n")
 	var zipped strings.Builder
 	z := gzip.NewWriter(&zipped)
 	if _, err := z.Write([]byte(csv.String())); err != nil {

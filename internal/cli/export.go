@@ -31,7 +31,14 @@ func targets() []*target {
 	return []*target{
 		{flag: "c", name: "C99", write: exchange.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
 		{flag: "go", name: "a Go package", write: exchange.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports nothing."},
+		{flag: "onnx", name: "ONNX", write: unnamed(exchange.WriteONNX), help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
+		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(exchange.WriteLIBLINEAR), help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
 	}
+}
+
+// unnamed returns a function that writes a format in which models have no name.
+func unnamed(write func(io.Writer, *model.Model) error) func(io.Writer, *model.Model, string) error {
+	return func(w io.Writer, m *model.Model, _ string) error { return write(w, m) }
 }
 
 // Export returns the command that writes a model for other programs.
@@ -39,7 +46,7 @@ func Export(a *console.App) *cobra.Command {
 	all := targets()
 	var memory flags.Size
 	cmd := &cobra.Command{
-		Use:   "export MODEL --c FILE|--go FILE [options]",
+		Use:   "export MODEL --c FILE|--go FILE|--onnx FILE|--liblinear FILE [options]",
 		Short: "Write a model for other programs",
 		Long: `Export writes a linear model in formats that run without halfspace. Several
 formats may be written at once; - writes to standard output.
@@ -49,7 +56,7 @@ data. Export folds --standardize of the training into the weights. A category
 is 1 where a row has it, else 0. Models with kernels or votes can't be
 exported.`,
 		Example: `  halfspace export m.json --c iris.c
-  halfspace export m.json --go iris.go`,
+  halfspace export m.json --go iris.go --onnx iris.onnx`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return console.Usagef("%d models: name one that train --out wrote", len(args))

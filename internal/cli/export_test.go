@@ -2,8 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,4 +64,100 @@ func TestExport(t *testing.T) {
 			t.Errorf("export %s left a file", args)
 		}
 	}
+}
+
+// TestImport: what import makes of a LIBLINEAR model serves every verb that takes models, and export gives the same numbers back.
+func TestImport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "solver_type L2R_LR\nnr_class 2\nlabel 3 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-2 \n0.25 \n"
+	for name, data := range map[string]string{"l.model": text, "rows.svm": "3 1:1\n-1 2:1\n"} {
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := succeed(t, "import", "l.model", "--out", "m.json"); got != "m.json: logistic, 2 features, 2 classes\n" {
+		t.Errorf("printed %q", got)
+	}
+	succeed(t, "export", "m.json", "--liblinear", "back.model")
+	if got := read(t, "back.model"); got != text {
+		t.Errorf("came back as %q", got)
+	}
+	if got := decode(t, "eval", "--model", "m.json", "rows.svm", "--json"); got["errors"] != 0.0 {
+		t.Errorf("eval: %v", got)
+	}
+	if got := succeed(t, "inspect", "m.json"); !strings.Contains(got, "f2") || !strings.Contains(got, "bias 0.25") {
+		t.Errorf("inspect: %s", got)
+	}
+	for args, want := range map[string]string{
+		"m.json --out x.json": "name what liblinear-train wrote", "l.model": "--out is missing", "l.model --out -": "standard output",
+		"l.model --out l.model": "to be read and to be written", "no.model --out x.json": "no such file", "--out x.json": "0 files",
+	} {
+		status, _, stderr := command(append([]string{"import"}, strings.Fields(args)...)...)
+		if status == exitDone || !isOneLine(stderr) || !strings.Contains(stderr, want) {
+			t.Errorf("import %s: status %d, %q; want %q", args, status, stderr, want)
+		}
+	}
+}
+
+// TestONNXExamples: onnxruntime-web gives each row of the examples the label that predict gives it.
+func TestONNXExamples(t *testing.T) {
+	modules := os.Getenv("HALFSPACE_ONNXRUNTIME")
+	if modules == "" {
+		t.Skip("make onnx runs it, with HALFSPACE_ONNXRUNTIME")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, e := range [][2]string{{"textbook", "label"}, {"iris", "species"}, {"iris-setosa", "setosa"}, {"iris-versicolor-virginica", "species"}, {"breast-cancer", "diagnosis"}} {
+		data := filepath.Join("..", "..", "examples", e[0]+".parquet")
+		succeed(t, "convert", data, "--out", at("rows.csv"))
+		for _, algo := range []string{"perceptron", "averaged", "svm", "logistic", "lda"} {
+			succeed(t, "train", data, "--label", e[1], "--algo", algo, "--standardize", "--out", at("m.json"))
+			succeed(t, "export", at("m.json"), "--onnx", at("m.onnx"))
+			succeed(t, "predict", "--model", at("m.json"), data, "--out", at("p.csv"))
+			m, err := model.Load(at("m.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := floatRows(t, at("rows.csv"), m.Features)
+			if err := os.WriteFile(at("rows.f32"), rows, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := exec.Command("node", filepath.Join("..", "..", "exchange", "testdata", "run.mjs"), modules)
+			c.Stdin, c.Stderr = strings.NewReader(strings.Join([]string{at("m.onnx"), at("rows.f32"), strconv.Itoa(m.Width())}, " ")), os.Stderr
+			out, err := c.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := "prediction\n"
+			for line := range strings.Lines(string(out)) {
+				label, err := strconv.Unquote(strings.Split(line, "\t")[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got += label + "\n"
+			}
+			if want := read(t, at("p.csv")); got != want {
+				t.Errorf("%s of %s: the runtime predicts %q, want %q", algo, e[0], got, want)
+			}
+		}
+	}
+}
+
+// floatRows returns columns of a CSV file as rows of little-endian float32.
+func floatRows(t *testing.T, path string, columns []string) (b []byte) {
+	t.Helper()
+	all, err := csv.NewReader(strings.NewReader(read(t, path))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all[1:] {
+		for _, name := range columns {
+			v, err := strconv.ParseFloat(row[slices.Index(all[0], name)], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		}
+	}
+	return b
 }

@@ -58,6 +58,7 @@ var only = map[string][]string{
 	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page", "internal/atomicfile"},
 	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page", "internal/atomicfile"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
+	"google.golang.org/protobuf":     {"exchange"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
 	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},
 	"github.com/apache/arrow/go/v17/arrow/compute":   {},

@@ -51,7 +51,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if cmd.Name() == "inspect" || cmd.Name() == "export" {
+	if cmd.Name() == "inspect" || cmd.Name() == "export" || cmd.Name() == "import" {
 		return nil
 	}
 	return checkData(args, cmd.Flags().Lookup("model") != nil)

@@ -1,0 +1,295 @@
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// The versions of ONNX that a file says it is of.
+const (
+	onnxIR     = 8
+	onnxOpset  = 16 // of ai.onnx
+	onnxML     = 3  // of ai.onnx.ml
+	onnxDomain = "ai.onnx.ml"
+)
+
+// mostONNX is the most weights of a file. They take 256 MiB; a reader of protocol buffers takes 2 GiB.
+const mostONNX = 1 << 26
+
+// Field numbers of onnx.proto. Those of an AttributeProto are in its writers below.
+const (
+	modelIR, modelProducer, modelGraph, modelOpset, modelMetadata                 = 1, 2, 7, 8, 14
+	graphNode, graphName, graphInitializer, graphInput, graphOutput               = 1, 2, 5, 11, 12
+	nodeInput, nodeOutput, nodeName, nodeType, nodeAttribute, nodeDomain          = 1, 2, 3, 4, 5, 7
+	tensorDims, tensorType, tensorName, tensorRaw                                 = 1, 2, 8, 9
+	valueName, valueType                                                          = 1, 2
+	elementFloat, elementInt64, elementString                                     = 1, 7, 8
+	attributeName, attributeInt, attributeText, attributeFloats                   = 1, 3, 4, 7
+	attributeInts, attributeTexts, attributeType                                  = 8, 9, 20
+	attributeIsInt, attributeIsText, attributeIsFloats, attributeIsInts, areTexts = 2, 3, 6, 7, 8
+)
+
+// WriteONNX writes the model as an ONNX file: IR version 8, opset 16, ai.onnx.ml 3. Its input X is float32 [N, D]. The output "label" has the class of each
+// row, as int64 where all classes are such numbers, else as text. The output "probabilities", float32 [N, C], has the probability of each class; a
+// model without probabilities has "scores" in its place. Of two classes, the first column is the class that isn't positive, and its score is that
+// of the positive class times -1. The metadata has the names of features and classes. Errors are those of WriteC, and weights that float32 can't hold.
+func WriteONNX(w io.Writer, m *model.Model) error {
+	l, err := newLinear(m)
+	if err != nil {
+		return err
+	}
+	if n := int64(m.Width()) * int64(max(2, len(l.weights))); n > mostONNX {
+		return fmt.Errorf("%d weights, and an ONNX file has at most %d: train on fewer features or classes", n, mostONNX)
+	}
+	order := make([]schema.Class, 0, len(m.Classes))
+	if other, positive := sides(m); len(l.weights) == 1 {
+		order = append(order, m.Classes[other], m.Classes[positive]) // equal scores, of 0, are for the first
+	} else {
+		order = append(order, m.Classes...)
+	}
+	coefficients, intercepts, err := l.narrow(m)
+	if err != nil {
+		return err
+	}
+	var file message
+	file.number(modelIR, onnxIR)
+	file.text(modelProducer, "halfspace")
+	file.message(modelGraph, graph(m, l, order, coefficients, intercepts))
+	for _, set := range []struct {
+		domain  string
+		version uint64
+	}{{"", onnxOpset}, {onnxDomain, onnxML}} {
+		var opset message
+		opset.text(1, set.domain)
+		opset.number(2, set.version)
+		file.message(modelOpset, opset)
+	}
+	file.metadata("features", m.Width(), m.FeatureName)
+	file.metadata("classes", len(order), func(k int) string { return order[k].Text })
+	_, err = w.Write(file)
+	return err
+}
+
+// narrow returns coefficients and intercepts of a LinearClassifier: of two classes those of either side. Half of them if there are
+// probabilities: softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 + e^-s).
+func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err error) {
+	add := func(sign float64, k int) {
+		for _, v := range l.weights[k] {
+			coefficients = append(coefficients, float32(sign*v))
+		}
+		intercepts = append(intercepts, float32(sign*l.bias[k]))
+	}
+	switch {
+	case len(l.weights) > 1:
+		for k := range l.weights {
+			add(1, k)
+		}
+	case m.HasProbabilities():
+		add(-0.5, 0)
+		add(0.5, 0)
+	default:
+		add(-1, 0)
+		add(1, 0)
+	}
+	for i, v := range coefficients {
+		if v-v != 0 {
+			return nil, nil, fmt.Errorf("feature %q: its weight is too large for float32, which ONNX computes in: scale the column", m.FeatureName(i%m.Width()))
+		}
+	}
+	for _, v := range intercepts {
+		if v-v != 0 {
+			return nil, nil, errors.New("the bias is too large for float32, which ONNX computes in: scale the columns")
+		}
+	}
+	return coefficients, intercepts, nil
+}
+
+// graph returns the GraphProto.
+func graph(m *model.Model, l *linear, order []schema.Class, coefficients, intercepts []float32) message {
+	var g message
+	x, output := "X", "scores"
+	if l.missing != nil { // NaN and infinities give way to numbers
+		g.message(graphNode, node("", "IsNaN", []string{x}, []string{"nan"}))
+		g.message(graphNode, node("", "IsInf", []string{x}, []string{"infinite"}))
+		g.message(graphNode, node("", "Or", []string{"nan", "infinite"}, []string{"missing"}))
+		g.message(graphNode, node("", "Where", []string{"missing", "means", x}, []string{"filled"}))
+		x = "filled"
+	}
+	transform, scores := "NONE", output
+	apart := len(order) > 2 && m.Options.Multiclass != model.Joint // each class has logarithms of odds of its own
+	switch {
+	case m.HasProbabilities() && apart:
+		output, scores = "probabilities", "scores"
+	case m.HasProbabilities():
+		output, scores, transform = "probabilities", "probabilities", "SOFTMAX"
+	}
+	labels, whole := wholeNumbers(order)
+	element, attribute := uint64(elementInt64), ints("classlabels_ints", labels)
+	if !whole {
+		element, attribute = elementString, texts("classlabels_strings", order)
+	}
+	g.message(graphNode, node(onnxDomain, "LinearClassifier", []string{x}, []string{"label", scores}, attribute, floats("coefficients", coefficients),
+		floats("intercepts", intercepts), integer("multi_class", 1), word("post_transform", transform)))
+	if output != scores { // sigmoid(s) divided by their sum is softmax(log sigmoid(s)), and log sigmoid(s) is -softplus(-s)
+		g.message(graphNode, node("", "Neg", []string{scores}, []string{"negated"}))
+		g.message(graphNode, node("", "Softplus", []string{"negated"}, []string{"losses"}))
+		g.message(graphNode, node("", "Neg", []string{"losses"}, []string{"logs"}))
+		g.message(graphNode, node("", "Softmax", []string{"logs"}, []string{output}))
+	}
+	g.text(graphName, "halfspace")
+	if l.missing != nil {
+		g.message(graphInitializer, tensor("means", l.missing))
+	}
+	g.message(graphInput, value("X", elementFloat, m.Width()))
+	g.message(graphOutput, value("label", element, 0))
+	g.message(graphOutput, value(output, elementFloat, len(order)))
+	return g
+}
+
+// wholeNumbers returns the classes as numbers of 64 bits, if all are.
+func wholeNumbers(classes []schema.Class) ([]int64, bool) {
+	all := make([]int64, len(classes))
+	for k, c := range classes {
+		v, err := strconv.ParseInt(c.Text, 10, 64)
+		if all[k] = v; err != nil || c.Kind != schema.Number {
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+// A message is the bytes of a message of protocol buffers.
+type message []byte
+
+func (b *message) number(field protowire.Number, v uint64) {
+	*b = protowire.AppendVarint(protowire.AppendTag(*b, field, protowire.VarintType), v)
+}
+
+func (b *message) text(field protowire.Number, s string) {
+	*b = protowire.AppendString(protowire.AppendTag(*b, field, protowire.BytesType), s)
+}
+
+func (b *message) message(field protowire.Number, v []byte) {
+	*b = protowire.AppendBytes(protowire.AppendTag(*b, field, protowire.BytesType), v)
+}
+
+// metadata adds a property: a JSON array of n texts.
+func (b *message) metadata(key string, n int, text func(int) string) {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = text(i)
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		panic("exchange: " + err.Error()) // texts have no other error
+	}
+	var entry message
+	entry.text(1, key)
+	entry.text(2, string(data))
+	b.message(modelMetadata, entry)
+}
+
+// node returns a NodeProto. It has the name of its first output.
+func node(domain, operator string, inputs, outputs []string, attributes ...message) message {
+	var n message
+	for _, name := range inputs {
+		n.text(nodeInput, name)
+	}
+	for _, name := range outputs {
+		n.text(nodeOutput, name)
+	}
+	n.text(nodeName, outputs[0])
+	n.text(nodeType, operator)
+	for _, a := range attributes {
+		n.message(nodeAttribute, a)
+	}
+	n.text(nodeDomain, domain)
+	return n
+}
+
+// value returns the ValueInfoProto of a tensor [N, columns], or [N] if columns is 0.
+func value(name string, element uint64, columns int) message {
+	var rows, width, shape, tensor, of, v message
+	rows.text(2, "N")
+	shape.message(1, rows)
+	if columns > 0 {
+		width.number(1, uint64(columns))
+		shape.message(1, width)
+	}
+	tensor.number(1, element)
+	tensor.message(2, shape)
+	of.message(1, tensor)
+	v.text(valueName, name)
+	v.message(valueType, of)
+	return v
+}
+
+// tensor returns the TensorProto of a row of float32.
+func tensor(name string, numbers []float64) message {
+	var t message
+	var raw []byte
+	for _, v := range numbers {
+		raw = protowire.AppendFixed32(raw, math.Float32bits(float32(v)))
+	}
+	t.number(tensorDims, 1)
+	t.number(tensorDims, uint64(len(numbers)))
+	t.number(tensorType, elementFloat)
+	t.text(tensorName, name)
+	t.message(tensorRaw, raw)
+	return t
+}
+
+// attribute returns the start of an AttributeProto.
+func attribute(name string, kind uint64) (a message) {
+	a.text(attributeName, name)
+	a.number(attributeType, kind)
+	return a
+}
+
+func integer(name string, v int64) message {
+	a := attribute(name, attributeIsInt)
+	a.number(attributeInt, uint64(v))
+	return a
+}
+
+func word(name, text string) message {
+	a := attribute(name, attributeIsText)
+	a.text(attributeText, text)
+	return a
+}
+
+func ints(name string, numbers []int64) message {
+	a := attribute(name, attributeIsInts)
+	for _, v := range numbers {
+		a.number(attributeInts, uint64(v))
+	}
+	return a
+}
+
+func texts(name string, classes []schema.Class) message {
+	a := attribute(name, areTexts)
+	for _, c := range classes {
+		a.text(attributeTexts, c.Text)
+	}
+	return a
+}
+
+// floats returns an attribute of numbers, packed: one tag for all.
+func floats(name string, numbers []float32) message {
+	a := attribute(name, attributeIsFloats)
+	packed := make([]byte, 0, 4*len(numbers))
+	for _, v := range numbers {
+		packed = protowire.AppendFixed32(packed, math.Float32bits(v))
+	}
+	a.message(attributeFloats, packed)
+	return a
+}

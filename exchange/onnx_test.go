@@ -1,0 +1,151 @@
+package exchange
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+)
+
+var update = flag.Bool("update", false, "record the hashes of ONNX files that a runtime took")
+
+// onnxBytes returns the ONNX file of a model.
+func onnxBytes(t *testing.T, m *model.Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteONNX(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestONNXRecorded: the ONNX file of every sample is the one that TestONNX ran.
+func TestONNXRecorded(t *testing.T) {
+	want, err := os.ReadFile("testdata/onnx.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := onnxHashes(t, samples(t, 1)); got != string(want) {
+		t.Errorf("other files than testdata/onnx.txt has: run make onnx ONNX=-update, and read the difference\n%s", got)
+	}
+}
+
+// onnxHashes returns a line for each sample: its name and the hash of its file.
+func onnxHashes(t *testing.T, all []sample) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, "%s %x\n", s.name, sha256.Sum256(onnxBytes(t, s.m)))
+	}
+	return b.String()
+}
+
+// TestONNX runs the ONNX file of every sample in onnxruntime-web, on 10,240 rows, and holds labels and scores against those of package predict.
+func TestONNX(t *testing.T) {
+	modules := os.Getenv("HALFSPACE_ONNXRUNTIME")
+	if modules == "" {
+		t.Skip("make onnx runs it, with HALFSPACE_ONNXRUNTIME")
+	}
+	const rows = 320
+	all, dir := samples(t, rows), t.TempDir()
+	var in bytes.Buffer
+	for i := range all {
+		s := &all[i]
+		file, data := filepath.Join(dir, s.name+".onnx"), filepath.Join(dir, s.name+".rows")
+		put(t, file, onnxBytes(t, s.m))
+		var b []byte
+		for _, row := range s.rows {
+			for _, v := range row {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+			}
+		}
+		put(t, data, b)
+		fmt.Fprintln(&in, file, data, s.m.Width())
+	}
+	c := exec.Command("node", "testdata/run.mjs", modules)
+	c.Stdin, c.Stderr = &in, os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(all)*rows {
+		t.Fatalf("%d lines for %d rows", len(lines), len(all)*rows)
+	}
+	for i, line := range lines {
+		s, r := &all[i/rows], i%rows
+		checkONNX(t, s, r, strings.Split(line, "\t"))
+	}
+	if *update && !t.Failed() {
+		put(t, "testdata/onnx.txt", []byte(onnxHashes(t, all)))
+	}
+}
+
+// checkONNX holds a line of the runtime against package predict: the name of the output, the label, and the numbers.
+func checkONNX(t *testing.T, s *sample, r int, fields []string) {
+	t.Helper()
+	scores, class := scoresOf(t, s.m, s.rows[r])
+	if class < 0 {
+		return // a value is missing, and ONNX has no way to say so
+	}
+	var label string
+	if err := json.Unmarshal([]byte(fields[1]), &label); err != nil {
+		t.Fatal(err)
+	}
+	if label != s.m.Classes[class].Text {
+		t.Errorf("%s, row %d: label %q, want %q; scores %v", s.name, r, label, s.m.Classes[class].Text, scores)
+	}
+	want := scores
+	name, tolerance := "scores", func(k int) float64 { return rounding(s.m, min(k, len(s.m.Weights)-1), s.rows[r], 0x1p-24) }
+	other, positive := sides(s.m)
+	if s.m.HasProbabilities() {
+		name = "probabilities"
+		columns := make([][]float64, len(scores))
+		largest := 0.0
+		for k, v := range scores {
+			columns[k] = []float64{v}
+			largest = max(largest, tolerance(k))
+		}
+		want = nil
+		for _, p := range predict.Probabilities(columns, positive, s.m.Options.Multiclass) {
+			want = append(want, p[0])
+		}
+		if len(scores) == 1 {
+			want = []float64{want[other], want[positive]}
+		}
+		tolerance = func(k int) float64 { return want[k]*math.Expm1(2*largest+1e-6) + 1e-37 } // d log p/d scores is at most 2, and float32 has nothing smaller
+	} else if len(scores) == 1 {
+		want = []float64{-scores[0], scores[0]}
+	}
+	if fields[0] != name || len(fields) != 2+len(want) {
+		t.Fatalf("%s: outputs %q, want %s of %d columns", s.name, fields, name, len(want))
+	}
+	for k, v := range want {
+		got, err := strconv.ParseFloat(fields[2+k], 64)
+		if err != nil || math.Abs(got-v) > tolerance(k) {
+			t.Errorf("%s, row %d: %s %d is %s, want %v within %v", s.name, r, name, k, fields[2+k], v, tolerance(k))
+		}
+	}
+}
+
+// TestONNXRefused: weights that float32 can't hold are errors that name the feature.
+func TestONNXRefused(t *testing.T) {
+	spec := &schema.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
+	for want, weights := range map[string][]float64{`feature "b"`: {1, 1e300, 0}, "the bias": {1, 1, 1e300}} {
+		if err := WriteONNX(new(bytes.Buffer), model.New(spec, weights)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package exchange
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"halfspace/internal/memory"
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// ErrFormat is the error of ReadLIBLINEAR for what is no text model of LIBLINEAR, or none that predicts classes.
+var ErrFormat = errors.New("not a LIBLINEAR model that can be read")
+
+// mostWeights is the most weights of a model, as package model has it.
+const mostWeights = 1 << 27
+
+// solvers are the types of solvers whose models predict classes, and the algorithm of each in halfspace.
+var solvers = map[string]string{
+	"L2R_LR": "logistic", "L2R_LR_DUAL": "logistic", "L1R_LR": "logistic",
+	"L2R_L2LOSS_SVC_DUAL": "svm", "L2R_L2LOSS_SVC": "svm", "L2R_L1LOSS_SVC_DUAL": "svm", "MCSVM_CS": "svm", "L1R_L2LOSS_SVC": "svm",
+}
+
+// A textModel is what a file of LIBLINEAR has before its weights.
+type textModel struct {
+	solver            string
+	classes, features int
+	bias              float64 // value of the feature behind the last one; negative: there is none
+	labels            []string
+
+	words *bufio.Scanner
+}
+
+// ReadLIBLINEAR reads a text model of LIBLINEAR. The model's features are f1, f2, ... of svmlight files; its label's column is "label". Weights may
+// take half of a memory in bytes, 0 for what is available: otherwise the error is model.ErrMemory.
+func ReadLIBLINEAR(r io.Reader, most int64) (*model.Model, error) {
+	t := &textModel{classes: -1, features: -1, words: bufio.NewScanner(r)}
+	t.words.Split(bufio.ScanWords)
+	err := t.readHead()
+	if err == nil {
+		err = t.check(most)
+	}
+	var vectors [][]float64
+	var bias []float64
+	if err == nil {
+		vectors, bias, err = t.readWeights()
+	}
+	if scan := t.words.Err(); scan != nil && !errors.Is(scan, bufio.ErrTooLong) {
+		return nil, scan
+	}
+	if errors.Is(err, model.ErrMemory) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	m := t.model(vectors, bias)
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return m, nil
+}
+
+// word returns the next word.
+func (t *textModel) word() (string, error) {
+	if !t.words.Scan() {
+		return "", errors.New("the file ends too early, or has a word of thousands of letters")
+	}
+	return t.words.Text(), nil
+}
+
+// number returns the next word as a whole number from 0 on.
+func (t *textModel) number(what string) (int, error) {
+	text, err := t.word()
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s is %q", what, say.Short(text, 40))
+	}
+	return n, nil
+}
+
+// real returns the next word as a number.
+func (t *textModel) real(what string) (float64, error) {
+	text, err := t.word()
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s is %q", what, say.Short(text, 40))
+	}
+	return v, nil
+}
+
+// readHead reads what is before the weights.
+func (t *textModel) readHead() error {
+	for {
+		key, err := t.word()
+		if err != nil {
+			return err
+		}
+		switch key {
+		case "solver_type":
+			t.solver, err = t.word()
+		case "nr_class":
+			t.classes, err = t.number(key)
+		case "nr_feature":
+			t.features, err = t.number(key)
+		case "bias":
+			t.bias, err = t.real(key)
+		case "label":
+			if t.classes < 0 || t.classes > schema.MaxClasses || t.labels != nil {
+				return fmt.Errorf("%d classes, and a model has 2 to %d", t.classes, schema.MaxClasses)
+			}
+			for range t.classes {
+				label, err := t.word()
+				if err != nil {
+					return err
+				}
+				if _, err := strconv.ParseInt(label, 10, 32); err != nil {
+					return fmt.Errorf("label %q is no whole number", say.Short(label, 40))
+				}
+				t.labels = append(t.labels, label)
+			}
+		case "w":
+			return nil
+		default:
+			return fmt.Errorf("it has %q where one of solver_type, nr_class, label, nr_feature, bias and w must be", say.Short(key, 40))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// check returns an error unless the head is that of a classifier of a size that can be read.
+func (t *textModel) check(most int64) error {
+	switch {
+	case solvers[t.solver] == "":
+		return fmt.Errorf("its solver_type is %q, which is no classifier's", say.Short(t.solver, 40))
+	case t.classes < 2 || len(t.labels) != t.classes:
+		return fmt.Errorf("it has %d classes and %d labels: a classifier has two or more", t.classes, len(t.labels))
+	case t.features < 1 || t.features > schema.MaxNumbered:
+		return fmt.Errorf("it has %d features: a model has 1 to %d", t.features, schema.MaxNumbered)
+	}
+	n := int64(t.features+1) * int64(t.vectors())
+	if n > mostWeights {
+		return fmt.Errorf("it has %d weights: a model has at most %d", n, mostWeights)
+	}
+	if 8*n > memory.Limit(most)/2 {
+		return fmt.Errorf("%w for %s weights, %s: they may take half of %s, so give it more", model.ErrMemory, say.Count(n), say.Size(8*n), say.Size(memory.Limit(most)))
+	}
+	return nil
+}
+
+// vectors returns how many weights a feature has in the file.
+func (t *textModel) vectors() int {
+	if t.classes == 2 && t.solver != jointSolver {
+		return 1
+	}
+	return t.classes
+}
+
+// readWeights returns the vectors of weights, and a bias for each, in the order of the labels.
+func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err error) {
+	vectors = make([][]float64, t.vectors()) // they grow with the file: its sizes prove nothing
+	for i := range t.features {
+		for k := range vectors {
+			w, err := t.real("a weight of feature " + strconv.Itoa(i+1))
+			if err != nil {
+				return nil, nil, err
+			}
+			vectors[k] = append(vectors[k], w)
+		}
+	}
+	if t.bias >= 0 {
+		for range vectors {
+			w, err := t.real("a weight of the bias")
+			if err != nil {
+				return nil, nil, err
+			}
+			bias = append(bias, w*t.bias)
+		}
+	}
+	if t.words.Scan() {
+		return nil, nil, fmt.Errorf("%q is behind the last weight", say.Short(t.words.Text(), 40))
+	}
+	return vectors, bias, nil
+}
+
+// model returns the model of these vectors. The greatest score of two vectors is the sign of their difference; equal scores are for the first label.
+func (t *textModel) model(vectors [][]float64, bias []float64) *model.Model {
+	spec := &schema.Spec{Bias: bias != nil, Label: "label", Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError,
+		Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: t.features}}}}
+	if t.features <= schema.MaxNamed {
+		spec.Features = spec.Preprocessing.Columns[0].Names()
+	}
+	var classes []schema.Class
+	for _, label := range t.labels {
+		c, _ := schema.ParseNumber(label)
+		classes = append(classes, c)
+	}
+	spec.Classes = slices.SortedFunc(slices.Values(classes), schema.Class.Compare)
+	first := 0 // the label of a score above 0
+	if t.classes == 2 && len(vectors) == 2 {
+		for i := range vectors[0] {
+			vectors[0][i] = vectors[1][i] - vectors[0][i]
+		}
+		if vectors, first = vectors[:1], 1; bias != nil {
+			bias = []float64{bias[1] - bias[0]}
+		}
+	}
+	if t.classes == 2 {
+		spec.SetPositive(slices.Index(spec.Classes, classes[first]))
+	} else {
+		at := func(k int) int { return slices.Index(classes, spec.Classes[k]) }
+		sorted, biases := make([][]float64, len(vectors)), slices.Clone(bias)
+		for k := range sorted {
+			if sorted[k] = vectors[at(k)]; bias != nil {
+				biases[k] = bias[at(k)]
+			}
+		}
+		vectors, bias = sorted, biases
+	}
+	m := model.New[float64](spec, nil)
+	if m.Algorithm, m.Weights = solvers[t.solver], vectors; bias != nil {
+		m.Bias = bias
+	}
+	switch {
+	case t.classes == 2:
+	case t.solver == jointSolver:
+		m.Options.Multiclass = model.Joint
+	default:
+		m.Options.Multiclass = model.OneVersusRest
+	}
+	m.Training.Loss, m.Training.Radius, m.Training.Norm = nil, nil, nil
+	return m
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/exchange"
+	"halfspace/internal/beside"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/say"
+	"halfspace/model"
+)
+
+// Import returns the command that makes a model of another program's.
+func Import(a *console.App) *cobra.Command {
+	var out string
+	var memory flags.Size
+	cmd := &cobra.Command{
+		Use:   "import FILE --out m.json [options]",
+		Short: "Make a model of one that LIBLINEAR wrote",
+		Long: `Import reads the text model that liblinear-train writes, and writes the same
+model for halfspace. Its features are those of svmlight files, f1, f2, ...`,
+		Example: `  halfspace import a9a.model --out m.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return console.Usagef("%d files: name one model that liblinear-train wrote", len(args))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` Model file to write. (required)")
+	memory.AddTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case out == "":
+			return console.Usagef("--out is missing: name the model file to write")
+		case files.ToStdout(out):
+			return console.Usagef("--out %s: a model isn't written to standard output: name a file", out)
+		}
+		if err := files.Claim(a, out, args); err != nil {
+			return err
+		}
+		m, err := beside.Get(cmd.Context(), func() (*model.Model, error) { return loadLIBLINEAR(args[0], memory.Bytes) })
+		if err != nil {
+			return err
+		}
+		if err := files.SaveModel(cmd.Context(), m, out); err != nil {
+			return err
+		}
+		return a.PrintLine("%s: %s, %s, %d classes", out, m.Algorithm, say.Plural(int64(m.Width()), "feature"), len(m.Classes))
+	}
+	return cmd
+}
+
+// loadLIBLINEAR reads a text model of LIBLINEAR.
+func loadLIBLINEAR(path string, memory int64) (*model.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, files.OpenError(path, err)
+	}
+	defer f.Close()
+	m, err := exchange.ReadLIBLINEAR(f, memory)
+	switch {
+	case errors.Is(err, exchange.ErrFormat):
+		return nil, fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
