@@ -29,7 +29,7 @@ func TestCheckpoint(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	data, folder := noisy(t, "20000"), in("folder")
 	command20 := func(model string, more ...string) []string {
-		return append([]string{"train", data, "--label", "label", "--algo", "averaged", "--order", "shuffle", "--epochs", "800", "--out", in(model)}, more...)
+		return append([]string{"train", data, "--label", "label", "--algo", "averaged", "--order", "shuffle", "--epochs", "3000", "--out", in(model)}, more...)
 	}
 	saving := func(more ...string) []string {
 		return append(command20("m.json"), append([]string{"--checkpoint", folder}, more...)...)
