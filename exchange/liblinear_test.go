@@ -160,3 +160,26 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("%v allocations for a file without weights", n)
 	}
 }
+
+// FuzzReadLIBLINEAR: no text makes ReadLIBLINEAR panic. A model that it reads is written and read again with the same weights.
+func FuzzReadLIBLINEAR(f *testing.F) {
+	f.Add([]byte("solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-2 \n0.25 \n"))
+	f.Add([]byte("solver_type MCSVM_CS\nnr_class 3\nlabel 3 1 2\nnr_feature 1\nbias -1\nw\n1 2 3 \n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ReadLIBLINEAR(bytes.NewReader(data), 1<<24)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := WriteLIBLINEAR(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadLIBLINEAR(&b, 1<<24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(again.Weights, again.Classes, again.Positive) != fmt.Sprint(m.Weights, m.Classes, m.Positive) {
+			t.Errorf("came back as %v, was %v", again, m)
+		}
+	})
+}
