@@ -186,8 +186,10 @@ func (h *header) mismatch(want *header) string {
 		switch now := want.Key.Sources[i]; {
 		case s.Path != now.Path:
 			return "it was made of other files"
-		case s != now:
+		case s.Size != now.Size || s.Modified != now.Modified:
 			return s.Path + " changed since it was made"
+		case s != now:
+			return s.Path + " was replaced, or its attributes changed"
 		}
 	}
 	return ""

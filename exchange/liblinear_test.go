@@ -112,17 +112,17 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestCrammer: two classes with a vector each, as MCSVM_CS has them, become the vector between. Equal scores are for the first label.
+// TestCrammer: of two classes with a vector each, as MCSVM_CS has them, the first vector decides, as in LIBLINEAR's predict_values. There the
+// second vector is the first one times -1; here it is another one, so that a model of both differs.
 func TestCrammer(t *testing.T) {
-	m, err := ReadLIBLINEAR(strings.NewReader("solver_type MCSVM_CS\nnr_class 2\nlabel 3 -1\nnr_feature 1\nbias 2\nw\n1 4 \n0 5 \n"), 0)
+	m, err := ReadLIBLINEAR(strings.NewReader("solver_type MCSVM_CS\nnr_class 2\nlabel 3 -1\nnr_feature 1\nbias 2\nw\n1 4 \n0.5 5 \n"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Positive.Text != "-1" || m.Weights[0][0] != 3 || m.Bias[0] != 10 {
-		t.Errorf("class %s has the weights %v + %v", m.Positive, m.Weights, m.Bias)
-	}
-	if _, class := scoresOf(t, m, []float64{-10.0 / 3 * 0}); m.Classes[class].Text != "-1" {
-		t.Error("10 isn't above 0")
+	for x, want := range map[float64]string{0.5: "3", -0.5: "3", -1: "-1", -2: "-1"} { // the score is x + 1
+		if _, class := scoresOf(t, m, []float64{x}); m.Classes[class].Text != want {
+			t.Errorf("%v is of class %s, want %s", x, m.Classes[class], want)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func samples(t *testing.T, rows int) []sample {
 			}
 			m = model.New(spec, narrow)
 		}
-		m.Algorithm = []string{"svm", "logistic", "logistic"}[i%3]
+		m.Algorithm = []string{"of two\nlines */ ??/\\", "logistic", "logistic"}[i%3]
 		if bit(0) {
 			m.Options.Multiclass = []string{model.OneVersusRest, model.Joint}[i/2%2]
 		}

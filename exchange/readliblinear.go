@@ -196,7 +196,8 @@ func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err erro
 	return vectors, bias, nil
 }
 
-// model returns the model of these vectors. The greatest score of two vectors is the sign of their difference; equal scores are for the first label.
+// model returns the model of these vectors. Of two classes, LIBLINEAR predicts the first label where the first score is above 0, else the second
+// one. It does so for MCSVM_CS too, which has a second vector: that is not read in predict_values of linear.cpp, so it is left out here.
 func (t *textModel) model(vectors [][]float64, bias []float64) *model.Model {
 	spec := &schema.Spec{Bias: bias != nil, Label: "label", Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError,
 		Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: t.features}}}}
@@ -209,17 +210,11 @@ func (t *textModel) model(vectors [][]float64, bias []float64) *model.Model {
 		classes = append(classes, c)
 	}
 	spec.Classes = slices.SortedFunc(slices.Values(classes), schema.Class.Compare)
-	first := 0 // the label of a score above 0
-	if t.classes == 2 && len(vectors) == 2 {
-		for i := range vectors[0] {
-			vectors[0][i] = vectors[1][i] - vectors[0][i]
-		}
-		if vectors, first = vectors[:1], 1; bias != nil {
-			bias = []float64{bias[1] - bias[0]}
-		}
-	}
 	if t.classes == 2 {
-		spec.SetPositive(slices.Index(spec.Classes, classes[first]))
+		if vectors = vectors[:1]; bias != nil {
+			bias = bias[:1]
+		}
+		spec.SetPositive(slices.Index(spec.Classes, classes[0]))
 	} else {
 		at := func(k int) int { return slices.Index(classes, spec.Classes[k]) }
 		sorted, biases := make([][]float64, len(vectors)), slices.Clone(bias)

@@ -45,7 +45,7 @@ func put(t *testing.T, path string, data []byte) {
 	}
 }
 
-// rowsText returns the rows of samples, a line each, and of each with scores that aren't finite one more.
+// rowsText returns the rows of all samples, a line for each row.
 func rowsText(all []sample) []byte {
 	var b bytes.Buffer
 	for _, s := range all {
@@ -119,6 +119,25 @@ func TestC(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	check(t, all, run(t, all, program))
+}
+
+// TestCPlusPlus: a C++ compiler takes the C, and another file of the program sees its classes.
+func TestCPlusPlus(t *testing.T) {
+	cc, err := exec.LookPath("c++")
+	if err != nil {
+		t.Skip("no C++ compiler")
+	}
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "m.cc"), text(t, WriteC, samples(t, 1)[1].m, "m"))
+	put(t, filepath.Join(dir, "main.cc"), []byte("extern const char *const m_classes[];\nint main() { return m_classes[0][0] == '-' ? 0 : 1; }\n"))
+	program := filepath.Join(dir, "main")
+	args := []string{"-Wall", "-Wextra", "-Werror", "-o", program, filepath.Join(dir, "main.cc"), filepath.Join(dir, "m.cc")}
+	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := exec.Command(program).Run(); err != nil {
+		t.Error(err)
+	}
 }
 
 // bytesOf returns the bytes of a text as numbers with commas behind.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,9 @@ exported.`,
 		if err != nil {
 			return err
 		}
+		quiet := slices.ContainsFunc(wanted, func(t *target) bool { return files.ToStdout(t.path) })
 		for _, t := range wanted {
-			if err := t.export(cmd.Context(), a, m, args[0]); err != nil {
+			if err := t.export(cmd.Context(), a, m, args[0], quiet); err != nil {
 				return err
 			}
 		}
@@ -112,8 +114,8 @@ func chosen(a *console.App, all []*target, from string) (wanted []*target, err e
 	return wanted, nil
 }
 
-// export writes the target's file of a model.
-func (t *target) export(ctx context.Context, a *console.App, m *model.Model, from string) error {
+// export writes the target's file of a model, and a line that says so unless a model goes to standard output.
+func (t *target) export(ctx context.Context, a *console.App, m *model.Model, from string, quiet bool) error {
 	if files.ToStdout(t.path) {
 		var b bytes.Buffer
 		if err := t.write(&b, m, ""); err != nil {
@@ -133,7 +135,7 @@ func (t *target) export(ctx context.Context, a *console.App, m *model.Model, fro
 		}
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	if err := f.Commit(); err != nil {
+	if err := f.Commit(); err != nil || quiet {
 		return err
 	}
 	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, say.Plural(int64(m.Width()), "feature"), len(m.Classes))

@@ -41,6 +41,9 @@ func TestExport(t *testing.T) {
 	if err := exchange.WriteC(&unnamed, m, "model"); err != nil || succeed(t, "export", at("m.json"), "--c", "-") != unnamed.String() {
 		t.Errorf("another C on standard output; error %v", err)
 	}
+	if succeed(t, "export", at("m.json"), "--c", "-", "--go", at("my-iris.go")) != unnamed.String() {
+		t.Error("there is more on standard output than the C")
+	}
 
 	succeed(t, "train", iris, "--label", "setosa", "--algo", "voted", "--out", at("voted.json"))
 	t.Chdir(dir)

@@ -38,36 +38,50 @@ type holder struct {
 	Since   time.Time `json:"since"`
 }
 
-// Take locks the folder at path, or the file at path if there is no such folder. The file need not be there, its folder
-// must. If another run has the lock, the error says who and since when. Where a file system has no locks, Take locks nothing. A second
-// Take of this process is refused too. Symbolic links in path aren't followed.
+// mostTries bounds how often a lock is tried again that another process removes at that moment.
+const mostTries = 1000
+
+// Take locks the folder at path, or the file at path if there is no such folder. The file need not be there. Its folder
+// must be.
+//
+// If another run has the lock, the error says who and since when. A second Take of this process is refused too. Where a
+// file system has no locks, Take locks nothing. Take doesn't follow symbolic links in path.
 func Take(path string) (*Held, error) {
 	name, kind := nameOf(path), "file"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		name, kind = filepath.Join(path, suffix), "folder"
 	}
-	for {
-		f, writable, err := open(name)
+	for range mostTries {
+		f, how, err := open(name)
+		if errors.Is(err, errGone) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		switch err := own(f, name); {
-		case err == nil && writable:
+		err = own(f, name)
+		switch {
+		case err == nil && how != foreign:
 			return hold(f)
 		case err == nil: // a dead one of another user
 			if err := os.Remove(name); err != nil {
 				f.Close()
 				return nil, fmt.Errorf("%s: its lock is of a run that ended, and can't be removed: %w: remove %s", path, err, name)
 			}
-		case errors.Is(err, errTaken):
+		case errors.Is(err, errGone): // its holder removed it
+		case errors.Is(err, errTaken) || how == foreign: // some file systems lock no file that is open for reading only
 			defer f.Close()
 			return nil, inUse(path, kind, f)
-		case !errors.Is(err, errGone):
+		case how == made: // no locks here
 			discard(f, name)
+			return &Held{}, nil
+		default: // another run may use it
+			f.Close()
 			return &Held{}, nil
 		}
 		f.Close()
 	}
+	return nil, fmt.Errorf("%s: its lock was removed %d times while it was taken: try again, or remove %s", path, mostTries, name)
 }
 
 // Release ends the lock and removes its file. A nil lock is none.
@@ -90,16 +104,40 @@ func nameOf(path string) string {
 	return dir + "." + base + suffix
 }
 
-// open opens the file of a lock. It isn't writable if it is another user's.
-func open(name string) (f *os.File, writable bool, err error) {
-	f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
-	writable = err == nil
-	if errors.Is(err, fs.ErrPermission) {
-		if there, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0); err == nil {
-			return there, false, nil
-		}
+// How open got the file of a lock.
+type opened int
+
+const (
+	found   opened = iota
+	made           // this process made it
+	foreign        // another user's, open for reading only
+)
+
+// open opens the file of a lock, or makes it. The error is errGone if another process removed it meanwhile.
+func open(name string) (f *os.File, how opened, err error) {
+	f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		return f, made, nil
 	}
-	return f, writable, err
+	if !errors.Is(err, fs.ErrExist) {
+		return nil, 0, err
+	}
+	f, err = os.OpenFile(name, os.O_RDWR|noFollow|noWait, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		how = foreign
+		f, err = os.OpenFile(name, os.O_RDONLY|noFollow|noWait, 0)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, errGone
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, 0, errors.Join(err, fmt.Errorf("%s is no regular file, and has the name of a lock: remove it", name))
+	}
+	return f, how, nil
 }
 
 // hold writes into the file of a lock who has it.

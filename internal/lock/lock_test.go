@@ -140,6 +140,37 @@ func TestTakeDamaged(t *testing.T) {
 	}
 }
 
+// TestTakeOdd: what has the name of a lock and is no regular file is refused in a sentence, without waiting for it, and stays.
+func TestTakeOdd(t *testing.T) {
+	dir := t.TempDir()
+	for name, make := range odd {
+		path := filepath.Join(dir, name)
+		if err := make(nameOf(path)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Take(path); err == nil || !strings.Contains(err.Error(), nameOf(path)) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(nameOf(path)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestCreateGivesUp: a name that is never free is an error, and the file there stays.
+func TestCreateGivesUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(func() string { return path }, 0o600); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "x" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // TestSweep: locks and files of ended processes of this computer go; those in use, other files and links stay.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()

@@ -30,23 +30,24 @@ func own(f *os.File, name string) error {
 }
 
 // Create makes a file with a name that name returns, open for reading and writing, and owns it: Sweep of another process
-// leaves it alone. It ends with Remove, or with Keep once it has its place.
-func Create(name func() string, mode fs.FileMode) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+// leaves it alone. Each call of name returns another random name. The file ends with Remove, or with Keep once it has its place.
+func Create(name func() string, mode fs.FileMode) (f *os.File, err error) {
+	for range mostTries {
+		f, err = os.OpenFile(name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := own(f, f.Name()); errors.Is(err, errTaken) || errors.Is(err, errGone) { // swept before it was locked
-			f.Close()
+		if err = own(f, f.Name()); errors.Is(err, errTaken) || errors.Is(err, errGone) { // swept before it was locked
+			discard(f, f.Name())
 			continue
 		}
 		remember(f, f.Name()) // without a lock, where the file system has none
 		return f, nil
 	}
+	return nil, err
 }
 
 // Own locks f, a file that nobody else has yet and that is to get a name. It ends like a file of Create.

@@ -234,21 +234,25 @@ func newDictionary(sel *Selection) *dictionary {
 	return &dictionary{texts: map[int][]string{}, room: schema.MaxNames / columns}
 }
 
-// wants tells whether a text of that many bytes may be added to a bucket.
+// wants tells whether a text of that many bytes may be added to a bucket, or may be the first one without room.
 func (d *dictionary) wants(bucket, bytes int) bool {
 	if d == nil || bytes > schema.MaxTextBytes || len(d.texts[bucket]) >= schema.MaxTexts {
 		return false
 	}
-	d.full = d.full || bytes+textCost > d.room
-	return bytes+textCost <= d.room
+	return !d.full || bytes+textCost <= d.room
 }
 
-// add adds a text to a bucket that doesn't have it, if the bucket wants it.
+// add adds a text to a bucket that doesn't have it, if the bucket wants it and there is room.
 func (d *dictionary) add(bucket int, text string) {
-	if d.wants(bucket, len(text)) && !slices.Contains(d.texts[bucket], text) {
-		d.texts[bucket] = append(d.texts[bucket], strings.Clone(text))
-		d.room -= len(text) + textCost
+	if !d.wants(bucket, len(text)) || slices.Contains(d.texts[bucket], text) {
+		return
 	}
+	if len(text)+textCost > d.room {
+		d.full = true
+		return
+	}
+	d.texts[bucket] = append(d.texts[bucket], strings.Clone(text))
+	d.room -= len(text) + textCost
 }
 
 // of returns the texts of a column's features, or nil if they aren't kept.

@@ -16,6 +16,7 @@ func TestDictionaryFull(t *testing.T) {
 	}
 	d.add(1, strings.Repeat("x", schema.MaxTextBytes+1))
 	d.add(1, "b1")
+	d.add(1, "b1") // it is there, so it needs no room
 	if d.full || !slices.Equal(d.texts[0], []string{"a1", "a2", "a3"}) || !slices.Equal(d.texts[1], []string{"b1"}) {
 		t.Fatalf("full %v, texts %v", d.full, d.texts)
 	}

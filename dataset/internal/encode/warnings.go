@@ -110,7 +110,7 @@ func (b *Builder[T]) Warn(warn func(string)) {
 		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
 	}
 	if len(b.sel.full) > 0 {
-		warn(fmt.Sprintf("%s: there are more texts than the %d MiB that a model keeps, some features have none", some(b.sel.full), schema.MaxNames>>20))
+		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out", some(b.sel.full), schema.MaxNames>>20))
 	}
 	for _, note := range b.sel.left.notes() {
 		warn(note)
