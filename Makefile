@@ -147,7 +147,7 @@ bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench
 
 faults: ## every command on files that ask for much memory or time: minutes
-	go test -count=1 -v -timeout 60m -run TestFaults ./internal/cli -faults ../../bench/results/faults.md
+	go test -count=1 -v -timeout 60m -run 'TestFaults|TestMemoryOfVerbs' ./internal/cli -faults ../../bench/results/faults.md
 
 bench-optima: ## passes of every solver on 67 families and 12 real data sets, each optimum held against the best peer's
 	go test -count=1 -timeout 60m -run TestOptima ./bench -table results/solvers.md
