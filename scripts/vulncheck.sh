@@ -8,6 +8,10 @@ text=$(go run "$1" ./cmd/halfspace 2>&1)
 status=$?
 case $status:$text in
 0:*) ;;
+*"404 Not Found"* | *"410 Gone"* | *"unknown revision"*) # the network is up, and the version is wrong
+	echo "$text"
+	exit 1
+	;;
 *"fetching vulnerabilities"* | *"dial tcp"* | *"module lookup disabled"* | *"reading https://"*)
 	echo "SKIPPED: known vulnerabilities: $(tail -n 1 <<<"${text%$'\n'exit status*}" | cut -c1-200)" >&2
 	;;

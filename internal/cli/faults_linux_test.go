@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 // faultHead says how to read the table.
 const faultHead = `# Files that ask for much
 
-` + "`make faults`" + ` writes this table. It runs every command that reads rows or models on each file, with ` + "`--memory 256MiB`" + `.
+` + "`make faults`" + ` writes this table. It runs commands that read rows or models on each file, with ` + "`--memory 256MiB`" + `.
 A command may take 1.25 times that and 128 MiB, so 448 MiB. It is done, or it refuses the file in one line. What still
 runs after 20 s is interrupted: it has gigabytes to write, or many rows to learn from. Processor: %s, with %d threads.
 

@@ -173,7 +173,9 @@ func fullDisk(t *testing.T) func(*rand.Rand) (end, lost string) {
 				return "failed", fmt.Sprintf("%s: %s has %d bytes, error %v", how, name, len(text), err)
 			}
 		}
-		if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		left, _ := filepath.Glob(filepath.Join(dir, ".*"))
+		points, _ := filepath.Glob(filepath.Join(dir, "points", ".*"))
+		if left = append(left, points...); len(left) > 0 {
 			return "failed", fmt.Sprintf("%s: %q are left", how, left)
 		}
 		switch {
@@ -280,7 +282,7 @@ func littleMemory(t *testing.T) func(*rand.Rand) (end, lost string) {
 		var stderr bytes.Buffer
 		cmd.Env, cmd.Stderr = append(cmd.Env, addressSpace+"="+fmt.Sprint(600<<20+rng.Int64N(1<<30))), &stderr
 		if err := cmd.Start(); err != nil {
-			return "not started", ""
+			t.Fatal(err)
 		}
 		switch status := wait(cmd); {
 		case status == exitDone:
@@ -314,6 +316,12 @@ func crowded(t *testing.T) func(*rand.Rand) (end, lost string) {
 			args[slices.Index(args, "--out")+1] = w.in(fmt.Sprint(i, ".json"))
 			all[i] = start(t, args...)
 		}
+		kill := time.AfterFunc(patience, func() {
+			for _, p := range all {
+				p.cmd.Process.Kill()
+			}
+		})
+		defer kill.Stop()
 		for i, p := range all {
 			<-p.ended
 			path := w.in(fmt.Sprint(i, ".json"))

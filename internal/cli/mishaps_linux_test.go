@@ -54,9 +54,9 @@ func TestMishaps(t *testing.T) {
 	table := fmt.Sprintf(mishapHead, cmp.Or(kernel.DetectedCPU().Brand, "unknown"))
 	for _, m := range mishaps {
 		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
-			tries, seed := m.few, uint64(1)
+			tries, seed, set := m.few, uint64(1), ", short"
 			if *mishapTable != "" && !testing.Short() {
-				tries, seed = m.many, 2
+				tries, seed, set = m.many, 2, ""
 			}
 			try, rng := m.begin(t), rand.New(rand.NewPCG(seed, 20))
 			ends, lost := map[string]int{}, 0
@@ -82,7 +82,7 @@ func TestMishaps(t *testing.T) {
 			if lost > 0 {
 				what = fmt.Sprint("something, ", lost, " times")
 			}
-			table += fmt.Sprintf("| %s | %s | %d | %s | %s |\n", m.name, m.about, tries, strings.Join(all, ", "), what)
+			table += fmt.Sprintf("| %s | %s | %d%s | %s | %s |\n", m.name, m.about, tries, set, strings.Join(all, ", "), what)
 			t.Logf("%d tries in %.1f s: %s", tries, time.Since(begin).Seconds(), strings.Join(all, ", "))
 			if *mishapTable != "" {
 				if err := os.WriteFile(*mishapTable, []byte(table), 0o666); err != nil {
@@ -95,7 +95,7 @@ func TestMishaps(t *testing.T) {
 
 const mishapHead = `# What goes wrong, and what is lost
 
-` + "`make mishaps`" + ` writes this table. ` + "`make test`" + ` makes a few tries of each. Each try but those of
+` + "`make mishaps`" + ` writes this table. ` + "`make test`" + ` makes a few tries of each: rows with "short" are of that set. Each try but those of
 flipped bits is a process of its own, hit at a random moment. Something is lost if an output is neither as it was nor complete, if a model is another one than that of a run
 without a mishap, if an error is more than a line, or if a file is left after the next run. Processor: %s.
 
@@ -206,9 +206,12 @@ func (w *workplace) finished(t *testing.T, names ...string) string {
 	return ""
 }
 
+// patience is how long a process may take before it is killed.
+const patience = 2 * time.Minute
+
 // wait waits for a process and returns its status, -1 for a signal. A process that runs on is killed, and the status is -2.
 func wait(cmd *exec.Cmd) int {
-	kill := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	kill := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	cmd.Wait()
 	if !kill.Stop() {
 		return -2

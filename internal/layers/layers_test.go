@@ -55,8 +55,8 @@ var only = map[string][]string{
 	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
 	"github.com/schollz/progressbar": {"internal/cli/console"},
 	"github.com/klauspost/compress":  {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
-	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page", "internal/atomicfile"},
-	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page", "internal/atomicfile"},
+	"github.com/andybalholm/brotli":  {"dataset/internal/parquet/page"},
+	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 	"google.golang.org/protobuf":     {"exchange"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.

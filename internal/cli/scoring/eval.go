@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/spf13/cobra"
@@ -91,13 +92,9 @@ between two others are left out.`,
 }
 
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string) error {
-	var models []*model.Model
-	for _, path := range o.models {
-		m, err := files.LoadModel(ctx, path, o.memory.Bytes)
-		if err != nil {
-			return err
-		}
-		models = append(models, m)
+	models, err := loadAll(ctx, o)
+	if err != nil {
+		return err
 	}
 	roc, err := createROC(ctx, a, o, models, paths)
 	if err != nil {
@@ -131,6 +128,22 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string
 		return a.Print(reports[0].text())
 	}
 	return a.Print(compare(reports))
+}
+
+// loadAll loads the models. The weights of all together take at most half of the memory, as those of one model do elsewhere.
+func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
+	left := o.memory.Limit()
+	for _, path := range o.models {
+		m, err := files.LoadModel(ctx, path, max(1, left))
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range m.Weights {
+			left -= 2 * int64(len(w)) * int64(unsafe.Sizeof(w[0]))
+		}
+		models = append(models, m)
+	}
+	return models, nil
 }
 
 // evalReports is what eval --json prints: the figures of the first model, and a list with those of every model.
