@@ -39,7 +39,8 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	s.input(l)
 	s.line("// Don't compile it with -ffast-math, which has no NaN.")
 	s.line("// Written by halfspace.\n")
-	s.line("extern const char *const %s_classes[%d]; // in C++, a constant is seen by other files only with extern", name, len(m.Classes))
+	// In C++, other files see a constant only with extern.
+	s.line("extern const char *const %s_classes[%d];", name, len(m.Classes))
 	s.line("const char *const %s_classes[%d] = {%s};\n", name, len(m.Classes), classes(m, quoteC))
 	s.line("static const double %s_weights[%d][%d] = {", name, len(l.weights), m.Width())
 	for k, row := range l.weights {

@@ -112,8 +112,8 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestCrammer: of two classes with a vector each, as MCSVM_CS has them, the first vector decides, as in LIBLINEAR's predict_values. There the
-// second vector is the first one times -1; here it is another one, so that a model of both differs.
+// TestCrammer: of two classes with a vector each, as MCSVM_CS has them, the first vector decides, as in LIBLINEAR's predict_values.
+// liblinear-train writes the first one times -1 as the second one. Here it is another one, so that a model of both differs.
 func TestCrammer(t *testing.T) {
 	m, err := ReadLIBLINEAR(strings.NewReader("solver_type MCSVM_CS\nnr_class 2\nlabel 3 -1\nnr_feature 1\nbias 2\nw\n1 4 \n0.5 5 \n"), 0)
 	if err != nil {

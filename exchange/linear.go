@@ -75,7 +75,8 @@ func sides(m *model.Model) (other, positive int) {
 	return 1 - positive, positive
 }
 
-// about says in a sentence what the model predicts. The sentence is for a comment, so texts of the model are quoted: they may have line ends.
+// about says in a sentence what the model predicts. The sentence is for a comment: texts of the model are quoted, since they may have
+// line ends.
 func about(m *model.Model) string {
 	return fmt.Sprintf("It predicts %q by a linear model (%q) of %d features.", m.Label, m.Algorithm, m.Width())
 }

@@ -196,8 +196,8 @@ func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err erro
 	return vectors, bias, nil
 }
 
-// model returns the model of these vectors. Of two classes, LIBLINEAR predicts the first label where the first score is above 0, else the second
-// one. It does so for MCSVM_CS too, which has a second vector: that is not read in predict_values of linear.cpp, so it is left out here.
+// model returns the model of these vectors. Of two classes, LIBLINEAR predicts the first label where the first score is above 0,
+// else the second one (predict_values in linear.cpp). MCSVM_CS has a second vector, which does not count there, nor here.
 func (t *textModel) model(vectors [][]float64, bias []float64) *model.Model {
 	spec := &schema.Spec{Bias: bias != nil, Label: "label", Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError,
 		Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: t.features}}}}

@@ -42,7 +42,7 @@ type holder struct {
 const mostTries = 1000
 
 // Take locks the folder at path, or the file at path if there is no such folder. The file need not be there. Its folder
-// must be.
+// must be there.
 //
 // If another run has the lock, the error says who and since when. A second Take of this process is refused too. Where a
 // file system has no locks, Take locks nothing. Take doesn't follow symbolic links in path.
