@@ -30,8 +30,14 @@ func (s *net[T]) polish(ctx context.Context) (whole bool, err error) {
 	} else {
 		s.forcing = min(coarse, s.forcing*coarser)
 	}
-	if err != nil || !moved {
+	if err != nil {
 		return false, err
+	}
+	if !moved {
+		for i := range s.scores {
+			s.along[2*i+1] = 0 // the next step adds to it
+		}
+		return false, nil
 	}
 	return whole, s.evaluate(ctx)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // TestFace: at a precise step, the quadratic model is flat along all weights that kept their sign, unless one lost it. No sign
-// changes, and along holds the scores of the step.
+// changes, and along holds the scores of the step. If polish can't take it, it clears them.
 func TestFace(t *testing.T) {
 	rng, ctx := rand.New(rand.NewPCG(7, 8)), context.Background()
 	kept := 0
@@ -65,6 +65,17 @@ func TestFace(t *testing.T) {
 			}
 			for i, v := range append(x[r], 1)[:len(s.w)] {
 				model[i] += s.along[2*r] * score * v
+			}
+		}
+		loss := s.loss
+		s.loss = math.Inf(-1) // no weights are better
+		if whole, err := s.polish(ctx); whole || err != nil {
+			t.Errorf("polish says %t, %v", whole, err)
+		}
+		s.loss = loss
+		for r := range x {
+			if s.along[2*r+1] != 0 {
+				t.Fatalf("row %d has a score of %v left from a step that was not taken", r, s.along[2*r+1])
 			}
 		}
 		if !whole {

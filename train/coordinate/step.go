@@ -75,7 +75,7 @@ func (s *net[T]) step(ctx context.Context, part float64) (next []float64, rounds
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		if all := int64(len(s.columns.row)); rounds > 0 && all > 0 && s.passes+s.visited/all+2 >= s.Epochs {
+		if rounds > 0 && s.spent() {
 			break
 		}
 		sum, most := s.round(&active, next, limit)
