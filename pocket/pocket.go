@@ -236,8 +236,9 @@ func (p *Pocket[T]) Settle(ctx context.Context) error {
 	return p.Judge(ctx)
 }
 
-// batch returns how many candidates make a batch, but for the mode Epoch, where an epoch takes longer than judging one: as many as were judged before. The first candidates improve fast, and
-// none is dropped because of a better one in its own batch.
+// batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and
+// none is dropped because of a better one in its own batch. The mode Epoch doesn't use it: an epoch takes longer than judging
+// one candidate.
 func (p *Pocket[T]) batch() int {
 	most := min(mostBatch, batchBytes/p.judge.stride/int(unsafe.Sizeof(T(0))))
 	return max(leastBatch, int(min(p.judged, int64(most))))

@@ -113,8 +113,9 @@ const (
 //
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, errors of src, and ctx's error. The order is that of package truncated or coordinate with that
-// many columns, and that of package crammer with more than two classes.
+// features that overflow, errors of src, and ctx's error. Other packages
+// have their own order of sums. Squared hinge, more than 256 columns: package truncated. L1, NonNegative or Hinge, more than
+// 16,384 columns: package coordinate. More than two classes: package crammer.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
