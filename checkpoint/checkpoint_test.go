@@ -27,10 +27,10 @@ func (c *counter) state(w *Walk) {
 	Slice(w, &c.list)
 }
 
-func open(t *testing.T, opt Options) (*Run, []string) {
+func open(t *testing.T, opt Options) (*Run, *[]string) {
 	t.Helper()
-	var notes []string
-	opt.Note = func(text string) { notes = append(notes, text) }
+	notes := new([]string)
+	opt.Note = func(text string) { *notes = append(*notes, text) }
 	r, err := Open(opt)
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +52,7 @@ func TestWalk(t *testing.T) {
 		free  []float32
 		bits  []bool
 		list  []fact
+		inner []byte
 	}
 	walk := func(a *all) func(*Walk) {
 		return func(w *Walk) {
@@ -65,10 +66,15 @@ func TestWalk(t *testing.T) {
 			Slice(w, &a.free)
 			Slice(w, &a.bits)
 			List(w, &a.list, func(f *fact) { w.Text(&f.name) })
+			w.Inner(&a.inner, func(w *Walk) { w.Float(&a.f) })
 		}
 	}
-	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []bool{true, false}, []fact{{name: "x"}, {}}}
-	data := Write(walk(&want))
+	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []bool{true, false}, []fact{{name: "x"}, {}}, nil}
+	data, err := Write(walk(&want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.inner, _ = Write(func(w *Walk) { w.Float(&want.f) })
 	got := all{fixed: make([]uint32, 2), free: make([]float32, 9), list: make([]fact, 1)}
 	if err := Read(data, walk(&got)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -91,7 +97,7 @@ func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		time.Sleep(time.Hour)
-		data := Write(func(w *Walk) { w.Clock(&start) })
+		data, _ := Write(func(w *Walk) { w.Clock(&start) })
 		time.Sleep(time.Hour)
 		var again time.Time
 		if err := Read(data, func(w *Walk) { w.Clock(&again) }); err != nil || time.Since(again) != time.Hour {
@@ -149,7 +155,7 @@ func goOn(t *testing.T, dir string) (c counter, visits int64, notes string) {
 	}
 	visits, _ = r.Resumed()
 	r.Close()
-	return c, visits, strings.Join(all, "\n")
+	return c, visits, strings.Join(*all, "\n")
 }
 
 // TestRun: the last two checkpoints are kept, and a run goes on from the last one.
@@ -195,6 +201,7 @@ func TestNil(t *testing.T) {
 	p := r.Part(0)
 	p.Beside(nil)
 	p.Mark(1, 1, nil)
+	p.Pass(1, 1, nil)
 	loaded, err := p.Load(nil)
 	_, resumed := r.Resumed()
 	r.Close()
@@ -251,36 +258,56 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestDue: checkpoints are due after a time, or after a number of epochs.
-func TestDue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		dir := t.TempDir()
-		r, _ := open(t, Options{Dir: dir})
-		p, c := r.Part(0), new(counter)
-		for second := range 130 {
-			if p.Due(0) != (second == 60 || second == 120) {
-				t.Errorf("second %d: due %v", second, p.Due(0))
+// cut cuts the file of a checkpoint.
+func cut(t *testing.T, dir string, number int64) {
+	t.Helper()
+	if err := os.Truncate(filepath.Join(dir, name(number)), 40); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOthers: a file that may be whole is never passed over nor removed: one that can't be read, one of a later version, and a damaged
+// one above a finished one. A damaged one that is passed over stays until there are two new checkpoints.
+func TestOthers(t *testing.T) {
+	later := append([]byte("halfspace-checkpoint/2\n"), make([]byte, sha256.Size)...)
+	for what, put := range map[string]func(path string) error{
+		"a later version": func(path string) error { return os.WriteFile(path, reseal(later), 0o600) },
+		"a folder":        func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	} {
+		dir := saved(t)
+		if err := put(filepath.Join(dir, name(3))); err != nil {
+			t.Fatal(err)
+		}
+		for _, resume := range []bool{false, true} {
+			if _, err := Open(Options{Dir: dir, Resume: resume}); err == nil || !strings.Contains(err.Error(), name(3)+" can't be used") {
+				t.Errorf("%s, resume %v: %v", what, resume, err)
 			}
-			p.Mark(0, 0, c.state)
-			time.Sleep(time.Second)
-			synctest.Wait()
-		}
-		if got := len(files(t, dir)); got != 2 {
-			t.Errorf("%d files", got)
-		}
-		r.Close()
-	})
-	r, _ := open(t, Options{Dir: t.TempDir(), Epochs: 3})
-	p, c := r.Part(0), new(counter)
-	var due []int64
-	for epoch := range int64(8) {
-		if p.Due(epoch) {
-			due = append(due, epoch)
-			p.Mark(epoch, epoch, c.state)
 		}
 	}
-	if !slices.Equal(due, []int64{3, 6}) {
-		t.Errorf("due after epochs %v", due)
+	dir := saved(t)
+	cut(t, dir, 3)
+	r, _ := open(t, Options{Dir: dir, Resume: true})
+	p, c := r.Part(4), new(counter)
+	for i, want := range [][]string{{name(2), name(3), name(4)}, {name(4), name(5)}} {
+		p.Mark(int64(i), 0, c.state)
+		if err := r.Save(); err != nil {
+			t.Fatal(err)
+		}
+		if got := files(t, dir); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if err := r.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	p.Mark(2, 0, c.state)
+	if err := r.Save(); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	cut(t, dir, 7)
+	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("a damaged checkpoint above a finished one: %v", err)
 	}
 }
 
@@ -325,8 +352,10 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		c := counter{w: make([]float32, 2)}
-		if err := Read(data, c.state); err == nil && !slices.Equal(Write(c.state), data) {
-			t.Errorf("%q becomes %q", data, Write(c.state))
+		if err := Read(data, c.state); err == nil {
+			if again, err := Write(c.state); err != nil || !slices.Equal(again, data) {
+				t.Errorf("%q becomes %q, %v", data, again, err)
+			}
 		}
 	})
 }

@@ -15,6 +15,9 @@ import (
 	"halfspace/internal/atomicfile"
 )
 
+// errDamaged is the error of load if the bytes of a file aren't those that were saved.
+var errDamaged = errors.New("its checksum is wrong: it was cut or changed")
+
 // format is what a file begins with. Then come the bytes of an image, and at the end the SHA-256 of all before it.
 const format = "halfspace-checkpoint/1\n"
 
@@ -55,11 +58,16 @@ func (m *image) walk(w *Walk) {
 	})
 }
 
-// encode returns the bytes of a file.
+// encode returns the bytes of a file. It copies the states once.
 func (m *image) encode() []byte {
-	data := append([]byte(format), Write(m.walk)...)
-	sum := sha256.Sum256(data)
-	return append(data, sum[:]...)
+	size := len(format) + sha256.Size + 1<<10
+	for _, r := range m.parts {
+		size += len(r.state) + 1<<6
+	}
+	w := Walk{data: append(make([]byte, 0, size), format...)}
+	m.walk(&w) // it can't fail
+	sum := sha256.Sum256(w.data)
+	return append(w.data, sum[:]...)
 }
 
 // decode returns the image in the bytes of a file.
@@ -70,7 +78,7 @@ func decode(data []byte) (*image, error) {
 	}
 	end := len(data) - sha256.Size
 	if sum := sha256.Sum256(data[:end]); !bytes.Equal(sum[:], data[end:]) {
-		return nil, errors.New("its checksum is wrong: it was cut or changed")
+		return nil, errDamaged
 	}
 	m := new(image)
 	if err := Read(body[:len(body)-sha256.Size], m.walk); err != nil {
@@ -79,7 +87,8 @@ func decode(data []byte) (*image, error) {
 	return m, nil
 }
 
-// load returns the image in a file. It takes memory for the file only after its checksum was found to be right.
+// load returns the image in a file. It takes memory for the file only after its checksum was found to be right. The error is
+// errDamaged if the checksum is wrong or cut.
 func load(path string) (*image, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -98,8 +107,11 @@ func load(path string) (*image, error) {
 	if err == nil {
 		_, err = io.ReadFull(f, sum)
 	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
 	if err != nil || !bytes.Equal(h.Sum(nil), sum) {
-		return nil, errors.New("its checksum is wrong: it was cut or changed")
+		return nil, errDamaged
 	}
 	data := make([]byte, info.Size())
 	if _, err := f.ReadAt(data, 0); err != nil {
@@ -150,18 +162,24 @@ func list(dir string) (numbers []int64, err error) {
 	return numbers, err
 }
 
-// newest returns the newest image in a directory that can be read, or nil if there is none. note is told of those that
-// can't. last is the greatest number of a file.
+// newest returns the newest image in dir that isn't damaged, or nil. It calls note for each newer one that is. last is the
+// greatest number of a file. A file that can't be read, or is of another version, is an error: it may be whole.
 func newest(dir string, note func(string)) (m *image, last int64, err error) {
 	numbers, err := list(dir)
-	if err != nil || len(numbers) == 0 {
-		return nil, 0, err
+	if err != nil {
+		return nil, 0, unkept(err)
+	}
+	if len(numbers) == 0 {
+		return nil, 0, nil
 	}
 	for _, n := range numbers {
 		path := filepath.Join(dir, name(n))
 		if m, err = load(path); err == nil {
 			m.number = n // whatever name it had before
 			return m, numbers[0], nil
+		}
+		if !errors.Is(err, errDamaged) {
+			return nil, 0, fmt.Errorf("%s can't be used: %w: mend that, or name an empty folder", path, err)
 		}
 		note(fmt.Sprintf("%s can't be used: %v", path, err))
 	}

@@ -5,6 +5,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +16,16 @@ import (
 	"halfspace/internal/say"
 )
 
-// DefaultEvery is the time between two checkpoints.
-const DefaultEvery = time.Minute
+// DefaultEvery is the time between two checkpoints, and LeastEvery is the least.
+const (
+	DefaultEvery = time.Minute
+	LeastEvery   = time.Millisecond
+)
 
 // Options say where and when a run is saved.
 type Options struct {
 	Dir    string            // of the checkpoints, the last two of which are kept; Open makes it
-	Every  time.Duration     // time between two checkpoints; DefaultEvery
+	Every  time.Duration     // time between two checkpoints, LeastEvery or more; DefaultEvery
 	Epochs int64             // epochs between two checkpoints, in place of a time; 0: a time
 	Resume bool              // go on from the last checkpoint in Dir
 	Note   func(text string) // told what is worth knowing; may be nil
@@ -32,19 +36,25 @@ type Options struct {
 type Run struct {
 	opt     Options
 	resumed bool
-	timer   *time.Timer
 	lock    *lock.Held // of the folder
 
 	mu      sync.Mutex
+	timer   *time.Timer // nil: checkpoints are due after epochs
+	closed  bool
+	due     bool // the time for a checkpoint has come
 	now     image
 	was     []fact // of the checkpoint that the run goes on from
 	parts   map[int64]*Part
 	changed bool   // the states aren't those that were saved last
 	kept    string // file of the last checkpoint of this run; "": none
-	at      int64  // visits of the checkpoint that the run goes on from
+	began   int64  // number of the checkpoint that was found at the start; 0: none
+	written int    // checkpoints
+	at      int64  // visits of the checkpoint that the run goes on from: the most of a part
 	from    int64  // when that was saved
 	told    sync.Once
-	failed  bool // the last checkpoint couldn't be written
+	odd     sync.Once // tells of a state that can't be saved
+	stays   sync.Once // tells of an older checkpoint that can't be removed
+	failed  bool      // the last checkpoint couldn't be written
 }
 
 // ErrUnfinished is the error of Open if there are checkpoints of a run that didn't finish, and Options.Resume isn't set.
@@ -56,14 +66,17 @@ func Open(opt Options) (*Run, error) {
 	if opt.Every == 0 {
 		opt.Every = DefaultEvery
 	}
-	if opt.Every < 0 || opt.Epochs < 0 || opt.Dir == "" {
-		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use positive numbers", opt.Dir, opt.Every, opt.Epochs)
+	if opt.Every < LeastEvery || opt.Epochs < 0 || opt.Dir == "" {
+		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use %v or more, or a positive number", opt.Dir, opt.Every, opt.Epochs, LeastEvery)
 	}
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
-		return nil, fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
+		return nil, unkept(err)
 	}
 	held, err := lock.Take(opt.Dir)
 	if err != nil {
+		if _, bare := err.(*fs.PathError); bare { // others say what to do
+			err = unkept(err)
+		}
 		return nil, err
 	}
 	r := &Run{opt: opt, lock: held, parts: map[int64]*Part{}}
@@ -72,9 +85,16 @@ func Open(opt Options) (*Run, error) {
 		return nil, err
 	}
 	if opt.Epochs == 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.timer = time.AfterFunc(opt.Every, r.tick)
 	}
 	return r, nil
+}
+
+// unkept returns the error of a folder that can't have checkpoints.
+func unkept(err error) error {
+	return fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
 }
 
 // begin looks for checkpoints in the folder, and takes the states from the last one to resume.
@@ -82,11 +102,13 @@ func (r *Run) begin() error {
 	opt := r.opt
 	from, last, err := newest(opt.Dir, r.note)
 	if err != nil {
-		return fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
+		return err
 	}
-	r.now.number = last
+	if r.now.number = last; from != nil {
+		r.began = from.number
+	}
 	switch {
-	case !opt.Resume && last > 0 && !(from != nil && from.finished):
+	case !opt.Resume && last > 0 && !(from != nil && from.finished && from.number == last):
 		return fmt.Errorf("%s has checkpoints of %w: resume it, or name an empty folder", opt.Dir, ErrUnfinished)
 	case opt.Resume && last > 0 && from == nil:
 		return fmt.Errorf("%s has no checkpoint that can be used: restore one, or name an empty folder", opt.Dir)
@@ -103,7 +125,7 @@ func (r *Run) goOn(from *image) {
 	r.resumed, r.was, r.kept = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
 	for _, rec := range from.parts {
 		r.parts[rec.id] = &Part{run: r, now: rec, last: rec.epochs, from: rec.state}
-		r.at += rec.visits
+		r.at = max(r.at, rec.visits)
 	}
 	r.from = from.saved
 }
@@ -121,13 +143,18 @@ func (r *Run) note(text string) {
 	}
 }
 
-// tick makes checkpoints due, now and after each time that the options say.
+// tick makes a checkpoint due, now and after each time that the options say. Each part takes its state then. The first one
+// writes them all; those of the others are written the next time.
 func (r *Run) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
 	for _, p := range r.parts {
 		p.due.Store(true)
 	}
+	r.due = true
 	r.timer.Reset(r.opt.Every)
 }
 
@@ -138,7 +165,7 @@ func (r *Run) Close() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.timer != nil {
+	if r.closed = true; r.timer != nil {
 		r.timer.Stop()
 	}
 	r.lock.Release()
@@ -154,7 +181,8 @@ func (r *Run) Saved() bool {
 	return r.kept != ""
 }
 
-// Resumed returns how many visits the checkpoint had from which the run goes on. ok is false if the run began anew.
+// Resumed returns how many visits the checkpoint had from which the run goes on: the most of a part. ok is false if the run
+// began anew.
 func (r *Run) Resumed() (visits int64, ok bool) {
 	if r == nil {
 		return 0, false
@@ -230,7 +258,7 @@ func (r *Run) Finish() error {
 	return r.save()
 }
 
-// save writes a checkpoint and removes all but the last two.
+// save writes a checkpoint and removes older ones.
 func (r *Run) save() error {
 	r.now.parts = r.now.parts[:0]
 	for _, p := range r.parts {
@@ -247,9 +275,19 @@ func (r *Run) save() error {
 	}
 	before := r.kept
 	r.kept, r.changed = path, false
+	r.written++
+	if err := r.tidy(path, before); err != nil {
+		r.stays.Do(func() { r.note(fmt.Sprintf("older checkpoints can't be removed: %v; new ones are written", err)) })
+	}
+	return nil
+}
+
+// tidy removes all checkpoints but the last two. Damaged ones that were newer than the one at the start stay until two are written.
+func (r *Run) tidy(last, before string) error {
 	numbers, err := list(r.opt.Dir)
 	for _, n := range numbers {
-		if file := filepath.Join(r.opt.Dir, name(n)); file != path && file != before {
+		file := filepath.Join(r.opt.Dir, name(n))
+		if file != last && file != before && (n <= r.began || r.written > 1) {
 			err = errors.Join(err, os.Remove(file))
 		}
 	}
@@ -258,6 +296,7 @@ func (r *Run) save() error {
 
 // write writes a checkpoint that is due. If that fails, it says so once: the training goes on, and the checkpoint before is kept.
 func (r *Run) write() {
+	r.due = false
 	err := r.save()
 	if err != nil && !r.failed {
 		r.note(fmt.Sprintf("%v; the training goes on without a new checkpoint", err))

@@ -18,11 +18,16 @@ type Walk struct {
 	err     error
 }
 
-// Write returns the bytes of a state.
-func Write(state func(*Walk)) []byte {
-	var w Walk
-	state(&w)
-	return w.data
+// Write returns the bytes of a state. It is an error if the state is none that Read would set.
+func Write(state func(*Walk)) ([]byte, error) { return write(state, 0) }
+
+// write is Write, with memory for so many bytes at once.
+func write(state func(*Walk), size int) ([]byte, error) {
+	w := Walk{data: make([]byte, 0, size)}
+	if state(&w); w.err != nil {
+		return nil, w.err
+	}
+	return w.data, nil
 }
 
 // Read sets a state to that of some bytes, which Write returned. It is an error if they are those of another state.
@@ -152,6 +157,18 @@ func Slice[E Element](w *Walk, v *[]E) {
 	}
 	*v = (*v)[:n]
 	copied(w, *v)
+}
+
+// Inner walks the state of a part as one slice of bytes. It writes what state walks, and reads the bytes to data, for Part.Read.
+func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
+	if w.reading {
+		Slice(w, data)
+		return
+	}
+	at := len(w.data)
+	w.number(0)
+	state(w)
+	binary.LittleEndian.PutUint64(w.data[at:], uint64(len(w.data)-at-8))
 }
 
 // elements walks the number of elements, which must be n and take so many bytes.

@@ -33,14 +33,16 @@ func (j *job[T]) open(ctx context.Context, rows block.Source[T]) (print string, 
 	if err := run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", print, rows.Rows())); err != nil {
 		return "", err
 	}
+	held := "none"
 	if j.validation != nil {
-		held, err := block.Fingerprint(ctx, j.validation, j.workers())
+		sum, err := block.Fingerprint(ctx, j.validation, j.workers())
 		if err != nil {
 			return "", err
 		}
-		if err := run.Same("the fingerprint of the rows to validate on", fmt.Sprintf("%s of %d", held, j.validation.Rows())); err != nil {
-			return "", err
-		}
+		held = fmt.Sprintf("%s of %d", sum, j.validation.Rows())
+	}
+	if err := run.Same("the fingerprint of the rows to validate on", held); err != nil {
+		return "", err
 	}
 	spec := j.src.Spec()
 	zeros := model.New(spec, make([]T, spec.Vectors()*spec.Cols()))

@@ -262,3 +262,45 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 		return
 	}
 }
+
+// TestResumeDependent is TestResume of logistic regression without a penalty, with a column twice: its weights are found without one of
+// the two.
+func TestResumeDependent(t *testing.T) {
+	var x [][]float64
+	var y []float64
+	for b := range noise[float64](300, 4, 2).Blocks(t.Context()) {
+		for r, label := range b.Y {
+			row := b.X[r*b.Stride:][:4]
+			x, y = append(x, append(row[:4:4], row[1])), append(y, label)
+		}
+	}
+	for _, solver := range []string{"newton", "lbfgs"} {
+		resumed(t, testrows.Dense[float64](x, y, true), "logistic", []string{"l2=0", "solver=" + solver})
+	}
+}
+
+// TestResumeValidated: a training that had rows to validate on doesn't go on without them.
+func TestResumeValidated(t *testing.T) {
+	learner, rows := fit.Describe("averaged"), noise[float32](50, 3, 2)
+	dir := t.TempDir()
+	for _, validation := range []block.Source[float32]{rows, nil} {
+		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		_, err = fit.LearnValidated(t.Context(), rows, validation, fit.New(learner, learner.New()), fit.Options{Checkpoint: run})
+		switch {
+		case validation != nil && err == nil:
+			err = run.Finish()
+		case validation == nil && err != nil && strings.Contains(err.Error(), "rows to validate on is none"):
+			err = nil
+		case err == nil:
+			t.Error("the training goes on without its rows to validate on")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		run.Close()
+	}
+}

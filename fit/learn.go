@@ -33,9 +33,9 @@ type Options struct {
 	Judged  *CrossValidation                     // a cross-validation that was made before, whose best learner learns; nil: none
 	Path    *Path                                // a path that was followed before, whose chosen penalty the learner has; nil: none
 	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
-	// Checkpoint saves the state of the training, and has the one to go on from, if there is one. An error or the end of
-	// ctx leaves it as it was saved last. Open it before, and call Finish once the model is kept. A cross-validation is made
-	// again. nil: nothing is saved.
+	// Checkpoint saves the state of the training, and holds the state to resume from. When ctx ends, Learn saves the last
+	// state. After another error, the last checkpoint stays. Open it before, and call Finish once the model is kept. A
+	// cross-validation is made again. nil: nothing is saved.
 	Checkpoint *checkpoint.Run
 
 	Receipt *model.Receipt // gets the sums of the model, of the rows and of the weights after each epoch, which takes a pass over the rows; nil: none
@@ -123,7 +123,7 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 	case o.Init != nil && o.CV != nil:
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
 	case o.Checkpoint != nil && (l.Saves == nil || !l.Saves(l.Settings)):
-		return fmt.Errorf("%s can't save checkpoints with these options: leave them out", l.Name)
+		return fmt.Errorf("%s can't save checkpoints: leave out the checkpoints", l.Name)
 	case o.Init != nil && !l.Begins:
 		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, say.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:

@@ -103,6 +103,7 @@ func TestCheckpointOptions(t *testing.T) {
 		{"--checkpoint-every 3", "--checkpoint-every without --checkpoint"},
 		{"--checkpoint DIR --checkpoint-every 0", "use a time such as 60s"},
 		{"--checkpoint DIR --checkpoint-every -1s", "use a time such as 60s"},
+		{"--checkpoint DIR --checkpoint-every 1ns", "a second at least"},
 		{"--checkpoint DIR --checkpoint-every soon", "use a time such as 60s"},
 		{"--checkpoint " + iris, "name another folder"},
 	} {

@@ -7,7 +7,7 @@ import (
 	"halfspace/checkpoint"
 )
 
-func (s *dual[T]) mark() { s.Checkpoint.Mark(s.passes(), s.visited, s.state) }
+func (s *dual[T]) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 
 // state walks what the search is at before a sweep.
 func (s *dual[T]) state(w *checkpoint.Walk) {

@@ -96,7 +96,7 @@ type search[T kernel.Float] struct {
 	all       bool    // no row rests
 }
 
-func (s *search[T]) mark() { s.Checkpoint.Mark(s.passes(), s.visits, s.state) }
+func (s *search[T]) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
 
 // state walks what the search is at before an epoch.
 func (s *search[T]) state(w *checkpoint.Walk) {

@@ -136,7 +136,7 @@ func (t *Task[T]) minimise(ctx context.Context, s *Search, loss Loss) ([]float64
 	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
 		return nil, err
 	}
-	s.mark = func() { t.Checkpoint.Mark(s.Passes, s.Passes*t.Rows.Rows(), s.state) }
+	s.mark = func() { t.Checkpoint.Pass(s.Passes, s.Passes*t.Rows.Rows(), s.state) }
 	if s.resumed {
 		err = t.again(ctx, s)
 	} else {

@@ -30,6 +30,8 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 		return errors.New(why)
 	case len(spec.Classes) > 2:
 		return fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
+	case wide(spec.Cols()):
+		return opt.Checkpoint.Refuse("l1 or nonnegative with more than 16,384 columns")
 	}
 	return nil
 }
@@ -66,9 +68,6 @@ func learnElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], p
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
-		if err := opt.Checkpoint.Refuse("a penalty l1 with more than 16,384 columns"); err != nil {
-			return nil, err
-		}
 		net := netOf(src, opt)
 		net.Round, learn = task.Round, net.Learn
 	}

@@ -42,11 +42,11 @@ func (t *trace) goesOn() bool {
 }
 
 // moved gives the state to the method of SGD.
-func (t *trace) moved() error { return checkpoint.Read(t.mover, t.by.state) }
+func (s *solver[T]) moved() error { return s.opt.Checkpoint.Read(s.mover, s.by.state) }
 
 func (s *solver[T]) mark() {
 	if s.opt.Checkpoint != nil {
-		s.opt.Checkpoint.Mark(s.passes, s.passes*s.src.Rows(), s.state)
+		s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
 	}
 }
 
@@ -86,10 +86,7 @@ func (s *solver[T]) state(w *checkpoint.Walk) {
 		w.Fail(errors.New("it has too much"))
 	}
 	if s.stage == descending {
-		if !w.Reading() {
-			s.mover = checkpoint.Write(s.by.state)
-		}
-		checkpoint.Slice(w, &s.mover)
+		w.Inner(&s.mover, func(w *checkpoint.Walk) { s.by.state(w) })
 	}
 	s.leaveOut()
 }

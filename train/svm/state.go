@@ -14,13 +14,14 @@ import (
 type saved struct {
 	part  *checkpoint.Part
 	phase int    // number of the solver
-	state []byte // of it
-	from  bool   // the solver of that number goes on from the state
+	state []byte // of it, as read
+	of    func(*checkpoint.Walk)
+	from  bool // the solver of that number goes on from the state
 }
 
 func (v *saved) walk(w *checkpoint.Walk) {
 	w.Count(&v.phase)
-	checkpoint.Slice(w, &v.state)
+	w.Inner(&v.state, v.of)
 }
 
 // The stages of solve, in one of which a checkpoint was taken.
@@ -50,7 +51,8 @@ func (t *trace) goesOn() bool {
 	return resumed
 }
 
-// saves makes s the solver of a number, whose state is saved. If a later one goes on, nothing is told of this one.
+// saves makes s the solver of a number, whose state is saved. If the checkpoint is of a later solver, this one
+// reports no progress.
 func (s *solver[T]) saves(save *saved, phase int) {
 	if s.save, s.phase = save, phase; save.from && save.phase > phase {
 		s.opt.Progress = nil
@@ -66,9 +68,10 @@ func (s *solver[T]) resume(ctx context.Context) (done bool, err error) {
 	if !s.loss.squared() {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
-	if err := checkpoint.Read(s.save.state, s.state); err != nil {
+	if err := s.save.part.Read(s.save.state, s.state); err != nil {
 		return true, err
 	}
+	s.save.state = nil
 	s.resumed = true
 	switch {
 	case s.stage == inNearby:
@@ -82,12 +85,12 @@ func (s *solver[T]) resume(ctx context.Context) (done bool, err error) {
 }
 
 func (s *solver[T]) mark(stage int) {
-	if s.save == nil || s.save.part == nil {
+	if s.save == nil || s.save.part == nil || s.save.from { // a later solver goes on from the state
 		return
 	}
 	s.stage = stage
-	s.save.phase, s.save.state = s.phase, checkpoint.Write(s.state)
-	s.save.part.Mark(s.passes, s.visits, s.save.walk)
+	s.save.phase, s.save.of = s.phase, s.state
+	s.save.part.Pass(s.passes, s.visits, s.save.walk)
 }
 
 // state walks what the solver is at before a step, or before a pass of shrink.

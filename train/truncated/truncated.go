@@ -110,7 +110,7 @@ func (s *search[T]) state(w *checkpoint.Walk) {
 	dense.State(w, &s.factor, s.cols)
 }
 
-func (s *search[T]) mark() { s.Checkpoint.Mark(s.passes, s.passes*s.Rows.Rows(), s.state) }
+func (s *search[T]) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
 
 // minimise makes steps until the gap is small enough, or there are too many passes.
 func (s *search[T]) minimise(ctx context.Context) error {

@@ -37,10 +37,10 @@ func (o *savingOptions) check(cmd *cobra.Command) error {
 	}
 	if n, err := strconv.ParseInt(o.every, 10, 64); err == nil && n > 0 {
 		o.Epochs = n
-	} else if t, err := time.ParseDuration(o.every); err == nil && t > 0 {
+	} else if t, err := time.ParseDuration(o.every); err == nil && t >= time.Second {
 		o.Every = t
 	} else {
-		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, or a number of epochs", o.every)
+		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, a second at least, or a number of epochs", o.every)
 	}
 	o.same = append(o.same, [2]string{"the version of halfspace", console.Version()})
 	f.VisitAll(func(f *pflag.Flag) {
