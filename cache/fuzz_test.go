@@ -16,8 +16,8 @@ import (
 	"halfspace/block"
 )
 
-// FuzzOpen opens any bytes as a cache, with the checksums that they have and with right ones of the header and the table, so that what
-// lies behind the sums is reached. A file is refused, or all its rows can be read.
+// FuzzOpen opens any bytes as a cache. It does so with the checksums that they have, and with right ones of the header and
+// the table, to reach what lies behind them. A file is refused, or all its rows can be read.
 func FuzzOpen(f *testing.F) {
 	k := key("o", source("/a", 1, 2))
 	path := filepath.Join(f.TempDir(), "seed")

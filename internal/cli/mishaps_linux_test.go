@@ -96,8 +96,14 @@ func TestMishaps(t *testing.T) {
 const mishapHead = `# What goes wrong, and what is lost
 
 ` + "`make mishaps`" + ` writes this table. ` + "`make test`" + ` makes a few tries of each: rows with "short" are of that set. Each try but those of
-flipped bits is a process of its own, hit at a random moment. Something is lost if an output is neither as it was nor complete, if a model is another one than that of a run
-without a mishap, if an error is more than a line, or if a file is left after the next run. Processor: %s.
+flipped bits is a process of its own, hit at a random moment. These count as lost:
+
+- an output that is neither as it was nor complete
+- another model than that of a run without a mishap
+- an error of more than a line, but for that of the runtime where address space is missing
+- a file that is left after the next run
+
+Processor: %s.
 
 | mishap | what it is | tries | how they ended | lost |
 |---|---|---|---|---|
