@@ -3,7 +3,6 @@ package fit
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"halfspace/block"
@@ -16,22 +15,29 @@ import (
 	"halfspace/train"
 )
 
-// Evaluation adds up how a model predicts rows. It keeps every score of two classes, for the ROC curve.
+// Evaluation adds up how a model predicts rows, by their weights where they have some. It keeps every score of two
+// classes, for the curves. Its figures depend on neither the order of the rows nor the blocks they come in.
 type Evaluation[T kernel.Float] struct {
-	Confusion metrics.Confusion // [class][predicted class], in the order of the model's classes
+	Confusion   *metrics.Confusion   // of the model's classes, in their order
+	Scores      metrics.Scores[T]    // of two classes
+	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
 
 	spec       *schema.Spec
 	multiclass string
 	scorer     *predict.Scorer[T]
-	auc        metrics.AUC[T]
-	loss       metrics.LogLoss
+	loss       metrics.Mean
+	brier      metrics.Mean
 	odds       bool
 }
 
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
 func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
 	scorer, err := predict.NewScorer[T](m, workers)
-	return &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), multiclass: m.Options.Multiclass, scorer: scorer, odds: m.HasProbabilities()}, err
+	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), multiclass: m.Options.Multiclass, scorer: scorer, odds: m.HasProbabilities()}
+	if e.odds && len(m.Classes) == 2 {
+		e.Calibration = new(metrics.Calibration)
+	}
+	return e, err
 }
 
 // Evaluate returns the evaluation of the rows of src by a model. Their columns and labels are those of the model.
@@ -65,34 +71,37 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 	}
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive))
+		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
 	}
 	if len(scores) == 1 {
-		e.auc.Add(scores[0], b.Y)
+		e.Scores.Add(scores[0], b.Y, b.W)
 	}
 	if e.odds {
-		e.loss.Add(predict.LogLosses(scores, b.Y, positive, e.multiclass))
+		e.loss.Add(predict.LogLosses(scores, b.Y, positive, e.multiclass), b.W)
+		e.addProbabilities(predict.Probabilities(scores, positive, e.multiclass), b)
 	}
 	return nil
 }
 
-// Bytes returns the memory that the scores take.
-func (e *Evaluation[T]) Bytes() int64 { return e.auc.Bytes() }
-
-// AUC returns the area under the ROC curve, or NaN for more than two classes.
-func (e *Evaluation[T]) AUC() float64 { return e.auc.Value() }
-
-// Curve returns the corners of the ROC curve.
-func (e *Evaluation[T]) Curve() []metrics.Point[T] { return e.auc.Curve() }
+// addProbabilities adds the probabilities of each class for the rows of a block.
+func (e *Evaluation[T]) addProbabilities(p [][]T, b *block.Block[T]) {
+	losses, positive := make([]float64, b.Len()), e.spec.PositiveClass()
+	for r, y := range b.Y {
+		losses[r] = metrics.BrierLoss(p, r, predict.Labelled(y, e.spec.Vectors(), positive))
+		if e.Calibration != nil {
+			e.Calibration.Add(float64(p[positive][r]), y > 0, b.Weight(r))
+		}
+	}
+	e.brier.Add(losses, b.W)
+}
 
 // LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN for a
 // model without probabilities.
-func (e *Evaluation[T]) LogLoss() float64 {
-	if !e.odds {
-		return math.NaN()
-	}
-	return e.loss.Value()
-}
+func (e *Evaluation[T]) LogLoss() float64 { return e.loss.Value() }
+
+// Brier returns the Brier score: the mean over the rows of metrics.BrierLoss. It returns NaN for a model without
+// probabilities.
+func (e *Evaluation[T]) Brier() float64 { return e.brier.Value() }
 
 // suits returns an error if rows have other features or classes than a model's. Names of features may differ.
 func suits(rows, model *schema.Spec) error {
@@ -174,7 +183,7 @@ func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.So
 // Merit is figures of merit over the folds of a comparison.
 type Merit struct {
 	AUC     []float64 // area under the ROC curve of each fold; NaN of more than two classes
-	LogLoss metrics.LogLoss
+	LogLoss metrics.Mean
 	Seconds float64 // of all trainings
 }
 
@@ -193,8 +202,8 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 	if err != nil {
 		return err
 	}
-	auc, positive := new(metrics.AUC[T]), held.Spec().PositiveClass()
-	sum := f.LogLoss
+	scored, positive := new(metrics.Scores[T]), held.Spec().PositiveClass()
+	var losses []float64
 	for b, err := range held.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -204,12 +213,13 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 			return err
 		}
 		if len(scores) == 1 {
-			auc.Add(scores[0], b.Y)
+			scored.Add(scores[0], b.Y, nil)
 		}
 		if m.HasProbabilities() {
-			sum.Add(predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass))
+			losses = append(losses, predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass)...)
 		}
 	}
-	f.AUC, f.LogLoss, f.Seconds = append(f.AUC, auc.Value()), sum, f.Seconds+seconds
+	f.AUC, f.Seconds = append(f.AUC, scored.AUC()), f.Seconds+seconds
+	f.LogLoss.Add(losses, nil)
 	return nil
 }

@@ -106,8 +106,8 @@ func TestEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := fit.Evaluate(t.Context(), f.Model, data, 1)
-	if err != nil || e.Confusion.Errors() != *f.Model.Training.Errors || e.AUC() != 0.75 || math.Abs(e.LogLoss()-*f.Model.Training.Loss/4) > 1e-7 {
-		t.Errorf("%+v, AUC %v, log loss %v, %v in training; error %v", e, e.AUC(), e.LogLoss(), *f.Model.Training.Loss/4, err)
+	if err != nil || e.Confusion.Errors() != *f.Model.Training.Errors || e.Scores.AUC() != 0.75 || math.Abs(e.LogLoss()-*f.Model.Training.Loss/4) > 1e-7 {
+		t.Errorf("%+v, AUC %v, log loss %v, %v in training; error %v", e, e.Scores.AUC(), e.LogLoss(), *f.Model.Training.Loss/4, err)
 	}
 }
 

@@ -103,7 +103,7 @@ type visitor[T kernel.Float] struct {
 	show    func(rows int64)
 
 	scores [][]T // of rows whose log loss isn't added yet
-	loss   metrics.LogLoss
+	loss   metrics.Mean
 
 	r           OnlineFit
 	square      float64 // the largest of a row's squared norms
@@ -191,7 +191,7 @@ func (v *visitor[T]) addLosses(y []T) {
 	if !v.odds || len(y) == 0 {
 		return
 	}
-	v.loss.Add(predict.LogLosses(v.scores, y, v.Spec().PositiveClass(), model.OneVersusRest))
+	v.loss.Add(predict.LogLosses(v.scores, y, v.Spec().PositiveClass(), model.OneVersusRest), nil)
 	for c := range v.scores {
 		v.scores[c] = v.scores[c][:0]
 	}

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,8 +12,16 @@ import (
 )
 
 // spam has the counts of a text-book table of 100 rows. 5 of 20 positive rows are missed, and 10 are false alarms.
-func spam() Confusion {
-	return Confusion{{70, 10}, {5, 15}}
+func spam() *Confusion {
+	c := NewConfusion(2)
+	for actual, row := range [][]int{{70, 10}, {5, 15}} {
+		for predicted, n := range row {
+			for range n {
+				c.Add(actual, predicted, 1)
+			}
+		}
+	}
+	return c
 }
 
 func TestConfusion(t *testing.T) {
@@ -23,41 +32,76 @@ func TestConfusion(t *testing.T) {
 	}{
 		{"rows", float64(c.Rows()), 100},
 		{"errors", float64(c.Errors()), 15},
+		{"weight of errors", c.ErrorWeight(), 15},
 		{"accuracy", c.Accuracy(), 0.85},
 		{"precision of 1", c.Precision(1), 0.6},
 		{"recall of 1", c.Recall(1), 0.75},
 		{"F1 of 1", c.F1(1), 2 * 0.6 * 0.75 / (0.6 + 0.75)},
 		{"precision of 0", c.Precision(0), 70.0 / 75},
 		{"recall of 0", c.Recall(0), 0.875},
+		{"macro F1", c.MacroF1(), (140.0/155 + 30.0/45) / 2},
 	} {
-		if math.Abs(m.got-m.want) > 1e-15 { // one rounding each of numbers up to 1
+		if math.Abs(m.got-m.want) > 2e-16 { // one rounding each of numbers up to 1
 			t.Errorf("%s is %v, want %v", m.name, m.got, m.want)
+		}
+	}
+	if text, err := c.MarshalJSON(); err != nil || string(text) != "[[70,10],[5,15]]" {
+		t.Errorf("%s, error %v", text, err)
+	}
+}
+
+// TestWholeWeights: a row of weight 3 counts as three rows, whenever the first weight comes. Intervals are those of three
+// rows too. Equal weights that aren't whole change no interval.
+func TestWholeWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	weighted, copies, same, plain := NewConfusion(3), NewConfusion(3), NewConfusion(3), NewConfusion(3)
+	for range 200 {
+		actual, predicted, weight := rng.IntN(3), rng.IntN(3), 1
+		if plain.Rows() > 50 {
+			weight = rng.IntN(4)
+		}
+		weighted.Add(actual, predicted, float64(weight))
+		for range weight {
+			copies.Add(actual, predicted, 1)
+		}
+		same.Add(actual, predicted, 0.3)
+		plain.Add(actual, predicted, 1)
+	}
+	a, _ := weighted.MarshalJSON()
+	b, _ := copies.MarshalJSON()
+	if string(a) != string(b) || weighted.AccuracyInterval() != copies.AccuracyInterval() || weighted.RecallInterval(1) != copies.RecallInterval(1) || weighted.Rows() != 200 {
+		t.Errorf("weighted %s, copies %s", a, b)
+	}
+	for k, x := range same.PrecisionInterval(2) {
+		if want := plain.PrecisionInterval(2)[k]; math.Abs(x-want) > 1e-14 || math.Abs(same.Accuracy()-plain.Accuracy()) > 1e-14 {
+			t.Errorf("interval of equal weights %v, without weights %v", x, want)
 		}
 	}
 }
 
-func TestConfusionAdd(t *testing.T) {
-	c := NewConfusion(3)
-	c.Add(0, 0)
-	c.Add(2, 1)
-	c.Add(2, 1)
-	want := Confusion{{1, 0, 0}, {0, 0, 0}, {0, 2, 0}}
-	for i := range want {
-		if !slices.Equal(c[i], want[i]) {
-			t.Errorf("row %d is %v, want %v", i, c[i], want[i])
+// TestWilson has the intervals of Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I,
+// method 3.
+func TestWilson(t *testing.T) {
+	for _, c := range []struct{ hits, n, low, high float64 }{
+		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}, {20, 20, 1 - 0.1611, 1},
+	} {
+		got := Wilson(c.hits/c.n, c.n)
+		if math.Abs(got[0]-c.low) > 5.1e-5 || math.Abs(got[1]-c.high) > 5.1e-5 || c.hits == 0 && got[0] != 0 || c.hits == c.n && got[1] != 1 {
+			t.Errorf("%v of %v: %v, want %v to %v", c.hits, c.n, got, c.low, c.high)
 		}
 	}
-	if c.Actual(2) != 2 || c.Predicted(1) != 2 || c.Errors() != 2 {
-		t.Errorf("actual %d, predicted %d, errors %d, want 2 of each", c.Actual(2), c.Predicted(1), c.Errors())
+	if got := Wilson(math.NaN(), 0); got[0] == got[0] || got[1] == got[1] {
+		t.Errorf("of no rows: %v", got)
 	}
 }
 
 func TestUndefinedIsNaN(t *testing.T) {
 	c := NewConfusion(2)
-	one := new(AUC[float32])
-	one.Add([]float32{1, 2}, []float32{1, 1})
+	one := new(Scores[float32])
+	one.Add([]float32{1, 2}, []float32{1, 1}, nil)
 	for name, v := range map[string]float64{"accuracy": c.Accuracy(), "precision": c.Precision(1), "recall": c.Recall(1),
-		"F1": c.F1(1), "AUC without rows": new(AUC[float64]).Value(), "AUC of one class": one.Value()} {
+		"F1": c.F1(1), "AUC without rows": new(Scores[float64]).AUC(), "AUC of one class": one.AUC(),
+		"average precision without rows": new(Scores[float64]).AveragePrecision(), "mean of nothing": new(Mean).Value()} {
 		if !math.IsNaN(v) {
 			t.Errorf("%s is %v, want NaN", name, v)
 		}
@@ -100,14 +144,14 @@ func TestAUC(t *testing.T) {
 				labels[i] = float64(2*rng.IntN(2) - 1)
 			}
 			labels[0], labels[n-1] = 1, -1
-			a := new(AUC[float64])
+			a := new(Scores[float64])
 			cut := rng.IntN(n)
-			a.Add(scores[:cut], labels[:cut])
-			a.Add(scores[cut:], labels[cut:])
-			if got, want := a.Value(), mannWhitney(scores, labels); got != want {
+			a.Add(scores[:cut], labels[:cut], nil)
+			a.Add(scores[cut:], labels[cut:], nil)
+			if got, want := a.AUC(), mannWhitney(scores, labels); got != want {
 				t.Fatalf("AUC of %v with labels %v is %v, want %v", scores, labels, got, want)
 			}
-			if got := a.Value(); got != mannWhitney(scores, labels) {
+			if got := a.AUC(); got != mannWhitney(scores, labels) {
 				t.Fatalf("the second time, AUC is %v", got)
 			}
 		}
@@ -118,7 +162,7 @@ func TestAUC(t *testing.T) {
 func TestAUCAgainstGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 5000
-	a := new(AUC[float64])
+	a := new(Scores[float64])
 	scores, labels, classes := make([]float64, n), make([]float64, n), make([]bool, n)
 	for i := range scores {
 		classes[i] = rng.IntN(3) == 0
@@ -129,34 +173,53 @@ func TestAUCAgainstGonum(t *testing.T) {
 			scores[i] += 40
 		}
 	}
-	a.Add(scores, labels)
+	a.Add(scores, labels, nil)
 	stat.SortWeightedLabeled(scores, classes, nil)
 	tpr, fpr, _ := stat.ROC(nil, scores, classes, nil)
-	got, want := a.Value(), integrate.Trapezoidal(fpr, tpr)
+	got, want := a.AUC(), integrate.Trapezoidal(fpr, tpr)
 	if math.Abs(got-want) > n*0x1p-52 {
 		t.Errorf("AUC is %v, gonum's %v", got, want)
 	}
 }
 
-// TestLogLoss: the mean doesn't depend on the pieces.
-func TestLogLoss(t *testing.T) {
+// TestSum: sums are those of exact fractions, rounded once, in any order.
+func TestSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	losses, sum := make([]float64, 10000), 0.0
-	for lo := 0; lo < len(losses); lo += 4096 {
-		run := 0.0
-		for i := lo; i < min(len(losses), lo+4096); i++ {
-			losses[i] = rng.ExpFloat64()
-			run += losses[i]
+	for range 200 {
+		numbers, exact := make([]float64, rng.IntN(60)), new(big.Rat)
+		for i := range numbers {
+			numbers[i] = math.Ldexp(rng.Float64()-0.5, rng.IntN(140)-70)
+			if i > 0 && rng.IntN(3) == 0 {
+				numbers[i] = -numbers[rng.IntN(i)]
+			}
+			if rng.IntN(5) == 0 {
+				numbers[i] = math.Ldexp(1, rng.IntN(110)-55) // halves between two numbers
+			}
+			exact.Add(exact, new(big.Rat).SetFloat64(numbers[i]))
 		}
-		sum += run
+		want, _ := exact.Float64()
+		for range 3 {
+			var s Sum
+			for _, v := range numbers {
+				s.Add(v)
+			}
+			if got := s.Value(); got != want {
+				t.Fatalf("sum of %v is %v, want %v", numbers, got, want)
+			}
+			rng.Shuffle(len(numbers), func(i, k int) { numbers[i], numbers[k] = numbers[k], numbers[i] })
+		}
 	}
-	for range 5 {
-		l := new(LogLoss)
-		cut := rng.IntN(len(losses))
-		l.Add(losses[:cut])
-		l.Add(losses[cut:])
-		if got := l.Value(); got != sum/10000 {
-			t.Errorf("%v in pieces of %d, want %v", got, cut, sum/10000)
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		numbers []float64
+		want    float64
+	}{{[]float64{1, inf, 2}, inf}, {[]float64{inf, -inf}, math.NaN()}, {[]float64{math.NaN(), 1}, math.NaN()}, {[]float64{1e308, 1e308, 1}, inf}, {nil, 0}} {
+		var s Sum
+		for _, v := range c.numbers {
+			s.Add(v)
+		}
+		if got := s.Value(); got != c.want && (got == got || c.want == c.want) {
+			t.Errorf("sum of %v is %v, want %v", c.numbers, got, c.want)
 		}
 	}
 }
@@ -187,7 +250,7 @@ func corners(tpr, fpr, thresholds []float64, positive, negative int) (kept []int
 }
 
 // area returns the area under a curve by the trapezoidal rule, in units of one row of either class.
-func area(curve []Point[float64]) (sum float64) {
+func area(curve []Point) (sum float64) {
 	for i := 1; i < len(curve); i++ {
 		a, b := curve[i-1], curve[i]
 		sum += float64(b.FalsePositives-a.FalsePositives) * float64(a.TruePositives+b.TruePositives) / 2
@@ -198,16 +261,16 @@ func area(curve []Point[float64]) (sum float64) {
 // TestPublishedCurve has the example in the documentation of scikit-learn's roc_curve, whose points are all corners. A
 // second curve has three corners.
 func TestPublishedCurve(t *testing.T) {
-	a := new(AUC[float64])
-	a.Add([]float64{0.1, 0.4, 0.35, 0.8}, []float64{-1, -1, 1, 1})
-	want := []Point[float64]{{math.Inf(1), 0, 0}, {0.8, 0, 1}, {0.4, 1, 1}, {0.35, 1, 2}, {0.1, 2, 2}}
-	if got := a.Curve(); !slices.Equal(got, want) {
+	a := new(Scores[float64])
+	a.Add([]float64{0.1, 0.4, 0.35, 0.8}, []float64{-1, -1, 1, 1}, nil)
+	want := []Point{{math.Inf(1), 0, 0}, {0.8, 0, 1}, {0.4, 1, 1}, {0.35, 1, 2}, {0.1, 2, 2}}
+	if got := a.ROC(); !slices.Equal(got, want) {
 		t.Errorf("curve %v, want %v", got, want)
 	}
-	a = new(AUC[float64])
-	a.Add([]float64{9, 8, 7, 6, 5, 4, 3, 2}, []float64{1, 1, 1, 1, -1, -1, -1, -1})
-	want = []Point[float64]{{math.Inf(1), 0, 0}, {6, 0, 4}, {2, 4, 4}}
-	if got := a.Curve(); !slices.Equal(got, want) {
+	a = new(Scores[float64])
+	a.Add([]float64{9, 8, 7, 6, 5, 4, 3, 2}, []float64{1, 1, 1, 1, -1, -1, -1, -1}, nil)
+	want = []Point{{math.Inf(1), 0, 0}, {6, 0, 4}, {2, 4, 4}}
+	if got := a.ROC(); !slices.Equal(got, want) {
 		t.Errorf("curve %v, want %v", got, want)
 	}
 }
@@ -218,7 +281,7 @@ func TestCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, levels := range []int{2, 7, 1 << 30} {
 		const n = 500
-		a := new(AUC[float64])
+		a := new(Scores[float64])
 		scores, labels, classes := make([]float64, n), make([]float64, n), make([]bool, n)
 		positive, negative := 0, 0
 		for i := range scores {
@@ -230,10 +293,10 @@ func TestCurve(t *testing.T) {
 				negative++
 			}
 		}
-		a.Add(scores, labels)
-		curve := a.Curve()
+		a.Add(scores, labels, nil)
+		curve := a.ROC()
 		for _, p := range curve {
-			want := Point[float64]{Threshold: p.Threshold}
+			want := Point{Threshold: p.Threshold}
 			for i, s := range scores {
 				if s >= p.Threshold && classes[i] {
 					want.TruePositives++
@@ -251,7 +314,7 @@ func TestCurve(t *testing.T) {
 		if len(curve) != len(kept) || levels > n && len(kept) == len(thresholds) {
 			t.Fatalf("%d levels: %d points, gonum has %d with %d corners", levels, len(curve), len(thresholds), len(kept))
 		}
-		if got, want := area(curve)/float64(positive)/float64(negative), a.Value(); math.Abs(got-want) > 1e-12 {
+		if got, want := area(curve)/float64(positive)/float64(negative), a.AUC(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%d levels: the area under the points is %v, that of all %v", levels, got, want)
 		}
 		for k, p := range curve {
@@ -262,12 +325,12 @@ func TestCurve(t *testing.T) {
 			}
 		}
 	}
-	a := new(AUC[float64])
-	if curve := a.Curve(); len(curve) != 1 || !math.IsInf(curve[0].Threshold, 1) {
+	a := new(Scores[float64])
+	if curve := a.ROC(); len(curve) != 1 || !math.IsInf(curve[0].Threshold, 1) {
 		t.Errorf("the curve of no rows is %v", curve)
 	}
-	a.Add([]float64{math.NaN(), 1, math.NaN()}, []float64{1, 1, -1})
-	if curve := a.Curve(); len(curve) != 3 || curve[1] != (Point[float64]{1, 0, 1}) || curve[2].TruePositives != 2 || curve[2].FalsePositives != 1 {
+	a.Add([]float64{math.NaN(), 1, math.NaN()}, []float64{1, 1, -1}, nil)
+	if curve := a.ROC(); len(curve) != 3 || curve[1] != (Point{1, 0, 1}) || curve[2].TruePositives != 2 || curve[2].FalsePositives != 1 {
 		t.Errorf("the curve with NaN is %v", curve)
 	}
 }

@@ -154,20 +154,20 @@ type evalReports struct {
 
 // An evalReport is what eval --json prints for a model. Undefined shares are null.
 type evalReport struct {
-	Model     string            `json:"model"`
-	Rows      int64             `json:"rows"`
-	Errors    int64             `json:"errors"`
-	Accuracy  *float64          `json:"accuracy"`
-	AUC       *float64          `json:"auc"`
-	LogLoss   *float64          `json:"log_loss"`
-	Classes   []schema.Class    `json:"classes"`
-	Positive  schema.Class      `json:"positive"`
-	Confusion metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
-	PerClass  []classReport     `json:"per_class"`
-	Baseline  *fit.Baseline     `json:"baseline"`
+	Model     string             `json:"model"`
+	Rows      int64              `json:"rows"`
+	Errors    int64              `json:"errors"`
+	Accuracy  *float64           `json:"accuracy"`
+	AUC       *float64           `json:"auc"`
+	LogLoss   *float64           `json:"log_loss"`
+	Classes   []schema.Class     `json:"classes"`
+	Positive  schema.Class       `json:"positive"`
+	Confusion *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
+	PerClass  []classReport      `json:"per_class"`
+	Baseline  *fit.Baseline      `json:"baseline"`
 	auc       float64
-	logLoss   float64                  // NaN of models without probabilities
-	curve     []metrics.Point[float64] // only with --roc
+	logLoss   float64         // NaN of models without probabilities
+	curve     []metrics.Point // only with --roc
 }
 
 type classReport struct {
@@ -199,7 +199,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 		if err := e.Add(ctx, b); err != nil {
 			return err
 		}
-		if held := e.Bytes(); held > max(leastScores, memory/2) {
+		if held := e.Scores.Bytes(); held > max(leastScores, memory/2) {
 			return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
 				say.Plural(e.Confusion.Rows(), "row"), say.Size(held), say.Size(memory))
 		}
@@ -211,11 +211,9 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	if e.Confusion.Rows() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name data that has some", strings.Join(paths, " "))
 	}
-	r := newEvalReport(m, e.Confusion, e.AUC(), e.LogLoss())
+	r := newEvalReport(m, e.Confusion, e.Scores.AUC(), e.LogLoss())
 	if o.roc != "" {
-		for _, p := range e.Curve() {
-			r.curve = append(r.curve, metrics.Point[float64]{Threshold: float64(p.Threshold), FalsePositives: p.FalsePositives, TruePositives: p.TruePositives})
-		}
+		r.curve = e.Scores.ROC()
 	}
 	return r, nil
 }
@@ -223,13 +221,12 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 // leastScores is the number of bytes that scores may take whatever --memory is.
 const leastScores = 48 << 20
 
-func newEvalReport(m *model.Model, c metrics.Confusion, auc, logLoss float64) *evalReport {
+func newEvalReport(m *model.Model, c *metrics.Confusion, auc, logLoss float64) *evalReport {
 	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), AUC: console.Finite(auc), LogLoss: console.Finite(logLoss),
 		Classes: m.Classes, Positive: m.Positive, Confusion: c, auc: auc, logLoss: logLoss}
-	counts := make([]int64, len(m.Classes))
+	counts := c.Counts()
 	for i, class := range m.Classes {
-		counts[i] = c.Actual(i)
-		r.PerClass = append(r.PerClass, classReport{class, c.Actual(i), console.Finite(c.Precision(i)), console.Finite(c.Recall(i)), console.Finite(c.F1(i))})
+		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), console.Finite(c.Recall(i)), console.Finite(c.F1(i))})
 	}
 	r.Baseline = fit.NewBaseline(m.Classes, counts)
 	return r
@@ -266,10 +263,10 @@ func (r *evalReport) text() []byte {
 	for i, c := range r.Classes {
 		row := []string{c.String()}
 		if wide {
-			row = append(row, say.Count(r.Confusion.Actual(i)), say.Count(r.Confusion[i][i]))
+			row = append(row, say.Count(r.PerClass[i].Rows), say.Count(r.Confusion.Count(i, i)))
 		} else {
-			for _, n := range r.Confusion[i] {
-				row = append(row, say.Count(n))
+			for k := range r.Classes {
+				row = append(row, say.Count(r.Confusion.Count(i, k)))
 			}
 		}
 		row = append(row, say.Fixed(r.Confusion.Precision(i), 4), say.Fixed(r.Confusion.Recall(i), 4), say.Fixed(r.Confusion.F1(i), 4))
@@ -292,8 +289,8 @@ const maxPredicted = 6
 // takenFor returns the wrong class that was predicted most often for a class, and how often.
 func (r *evalReport) takenFor(class int) string {
 	best, most := -1, int64(0)
-	for other, n := range r.Confusion[class] {
-		if other != class && n > most {
+	for other := range r.Classes {
+		if n := r.Confusion.Count(class, other); other != class && n > most {
 			best, most = other, n
 		}
 	}

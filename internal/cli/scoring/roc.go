@@ -52,7 +52,7 @@ func rocSchema(models int) *arrow.Schema {
 func writeROC(w *dataset.Writer, reports []*evalReport) error {
 	for _, r := range reports {
 		for i, c := range r.Classes {
-			if r.Confusion.Actual(i) == 0 {
+			if r.PerClass[i].Rows == 0 {
 				return fmt.Errorf("%s: no row is of class %s, so that there is no ROC curve: name data of both classes, or leave --roc out",
 					r.Model, c)
 			}
@@ -64,10 +64,10 @@ func writeROC(w *dataset.Writer, reports []*evalReport) error {
 		last := r.curve[len(r.curve)-1]
 		for _, p := range r.curve {
 			b.Field(0).(*array.Float64Builder).Append(p.Threshold)
-			b.Field(1).(*array.Int64Builder).Append(p.FalsePositives)
-			b.Field(2).(*array.Int64Builder).Append(p.TruePositives)
-			b.Field(3).(*array.Float64Builder).Append(float64(p.FalsePositives) / float64(last.FalsePositives))
-			b.Field(4).(*array.Float64Builder).Append(float64(p.TruePositives) / float64(last.TruePositives))
+			b.Field(1).(*array.Int64Builder).Append(int64(p.FalsePositives))
+			b.Field(2).(*array.Int64Builder).Append(int64(p.TruePositives))
+			b.Field(3).(*array.Float64Builder).Append(p.FalsePositives / last.FalsePositives)
+			b.Field(4).(*array.Float64Builder).Append(p.TruePositives / last.TruePositives)
 			if len(reports) > 1 {
 				b.Field(5).(*array.StringBuilder).Append(r.Model)
 			}

@@ -1,0 +1,91 @@
+package metrics
+
+import (
+	"math"
+	"sort"
+
+	"halfspace/kernel"
+)
+
+// BrierLoss returns the Brier loss of row r of a given class. p has the probabilities of each class. Of two classes it is
+// (1-p)^2 for the probability p of the class. Of more it is the sum over all classes of the square of p less 1 for the
+// row's class and 0 for others (Brier 1950).
+func BrierLoss[T kernel.Float](p [][]T, r, class int) float64 {
+	if len(p) == 2 {
+		off := 1 - float64(p[class][r])
+		return float64(off * off)
+	}
+	sum := 0.0
+	for k := range p {
+		off := float64(p[k][r])
+		if k == class {
+			off--
+		}
+		sum += float64(off * off)
+	}
+	return sum
+}
+
+// Bins is the number of bins of a Calibration.
+const Bins = 10
+
+// edges are the upper ends of all bins but the last.
+var edges = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
+
+// Calibration compares predicted probabilities of the positive class with what came true, in ten bins of equal width.
+// The zero value has no rows.
+type Calibration struct {
+	bins [Bins]struct {
+		rows                int64
+		probabilities, hits Mean
+	}
+}
+
+// Add adds a row with the predicted probability of the positive class. The weight is 1 if rows have none. A probability
+// of NaN counts in no bin.
+func (c *Calibration) Add(probability float64, positive bool, weight float64) {
+	if probability != probability {
+		return
+	}
+	b := &c.bins[sort.SearchFloat64s(edges, probability)]
+	b.rows++
+	hit := [1]float64{}
+	if positive {
+		hit[0] = 1
+	}
+	b.probabilities.Add([]float64{probability}, []float64{weight})
+	b.hits.Add(hit[:], []float64{weight})
+}
+
+// A Bin is the rows whose predicted probability is above Low and at most High. The first bin has those of 0 too.
+type Bin struct {
+	Low, High   float64
+	Rows        int64
+	Weight      float64
+	Probability float64 // mean of the predicted ones, NaN without rows
+	Share       float64 // of the rows that are positive, NaN without rows
+}
+
+// Bins returns the bins, from the lowest.
+func (c *Calibration) Bins() []Bin {
+	all := make([]Bin, Bins)
+	for i := range all {
+		b := &c.bins[i]
+		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: b.rows, Weight: b.hits.Weight(),
+			Probability: b.probabilities.Value(), Share: b.hits.Value()}
+	}
+	return all
+}
+
+// Error returns the expected calibration error: the mean distance of the predicted and the true share of the bins, by the
+// weight of their rows (Naeini, Cooper and Hauskrecht 2015). It is NaN without rows.
+func (c *Calibration) Error() float64 {
+	sum, weight := 0.0, 0.0
+	for _, b := range c.Bins() {
+		if b.Weight > 0 {
+			sum += float64(math.Abs(b.Probability-b.Share) * b.Weight)
+			weight += b.Weight
+		}
+	}
+	return sum / weight
+}

@@ -1,0 +1,206 @@
+package metrics
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Confusion counts rows by their class and the class predicted for them. Rows may have weights. A row of the weight 2
+// counts as two rows. Sums of weights are exact, so they don't depend on the order of the rows.
+type Confusion struct {
+	classes          int
+	rows             []int64 // number actual*classes + predicted
+	weights, squares []Sum   // of the weights of these rows; nil while all weights are 1
+	fractions        bool    // some weight is no whole number
+}
+
+// NewConfusion returns the confusion of no rows among that many classes.
+func NewConfusion(classes int) *Confusion {
+	return &Confusion{classes: classes, rows: make([]int64, classes*classes)}
+}
+
+// Add adds a row. Its weight is 0 or more, and 1 if rows have none.
+func (c *Confusion) Add(actual, predicted int, weight float64) {
+	i := actual*c.classes + predicted
+	if weight != 1 && c.weights == nil {
+		c.weights, c.squares = make([]Sum, len(c.rows)), make([]Sum, len(c.rows))
+		for k, n := range c.rows {
+			c.weights[k].Add(float64(n))
+			c.squares[k].Add(float64(n))
+		}
+	}
+	c.rows[i]++
+	if c.weights != nil {
+		c.weights[i].Add(weight)
+		c.squares[i].Add(float64(weight * weight))
+		c.fractions = c.fractions || weight != math.Trunc(weight)
+	}
+}
+
+// Rows returns the number of rows.
+func (c *Confusion) Rows() (n int64) {
+	for _, count := range c.rows {
+		n += count
+	}
+	return n
+}
+
+// Errors returns the number of rows whose prediction is not their class.
+func (c *Confusion) Errors() int64 {
+	n := c.Rows()
+	for k := range c.classes {
+		n -= c.rows[k*c.classes+k]
+	}
+	return n
+}
+
+// Count returns the number of rows of a class for which a class was predicted.
+func (c *Confusion) Count(actual, predicted int) int64 { return c.rows[actual*c.classes+predicted] }
+
+// Counts returns the number of rows of each class.
+func (c *Confusion) Counts() []int64 {
+	counts := make([]int64, c.classes)
+	for i, n := range c.rows {
+		counts[i/c.classes] += n
+	}
+	return counts
+}
+
+// Weighted tells whether some row has another weight than 1.
+func (c *Confusion) Weighted() bool { return c.weights != nil }
+
+// Weight returns the weight of the rows of a class for which a class was predicted, without weights their number.
+func (c *Confusion) Weight(actual, predicted int) float64 { return c.at(actual, predicted).weight }
+
+// A part is some of the rows: the sum of their weights, and that of the squares.
+type part struct{ weight, squares float64 }
+
+func (p part) plus(o part) part { return part{p.weight + o.weight, p.squares + o.squares} }
+
+func (c *Confusion) at(actual, predicted int) part {
+	i := actual*c.classes + predicted
+	if c.weights == nil {
+		return part{float64(c.rows[i]), float64(c.rows[i])}
+	}
+	return part{c.weights[i].Value(), c.squares[i].Value()}
+}
+
+func (c *Confusion) right() (p part) {
+	for k := range c.classes {
+		p = p.plus(c.at(k, k))
+	}
+	return p
+}
+
+func (c *Confusion) actual(class int) (p part) {
+	for k := range c.classes {
+		p = p.plus(c.at(class, k))
+	}
+	return p
+}
+
+func (c *Confusion) predicted(class int) (p part) {
+	for k := range c.classes {
+		p = p.plus(c.at(k, class))
+	}
+	return p
+}
+
+func (c *Confusion) all() (p part) {
+	for k := range c.classes {
+		p = p.plus(c.actual(k))
+	}
+	return p
+}
+
+// Total returns the weight of all rows.
+func (c *Confusion) Total() float64 { return c.all().weight }
+
+// ErrorWeight returns the weight of the rows whose prediction is not their class.
+func (c *Confusion) ErrorWeight() float64 {
+	wrong := 0.0
+	for i := range c.rows {
+		if actual, predicted := i/c.classes, i%c.classes; actual != predicted {
+			wrong += c.at(actual, predicted).weight
+		}
+	}
+	return wrong
+}
+
+// Accuracy returns the share of rows whose prediction is their class, NaN without rows.
+func (c *Confusion) Accuracy() float64 { return c.right().weight / c.all().weight }
+
+// Precision returns the share of right ones among the predictions of a class, NaN if it was never predicted.
+func (c *Confusion) Precision(class int) float64 {
+	return c.at(class, class).weight / c.predicted(class).weight
+}
+
+// Recall returns the share of the rows of a class for which it was predicted, NaN if the class has no rows.
+func (c *Confusion) Recall(class int) float64 {
+	return c.at(class, class).weight / c.actual(class).weight
+}
+
+// F1 returns the harmonic mean of a class's precision and recall, NaN if it has no rows and was never predicted.
+func (c *Confusion) F1(class int) float64 {
+	return 2 * c.at(class, class).weight / (c.predicted(class).weight + c.actual(class).weight)
+}
+
+// MacroF1 returns the mean of F1 over the classes that have rows or were predicted.
+func (c *Confusion) MacroF1() float64 {
+	sum, n := 0.0, 0.0
+	for k := range c.classes {
+		if f := c.F1(k); f == f {
+			sum, n = sum+f, n+1
+		}
+	}
+	return sum / n
+}
+
+// AccuracyInterval returns the Wilson interval of the accuracy.
+func (c *Confusion) AccuracyInterval() Interval { return c.interval(c.Accuracy(), c.all()) }
+
+// PrecisionInterval returns the Wilson interval of the precision of a class.
+func (c *Confusion) PrecisionInterval(class int) Interval {
+	return c.interval(c.Precision(class), c.predicted(class))
+}
+
+// RecallInterval returns the Wilson interval of the recall of a class.
+func (c *Confusion) RecallInterval(class int) Interval {
+	return c.interval(c.Recall(class), c.actual(class))
+}
+
+// interval returns the interval of a share of some rows. Whole weights are numbers of equal rows. With other weights, the
+// rows are worth (sum of weights)^2 / (sum of their squares) rows of equal weight (Kish 1965, "Survey Sampling").
+func (c *Confusion) interval(share float64, of part) Interval {
+	n := of.weight
+	if c.fractions {
+		n = of.weight * of.weight / of.squares
+	}
+	return Wilson(share, n)
+}
+
+// MarshalJSON writes the weight of each class's rows by the class predicted: [class][predicted class].
+func (c *Confusion) MarshalJSON() ([]byte, error) {
+	table := make([][]float64, c.classes)
+	for k := range table {
+		for p := range c.classes {
+			table[k] = append(table[k], c.Weight(k, p))
+		}
+	}
+	return json.Marshal(table)
+}
+
+// An Interval is the lowest and the highest share that a sample is in accord with.
+type Interval [2]float64
+
+// quantile97 is the number that a normal variable is below with the chance 0.975.
+const quantile97 = 1.959963984540054
+
+// Wilson returns the 95 % interval of a share that was found among n rows (Wilson 1927, "Probable inference, the law of
+// succession, and statistical inference"). Both ends are NaN if n is 0.
+func Wilson(share, n float64) Interval {
+	const z = quantile97
+	center, half := share+z*z/(2*n), z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	scale := 1 + z*z/n
+	return Interval{max(0, (center-half)/scale), min(1, (center+half)/scale)}
+}

@@ -1,0 +1,217 @@
+package metrics
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/kernel"
+)
+
+// Scores keeps every score of rows of two classes, for the figures that depend on the order of scores: the area under
+// the ROC curve, average precision, both curves, and the threshold that is best. A score of NaN ranks below every other.
+// Rows may have weights. A row of the weight 2 counts as two rows. The zero value has no rows.
+type Scores[T kernel.Float] struct {
+	positive, negative side[T]
+	sorted             bool
+}
+
+// Add adds rows by their scores, as many labels and as many weights. A label above zero is a positive row. Without
+// weights, nil, each row counts once.
+func (s *Scores[T]) Add(scores, labels []T, weights []float64) {
+	if len(scores) != len(labels) || weights != nil && len(weights) != len(scores) {
+		panic("metrics: the numbers of scores, labels and weights differ")
+	}
+	s.sorted = false
+	for i, score := range scores {
+		to := &s.negative
+		if labels[i] > 0 {
+			to = &s.positive
+		}
+		if weights != nil && to.weights == nil {
+			to.weights = slices.Repeat([]float64{1}, len(to.scores))
+		}
+		to.scores = append(to.scores, score)
+		if weights != nil {
+			to.weights = append(to.weights, weights[i])
+		} else if to.weights != nil {
+			to.weights = append(to.weights, 1)
+		}
+	}
+}
+
+// Bytes returns the most bytes that the scores take. A slice that grows is in memory twice for a while, and grows by a
+// quarter.
+func (s *Scores[T]) Bytes() int64 {
+	const share = 9 // fourths
+	rows, weights := len(s.positive.scores)+len(s.negative.scores), len(s.positive.weights)+len(s.negative.weights)
+	return (int64(rows)*int64(unsafe.Sizeof(T(0))) + 8*int64(weights)) * share / 4
+}
+
+// sort sorts the rows of each class by their scores, in place.
+func (s *Scores[T]) sort() {
+	if s.sorted {
+		return
+	}
+	var g errgroup.Group
+	for _, side := range []*side[T]{&s.positive, &s.negative} {
+		g.Go(func() error { side.sort(); return nil })
+	}
+	g.Wait() // no error
+	s.sorted = true
+}
+
+// A side is the rows of one class.
+type side[T kernel.Float] struct {
+	scores  []T
+	weights []float64 // nil: all are 1
+}
+
+func (s *side[T]) sort() {
+	if s.weights == nil {
+		slices.Sort(s.scores)
+	} else {
+		sort.Sort(s)
+	}
+}
+
+func (s *side[T]) Len() int           { return len(s.scores) }
+func (s *side[T]) Less(i, k int) bool { return less(s.scores[i], s.scores[k]) }
+func (s *side[T]) Swap(i, k int) {
+	s.scores[i], s.scores[k] = s.scores[k], s.scores[i]
+	s.weights[i], s.weights[k] = s.weights[k], s.weights[i]
+}
+
+// take adds to sum the weights of the rows before row n whose score is at least that one. It returns the number of rows
+// that are left.
+func (s *side[T]) take(n int, at T, sum *Sum) int {
+	first := n
+	for ; n > 0 && !less(s.scores[n-1], at); n-- {
+		if s.weights != nil {
+			sum.Add(s.weights[n-1])
+		}
+	}
+	if s.weights == nil && n < first {
+		sum.Add(float64(first - n))
+	}
+	return n
+}
+
+// less orders scores as slices.Sort does.
+func less[T kernel.Float](a, b T) bool {
+	return a < b || a != a && b == b
+}
+
+// A Point of a curve is a threshold, and the weights of the rows of either class whose score is that or more: their
+// numbers if rows have no weights.
+type Point struct{ Threshold, FalsePositives, TruePositives float64 }
+
+// Precision returns the share of positive rows among those of a point, NaN if it has no rows.
+func (p Point) Precision() float64 { return p.TruePositives / (p.TruePositives + p.FalsePositives) }
+
+// points returns a point of no rows, whose threshold is infinite, and one for each different score, from the highest to
+// the lowest.
+func (s *Scores[T]) points() iter.Seq[Point] {
+	return func(yield func(Point) bool) {
+		s.sort()
+		p, n := len(s.positive.scores), len(s.negative.scores)
+		var positive, negative Sum
+		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p > 0 || n > 0); {
+			var at T
+			if n == 0 || p > 0 && less(s.negative.scores[n-1], s.positive.scores[p-1]) {
+				at = s.positive.scores[p-1]
+			} else {
+				at = s.negative.scores[n-1]
+			}
+			p, n = s.positive.take(p, at, &positive), s.negative.take(n, at, &negative)
+			point = Point{float64(at), negative.Value(), positive.Value()}
+		}
+	}
+}
+
+// last returns the point of all rows.
+func (s *Scores[T]) last() (last Point) {
+	var positive, negative Sum
+	lowest := T(math.NaN())
+	s.positive.take(len(s.positive.scores), lowest, &positive)
+	s.negative.take(len(s.negative.scores), lowest, &negative)
+	return Point{math.NaN(), negative.Value(), positive.Value()}
+}
+
+// AUC returns the area under the ROC curve: the probability that a random positive row has a higher score than a random
+// negative one. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It is NaN unless there are rows
+// of both classes. It is the exact area, rounded once, while 2*P*N < 2^53 for P positive and N negative rows without
+// weights. Otherwise there are some roundings more.
+func (s *Scores[T]) AUC() float64 {
+	var area Sum
+	var before Point
+	for p := range s.points() {
+		width, heights := p.FalsePositives-before.FalsePositives, p.TruePositives+before.TruePositives
+		if width > 0 {
+			product := float64(width * heights)
+			area.Add(product)
+			area.Add(math.FMA(width, heights, -product))
+		}
+		before = p
+	}
+	return area.Value() / 2 / (before.FalsePositives * before.TruePositives)
+}
+
+// AveragePrecision returns the mean of the precisions at each different score as a threshold, each with the weight of
+// the positive rows that have this score. It is NaN without positive rows.
+func (s *Scores[T]) AveragePrecision() float64 {
+	var sum Sum
+	var before Point
+	for p := range s.points() {
+		if more := p.TruePositives - before.TruePositives; more > 0 {
+			sum.Add(float64(more * p.Precision()))
+		}
+		before = p
+	}
+	return sum.Value() / before.TruePositives
+}
+
+// ROC returns the corners of the ROC curve, from the point of no rows to that of all rows. Points on the straight line
+// between two others are left out, which leaves the area as it is. It sorts the scores in place.
+func (s *Scores[T]) ROC() []Point {
+	return thinned(s.points(), func(a, b, c Point) bool {
+		return equalProducts(b.FalsePositives-a.FalsePositives, c.TruePositives-b.TruePositives, b.TruePositives-a.TruePositives, c.FalsePositives-b.FalsePositives)
+	})
+}
+
+// PrecisionRecall returns the points of the precision-recall curve, from the highest threshold to the lowest. The recall
+// of a point is its true positives over those of the last point. Points between two others of the same precision, or of
+// the same recall, are left out. It is nil without positive rows. It sorts the scores in place.
+func (s *Scores[T]) PrecisionRecall() []Point {
+	if s.last().TruePositives == 0 {
+		return nil
+	}
+	curve := thinned(s.points(), func(a, b, c Point) bool {
+		same := func(x, y Point) bool { // precision
+			return x.TruePositives+x.FalsePositives > 0 && equalProducts(x.TruePositives, y.FalsePositives, y.TruePositives, x.FalsePositives)
+		}
+		return a.TruePositives == c.TruePositives && a.FalsePositives > 0 || same(a, b) && same(b, c)
+	})
+	return curve[1:] // no rows have no precision
+}
+
+// thinned returns points without those that are between the points beside them. The first two stay.
+func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) (curve []Point) {
+	for next := range points {
+		if last := len(curve) - 1; last > 0 && between(curve[last-1], curve[last], next) {
+			curve = curve[:last]
+		}
+		curve = append(curve, next)
+	}
+	return curve
+}
+
+// equalProducts tells whether a*b is c*d, exactly.
+func equalProducts(a, b, c, d float64) bool {
+	p, q := float64(a*b), float64(c*d)
+	return p == q && math.FMA(a, b, -p) == math.FMA(c, d, -q)
+}

@@ -1,0 +1,77 @@
+package metrics
+
+import "math"
+
+// A Sum adds numbers up exactly, and rounds once (Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast
+// robust geometric predicates"). So it doesn't depend on the order of the numbers. The zero value is the sum of none.
+type Sum struct {
+	parts   []float64 // their exact sum is that of the numbers; no two have bits of the same worth, the least comes first
+	special float64   // sum of infinities and NaN; 0 where there are none
+}
+
+// Add adds a number.
+func (s *Sum) Add(x float64) {
+	kept := s.parts[:0]
+	for _, y := range s.parts {
+		if math.Abs(x) < math.Abs(y) {
+			x, y = y, x
+		}
+		high := x + y
+		if low := y - (high - x); low != 0 {
+			kept = append(kept, low)
+		}
+		x = high
+	}
+	if x-x != 0 { // an infinity, NaN or an overflow
+		s.special += x
+		kept, x = kept[:0], 0
+	}
+	s.parts = append(kept, x)
+}
+
+// Value returns the sum, rounded to the nearest float64.
+func (s *Sum) Value() float64 {
+	if s.special != 0 {
+		return s.special
+	}
+	i := len(s.parts) - 1
+	if i < 0 {
+		return 0
+	}
+	high, low := s.parts[i], 0.0
+	for i--; i >= 0 && low == 0; i-- {
+		x := high
+		high = x + s.parts[i]
+		low = s.parts[i] - (high - x)
+	}
+	if i >= 0 && (low < 0) == (s.parts[i] < 0) && low != 0 { // half a unit, and more of the same sign below it
+		if up := high + 2*low; up-high == 2*low {
+			high = up
+		}
+	}
+	return high
+}
+
+// A Mean is the mean of numbers by their weights. It adds up exactly. The zero value is the mean of none.
+type Mean struct{ sum, weight Sum }
+
+// Add adds numbers and as many weights. Without weights, nil, each number counts once.
+func (m *Mean) Add(values, weights []float64) {
+	if weights == nil {
+		for _, v := range values {
+			m.sum.Add(v)
+		}
+		m.weight.Add(float64(len(values)))
+		return
+	}
+	for i, v := range values {
+		m.sum.Add(float64(v * weights[i]))
+		m.weight.Add(weights[i])
+	}
+}
+
+// Weight returns the sum of the weights.
+func (m *Mean) Weight() float64 { return m.weight.Value() }
+
+// Value returns the mean, NaN without numbers or if all weights are 0.
+func (m *Mean) Value() float64 { return m.sum.Value() / m.weight.Value() }
