@@ -244,3 +244,19 @@ func TestPanicIsOneLine(t *testing.T) {
 		t.Errorf("status %d: %q", status, stderr.String())
 	}
 }
+
+// TestNothingKept: a run of the program leaves nothing on the heap for the process: tests run it ten thousand times.
+func TestNothingKept(t *testing.T) {
+	objects := func(runs int) uint64 {
+		for range runs {
+			succeed(t, "cpu")
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapObjects
+	}
+	if before, after := objects(3), objects(100); after > before+1000 {
+		t.Errorf("100 runs leave %d objects", after-before)
+	}
+}

@@ -1,129 +1,240 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"halfspace/block"
 	"halfspace/internal/cli/training"
 	"halfspace/model"
 )
 
-// flippedData flips one bit of a file of data. verify must tell it from the one that the model was learned from, and locate rows that
-// differ.
+// flippedData flips one bit of a file of data. verify must tell it from the one that the model was learned from. If rows differ it must name
+// their runs, and no other.
 func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	m := in("m.json")
-	succeed(t, "gen", "--rows", "9000", "--features", "2", "--noise", "0.1", "--out", in("d.csv"))
-	succeed(t, "convert", in("d.csv"), "--out", in("d.arrow"))
-	whole := [2][]byte{}
-	for i, name := range []string{"d.csv", "d.arrow"} {
-		succeed(t, "train", in(name), "--label", "label", "--algo", "perceptron", "--epochs", "2", "--out", m, "--receipt", in(name)+".json")
+	read := func(name string) []byte {
 		text, err := os.ReadFile(in(name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole[i] = text
+		return text
 	}
-	lines := strings.Split(string(whole[0]), "\n")
-	i := 0
-	return func(rng *rand.Rand) (end, lost string) {
-		data, whole := in([]string{"d.csv", "d.arrow"}[i%2]), whole[i%2]
-		i++
-		at := rng.IntN(len(whole))
-		row := int64(strings.Count(string(whole[:at]), "\n")) - 1 // -1 in the header
-		flipped := slices.Clone(whole)
-		flipped[at] ^= 1 << rng.IntN(8)
-		if err := os.WriteFile(data, flipped, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(data, ".arrow") { // find the row by the text of the rows
-			row = -1
-			if status, _, _ := command("convert", data, "--out", in("other.csv")); status == exitDone {
-				other, err := os.ReadFile(in("other.csv"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for n, line := range strings.Split(string(other), "\n") {
-					if n < len(lines) && line != lines[n] {
-						row = int64(n) - 1
-						break
-					}
-				}
-			}
-		}
-		status, stdout, stderr := command("verify", "--json", "--model", m, "--receipt", data+".json", data)
-		var v training.Verdict
-		wrong := false
-		switch {
-		case stdout == "": // the file can't be read
-			end, wrong = "unreadable", status != exitFailed || !isOneLine(stderr) || !strings.Contains(stderr, data)
-		case json.Unmarshal([]byte(stdout), &v) != nil || len(v.Files) != 1:
-			end, wrong = "failed", true
-		case v.Unread != "": // with the features of the model
-			end, wrong = "unreadable", v.Verified || !strings.Contains(v.Unread, data)
-		case len(v.Runs) > 0:
-			end, wrong = "located", row >= 0 && (row < v.Runs[0].First || row > v.Runs[0].Last)
-		default: // the text of a number that stays the same, or of the label's name
-			end, wrong = "same rows", !v.Verified
-		}
-		if wrong {
-			lost = fmt.Sprintf("byte %d, row %d: status %d, %s%s", at, row, status, stdout, stderr)
-		}
-		return end, lost
-	}
-}
-
-// flippedFiles flips one bit of a model, a receipt or a cache. The first two must be refused. The cache must be refused, or made anew for
-// the same model.
-func flippedFiles(t *testing.T) func(*rand.Rand) (end, lost string) {
-	w := place(t, noisy(t, "3000"), "--algo", "perceptron", "--epochs", "1", "--receipt", "DIR/r.json", "--cache", "DIR/cache")
-	names := []string{"m.json", "r.json", "cache"}
-	whole := map[string][]byte{}
+	names := []string{"d.csv", "d.svm", "d.arrow", "d.parquet"}
+	whole, rows := map[string][]byte{}, map[string][]string{}
+	succeed(t, "gen", "--rows", "9000", "--features", "2", "--noise", "0.1", "--out", in("d.csv"))
 	for _, name := range names {
-		text, err := os.ReadFile(w.in(name))
-		if err != nil {
-			t.Fatal(err)
+		if name != "d.csv" {
+			succeed(t, "convert", in("d.csv"), "--out", in(name))
 		}
-		whole[name] = text
+		succeed(t, "train", in(name), "--label", "label", "--algo", "perceptron", "--epochs", "2", "--out", in(name)+".m", "--receipt", in(name)+".r")
+		succeed(t, "convert", in(name), "--out", in("rows.csv"))
+		whole[name], rows[name] = read(name), strings.Split(string(read("rows.csv")), "\n")
 	}
 	i := 0
 	return func(rng *rand.Rand) (end, lost string) {
 		name := names[i%len(names)]
 		i++
-		flipped := slices.Clone(whole[name])
-		at := rng.IntN(8 * len(flipped))
-		flipped[at/8] ^= 1 << (at % 8)
-		if err := os.WriteFile(w.in(name), flipped, 0o600); err != nil {
+		at, flipped := rng.IntN(len(whole[name])), slices.Clone(whole[name])
+		flipped[at] ^= 1 << rng.IntN(8)
+		if err := os.WriteFile(in(name), flipped, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		var err error
-		switch name {
-		case "m.json":
-			_, err = model.Load(w.in(name))
-		case "r.json":
-			_, err = model.LoadReceipt(w.in(name))
-		default:
-			status, _, stderr := command(w.args...)
-			switch {
-			case status == exitFailed && isOneLine(stderr) && strings.Contains(stderr, "it is no cache of halfspace"):
-				return "refused", ""
-			case status != exitDone || w.finished(t, names...) != "":
-				return "failed", fmt.Sprintf("bit %d of the cache: status %d, %s, %s", at, status, stderr, w.finished(t, names...))
-			case strings.Contains(stderr, "the cache is made anew"):
-				return "made anew", ""
+		status, stdout, stderr := command("verify", "--json", "--model", in(name)+".m", "--receipt", in(name)+".r", in(name))
+		var v training.Verdict
+		wrong := ""
+		switch {
+		case stdout == "": // the file can't be read
+			if end, wrong = unreadable(stderr, in(name), whole[name], at); status != exitFailed || !isOneLine(stderr) {
+				wrong = "no error in a line"
 			}
-			return "same rows", "" // padding between blocks, which nobody reads
+		case json.Unmarshal([]byte(stdout), &v) != nil || len(v.Files) != 1:
+			end, wrong = "failed", "it isn't the verdict of a file that differs"
+		case v.Unread != "": // with the features of the model
+			if end, wrong = unreadable(v.Unread, in(name), whole[name], at); v.Verified {
+				wrong = "verified"
+			}
+		default:
+			var runs []training.RowRange
+			if status, _, stderr := command("convert", in(name), "--keep", rows[name][0], "--out", in("rows.csv")); status == exitDone {
+				runs = otherRuns(rows[name], strings.Split(string(read("rows.csv")), "\n"))
+			} else {
+				wrong = stderr
+			}
+			if end = "located"; len(v.Runs) == 0 { // the text of a number that stays the same, or bytes that mean nothing
+				end = "same rows"
+			}
+			if !slices.Equal(v.Runs, runs) || v.Verified != (len(runs) == 0) {
+				wrong = fmt.Sprintf("rows of %v differ", runs)
+			}
+		}
+		if wrong != "" {
+			lost = fmt.Sprintf("byte %d of %s: %s: status %d, %s%s", at, name, wrong, status, stdout, stderr)
+		}
+		return end, lost
+	}
+}
+
+// places is what an error says of the place in a file.
+var places = regexp.MustCompile(`(line|row) ([0-9]+)|column`)
+
+// unreadable returns how the try of a file ends that can't be read, by the place that its error names, and what is wrong with the error.
+func unreadable(stderr, path string, whole []byte, at int) (end, wrong string) {
+	_, text, ok := strings.Cut(stderr, path+": ")
+	if !ok {
+		return "unreadable", "the error doesn't name the file"
+	}
+	end = "unreadable, in a header or footer"
+	for _, place := range places.FindAllStringSubmatch(text, -1) {
+		switch n, _ := strconv.Atoi(place[2]); place[1] {
+		case "line":
+			if line := 1 + bytes.Count(whole[:at], []byte("\n")); n < line-1 || n > line+1 {
+				wrong = fmt.Sprintf("line %d was changed", line)
+			}
+			return "unreadable, with the line or row", wrong
+		case "row":
+			return "unreadable, with the line or row", ""
+		default:
+			end = "unreadable, with the column"
+		}
+	}
+	return end, ""
+}
+
+// otherRuns returns the runs with differing rows of two CSV files, as verify tells them. Numbers are the same if they are as float32.
+func otherRuns(a, b []string) (runs []training.RowRange) {
+	same := func(i int) bool {
+		switch {
+		case i >= len(a) || i >= len(b):
+			return false
+		case a[i] == b[i]:
+			return true
+		}
+		return slices.EqualFunc(strings.Split(a[i], ","), strings.Split(b[i], ","), func(x, y string) bool {
+			v, err := strconv.ParseFloat(x, 32)
+			w, fail := strconv.ParseFloat(y, 32)
+			return x == y || err == nil && fail == nil && v == w
+		})
+	}
+	rows := int64(max(len(a), len(b)) - 2) // without the header, and what is after the last line
+	for row := range rows {
+		if same(int(row) + 1) {
+			continue
+		}
+		first := row / block.RunRows * block.RunRows
+		last := min(first+block.RunRows, rows) - 1
+		switch n := len(runs); {
+		case n > 0 && runs[n-1].Last == last:
+		case n > 0 && runs[n-1].Last == first-1:
+			runs[n-1].Last = last
+		default:
+			runs = append(runs, training.RowRange{First: first, Last: last})
+		}
+	}
+	return runs
+}
+
+// flip returns data with one bit flipped, and its number.
+func flip(rng *rand.Rand, data []byte) (flipped []byte, bit int) {
+	flipped, bit = slices.Clone(data), rng.IntN(8*len(data))
+	flipped[bit/8] ^= 1 << (bit % 8)
+	return flipped, bit
+}
+
+// contents returns the files of a workplace by their names.
+func (w *workplace) contents(t *testing.T, names ...string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, name := range names {
+		text, err := os.ReadFile(w.in(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = text
+	}
+	return all
+}
+
+// flippedResults flips one bit of a model or a receipt, which must be refused.
+func flippedResults(t *testing.T) func(*rand.Rand) (end, lost string) {
+	names := []string{"m.json", "r.json"}
+	w := place(t, noisy(t, "30000"), "--algo", "perceptron", "--epochs", "20", "--receipt", "DIR/r.json")
+	whole := w.contents(t, names...)
+	i := 0
+	return func(rng *rand.Rand) (end, lost string) {
+		name := names[i%len(names)]
+		i++
+		flipped, bit := flip(rng, whole[name])
+		var err error
+		if name == "m.json" {
+			_, err = model.Read(bytes.NewReader(flipped))
+		} else {
+			_, err = model.ReadReceipt(bytes.NewReader(flipped))
 		}
 		if err == nil {
-			return "failed", fmt.Sprintf("bit %d of %s isn't seen", at, name)
+			return "failed", fmt.Sprintf("bit %d of %s isn't seen", bit, name)
 		}
 		return "refused", ""
+	}
+}
+
+// flippedStates flips one bit of a cache or of the last checkpoint. A cache must be refused, or made anew for the same model. With --resume
+// the training goes on from the checkpoint before to the same model.
+func flippedStates(t *testing.T) func(*rand.Rand) (end, lost string) {
+	names := []string{"m.json", "r.json", "cache"}
+	w := place(t, noisy(t, "3000"), "--algo", "perceptron", "--epochs", "4", "--receipt", "DIR/r.json", "--cache", "DIR/cache",
+		"--checkpoint", "DIR/points", "--checkpoint-every", "1")
+	points, err := filepath.Glob(w.in("points/*"))
+	if err != nil || len(points) != 2 {
+		t.Fatalf("checkpoints %q, error %v", points, err)
+	}
+	kept := []string{"cache"}
+	for _, path := range points {
+		kept = append(kept, filepath.Join("points", filepath.Base(path)))
+	}
+	whole := w.contents(t, kept...)
+	last := slices.Max(kept[1:])
+	i := 0
+	return func(rng *rand.Rand) (end, lost string) {
+		w.reset(t)
+		if err := os.Mkdir(w.in("points"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		name := []string{"cache", last}[i%2]
+		i++
+		bit := 0
+		for other, text := range whole {
+			if other == name {
+				text, bit = flip(rng, text)
+			}
+			if err := os.WriteFile(w.in(other), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		status, _, stderr := command(append(slices.Clone(w.args), "--resume")...)
+		what := w.finished(t, append(names, "points")...)
+		switch {
+		case status == exitFailed && isOneLine(stderr) && strings.Contains(stderr, "it is no cache of halfspace"):
+			return "refused", ""
+		case status != exitDone || what != "":
+			return "failed", fmt.Sprintf("bit %d of %s: status %d, %s, %s", bit, name, status, stderr, what)
+		case strings.Contains(stderr, "the cache is made anew"):
+			return "made anew", ""
+		case strings.Contains(stderr, "can't be used: its checksum is wrong") && name == last:
+			return "resumed from the one before", ""
+		case name == last:
+			return "failed", fmt.Sprintf("bit %d of %s isn't seen: %s", bit, name, stderr)
+		}
+		return "same rows", "" // padding between blocks, which nobody reads
 	}
 }

@@ -41,8 +41,9 @@ var mishaps = []mishap{
 	{"changed data", "a file of data is cut, written to, replaced or removed while it is streamed", 6, 200, changed},
 	{"changed cache", "a cache is cut or written to while it is read", 3, 100, changedCache},
 	{"little address space", "`ulimit -v` of 0.6 to 1.6 GiB", 1, 30, littleMemory},
-	{"a flipped bit of data", "in a CSV or Arrow file; `verify` with a receipt, which names the run of rows", 20, 10000, flippedData},
-	{"a flipped bit of a file", "a model, a receipt or a cache", 60, 10000, flippedFiles},
+	{"a flipped bit of data", "in a CSV, svmlight, Arrow or Parquet file; `verify` with a receipt, which names the runs of rows that differ, and no other", 40, 10000, flippedData},
+	{"a flipped bit of a model or receipt", "which must be refused", 60, 10000, flippedResults},
+	{"a flipped bit of a state", "a cache, or the last checkpoint with `--resume`", 20, 2000, flippedStates},
 	{"20 runs on a cache", "at the same time, which make it or read it", 1, 20, crowded},
 }
 

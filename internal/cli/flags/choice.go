@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
@@ -29,10 +30,29 @@ func AddChoice(cmd *cobra.Command, c *Choice, name, usage string, words ...strin
 	completeWords(cmd, name, words)
 }
 
+// wordsOf is the annotation of a flag with the words that it takes.
+const wordsOf = "halfspace_words"
+
 func completeWords(cmd *cobra.Command, name string, words []string) {
-	err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic("flags: " + err.Error()) // the flag isn't there, or has a completion already
+	if err := cmd.Flags().SetAnnotation(name, wordsOf, words); err != nil {
+		panic("flags: " + err.Error()) // the flag isn't there
+	}
+}
+
+// Complete tells cobra which words the flags of a command, and of those below it, take. Cobra keeps such a flag as long as the process
+// lives, and all that its value is part of. So only a command line that asks for completions needs Complete.
+func Complete(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		words := f.Annotations[wordsOf]
+		if words == nil {
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic("flags: " + err.Error()) // it has a completion already
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		Complete(sub)
 	}
 }
 

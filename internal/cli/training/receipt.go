@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"halfspace/block"
+	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/kernel"
@@ -169,12 +171,11 @@ func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 	return all
 }
 
-// differingFiles names the files that aren't among those of the receipt, and those of the receipt that aren't among these. A file that
-// differs stands for one of the same name. Of standard input a receipt has no file.
-func (t *trainer[T]) differingFiles(ctx context.Context, r *model.Receipt, paths []string) (differ, absent []string, err error) {
-	now, err := t.sumFiles(ctx, paths)
-	if err != nil || len(r.Files) == 0 {
-		return nil, nil, err
+// differingFiles names the files of now that aren't among those of the receipt, and those of the receipt that aren't among these. A file
+// that differs stands for one of the same name. Of standard input a receipt has no file.
+func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []string) {
+	if len(r.Files) == 0 {
+		return nil, nil
 	}
 	for _, f := range now {
 		if !slices.ContainsFunc(r.Files, func(of model.FileSum) bool { return of.SHA256 == f.SHA256 }) {
@@ -188,7 +189,68 @@ func (t *trainer[T]) differingFiles(ctx context.Context, r *model.Receipt, paths
 			absent = append(absent, f.Name)
 		}
 	}
-	return differ, absent, nil
+	return differ, absent
+}
+
+// comparedBefore compares the files with those of the receipt, if there is one. If some differ, it compares the rows. It returns true if
+// they are others than those of the receipt and of the model: no training of them gives the model.
+func (t *trainer[T]) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+	if r.receipt == nil {
+		return false, nil
+	}
+	now, err := t.sumFiles(ctx, slices.Concat(paths, validation))
+	if err != nil {
+		return false, err
+	}
+	r.v.Files, r.v.Absent = differingFiles(r.receipt, now)
+	if slices.EqualFunc(now, r.receipt.Files, func(a, b model.FileSum) bool { return a.SHA256 == b.SHA256 }) {
+		return false, nil
+	}
+	return t.compared(ctx, r, paths, validation)
+}
+
+// compared is compareRows, which notes why rows can't be read.
+func (t *trainer[T]) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+	r.compared = true
+	if slices.Contains(paths, "-") {
+		r.v.Unread = "standard input can't be read twice: name a file"
+		return false, nil
+	}
+	others, err = t.compareRows(ctx, r, paths, validation)
+	if err != nil && ctx.Err() == nil {
+		r.v.Unread, err = err.Error(), nil
+	}
+	return others, err
+}
+
+// compareRows reads the rows with the features of the model, and compares their sums with those of the receipt. It returns true if the
+// sums differ and the fingerprint isn't that of the model either.
+func (t *trainer[T]) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+	opt := *t.trainOptions
+	opt.Columns.Follow(r.m.Spec())
+	opt.LearnFrom = nil
+	look := &trainer[T]{App: t.App, trainOptions: &opt, bar: t.bar}
+	defer look.close()
+	if err := look.open(ctx, paths, validation); err != nil {
+		return false, err
+	}
+	var now model.Receipt
+	if now.Rows, err = fit.SumRows(ctx, look.data.Source, t.Workers); err != nil {
+		return false, err
+	}
+	if held := look.validation.Source; held != nil {
+		sums, err := fit.SumRows(ctx, held, t.Workers)
+		if err != nil {
+			return false, err
+		}
+		now.Validation = &sums
+	}
+	if r.v.Runs = differingRuns(r.receipt, &now); len(r.v.Runs) == 0 {
+		return false, nil
+	}
+	r.v.Rows = look.data.Source.Rows()
+	print, err := block.Fingerprint(ctx, look.data.Source, t.Workers)
+	return print != r.m.Data.Fingerprint, err
 }
 
 // differingRuns returns the rows whose sums differ.

@@ -201,8 +201,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		t.learner = cv.Best()
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt, opt.Checkpoint = t.survey, t.share, receipt, t.saved
-	bar := t.bar // not t, which has the rows: the options outlive the run in tests, since cobra keeps every flag that has completions
-	t.learner.Settings.Shared().Progress = func(p train.Progress) { bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
 		return nil, slips.OfLearner(err)

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/block"
-	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/rows"
@@ -44,10 +43,11 @@ tells whether the same bytes come out. They do on every CPU, with any number of
 workers, in memory or streamed, if DATA has the same rows.
 
 If another model comes out, verify tells what differs. With a receipt, which
-train --receipt wrote, it also tells in which runs of 4,096 rows the data
-differs, and from which epoch on the weights do. The receipt also tells options
-that a model doesn't have. Verify reads the files that it names for --validation
-and --init, unless you name others.
+train --receipt wrote, it compares the rows first. If they are others, it tells
+in which runs of 4,096 rows, and doesn't train. If only the weights differ, it
+tells from which epoch on. The receipt also tells options that a model doesn't
+have. Verify reads the files that it names for --validation and --init, unless
+you name others.
 
 A model of a training that was interrupted can't be verified.
 
@@ -75,6 +75,7 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 // A Verdict is what verify --json prints.
 type Verdict struct {
 	Verified bool     `json:"verified"`
+	Trained  bool     `json:"trained"` // again; not if other rows than those of the receipt were found
 	Model    string   `json:"model"`
 	Rows     int64    `json:"rows"`
 	Differ   []string `json:"differ,omitempty"` // keys of the model's file
@@ -210,13 +211,14 @@ type rerun struct {
 type repetition struct {
 	*console.App
 	*rerun
-	m       *model.Model
-	sum     model.Sum      // of its file
-	receipt *model.Receipt // nil: there is none
-	v       *Verdict
+	m        *model.Model
+	sum      model.Sum      // of its file
+	receipt  *model.Receipt // nil: there is none
+	compared bool           // the rows were compared with those of the receipt, or can't be
+	v        *Verdict
 }
 
-// repeatAs trains again, and compares.
+// repeatAs trains again, and compares. If the receipt tells that the rows are others, it doesn't train.
 func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string) error {
 	quiet := r.Quiet()
 	paths, validation, err := r.prepare(quiet, r.cmd, args)
@@ -227,59 +229,29 @@ func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	t := &trainer[T]{App: quiet, trainOptions: &r.trainOptions, bar: bar}
+	if others, err := t.comparedBefore(ctx, r, paths, validation); err != nil || others {
+		return err
+	}
 	sums := new(model.Receipt)
 	learned, err := t.repeat(ctx, sums, paths, validation)
 	if err != nil {
 		return err
 	}
-	r.v.Rows, r.v.Verified = learned.Training.Rows, sums.Model == r.sum
+	r.v.Trained, r.v.Rows, r.v.Verified = true, learned.Training.Rows, sums.Model == r.sum
 	if r.v.Differ, err = differing(r.m, learned); err != nil || r.receipt == nil {
 		return err
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
-	if r.v.Files, r.v.Absent, err = t.differingFiles(ctx, r.receipt, slices.Concat(paths, validation)); err != nil {
-		return err
-	}
 	if r.v.Verified { // and so are the features
-		r.v.Runs = differingRuns(r.receipt, sums)
+		r.v.Runs, r.v.Unread = differingRuns(r.receipt, sums), ""
 		r.v.Verified = len(r.v.Runs)+len(r.v.Epochs) == 0
 		r.v.Forged = !r.v.Verified
 		return nil
 	}
-	if err := t.compareRows(ctx, r, paths, validation); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		r.v.Unread = err.Error()
+	if !r.compared {
+		_, err = t.compared(ctx, r, paths, validation)
 	}
-	return nil
-}
-
-// compareRows reads the rows with the features of the model, and compares their sums with those of the receipt.
-func (t *trainer[T]) compareRows(ctx context.Context, r *repetition, paths, validation []string) error {
-	if slices.Contains(paths, "-") {
-		return errors.New("standard input can't be read twice: name a file")
-	}
-	t.Columns.Follow(r.m.Spec())
-	t.LearnFrom = nil
-	defer t.close()
-	if err := t.open(ctx, paths, validation); err != nil {
-		return err
-	}
-	var now model.Receipt
-	var err error
-	if now.Rows, err = fit.SumRows(ctx, t.data.Source, t.Workers); err != nil {
-		return err
-	}
-	if t.validation.Source != nil {
-		held, err := fit.SumRows(ctx, t.validation.Source, t.Workers)
-		if err != nil {
-			return err
-		}
-		now.Validation = &held
-	}
-	r.v.Runs = differingRuns(r.receipt, &now)
-	return nil
+	return err
 }
 
 // repeat learns a model, and fills in the sums.
@@ -327,6 +299,8 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	switch {
 	case v.Verified:
 		s.Line("%s: verified: the training gives the same bytes again", v.Model)
+	case !v.Trained:
+		s.Line("%s: not verified: the rows are others, so the training was not repeated", v.Model)
 	case v.Forged:
 		s.Line("%s: not verified: the training gives the same bytes again, but the receipt has other sums", v.Model)
 	default:
