@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
 	"halfspace/kernel"
+	"halfspace/metrics"
 )
 
 // scored is data on which the text book's model, x1 + x2 - 3, has the scores -2, -1, 1, 1, 3, -1. One positive row is missed, and one
@@ -25,18 +26,26 @@ func scored(t *testing.T) string {
 		col{"y", []int64{-1, -1, -1, 1, 1, 1}}, col{"flipped", []int64{1, 1, 1, -1, -1, -1}}, col{"same", []int64{1, 1, 1, 1, 1, 1}})
 }
 
+// wilson returns a Wilson interval as JSON has it.
+func wilson(share, n float64) []any {
+	i := metrics.Wilson(share, n)
+	return []any{i[0], i[1]}
+}
+
 func TestEval(t *testing.T) {
 	_, m := trained(t, signs)
 	r := decode(t, "eval", "--model", m, scored(t), "--json")
 	want := map[string]any{
 		"model": m, "rows": 6.0, "errors": 2.0, "accuracy": 4.0 / 6,
 		"auc":      (3 + 2.5 + 1.5) / 9, // pairs in order, ties half: of 3, of 1, of -1
-		"log_loss": nil,                 // a perceptron has no probabilities
-		"classes":  []any{-1.0, 1.0}, "positive": 1.0,
+		"log_loss": nil, "brier": nil,   // a perceptron has no probabilities
+		"average_precision": (1.0/1 + 2.0/3 + 3.0/5) / 3, // by the thresholds 3, 1 and -1
+		"accuracy_95":       wilson(4.0/6, 6),
+		"classes":           []any{-1.0, 1.0}, "positive": 1.0,
 		"confusion": []any{[]any{2.0, 1.0}, []any{1.0, 2.0}},
 		"per_class": []any{
-			map[string]any{"class": -1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
-			map[string]any{"class": 1.0, "rows": 3.0, "precision": 2.0 / 3, "recall": 2.0 / 3, "f1": 2.0 / 3},
+			map[string]any{"class": -1.0, "rows": 3.0, "precision": 2.0 / 3, "precision_95": wilson(2.0/3, 3), "recall": 2.0 / 3, "recall_95": wilson(2.0/3, 3), "f1": 2.0 / 3},
+			map[string]any{"class": 1.0, "rows": 3.0, "precision": 2.0 / 3, "precision_95": wilson(2.0/3, 3), "recall": 2.0 / 3, "recall_95": wilson(2.0/3, 3), "f1": 2.0 / 3},
 		},
 		"baseline": map[string]any{"class": -1.0, "errors": 3.0, "accuracy": 0.5},
 	}
@@ -45,7 +54,7 @@ func TestEval(t *testing.T) {
 		t.Errorf("report is\n%v\nwant\n%v", r, want)
 	}
 	text := succeed(t, "eval", "--model", m, scored(t))
-	for _, want := range []string{m + ": 6 rows, positive class 1", "errors     2 of 6 rows, accuracy 66.67 %", "baseline   accuracy 50.00 %, of always predicting class -1", "AUC        0.777778",
+	for _, want := range []string{m + ": 6 rows, positive class 1", "errors     2 of 6 rows, accuracy 66.67 % (95 % interval 30.00 % to 90.32 %)", "positive   precision 0.6667 (0.2077 to 0.9385), recall 0.6667 (0.2077 to 0.9385)", "baseline   accuracy 50.00 %, of always predicting class -1", "AUC        0.777778, average precision 0.755556",
 		"  class  predicted -1  predicted 1  precision  recall      F1\n",
 		"  -1                2            1     0.6667  0.6667  0.6667\n"} {
 		if !strings.Contains(text, want) {
@@ -214,12 +223,12 @@ func TestEvalLogLoss(t *testing.T) {
 		if want := sum / float64(len(lines)-1); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%s: the log loss is %v, that of the probabilities %v", c.options, got, want)
 		}
-		if text := succeed(t, "eval", "--model", m, c.data); !strings.Contains(text, "log loss   "+say.Fixed(got, 6)+"\n") {
+		if text := succeed(t, "eval", "--model", m, c.data); !strings.Contains(text, "log loss   "+say.Fixed(got, 6)+", Brier") {
 			t.Errorf("%s: no log loss %v in\n%s", c.options, got, text)
 		}
 	}
 	text := succeed(t, "eval", "--model", m, "--model", m, iris)
-	if line := strings.Fields(strings.Split(text, "\n")[1]); line[len(line)-2] != "-" || !strings.HasPrefix(line[len(line)-1], "0.") {
+	if line := strings.Fields(strings.Split(text, "\n")[1]); line[len(line)-3] != "-" || !strings.HasPrefix(line[len(line)-2], "0.") {
 		t.Errorf("table is\n%s", text)
 	}
 }

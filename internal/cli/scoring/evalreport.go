@@ -1,0 +1,292 @@
+package scoring
+
+import (
+	"fmt"
+	"slices"
+
+	"halfspace/fit"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/say"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// evalReports is what eval --json prints: the figures of the first model, and a list with those of every model.
+type evalReports struct {
+	*evalReport
+	Models []*evalReport `json:"models"`
+}
+
+// An evalReport is what eval --json prints for a model. Undefined figures are null. With sample weights, all but rows and
+// errors are by weight.
+type evalReport struct {
+	Model            string             `json:"model"`
+	Rows             int64              `json:"rows"`
+	Weight           *float64           `json:"weight,omitempty"` // of all rows, where they have weights
+	Errors           int64              `json:"errors"`
+	ErrorWeight      *float64           `json:"error_weight,omitempty"`
+	Accuracy         *float64           `json:"accuracy"`
+	Interval         *metrics.Interval  `json:"accuracy_95"` // Wilson's
+	AUC              *float64           `json:"auc"`
+	AveragePrecision *float64           `json:"average_precision"`
+	LogLoss          *float64           `json:"log_loss"`
+	Brier            *float64           `json:"brier"`
+	Threshold        *float64           `json:"threshold,omitempty"` // of --threshold
+	Cost             *float64           `json:"cost,omitempty"`      // of all wrong rows, with --threshold cost
+	Classes          []schema.Class     `json:"classes"`
+	Positive         schema.Class       `json:"positive"`
+	Confusion        *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
+	PerClass         []classReport      `json:"per_class"`
+	Baseline         *fit.Baseline      `json:"baseline"`
+	Calibration      []binReport        `json:"calibration,omitempty"` // of two classes and a model with probabilities
+	roc, pr          []metrics.Point    // only with --roc and --pr
+	positive         int                // number of the positive class
+}
+
+type classReport struct {
+	Class             schema.Class      `json:"class"`
+	Rows              int64             `json:"rows"`
+	Precision         *float64          `json:"precision"`
+	PrecisionInterval *metrics.Interval `json:"precision_95"`
+	Recall            *float64          `json:"recall"`
+	RecallInterval    *metrics.Interval `json:"recall_95"`
+	F1                *float64          `json:"f1"`
+}
+
+// A binReport is the rows whose probability of the positive class is above Low and at most High.
+type binReport struct {
+	Low         float64  `json:"low"`
+	High        float64  `json:"high"`
+	Rows        int64    `json:"rows"`
+	Weight      float64  `json:"weight"`
+	Probability *float64 `json:"probability"` // mean of the predicted ones
+	Share       *float64 `json:"share"`       // of the rows that are positive
+}
+
+func newBins(c *metrics.Calibration) (bins []binReport) {
+	for _, b := range c.Bins() {
+		bins = append(bins, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
+	}
+	return bins
+}
+
+// finite returns an interval for JSON, nil (null) if it is undefined.
+func finite(i metrics.Interval) *metrics.Interval {
+	if i[0] != i[0] {
+		return nil
+	}
+	return &i
+}
+
+func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
+	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
+		Classes: m.Classes, Positive: m.Positive, Confusion: c, positive: m.Spec().PositiveClass()}
+	if c.Weighted() {
+		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
+	}
+	counts := c.Counts()
+	for i, class := range m.Classes {
+		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
+			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i))})
+	}
+	if r.Baseline = fit.NewBaseline(m.Classes, counts); c.Weighted() {
+		r.weighBaseline(c)
+	}
+	return r
+}
+
+// weighBaseline takes the class with the most weight for the baseline.
+func (r *evalReport) weighBaseline(c *metrics.Confusion) {
+	most := -1.0
+	for i, class := range r.PerClass {
+		weight := 0.0
+		for k := range r.PerClass {
+			weight += c.Weight(i, k)
+		}
+		if weight > most {
+			most = weight
+			r.Baseline = &fit.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+		}
+	}
+}
+
+func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
+	r.AUC, r.AveragePrecision, r.LogLoss, r.Brier = console.Finite(auc), console.Finite(averagePrecision), console.Finite(logLoss), console.Finite(brier)
+}
+
+func (r *evalReport) setThreshold(t *threshold, at float64) {
+	if r.Threshold = console.Finite(at); t.kind == "cost" {
+		r.Cost = console.Finite(t.falsePositive*r.Confusion.Weight(1-r.positive, r.positive) + t.falseNegative*r.Confusion.Weight(r.positive, 1-r.positive))
+	}
+}
+
+// text is the report for people.
+func (r *evalReport) text(o *evalOptions) []byte {
+	var s console.Sheet
+	pairs := []string{"errors", r.errorsText()}
+	if len(r.Classes) == 2 {
+		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
+		c := r.PerClass[r.positive]
+		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", fixed(c.Precision, 4), between(c.PrecisionInterval), fixed(c.Recall, 4), between(c.RecallInterval)))
+	} else {
+		s.Line("%s: %s of %d classes\n", r.Model, say.Plural(r.Rows, "row"), len(r.Classes))
+	}
+	pairs = append(pairs, "baseline", facts.Baseline(r.Baseline))
+	if r.Threshold != nil {
+		pairs = append(pairs, "threshold", o.threshold.told(r))
+	}
+	if len(r.Classes) == 2 {
+		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
+	}
+	if r.LogLoss != nil {
+		pairs = append(pairs, "log loss", fixed(r.LogLoss, 6)+", Brier score "+fixed(r.Brier, 6))
+	}
+	s.Pairs(pairs...)
+	s.Line("")
+	r.confusionTable(&s)
+	if o.calibration {
+		s.Line("\nHow often the class %s came true, by its predicted probability:\n", r.Positive)
+		s.Table(r.calibrationTable())
+	}
+	return s.Bytes()
+}
+
+// errorsText returns the errors, by weight too where rows have weights, and the accuracy with its interval.
+func (r *evalReport) errorsText() string {
+	weight := ""
+	if r.Weight != nil {
+		weight = fmt.Sprintf(" (weight %s of %s)", say.Real(*r.ErrorWeight), say.Real(*r.Weight))
+	}
+	text := fmt.Sprintf("%s of %s%s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), weight, say.Percent(r.Confusion.Accuracy()))
+	if i := r.Interval; i != nil {
+		text += fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(i[0]), say.Percent(i[1]))
+	}
+	return text
+}
+
+// fixed returns a figure with that many decimals, a dash if it is undefined.
+func fixed(v *float64, decimals int) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Fixed(*v, decimals)
+}
+
+func between(i *metrics.Interval) string {
+	if i == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", say.Fixed(i[0], 4), say.Fixed(i[1], 4))
+}
+
+// confusionTable adds the table of the classes.
+func (r *evalReport) confusionTable(s *console.Sheet) {
+	wide := len(r.Classes) > maxPredicted
+	head := []string{"class"}
+	if wide {
+		head = append(head, "rows", "right")
+	} else {
+		for _, c := range r.Classes {
+			head = append(head, "predicted "+c.String())
+		}
+	}
+	rows := [][]string{append(head, "precision", "recall", "F1")}
+	if wide {
+		rows[0] = append(rows[0], "mostly taken for")
+	}
+	for i, c := range r.Classes {
+		row, figures := []string{c.String()}, r.PerClass[i]
+		if wide {
+			row = append(row, say.Count(figures.Rows), r.amount(i, i))
+		} else {
+			for k := range r.Classes {
+				row = append(row, r.amount(i, k))
+			}
+		}
+		row = append(row, fixed(figures.Precision, 4), fixed(figures.Recall, 4), fixed(figures.F1, 4))
+		if wide {
+			row = append(row, r.takenFor(i))
+		}
+		rows = append(rows, row)
+	}
+	s.Table(rows)
+	if wide {
+		s.Line("\n--json has the whole confusion of classes.")
+	}
+}
+
+// amount returns the rows of a class that another was predicted for: their weight if rows have weights.
+func (r *evalReport) amount(class, predicted int) string {
+	if r.Weight != nil {
+		return say.Real(r.Confusion.Weight(class, predicted))
+	}
+	return say.Count(r.Confusion.Count(class, predicted))
+}
+
+// calibrationTable returns the table of the bins that have rows.
+func (r *evalReport) calibrationTable() [][]string {
+	rows := [][]string{{"probability", "rows", "mean", "came true"}}
+	for _, b := range r.Calibration {
+		if b.Rows > 0 {
+			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), say.Count(b.Rows), fixed(b.Probability, 4), fixed(b.Share, 4)})
+		}
+	}
+	return rows
+}
+
+// maxPredicted is the most classes that have a column each in the table.
+const maxPredicted = 6
+
+// takenFor returns the wrong class that was predicted most often for a class, and how often.
+func (r *evalReport) takenFor(class int) string {
+	best, most := -1, 0.0
+	for other := range r.Classes {
+		if w := r.Confusion.Weight(class, other); other != class && w > most {
+			best, most = other, w
+		}
+	}
+	if best < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s)", r.Classes[best], r.amount(class, best))
+}
+
+// compare is the report on several models for people, a line for each.
+func compare(reports []*evalReport, o *evalOptions) []byte {
+	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
+	chosen := o.threshold.kind != ""
+	if chosen {
+		head = append(head, "threshold")
+	}
+	rows := [][]string{head}
+	for _, r := range reports {
+		interval := "-"
+		if i := r.Interval; i != nil {
+			interval = say.Percent(i[0]) + " to " + say.Percent(i[1])
+		}
+		row := []string{r.Model, say.Count(r.Rows), say.Count(r.Errors), say.Percent(r.Confusion.Accuracy()), interval,
+			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
+		if chosen {
+			row = append(row, fixed(r.Threshold, 6))
+		}
+		rows = append(rows, row)
+	}
+	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
+		row := []string{"always " + schema.NameClass(b.Class), say.Count(reports[0].Rows), say.Count(b.Errors), say.Percent(b.Accuracy)}
+		for range len(head) - len(row) {
+			row = append(row, "-")
+		}
+		rows = append(rows, row)
+	}
+	var s console.Sheet
+	s.Table(rows)
+	if o.calibration {
+		for _, r := range reports {
+			s.Line("\n%s: how often the class %s came true, by its predicted probability:\n", r.Model, r.Positive)
+			s.Table(r.calibrationTable())
+		}
+	}
+	return s.Bytes()
+}
