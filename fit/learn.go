@@ -14,6 +14,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/trace"
 	"halfspace/train"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	// state. After another error, the last checkpoint stays. Open it before, and call Finish once the model is kept. A
 	// cross-validation is made again. nil: nothing is saved.
 	Checkpoint *checkpoint.Run
+
+	Trace *trace.Options // told how the training goes, update by update or pass by pass; nil: nobody is
 
 	Receipt *model.Receipt // gets the sums of the model, of the rows and of the weights after each epoch, which takes a pass over the rows; nil: none
 }
@@ -90,7 +93,9 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		return learnAll(ctx, parts.Kept, parts.Held, l, opt)
 	}
 	if opt.CV != nil {
-		if opt.Judged, err = CrossValidate(ctx, src, l, *opt.CV, opt); err != nil {
+		judged := opt
+		judged.Trace = nil // of the folds
+		if opt.Judged, err = CrossValidate(ctx, src, l, *opt.CV, judged); err != nil {
 			return nil, err
 		}
 	}
@@ -266,11 +271,18 @@ func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
 
 // whole learns by the learner alone; see learn.
 func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
-	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: j.watched(), Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	settings, recorder, err := j.traced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.Trust(j.validation)
 	}
 	learned, err := train.Learn(ctx, j.Learner.Learner, task)
+	if bad := recorder.Flush(after); bad != nil && after.Err() == nil {
+		return nil, bad
+	}
 	if learned == nil {
 		return nil, err
 	}

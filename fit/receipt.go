@@ -10,7 +10,9 @@ import (
 	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/trace"
 	"halfspace/train"
+	"halfspace/train/perceptron"
 )
 
 // A trail is the sums of the weights after each epoch, by class. Trainings of several classes may add to it at once.
@@ -50,6 +52,60 @@ func (t *trail) state(class int, w *checkpoint.Walk) {
 	if len(sums) > 0 {
 		t.of[class] = sums
 	}
+}
+
+// traced returns the settings of watched, with which opt.Trace is told how the training goes. The recorder is nil unless
+// the learner is a perceptron of which each update is told.
+func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T], error) {
+	s := j.watched()
+	o := j.opt.Trace
+	if o == nil {
+		return s, nil, nil
+	}
+	class := -1
+	if j.versus > 0 {
+		class = j.class
+	}
+	s = train.CopySettings(s)
+	own, is := s.(*perceptron.Options)
+	if !is {
+		show := s.Shared().Progress
+		s.Shared().Progress = func(p train.Progress) {
+			if p.Sum != nil {
+				o.To(trace.Passed(p, class))
+			}
+			if show != nil {
+				show(p)
+			}
+		}
+		return s, nil, nil
+	}
+	of := *o
+	if n := j.src.Spec().Cols(); j.versus > 0 && len(of.Reference) == n*j.versus {
+		of.Reference = of.Reference[j.class*n:][:n]
+	}
+	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
+		Judged: own.Pocket != "", Workers: j.workers(), Begin: j.unpadded(j.begin())}
+	r, err := trace.New(ctx, block.Trust(j.src), &of, how)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Shared().Trace, s.Shared().TraceEvery = r.Update, o.Every
+	return s, r, nil
+}
+
+// unpadded returns the weights of a start without padding; nil for zeros.
+func (j *job[T]) unpadded(begin *train.Start[T]) (w []float64) {
+	if begin == nil {
+		return nil
+	}
+	cols := j.src.Spec().Cols()
+	for v := range slices.Chunk(begin.Weights, kernel.Stride[T](cols)) {
+		for _, x := range v[:cols] {
+			w = append(w, float64(x))
+		}
+	}
+	return w
 }
 
 // watched returns the settings of a training whose progress goes to the trail too, if there is one, and whose state is

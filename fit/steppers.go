@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -155,25 +154,44 @@ func Beginners() (names []string) {
 // beginsWith returns an error unless a training on rows of a spec can begin with a model: it has weights of the same
 // columns and classes, and of the type dtype, which rows have.
 func beginsWith(m *model.Model, spec *schema.Spec, dtype string) error {
+	return suitsRows(m, spec, dtype, "the model to begin with")
+}
+
+// suitsRows is beginsWith of a model that errors call by a name.
+func suitsRows(m *model.Model, spec *schema.Spec, dtype, name string) error {
 	own := m.Spec()
 	switch {
 	case m.Expansion != nil || len(m.Weights) != spec.Vectors():
-		return fmt.Errorf("the model to begin with has %d vectors of weights, and %d classes need %d", len(m.Weights), len(spec.Classes), spec.Vectors())
+		return fmt.Errorf("%s has %d vectors of weights, and %d classes need %d", name, len(m.Weights), len(spec.Classes), spec.Vectors())
 	case m.Voters != nil:
-		return fmt.Errorf("the model to begin with is of a voted perceptron, whose weights vote: begin with one of --algo averaged")
+		return fmt.Errorf("%s is of a voted perceptron, whose weights vote: begin with one of --algo averaged", name)
 	case m.Dtype != dtype:
-		return fmt.Errorf("the model to begin with is of %s, and the rows are of %s: use the same type", m.Dtype, dtype)
+		return fmt.Errorf("%s is of %s, and the rows are of %s: use the same type", name, m.Dtype, dtype)
 	case own.Bias != spec.Bias:
-		return fmt.Errorf("the model to begin with has a bias: %t, and the rows have one: %t: make them agree", own.Bias, spec.Bias)
+		return fmt.Errorf("%s has a bias: %t, and the rows have one: %t: make them agree", name, own.Bias, spec.Bias)
 	case !slices.Equal(own.Features, spec.Features):
-		return fmt.Errorf("the model to begin with has %s", differing(own, spec))
+		return fmt.Errorf("%s has %s", name, differing(own, spec))
 	case !reflect.DeepEqual(own.Preprocessing, spec.Preprocessing):
-		return errors.New("the model to begin with has other preprocessing than the rows: make their features as the model's spec says")
+		return fmt.Errorf("%s has other preprocessing than the rows: make their features as the model's spec says", name)
 	case !slices.Equal(own.Classes, spec.Classes) || own.PositiveClass() != spec.PositiveClass():
-		return fmt.Errorf("the model to begin with has the classes %s (positive: %s), and the rows have %s: use the same",
+		return fmt.Errorf("%s has the classes %s (positive: %s), and the rows have %s: use the same", name,
 			schema.ListClasses(own.Classes), m.Positive, schema.ListClasses(spec.Classes))
 	}
 	return nil
+}
+
+// WeightsFor returns the weights of a model for rows of a spec: vectors as in train.Result, one after another. It is an
+// error if the model has other features or classes.
+func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
+	if err := suitsRows(m, spec, m.Dtype, "the model"); err != nil {
+		return nil, err
+	}
+	for k, v := range m.Weights {
+		if w = append(w, v...); spec.Bias {
+			w = append(w, m.Bias[k])
+		}
+	}
+	return w, nil
 }
 
 // dtypeOf returns the name of T.

@@ -18,7 +18,7 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
 	var trained atomic.Int64 // classes
-	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), !j.Solves, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
+	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), !j.Solves && j.opt.Trace == nil, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
 		one := *j
 		one.Learner = j.with(workers, shared.class(class))
 		one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)

@@ -38,6 +38,11 @@ type Options struct {
 	Seed       uint64  // of every random choice; 0 is a seed of its own, though the default of the command is 1
 	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
 
+	// Trace, if not nil, gets the updates of a perceptron of rows of a plane: those whose number is a multiple of
+	// TraceEvery. It is called from the training goroutine. No result depends on it. Other learners don't call it.
+	Trace      func(Update)
+	TraceEvery int64 // 1
+
 	// Checkpoint, if not nil, saves the state of the training, and has the one to go on from. Package fit sets it.
 	Checkpoint *checkpoint.Part
 
@@ -56,10 +61,29 @@ type Progress struct {
 	Best    int64 // fewest errors of the pocket so far; -1 without one
 	Elapsed time.Duration
 
+	// Measure is of the last pass of a learner that solves for an optimum, if Sum is set; nil where nothing is known.
+	Measure *Measure
+
 	// Sum, if not nil, returns the SHA-256 of the weights, or of what a learner has in their place. It is set once after
 	// each epoch of a learner that visits rows, and after each pass of one that solves for an optimum. It is valid until
 	// the call returns. The result depends on the rows and the options alone.
 	Sum func() [sha256.Size]byte
+}
+
+// Measure is what a learner that solves for an optimum knows after a pass.
+type Measure struct {
+	Objective float64 // at the weights of that pass: what the learner minimises
+	Gradient  float64 // the Euclidean norm of the objective's gradient there; NaN if unknown
+	Gap       float64 // upper bound of how far the objective is above the optimum; +Inf if unknown
+}
+
+// Update is an update of a perceptron.
+type Update struct {
+	Number int64     // of the update, from 1 on
+	Visit  int64     // number of the visit that made it, from 1 on
+	Row    int64     // number of the row among those that are learned from, from 0 on
+	Score  float64   // of the row before the update; of several classes that of its own class less its rival's
+	Vector []float64 // the weights after the update, as in Result.Weights; valid until the call returns
 }
 
 // SumOf returns Progress.Sum of some vectors: their elements one after another, little-endian.

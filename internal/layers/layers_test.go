@@ -35,13 +35,15 @@ var layers = [][]string{
 	{"train/visits", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/coordinate"},
 	{"train/"},
-	{"separable", "fit"},
+	{"trace"},
+	{"separable", "fit", "trace/tracefile"},
 	{"internal/measure", "fit/recorded"},
 	{"internal/cli/console", "internal/cli/facts"},
 	{"internal/cli/files"},
 	{"internal/cli/slips"},
 	{"internal/cli/flags"},
 	{"internal/cli/rows"},
+	{"internal/cli/tracing"},
 	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting", "internal/cli/benching"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
@@ -51,7 +53,7 @@ var layers = [][]string{
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":     {"kernel"},
 	module + "asm/":                  {"kernel", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "bench", "examples/"},
+	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "trace/tracefile", "bench", "examples/"},
 	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
 	"github.com/schollz/progressbar": {"internal/cli/console"},
 	"github.com/klauspost/compress":  {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
@@ -66,7 +68,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "train", "train/", "separable", "fit"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "train", "train/", "trace", "separable", "fit"}
 
 type pkg struct {
 	ImportPath, Dir string

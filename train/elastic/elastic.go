@@ -8,6 +8,7 @@ import (
 	"halfspace/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
+	"halfspace/train"
 )
 
 // A Penalty is L1 |w|_1 + L2/2 |w|^2 of the weights w without the bias.
@@ -101,6 +102,16 @@ func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(p.W[:s.featu
 
 // Gap returns an upper bound of how far the objective is above the optimum.
 func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
+
+// measure returns what is known of a point after its pass.
+func (s *Search) measure(p *Point) *train.Measure {
+	features := len(p.W)
+	if s.Bias {
+		features--
+	}
+	objective := p.Loss + s.Of(p.W[:features])
+	return &train.Measure{Objective: objective, Gradient: math.NaN(), Gap: max(0, objective-s.Lower)}
+}
 
 // Begin makes a pass at w, and begins there.
 func (s *Search) Begin(ctx context.Context, w []float64) (err error) {

@@ -121,9 +121,10 @@ func (t *Task[T]) search(loss Loss, start time.Time) *Search {
 		if err == nil && p.Loss-p.Loss != 0 {
 			err = train.TooLarge[T]()
 		}
-		if t.Progress != nil {
+		if err == nil && t.Progress != nil {
 			rows := t.Rows.Rows()
-			t.Progress(train.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: train.SumOf(w)})
+			t.Progress(train.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: train.SumOf(w),
+				Measure: s.measure(p)})
 		}
 		return p, err
 	}

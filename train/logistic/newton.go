@@ -167,6 +167,7 @@ func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at 
 		return err
 	}
 	s.passes++
+	s.measure = &train.Measure{Objective: at.objective, Gradient: norm(at.gradient), Gap: math.Inf(1)}
 	s.report(train.SumOf(w))
 	if at.objective-at.objective != 0 {
 		return s.tooLarge()

@@ -63,7 +63,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 			s.balanceWeights()
 			return err
 		}
-		s.passes++
+		s.told(&sum)
 		s.report(by.sum())
 		if s.epochs > 0 && !(sum.loss < s.least*(1-progress)) {
 			s.stale++
@@ -383,4 +383,10 @@ func dotElements[T kernel.Float](columns []uint32, values []T, uv []float64) flo
 		a += float64(float64(values[k]) * uv[2*columns[k]])
 	}
 	return (a + c) + (b + d)
+}
+
+// told counts a pass. sum has the losses of the rows during it.
+func (s *solver[T]) told(sum *sums) {
+	s.passes++
+	s.measure = &train.Measure{Objective: sum.loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 }

@@ -41,6 +41,7 @@ type solver[T kernel.Float] struct {
 	goal      float64       // the norm to reach
 	farthest  float64       // the norm beyond which the sample's Hessian isn't used; 0 if w isn't the optimum of a sample
 	passes    int64
+	measure   *train.Measure // of the last pass
 	steps     int64
 	converged bool
 	start     time.Time
@@ -276,5 +277,5 @@ func (s *solver[T]) report(sum func() [sha256.Size]byte) {
 	}
 	rows := s.src.Rows()
 	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start), Sum: sum})
+		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
 }

@@ -128,6 +128,7 @@ type learner[T kernel.Float] struct {
 	keeper *keeper[T] // nil if no weights are judged
 	mean   *mean[T]   // nil if the weights aren't averaged
 	voters *voters[T] // nil if the weights don't vote
+	tracer *tracer[T] // nil if nobody looks at the updates
 
 	visits    int64
 	updates   int64
@@ -172,6 +173,9 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 	}
 	if opt.Form == train.Voted {
 		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
+	}
+	if opt.Trace != nil {
+		l.tracer = &tracer[T]{w: make([]T, len(l.w)), every: max(1, opt.TraceEvery), cols: spec.Cols()}
 	}
 	if opt.Pocket != "" && opt.Pocket != pocket.Epoch {
 		l.log = l.log[:1] // return after every update

@@ -5,6 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/train/visits"
 )
 
 // A stretch is rows to visit one after another: rows of a block in file order, or rows of an index by number. The first
@@ -14,9 +15,10 @@ type stretch[T kernel.Float] struct {
 	lo, hi int             // its rows
 
 	index *block.Index[T]
-	steps *steps[T] // of the rows of index; nil if they have no sample weights
-	rows  []uint32  // row numbers in index
-	ahead []T       // rows to prefetch; see kernel.EpochIndexed
+	from  *visits.Window[T] // whose index that is
+	steps *steps[T]         // of the rows of index; nil if they have no sample weights
+	rows  []uint32          // row numbers in index
+	ahead []T               // rows to prefetch; see kernel.EpochIndexed
 }
 
 func (s *stretch[T]) len() int {
@@ -32,6 +34,14 @@ func (s *stretch[T]) at(i int) (b *block.Block[T], r int) {
 		return s.block, s.lo + i
 	}
 	return s.index.At(s.rows[i])
+}
+
+// number returns the number among all rows of the row at position i.
+func (s *stretch[T]) number(i uint32) int64 {
+	if s.block != nil {
+		return s.block.First + int64(s.lo) + int64(i)
+	}
+	return s.from.Number(s.rows[i])
 }
 
 func (s *stretch[T]) sparse() bool {

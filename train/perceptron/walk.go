@@ -129,7 +129,13 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err 
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	if l.tracer != nil {
+		copy(l.tracer.w, l.w)
+	}
 	visits, updates := l.rule.visit(l.w, l.room(), s)
+	if l.tracer != nil {
+		l.trace(s, l.log[:updates])
+	}
 	if l.mean != nil {
 		l.mean.add(&l.rule, s, visits, l.log[:updates], l.w)
 	}
@@ -228,7 +234,7 @@ func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func
 		if sparse {
 			hi = min(kernel.ChunkRows, lo+(x.least()+panel-1)/panel*panel)
 		}
-		s := &stretch[T]{index: win.Index, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
+		s := &stretch[T]{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
 		if c < len(win.Ahead) {
 			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)
 		}

@@ -217,7 +217,7 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 	if pt.raise > 0 {
 		s.hessian.w = nil
 	}
-	if err := s.counted(func() error { return s.pass(ctx, pt, h, at) }); err != nil {
+	if err := s.counted(at, func() error { return s.pass(ctx, pt, h, at) }); err != nil {
 		return err
 	}
 	if at.objective-at.objective != 0 {

@@ -49,7 +49,7 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 	fixed := s.newSums()
 	var parts []nearRows[T]
 	var base []float64
-	err = s.counted(func() error {
+	err = s.counted(&sums{}, func() error {
 		return block.ReduceRuns(ctx, s.src, s.opt.Workers, s.nearOfRun, func(r nearRows[T]) {
 			s.at.loss += r.loss
 			s.at.weight += r.weight

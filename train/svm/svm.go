@@ -251,8 +251,9 @@ type solver[T kernel.Float] struct {
 	opt       Options
 	goal      float64 // the gap to reach, relative to the objective
 	w         []float64
-	at        sums    // the sums at w
-	lower     float64 // the greatest dual objective so far; it is 0 with all dual variables 0
+	at        sums           // the sums at w
+	measure   *train.Measure // of the last pass; nil if unknown
+	lower     float64        // the greatest dual objective so far; it is 0 with all dual variables 0
 	hessian   hessian
 	factor    *dense.Factor
 	ridge     float64 // what was added to the factor's matrix
@@ -372,13 +373,17 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	return s.hinge(ctx)
 }
 
-// counted makes a pass and reports it.
-func (s *solver[T]) counted(pass func() error) error {
+// counted makes a pass, which sets at, and reports it.
+func (s *solver[T]) counted(at *sums, pass func() error) error {
+	s.measure = nil
 	s.report(nil)
 	if err := pass(); err != nil {
 		return err
 	}
 	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
+	if at.gradient != nil {
+		s.measure = &train.Measure{Objective: at.objective, Gradient: train.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
+	}
 	s.report(train.SumOf(s.w))
 	return nil
 }
@@ -389,5 +394,5 @@ func (s *solver[T]) report(sum func() [sha256.Size]byte) {
 	}
 	rows := s.src.Rows()
 	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start), Sum: sum})
+		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
 }

@@ -93,6 +93,7 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 	if s.features < s.cols && p.diagonal[s.features] == 0 { // no row has a curvature
 		p.diagonal[s.features] = s.L2
 	}
+	s.measure = &train.Measure{Objective: p.objective, Gradient: train.Norm(p.gradient), Gap: p.objective - max(s.lower, p.objective-s.gap(p))}
 	s.passed()
 	if p.objective-p.objective != 0 {
 		return train.TooLarge[T]()
@@ -244,5 +245,6 @@ func (s *search[T]) passed() {
 		return
 	}
 	rows := s.Rows.Rows()
-	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.at.w)})
+	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.at.w), Measure: s.measure})
+	s.measure = nil
 }

@@ -74,11 +74,12 @@ func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 type search[T kernel.Float] struct {
 	*Task[T]
 	cols, features int
-	at, other      point        // other lends its memory to the next point
-	vectors        [5][]float64 // memory of conjugate, for all columns
-	rowVectors     [2][]float64 // the same for all rows
-	lower          float64      // the greatest dual objective so far
-	radius         float64      // the largest norm of a row's features; known after the first pass, as are those that follow
+	at, other      point          // other lends its memory to the next point
+	vectors        [5][]float64   // memory of conjugate, for all columns
+	rowVectors     [2][]float64   // the same for all rows
+	measure        *train.Measure // of the last pass; nil if unknown
+	lower          float64        // the greatest dual objective so far
+	radius         float64        // the largest norm of a row's features; known after the first pass, as are those that follow
 	y, weights     []float64
 	forms          []form[T] // of each run
 	groups         []group

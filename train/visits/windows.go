@@ -24,6 +24,20 @@ type Window[T kernel.Float] struct {
 	Rows  []uint32        // their numbers in Index, in the order of the visits
 	Index *block.Index[T] // where they are
 	Ahead []uint32        // chunks of Index to prefetch meanwhile: those of the next window
+
+	// Where the rows of Index come from: whole chunks, or rows that were drawn; both nil if Index has all rows.
+	chunksOf, draws []uint32
+}
+
+// Number returns the number among all rows of the row that has number id in Index.
+func (w *Window[T]) Number(id uint32) int64 {
+	switch {
+	case w.chunksOf != nil:
+		return int64(w.chunksOf[id/kernel.ChunkRows])*kernel.ChunkRows + int64(id%kernel.ChunkRows)
+	case w.draws != nil:
+		return int64(w.draws[id])
+	}
+	return int64(id)
 }
 
 // Features returns the features of rows lo to hi of a chunk of the index, or nil if rows are sparse.
@@ -78,7 +92,7 @@ type memoryWindows[T kernel.Float] struct {
 
 func (s *memoryWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(Window[T]{rows, s.index, s.prefetched(p.Window(k + 1))})
+		return visit(Window[T]{Rows: rows, Index: s.index, Ahead: s.prefetched(p.Window(k + 1))})
 	})
 }
 
@@ -97,7 +111,7 @@ func (s *memoryWindows[T]) prefetched(chunks []uint32) []uint32 {
 func (s *memoryWindows[T]) Drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error {
 	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.draws) {
 		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
-		if err := visit(Window[T]{s.draws, s.index, nil}); err != nil {
+		if err := visit(Window[T]{Rows: s.draws, Index: s.index}); err != nil {
 			return err
 		}
 	}
@@ -144,7 +158,6 @@ type readWindow[T kernel.Float] struct {
 	Window[T]
 	chunks []*block.Block[T] // the memory, of kernel.ChunkRows rows each
 	again  func()            // called after rows are read
-	draws  []uint32
 }
 
 // windowsInFlight is how many windows there are. One is visited while the next ones are read.
@@ -198,7 +211,8 @@ func (s *fileWindows[T]) Permuted(ctx context.Context, p *train.Permutation, vis
 	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow[T]) func() error {
 		k += p.First()
 		w.Rows = p.Positions(w.Rows[:0], k)
-		return func() error { return w.readChunks(s.src, p.Window(k)) }
+		w.chunksOf = p.Window(k)
+		return func() error { return w.readChunks(s.src, w.chunksOf) }
 	})
 }
 

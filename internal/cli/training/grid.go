@@ -47,7 +47,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if learners[i], err = o.finish(learners[i]); err != nil {
 			return err
 		}
-		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings))
+		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.Access())
 	}
 	o.learners = learners
 	if len(o.axes) == 0 {

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/cli/tracing"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -68,7 +70,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 	if bad := t.print(fitted, err != nil); bad != nil {
 		return bad
 	}
-	return err
+	return cmp.Or(err, t.traced)
 }
 
 // save writes the model and the receipt, if there are files for them. A training that ended with an error has no receipt.
@@ -125,6 +127,7 @@ type trainer[T kernel.Float] struct {
 	survey           *fit.Survey     // of rows in memory; of a stream, the first pass of the training makes it
 	saved            *checkpoint.Run // nil without --checkpoint
 	seconds          trainSeconds
+	traced           error // of the trace, which ends no training
 }
 
 func (t *trainer[T]) inMemory() bool {
@@ -201,11 +204,18 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		t.learner = cv.Best()
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt, opt.Checkpoint = t.survey, t.share, receipt, t.saved
+	tracer, told, err := tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
+	if err != nil {
+		return nil, err
+	}
+	opt.Trace = told
 	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
+		tracer.Abort()
 		return nil, slips.OfLearner(err)
 	}
+	t.traced = tracer.Close()
 	return f, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/cli/tracing"
 	"halfspace/internal/say"
 	"halfspace/model"
 )
@@ -42,6 +43,7 @@ type trainOptions struct {
 	out, receipt string
 	typed        []model.Typed // the options, for the receipt
 	saving       savingOptions
+	tracing      tracing.Options
 	json         bool
 }
 
@@ -143,6 +145,9 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := o.checkFolds(cmd); err != nil {
 		return nil, nil, err
 	}
+	if err := o.tracing.Check(a, cmd, o.Storage.Memory.Bytes, append(inputs, o.init), []string{o.out, o.receipt}); err != nil {
+		return nil, nil, err
+	}
 	if err := o.saving.check(cmd); err != nil {
 		return nil, nil, err
 	}
@@ -183,6 +188,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")
+	o.tracing.AddFlags(f)
 	o.saving.addFlags(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	flags.SetGroup(f, "Output")

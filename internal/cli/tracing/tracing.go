@@ -1,0 +1,169 @@
+// Package tracing has the options of train that write how a training goes.
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/internal/beside"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/slips"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/separable"
+	"halfspace/trace"
+	"halfspace/trace/tracefile"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// check is the reference that is looked for.
+const check = "check"
+
+// Options say which trace is written, and where.
+type Options struct {
+	File      string // "": none
+	every     int64
+	reference string
+	from      *model.Model // the reference, where it is a model
+}
+
+// AddFlags adds the flags.
+func (o *Options) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.File, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: each update of perceptron, pocket, averaged and voted, each pass of other learners.")
+	f.Int64Var(&o.every, "trace-every", 1, "`NUMBER` Trace only updates whose number is a multiple of this.")
+	f.StringVar(&o.reference, "reference", "", "`MODEL|check` Trace the product and the angle of the weights with those of this model. check looks for the plane with the largest margin first.")
+}
+
+// Check returns an error if an option can't be used. It reads the model of --reference. inputs are files that are read,
+// and outputs others that are written.
+func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs, outputs []string) (err error) {
+	f := cmd.Flags()
+	for _, name := range []string{"trace-every", "reference"} {
+		if o.File == "" && f.Changed(name) {
+			return console.Usagef("--%s without --trace FILE: name the file of the trace", name)
+		}
+	}
+	switch {
+	case o.File == "":
+		return nil
+	case o.every < 1:
+		return console.Usagef("--trace-every is %d: use 1 or more", o.every)
+	case files.ToStdout(o.File):
+		return console.Usagef("--trace %s and the report both write to standard output: name a file", o.File)
+	case slices.Contains(outputs, o.File):
+		return console.Usagef("--trace and another option write %s: name another file", o.File)
+	}
+	if o.reference != "" && o.reference != check {
+		if o.from, err = files.LoadModel(cmd.Context(), o.reference, memory); err != nil {
+			return fmt.Errorf("--reference: %w", err)
+		}
+		inputs = append(slices.Clone(inputs), o.reference)
+	}
+	return files.Claim(a, o.File, inputs)
+}
+
+// Access returns how rows must be readable for the trace.
+func (o *Options) Access() train.Access {
+	if o.reference == check {
+		return train.Nested
+	}
+	return train.InOrder
+}
+
+// A Tracer writes the trace of a training.
+type Tracer struct {
+	writer *tracefile.Writer
+}
+
+// Open starts the file and returns what fit is to trace. It returns nothing if there is no file to write. multiclass is
+// as in fit.Options.
+func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, src block.Source[T], l fit.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
+	if o.File == "" {
+		return nil, nil, nil
+	}
+	spec := src.Spec()
+	own, updates := l.Settings.(*perceptron.Options)
+	layout := tracefile.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
+	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
+	if len(spec.Classes) > 2 && !joint && !l.EachClass {
+		for _, c := range spec.Classes {
+			layout.Classes = append(layout.Classes, c.Text)
+		}
+	}
+	if !updates && (o.every != 1 || o.reference != "") {
+		a.Note("--trace-every and --reference have no effect with --algo %s", l.Name)
+	}
+	opt := &trace.Options{Every: o.every}
+	if updates {
+		layout.Vector = tracefile.Names(spec, joint)
+		var err error
+		if opt.Reference, err = reference(ctx, a, o, src, bar); err != nil {
+			return nil, nil, err
+		}
+		layout.Reference = opt.Reference != nil
+	}
+	grace, end := beside.After(ctx)
+	w, err := tracefile.Create(grace, o.File, layout)
+	if err != nil {
+		end()
+		return nil, nil, fmt.Errorf("--trace: %w", err)
+	}
+	a.AtEnd(end)
+	opt.To = w.Add
+	return &Tracer{w}, opt, nil
+}
+
+// reference returns the weights of the reference, or nil.
+func reference[T kernel.Float](ctx context.Context, a *console.App, o *Options, src block.Source[T], bar *console.Progress) ([]float64, error) {
+	spec := src.Spec()
+	switch {
+	case o.reference == "":
+		return nil, nil
+	case o.from != nil:
+		w, err := fit.WeightsFor(o.from, spec)
+		if err != nil {
+			return nil, fmt.Errorf("--reference %s: %w", o.reference, err)
+		}
+		return w, nil
+	case len(spec.Classes) > 2:
+		return nil, console.Usagef("--reference check with %d classes, and check takes two: name a model", len(spec.Classes))
+	}
+	const most = 1000
+	found, err := separable.Check(ctx, block.Trust(src), separable.Options{MaxPasses: most,
+		Progress: func(passes int64) { bar.Show("looking for the reference", "", passes, most) }})
+	if err != nil {
+		return nil, slips.OfLearner(err)
+	}
+	bar.End()
+	if found.Origin == nil {
+		a.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")
+		return nil, nil
+	}
+	return found.Origin.Weights, nil
+}
+
+// Close completes the file. Of nil it does nothing.
+func (t *Tracer) Close() error {
+	if t == nil {
+		return nil
+	}
+	if err := t.writer.Close(); err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	return nil
+}
+
+// Abort leaves no file. Of nil it does nothing.
+func (t *Tracer) Abort() {
+	if t != nil {
+		t.writer.Abort()
+	}
+}

@@ -1,0 +1,190 @@
+// Package trace tells how a training went: a perceptron update by update, other learners pass by pass. Package fit traces
+// a training; package tracefile writes and reads the points as a table.
+package trace
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// Options say what is traced. The result of a training doesn't depend on them.
+type Options struct {
+	Every int64 // a perceptron has a point for updates whose number is a multiple of this; 0: for every update
+
+	// Reference are weights u as in train.Result, of any length but 0. Points then have the product with u and the
+	// angle. nil: they don't.
+	Reference []float64
+
+	To func(Point) // is told the points in order, from one goroutine at a time
+}
+
+// A Point is an update of a perceptron, or the end of a pass of another learner. Figures that aren't known are NaN.
+type Point struct {
+	Class  int   // number of the class that is learned versus the rest; -1 if there is one training
+	Epoch  int64 // of a perceptron that of the update, from 1 on; of others the passes so far
+	Visit  int64 // of the update, from 1 on; of others the visits so far
+	Update int64 // number of the update, from 1 on; of others the updates or steps so far
+
+	// Of a perceptron.
+	Row    int64   // number of the row among those that are learned from, from 0 on; -1 for other learners
+	Score  float64 // of that row before the update; of several classes that of its own class less the rival's
+	Norm   float64 // Euclidean norm of the weights w after the update
+	Dot    float64 // w.u, with the reference u of length 1
+	Angle  float64 // between w and u in degrees
+	Lower  float64 // bound of w.u and so of the norm, from below; see Bounds
+	Upper  float64 // bound of the norm from above
+	Errors int64   // rows that w is wrong on, if a pocket judges; otherwise -1
+
+	Vector []float64 // w, as in train.Result; valid until To returns
+
+	// Of a learner that solves for an optimum.
+	Objective float64 // what it minimises
+	Gradient  float64 // Euclidean norm of the gradient
+	Gap       float64 // bound of how far the objective is above the optimum
+}
+
+// A How says how a perceptron is trained.
+type How struct {
+	Class   int       // see Point.Class
+	Eta     float64   // learning rate
+	Margin  float64   // see perceptron.Options
+	Begin   []float64 // weights to begin with, as in train.Result; nil: zeros
+	Bounded bool      // the theorem holds: sample weights are 1, and there is no penalty
+	Judged  bool      // count the errors of all weights
+	Workers int       // goroutines that may count
+}
+
+// A Recorder makes points of a training.
+type Recorder[T kernel.Float] struct {
+	ctx     context.Context
+	src     block.Source[T]
+	opt     *Options
+	how     How
+	unit    []float64 // the reference of length 1; nil: none
+	bounds  Bounds
+	waiting []Point // whose errors are not counted
+	err     error   // of a count
+}
+
+// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. Errors are those of src
+// and of ctx.
+func New[T kernel.Float](ctx context.Context, src block.Source[T], opt *Options, how How) (*Recorder[T], error) {
+	r := &Recorder[T]{ctx: ctx, src: src, opt: opt, how: how}
+	spec := src.Spec()
+	n := spec.Cols() * spec.Vectors()
+	evaluated := &train.Result[T]{Weights: make([]T, n)}
+	if length := train.Norm(opt.Reference); length > 0 && len(opt.Reference) == n {
+		for i, v := range opt.Reference {
+			r.unit = append(r.unit, v/length)
+			evaluated.Weights[i] = T(v / length)
+		}
+	}
+	if err := train.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
+		return nil, err
+	}
+	r.bounds = Bounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, Within: how.Margin, several: spec.Vectors() > 1}
+	if how.Begin != nil {
+		r.bounds.Norm = train.Norm(how.Begin)
+		r.bounds.Dot = dot(how.Begin, r.unit)
+	}
+	return r, nil
+}
+
+// batch is how many weights are judged at a time.
+const batch = 64
+
+// Update records an update.
+func (r *Recorder[T]) Update(u train.Update) {
+	p := none(r.how.Class)
+	p.Epoch, p.Visit, p.Update, p.Row, p.Score, p.Vector = (u.Visit-1)/max(1, r.src.Rows())+1, u.Visit, u.Number, u.Row, u.Score, u.Vector
+	p.Norm = train.Norm(u.Vector)
+	if r.unit != nil {
+		p.Dot = dot(u.Vector, r.unit)
+		p.Angle = angle(p.Dot, p.Norm)
+	}
+	if r.how.Bounded {
+		p.Upper = r.bounds.Upper(u.Number)
+		if r.unit != nil && r.bounds.Margin > 0 {
+			p.Lower = r.bounds.Lower(u.Number)
+		}
+	}
+	if !r.how.Judged {
+		r.opt.To(p)
+		return
+	}
+	p.Vector = append([]float64(nil), u.Vector...)
+	if r.waiting = append(r.waiting, p); len(r.waiting) == batch {
+		r.flush(r.ctx)
+	}
+}
+
+// Flush hands over the last points. It returns the first error of a count; the points after it have no errors.
+func (r *Recorder[T]) Flush(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
+	r.flush(ctx)
+	return r.err
+}
+
+func (r *Recorder[T]) flush(ctx context.Context) {
+	if len(r.waiting) == 0 {
+		return
+	}
+	if r.err == nil {
+		cols := r.src.Spec().Cols()
+		w := block.Alloc[T](len(r.waiting) * kernel.Stride[T](cols))
+		for k, p := range r.waiting {
+			for i, v := range p.Vector {
+				w[k*kernel.Stride[T](cols)+i] = T(v)
+			}
+		}
+		var counts []int64
+		if counts, r.err = pocket.Errors(ctx, r.src, w, r.how.Workers); r.err == nil {
+			for k := range r.waiting {
+				r.waiting[k].Errors = counts[k]
+			}
+		}
+	}
+	for _, p := range r.waiting {
+		r.opt.To(p)
+	}
+	r.waiting = r.waiting[:0]
+}
+
+// Passed returns the point at the end of a pass.
+func Passed(p train.Progress, class int) Point {
+	at := none(class)
+	at.Epoch, at.Visit, at.Update = p.Epoch, p.Visits, p.Updates
+	if m := p.Measure; m != nil {
+		at.Objective, at.Gradient, at.Gap = m.Objective, m.Gradient, m.Gap
+		if math.IsInf(m.Gap, 0) {
+			at.Gap = math.NaN()
+		}
+	}
+	return at
+}
+
+// none returns a point of which nothing is known.
+func none(class int) Point {
+	nan := math.NaN()
+	return Point{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, Lower: nan, Upper: nan, Errors: -1,
+		Objective: nan, Gradient: nan, Gap: nan}
+}
+
+func dot(v, w []float64) (sum float64) {
+	for i := range w {
+		sum = math.FMA(v[i], w[i], sum)
+	}
+	return sum
+}
+
+// angle returns the angle in degrees between a vector of a norm and one of length 1; NaN if the norm is 0.
+func angle(dot, norm float64) float64 {
+	return math.Acos(max(-1, min(1, dot/norm))) * 180 / math.Pi
+}

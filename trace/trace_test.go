@@ -1,0 +1,159 @@
+package trace_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/internal/testrows"
+	"halfspace/pocket"
+	"halfspace/separable"
+	"halfspace/trace"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+)
+
+// separated returns rows that a plane separates.
+func separated(seed uint64) *block.Data[float64] {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var x [][]float64
+	var y []float64
+	for len(x) < 200 {
+		row := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		s := row[0] - 2*row[1] + 0.5*row[2] + 0.3
+		if math.Abs(s) > 0.3 {
+			x, y = append(x, row), append(y, math.Copysign(1, s))
+		}
+	}
+	return testrows.Dense[float64](x, y, true)
+}
+
+// TestTheorem: with the separator of the largest margin, every point lies between the two bounds of Novikoff's theorem
+// (1962), also with a margin, a learning rate and weights to begin with. The updates end before the bounds meet.
+func TestTheorem(t *testing.T) {
+	ctx := context.Background()
+	points := 0
+	for seed := range uint64(4) {
+		data := separated(seed)
+		found, err := separable.Check(ctx, block.Source[float64](data), separable.Options{})
+		if err != nil || found.Origin == nil {
+			t.Fatalf("not separable: %v, %v", found, err)
+		}
+		other, err := fit.Learn(ctx, separated(seed+100), fit.SVM(svm.Options{L2: 1}), fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Options: train.Options{Eta: 0.25, Order: train.Shuffle}}, {Form: train.Averaged}} {
+			opt := fit.Options{}
+			if k%2 == int(seed%2) {
+				opt.Init = other.Model
+			}
+			last, ends := int64(0), math.Inf(1)
+			opt.Trace = &trace.Options{Reference: found.Origin.Weights, To: func(p trace.Point) {
+				points++
+				last = p.Update
+				const slack = 1e-9
+				if !(p.Lower <= p.Dot+slack) || !(p.Dot <= p.Norm+slack) || !(p.Norm <= p.Upper+slack) || p.Class != -1 {
+					t.Fatalf("seed %d, case %d: %+v isn't between its bounds", seed, k, p)
+				}
+				if p.Lower > p.Upper {
+					ends = float64(p.Update)
+				}
+			}}
+			o.Epochs = 1000
+			f, err := fit.Learn(ctx, data, fit.Perceptron(o), opt)
+			if err != nil || !f.Result.Converged || last != f.Result.Updates || float64(last) > ends {
+				t.Errorf("seed %d, case %d: %d updates, the last traced is %d, the bounds crossed at %v: %v", seed, k, f.Result.Updates, last, ends, err)
+			}
+		}
+	}
+	if points < 100 {
+		t.Errorf("%d points", points)
+	}
+}
+
+// TestUpdates: the bounds meet at R^2/rho^2 with zeros, and at Updates in general.
+func TestUpdates(t *testing.T) {
+	b := trace.Bounds{Radius: 3, Margin: 0.5, Eta: 0.1}
+	if got := b.Updates(); math.Abs(got-36) > 1e-9 {
+		t.Errorf("%v updates, R^2/rho^2 is 36", got)
+	}
+	b = trace.Bounds{Radius: 3, Margin: 0.5, Eta: 1, Within: 2, Norm: 4, Dot: -1}
+	n := int64(b.Updates())
+	if b.Lower(n) > b.Upper(n) || b.Lower(n+1) <= b.Upper(n+1) {
+		t.Errorf("the bounds don't meet at %d updates", n)
+	}
+	if b.Margin = 0; !math.IsInf(b.Updates(), 1) {
+		t.Error("there is a bound without a margin")
+	}
+}
+
+// TestErrors: the traced errors of a pocket are those of its curve, and each class versus the rest is told alone, in
+// turn.
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	data := testrows.RandomClasses[float32](400, 3, 3, 0.2)
+	least, class := map[[2]int64]int64{}, 0
+	opt := fit.Options{Trace: &trace.Options{To: func(p trace.Point) {
+		if p.Class < class {
+			t.Fatalf("class %d after class %d", p.Class, class)
+		}
+		class = p.Class
+		least[[2]int64{int64(p.Class), p.Update}] = p.Errors
+	}}}
+	l := fit.Perceptron(perceptron.Options{Pocket: pocket.Exact, Options: train.Options{MaxUpdates: 100, Workers: 2}})
+	if _, err := fit.Learn(ctx, data, l, opt); err != nil {
+		t.Fatal(err)
+	}
+	if class != 2 || len(least) != 300 {
+		t.Fatalf("%d points, the last class is %d", len(least), class)
+	}
+	for c := range 3 {
+		one := train.Versus[float32](data, c)
+		r, err := perceptron.Train(ctx, one, perceptron.Options{Pocket: pocket.Exact, Options: train.Options{MaxUpdates: 100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range r.Curve[1:] {
+			if got := least[[2]int64{int64(c), p.Update}]; got != p.Errors {
+				t.Errorf("class %d, update %d: %d errors, the pocket found %d", c, p.Update, got, p.Errors)
+			}
+		}
+	}
+}
+
+// TestPasses: learners that solve for an optimum tell their objective, which falls to that of the result.
+func TestPasses(t *testing.T) {
+	ctx := context.Background()
+	data := testrows.Logistic(3000, 5)
+	for _, name := range []string{"svm", "logistic", "winnow", "dual", "ftrl", "passive-aggressive"} {
+		l, err := fit.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Has("l2") {
+			if l, err = l.With("l2", "1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		src := block.Source[float32](data)
+		var all []trace.Point
+		f, err := fit.Learn(ctx, src, l, fit.Options{Trace: &trace.Options{To: func(p trace.Point) { all = append(all, p) }}})
+		if name == "winnow" && err != nil {
+			continue // which takes features of 0 and 1
+		}
+		if err != nil || len(all) == 0 || all[len(all)-1].Row != -1 {
+			t.Fatalf("%s: %d points, %v", name, len(all), err)
+		}
+		if o := f.Model.Training.Optimum; o != nil {
+			last := all[len(all)-1]
+			if !(math.Abs(last.Objective-o.Objective) < 1e-3*o.Objective) || !(last.Objective <= all[0].Objective) {
+				t.Errorf("%s: the last objective is %v, that of the result %v", name, last.Objective, o.Objective)
+			}
+		}
+	}
+}

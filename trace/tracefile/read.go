@@ -1,0 +1,82 @@
+package tracefile
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/schema"
+)
+
+// A Table is the points of a file.
+type Table struct {
+	Names   []string             // of the columns of numbers, in the order of the file
+	Columns map[string][]float64 // by name; NaN where a number is missing
+	Classes []string             // of each point; nil if there is one training
+	Rows    int
+}
+
+// Has tells whether the table has columns of all these names.
+func (t *Table) Has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return t.Columns[n] == nil })
+}
+
+// Read reads a table. It is an error if the file isn't one.
+func Read(ctx context.Context, path string) (*Table, error) {
+	t := &Table{Columns: map[string][]float64{}}
+	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}}
+	err := dataset.Scan(ctx, []string{path}, opt, func(_ *schema.Spec, _ *block.Block[float64], rec arrow.Record) error {
+		t.Rows += int(rec.NumRows())
+		for i, c := range rec.Columns() {
+			name := rec.ColumnName(i)
+			if s, is := c.(*array.String); is && name == "class" {
+				for r := range s.Len() {
+					t.Classes = append(t.Classes, s.Value(r))
+				}
+				continue
+			}
+			if _, seen := t.Columns[name]; !seen {
+				t.Names = append(t.Names, name)
+				t.Columns[name] = []float64{}
+			}
+			for r := range c.Len() {
+				t.Columns[name] = append(t.Columns[name], number(c, r))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !t.Has("update", "visit") {
+		return nil, fmt.Errorf("%s: it has no columns update and visit: name a file that train --trace wrote", path)
+	}
+	if t.Rows == 0 {
+		return nil, fmt.Errorf("%s: the trace has no points: the training made no update or pass", path)
+	}
+	return t, nil
+}
+
+// number returns element r of an array, NaN if it is null or no number.
+func number(c arrow.Array, r int) float64 {
+	if c.IsNull(r) {
+		return math.NaN()
+	}
+	switch c := c.(type) {
+	case *array.Int64:
+		return float64(c.Value(r))
+	case *array.Float64:
+		return c.Value(r)
+	case *array.Float32:
+		return float64(c.Value(r))
+	case *array.Int32:
+		return float64(c.Value(r))
+	}
+	return math.NaN()
+}

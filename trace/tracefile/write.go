@@ -1,0 +1,188 @@
+// Package tracefile writes the points of a trace as a table, in any format of package dataset, and reads such a table.
+package tracefile
+
+import (
+	"context"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset"
+	"halfspace/schema"
+	"halfspace/trace"
+)
+
+// A Layout says which columns a table has.
+type Layout struct {
+	Updates   bool     // the points are updates of a perceptron; otherwise passes
+	Classes   []string // that are learned one versus the rest; nil: there is one training
+	Reference bool     // points have the product with a reference, and the angle
+	Errors    bool     // a pocket judges
+	Vector    []string // names of the weights, as Names returns them; nil: the table has no weights
+}
+
+// mostWeights is the most columns of weights.
+const mostWeights = 16
+
+// Prefix begins the names of the columns of weights.
+const Prefix = "weight:"
+
+// Names returns names for the weights of a point: those of the features, and bias. It returns nil if there are more than
+// 16. joint says that the point has weights of each class.
+func Names(spec *schema.Spec, joint bool) (names []string) {
+	classes := []string{""}
+	if joint {
+		classes = nil
+		for _, c := range spec.Classes {
+			classes = append(classes, c.Text+":")
+		}
+	}
+	if spec.Cols()*len(classes) > mostWeights {
+		return nil
+	}
+	for _, class := range classes {
+		for i := range spec.Width() {
+			names = append(names, Prefix+class+spec.FeatureName(i))
+		}
+		if spec.Bias {
+			names = append(names, Prefix+class+"bias")
+		}
+	}
+	return names
+}
+
+// A column is one of a table.
+type column struct {
+	name  string
+	whole bool                         // its numbers are integers
+	of    func(p *trace.Point) float64 // NaN: null
+}
+
+func (l *Layout) columns() []column {
+	whole := func(name string, of func(p *trace.Point) int64) column {
+		return column{name, true, func(p *trace.Point) float64 {
+			if v := of(p); v >= 0 {
+				return float64(v)
+			}
+			return math.NaN()
+		}}
+	}
+	part := func(name string, of func(p *trace.Point) float64) column { return column{name, false, of} }
+	update := whole("update", func(p *trace.Point) int64 { return p.Update })
+	visit := whole("visit", func(p *trace.Point) int64 { return p.Visit })
+	if !l.Updates {
+		return []column{whole("pass", func(p *trace.Point) int64 { return p.Epoch }), visit, update,
+			part("objective", func(p *trace.Point) float64 { return p.Objective }),
+			part("gradient", func(p *trace.Point) float64 { return p.Gradient }), part("gap", func(p *trace.Point) float64 { return p.Gap })}
+	}
+	all := []column{update, whole("epoch", func(p *trace.Point) int64 { return p.Epoch }), visit, whole("row", func(p *trace.Point) int64 { return p.Row }),
+		part("score", func(p *trace.Point) float64 { return p.Score }), part("norm", func(p *trace.Point) float64 { return p.Norm }),
+		part("upper", func(p *trace.Point) float64 { return p.Upper })}
+	if l.Reference {
+		all = append(all, part("dot", func(p *trace.Point) float64 { return p.Dot }), part("lower", func(p *trace.Point) float64 { return p.Lower }),
+			part("angle", func(p *trace.Point) float64 { return p.Angle }))
+	}
+	if l.Errors {
+		all = append(all, whole("errors", func(p *trace.Point) int64 { return p.Errors }))
+	}
+	for i, name := range l.Vector {
+		all = append(all, part(name, func(p *trace.Point) float64 { return p.Vector[i] }))
+	}
+	return all
+}
+
+// A Writer writes points. The file appears when Close returns nil.
+type Writer struct {
+	layout  Layout
+	columns []column
+	file    *dataset.Writer
+	rows    *array.RecordBuilder
+	waiting int
+	err     error // the first
+}
+
+// Create starts a file, as dataset.CreateContext does.
+func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
+	w := &Writer{layout: l, columns: l.columns()}
+	var fields []arrow.Field
+	if l.Classes != nil {
+		fields = append(fields, arrow.Field{Name: "class", Type: arrow.BinaryTypes.String})
+	}
+	for _, c := range w.columns {
+		f := arrow.Field{Name: c.name, Type: arrow.PrimitiveTypes.Float64, Nullable: true}
+		if c.whole {
+			f.Type = arrow.PrimitiveTypes.Int64
+		}
+		fields = append(fields, f)
+	}
+	names := arrow.NewSchema(fields, nil)
+	var err error
+	if w.file, err = dataset.CreateContext(ctx, path, names, dataset.WriterOptions{}); err != nil {
+		return nil, err
+	}
+	w.rows = array.NewRecordBuilder(memory.DefaultAllocator, names)
+	return w, nil
+}
+
+// atOnce is how many points are written at a time.
+const atOnce = 4096
+
+// Add writes a point. Close returns the first error.
+func (w *Writer) Add(p trace.Point) {
+	if w.err != nil {
+		return
+	}
+	k := 0
+	if w.layout.Classes != nil {
+		w.rows.Field(0).(*array.StringBuilder).Append(w.layout.Classes[p.Class])
+		k = 1
+	}
+	for i, c := range w.columns {
+		v := c.of(&p)
+		switch b := w.rows.Field(k + i).(type) {
+		case *array.Int64Builder:
+			if math.IsNaN(v) {
+				b.AppendNull()
+			} else {
+				b.Append(int64(v))
+			}
+		case *array.Float64Builder:
+			if math.IsNaN(v) {
+				b.AppendNull()
+			} else {
+				b.Append(v)
+			}
+		}
+	}
+	if w.waiting++; w.waiting == atOnce {
+		w.flush()
+	}
+}
+
+func (w *Writer) flush() {
+	rec := w.rows.NewRecord()
+	defer rec.Release()
+	w.waiting = 0
+	w.err = w.file.Write(rec)
+}
+
+// Close completes the file.
+func (w *Writer) Close() error {
+	defer w.rows.Release()
+	if w.err == nil && w.waiting > 0 {
+		w.flush()
+	}
+	if w.err != nil {
+		w.file.Abort()
+		return w.err
+	}
+	return w.file.Close()
+}
+
+// Abort leaves no file.
+func (w *Writer) Abort() {
+	w.rows.Release()
+	w.file.Abort()
+}

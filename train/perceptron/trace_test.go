@@ -1,0 +1,104 @@
+package perceptron
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+)
+
+// TestTrace: a trace changes no result, and the updates that it tells of, made again one by one from the weights at the
+// beginning, give the traced scores and weights.
+func TestTrace(t *testing.T) {
+	x, y := noisy(4200, 4, 0.1, false, 3)
+	plain := dense[float32](x, y)
+	weighted := testrows.Weighted(plain, quarters)
+	classes := testrows.RandomClasses[float32](1500, 4, 3, 0.1)
+	var traced int64
+	for name, src := range map[string]*block.Data[float32]{"dense": plain, "sparse": sparse(plain), "weighted": weighted, "classes": classes} {
+		for _, order := range train.Orders {
+			for k, form := range []Options{{}, {Form: train.Averaged, Margin: 0.5}, {L2: 0.001}, {Pocket: "exact", Options: train.Options{MaxUpdates: 40}}} {
+				if form.Pocket != "" && name == "classes" {
+					continue
+				}
+				opt := form
+				opt.Order, opt.Epochs, opt.Eta, opt.Seed = order, 1, 0.5, 5
+				where := fmt.Sprintf("%s, %s, form %d", name, order, k)
+				want := mustTrain(t, src, opt)
+				for _, rows := range []block.Source[float32]{src, inCache(t, src)} {
+					for _, every := range []int64{1, 7} {
+						var all []train.Update
+						opt.TraceEvery, opt.Trace = every, func(u train.Update) {
+							u.Vector = slices.Clone(u.Vector)
+							all = append(all, u)
+						}
+						got := mustTrain(t, rows, opt)
+						got.Seconds, want.Seconds = 0, 0
+						if !slices.Equal(got.Weights, want.Weights) || got.Updates != want.Updates || got.Visits != want.Visits {
+							t.Errorf("%s: the trace changes the result", where)
+						}
+						traced += int64(len(all))
+						if every == 1 && opt.L2 == 0 {
+							repeatTrace(t, where, src, opt, all, got)
+						} else if len(all) > 0 && (int64(len(all)) < got.Updates/every || all[0].Number != every) {
+							t.Errorf("%s: %d of %d updates, the first is %d", where, len(all), got.Updates, all[0].Number)
+						}
+					}
+				}
+			}
+		}
+	}
+	if traced < 5000 {
+		t.Errorf("only %d updates were traced", traced)
+	}
+}
+
+// repeatTrace makes the updates of a trace again.
+func repeatTrace(t *testing.T, where string, src *block.Data[float32], opt Options, all []train.Update, r *train.Result[float32]) {
+	t.Helper()
+	if int64(len(all)) < r.Updates {
+		t.Errorf("%s: %d of %d updates", where, len(all), r.Updates)
+	}
+	l, err := newLearner(context.Background(), src, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := src.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := tracer[float32]{w: make([]float32, len(l.w)), cols: src.Spec().Cols()}
+	visit := int64(0)
+	for i, u := range all {
+		b, row := index.At(uint32(u.Row))
+		rival := 0
+		score := 0.0
+		if l.rule.scores != nil {
+			var wrong bool
+			if rival, wrong = l.rule.wrong(b, row, again.w); !wrong {
+				t.Fatalf("%s: row %d needs no update", where, u.Row)
+			}
+			l.rule.rivals[0] = uint32(rival)
+			score = float64(l.rule.scores[int(b.Y[row])]) - float64(l.rule.scores[rival])
+		} else {
+			score = float64(b.Dot(row, again.w))
+			if float64(b.Y[row])*score > opt.Margin {
+				t.Fatalf("%s: row %d of score %v needs no update", where, u.Row, score)
+			}
+		}
+		l.rule.add(again.w, l.rule.eta, b, row, rival)
+		if u.Number != int64(i)+1 || u.Visit <= visit || u.Score != score || !slices.Equal(u.Vector, again.unpadded(l.rule.stride)) {
+			t.Fatalf("%s: update %+v, after visit %d, isn't number %d with score %v", where, u, visit, i+1, score)
+		}
+		visit = u.Visit
+	}
+	if opt.Pocket == "" && opt.Form == train.Last {
+		if last := all[len(all)-1].Vector; !slices.EqualFunc(r.Weights, last, func(w float32, v float64) bool { return float64(w) == v }) {
+			t.Errorf("%s: the last weights are %v, and the result %v", where, last, r.Weights)
+		}
+	}
+}
