@@ -63,14 +63,6 @@ func (p *Part) Read(data []byte, state func(*Walk)) error {
 	return nil
 }
 
-// Refuse returns an error if there are checkpoints, for a method whose state can't be saved.
-func (p *Part) Refuse(method string) error {
-	if p == nil {
-		return nil
-	}
-	return fmt.Errorf("%s can't save checkpoints: leave out the checkpoints", method)
-}
-
 // Due tells whether a checkpoint is due after so many whole epochs. It takes no time.
 func (p *Part) Due(epochs int64) bool {
 	if p == nil {

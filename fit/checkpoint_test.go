@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -114,6 +115,48 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeDual is TestResume of the dual forms, with and without windows.
+func TestResumeDual(t *testing.T) {
+	for _, c := range []struct {
+		rows, classes int
+		options       string
+	}{
+		{4200, 2, "order=shuffle epochs=50 kernel=rbf gamma=50"},
+		{4200, 2, "order=fixed-shuffle form=averaged epochs=50 kernel=rbf gamma=50"},
+		{4200, 3, "order=random epochs=2"},
+		{700, 2, "order=cyclic epochs=50"},
+		{600, 3, "order=shuffle epochs=50 form=voted"},
+		{500, 2, "order=random epochs=9 kernel=poly max-updates=900"},
+	} {
+		t.Run(fmt.Sprintf("%d_%d_%s", c.rows, c.classes, strings.ReplaceAll(c.options, " ", "_")), func(t *testing.T) {
+			t.Parallel()
+			small, options := noise[float32](c.rows, 5, c.classes), strings.Fields(c.options)
+			if c.rows > 4096 {
+				resumed(t, small, "dual", options)
+				return
+			}
+			resumed(t, testrows.Sparse(small), "kernel-perceptron", options)
+			resumed(t, apart(small), "dual", options)
+			resumed(t, testrows.Weighted(noise[float64](c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
+		})
+	}
+}
+
+// apart returns rows with other labels, which planes separate.
+func apart(d *block.Data[float32]) *block.Data[float32] {
+	var x [][]float64
+	var y []float64
+	for b := range d.Blocks(context.Background()) {
+		for r := range b.Y {
+			row := []float64{float64(b.X[r*b.Stride]), float64(b.X[r*b.Stride+1])}
+			label := math.Copysign(1, row[0]-row[1])
+			row[0] += label / 8
+			x, y = append(x, row), append(y, label)
+		}
+	}
+	return testrows.Dense[float32](x, y, true)
+}
+
 // TestResumeSolvers is TestResume of learners that solve for an optimum.
 func TestResumeSolvers(t *testing.T) {
 	for i, c := range []struct {
@@ -144,6 +187,8 @@ func TestResumeSolvers(t *testing.T) {
 		{"svm", "loss=hinge epochs=12", 16_400, 2},
 		{"logistic", "solver=sgd epochs=9", 16_400, 2},
 		{"logistic", "solver=lbfgs epochs=20", 16_400, 2},
+		{"logistic", "l1=0.1", 16_400, 2},
+		{"svm", "l1=0.01 nonnegative=true epochs=30", 16_400, 2},
 	} {
 		t.Run(fmt.Sprintf("%s_%s_%d", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.classes), func(t *testing.T) {
 			t.Parallel()

@@ -127,8 +127,6 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.OnlyApart(l.Settings))
 	case o.Init != nil && o.CV != nil:
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
-	case o.Checkpoint != nil && (l.Saves == nil || !l.Saves(l.Settings)):
-		return fmt.Errorf("%s can't save checkpoints: leave out the checkpoints", l.Name)
 	case o.Init != nil && !l.Begins:
 		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, say.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:

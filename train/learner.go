@@ -40,9 +40,6 @@ type Learner struct {
 	// Begins tells whether a training can begin with the weights of a model.
 	Begins bool
 
-	// Saves tells whether a training with these settings saves checkpoints. nil: it never does.
-	Saves func(Settings) bool
-
 	// RowLoss returns the loss of a row by its margin; see EvaluateBy. It is nil of learners that say their loss themselves.
 	RowLoss func(Settings) func(m float64) float64
 

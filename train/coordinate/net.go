@@ -28,7 +28,7 @@ const (
 )
 
 // A Net is rows with labels -1 and +1, a penalty with L1 > 0 or NonNegative, and a loss. Of train.Options it uses Epochs, the
-// most passes over the elements, Workers and Progress.
+// most passes over the elements, Workers, Progress and Checkpoint.
 type Net[T kernel.Float] struct {
 	elastic.Penalty
 	train.Options
@@ -60,19 +60,21 @@ type net[T kernel.Float] struct {
 	visited    int64 // elements, by coordinate descent
 	steps      int64
 	whole      bool    // the last step was not halved
+	part       float64 // the next step ends at this times the violations of the optimum's conditions at its start
+	brief      bool    // it ends after a round of coordinate descent
 	forcing    float64 // face stops at a residual of this times the first one
 	rng        *rand.Rand
+	pcg        *rand.PCG // of rng
 	start      time.Time
 }
 
 // Learn finds the minimum, and measures the rounded weights. If ctx ends the search after a step, Learn returns the weights
 // so far with ctx's error.
 func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
-	start := time.Now()
 	after, end := beside.After(ctx)
 	defer end()
 	s, err := n.solve(ctx)
-	r := &elastic.Solution{Exact: s.w, Steps: s.steps, Passes: s.passes + 1, Seconds: time.Since(start).Seconds(), Interrupted: err != nil}
+	r := &elastic.Solution{Exact: s.w, Steps: s.steps, Passes: s.passes + 1, Seconds: time.Since(s.start).Seconds(), Interrupted: err != nil}
 	if err != nil {
 		if ctx.Err() == nil || s.steps == 0 {
 			return nil, err
@@ -115,15 +117,24 @@ func (n *Net[T]) solve(ctx context.Context) (*net[T], error) {
 	s := newNet(n)
 	err := s.begin(ctx)
 	if err == nil {
+		err = s.resume(ctx)
+	}
+	if err == nil {
 		err = s.minimise(ctx)
 	}
 	return s, err
 }
 
 func newNet[T kernel.Float](n *Net[T]) *net[T] {
-	return &net[T]{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
-		rng: rand.New(rand.NewPCG(1, 0)), lower: math.Inf(-1), forcing: coarse}
+	s := &net[T]{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
+		pcg: rand.NewPCG(1, 0), lower: math.Inf(-1)}
+	s.rng = rand.New(s.pcg)
+	s.first()
+	return s
 }
+
+// first makes the next step as rough as the first one.
+func (s *net[T]) first() { s.part, s.brief, s.forcing = firstPart, false, coarse }
 
 // begin reads the rows, and goes to weights of 0 with the best bias.
 func (s *net[T]) begin(ctx context.Context) (err error) {
@@ -184,6 +195,16 @@ func (s *net[T]) evaluate(ctx context.Context) error {
 	if err := s.balance(ctx); err != nil {
 		return err
 	}
+	if err := s.derive(ctx); err != nil {
+		return err
+	}
+	s.passed()
+	s.prove()
+	return nil
+}
+
+// derive computes the loss and its derivatives at the scores, and the dual objective of the rows.
+func (s *net[T]) derive(ctx context.Context) error {
 	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
@@ -199,16 +220,11 @@ func (s *net[T]) evaluate(ctx context.Context) error {
 	if s.loss = sum[0]; s.loss-s.loss != 0 {
 		return train.TooLarge[T]()
 	}
-	if err := s.columns.each(ctx, s.Workers, func(j int) {
+	s.linear = sum[1]
+	return s.columns.each(ctx, s.Workers, func(j int) {
 		rows, values := s.columns.column(j)
 		s.gradient[j] = csr.Score(rows, values, s.factors)
-	}); err != nil {
-		return err
-	}
-	s.passed()
-	s.linear = sum[1]
-	s.prove()
-	return nil
+	})
 }
 
 // prove improves the lower bound by the dual variables at w.
@@ -260,18 +276,17 @@ func (s *net[T]) balance(ctx context.Context) error {
 
 // minimise makes steps until the gap is small enough, or there are too many passes.
 func (s *net[T]) minimise(ctx context.Context) error {
-	brief := false // a round of coordinate descent is enough
-	for part := firstPart; s.passes+2 < s.Epochs && !s.done(); {
-		until := part
-		if brief {
+	for s.mark(); s.passes+2 < s.Epochs && !s.done(); s.mark() {
+		until := s.part
+		if s.brief {
 			until = math.Inf(1)
 		}
 		next, rounds, err := s.step(ctx, until)
 		if err != nil {
 			return err
 		}
-		if rounds == 1 && !brief {
-			part /= 4
+		if rounds == 1 && !s.brief {
+			s.part /= 4
 		}
 		from := s.objective()
 		moved, err := s.move(ctx, next)
@@ -279,10 +294,10 @@ func (s *net[T]) minimise(ctx context.Context) error {
 			return err
 		}
 		if !moved {
-			if part < leastPart {
+			if s.part < leastPart {
 				return nil // rounding errors prevent a further step
 			}
-			part /= 16
+			s.part /= 16
 		}
 		if err := s.evaluate(ctx); err != nil {
 			return err
@@ -290,7 +305,7 @@ func (s *net[T]) minimise(ctx context.Context) error {
 		if from-s.objective() > settled*from || s.done() {
 			continue
 		}
-		if brief, err = s.polish(ctx); err != nil {
+		if s.brief, err = s.polish(ctx); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // gradient says that it stays so. The gradient of all columns after the step tells whether that was right.
 func (n *Net[T]) Path(ctx context.Context, count int, penalties []float64) ([]*elastic.Stage, error) {
 	one := *n
-	one.Epochs = math.MaxInt64
+	one.Epochs, one.Checkpoint = math.MaxInt64, nil
 	s := newNet(&one)
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -24,7 +24,8 @@ func (n *Net[T]) Path(ctx context.Context, count int, penalties []float64) ([]*e
 	}
 	var stages []*elastic.Stage
 	for _, l1 := range penalties {
-		one.L1, one.Epochs, s.lower, s.forcing = l1, s.passes+min(n.Epochs, math.MaxInt64-s.passes), math.Inf(-1), coarse
+		one.L1, one.Epochs, s.lower = l1, s.passes+min(n.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
+		s.first()
 		s.prove()
 		if err := s.minimise(ctx); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package coordinate
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -25,4 +26,30 @@ func (s *dual[T]) state(w *checkpoint.Walk) {
 	if len(s.order) > 0 && int(slices.Max(s.order)) >= len(s.y) {
 		w.Fail(errors.New("it has another row"))
 	}
+}
+
+func (s *net[T]) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
+
+// resume goes to what a checkpoint has, if there is one.
+func (s *net[T]) resume(ctx context.Context) error {
+	loaded, err := s.Checkpoint.Load(s.state)
+	if loaded {
+		err = s.derive(ctx)
+	}
+	return err
+}
+
+// state walks what the search is at before a step. What derive computes is not part of it.
+func (s *net[T]) state(w *checkpoint.Walk) {
+	w.Clock(&s.start)
+	for _, v := range []*int64{&s.passes, &s.visited, &s.steps} {
+		w.Int(v)
+	}
+	for _, v := range []*float64{&s.lower, &s.part, &s.forcing} {
+		w.Float(v)
+	}
+	w.Bool(&s.brief)
+	w.Generator(s.pcg)
+	checkpoint.Values(w, s.w)
+	checkpoint.Values(w, s.scores)
 }

@@ -95,6 +95,9 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 	if err != nil {
 		return nil, err
 	}
+	if _, err := opt.Checkpoint.Load(l.state); err != nil {
+		return nil, err
+	}
 	after, end := beside.After(ctx)
 	defer end()
 	if err = l.run(ctx); err == errStop {
@@ -161,7 +164,7 @@ func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != 
 // result returns what was learned, without the figures of evaluate.
 func (l *learner[T]) result() *Result[T] {
 	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
-	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Sub(l.start).Seconds()
+	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Seconds()
 	r.Converged = true
 	for _, m := range l.binaries {
 		r.Visits = max(r.Visits, m.visits)

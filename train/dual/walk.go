@@ -34,7 +34,13 @@ type learner[T kernel.Float] struct {
 	whole    *gram.Symmetric[T] // all inner products; nil if there is a cache
 	cache    *gram.RowCache[T]
 
-	start, multiplied, reported time.Time
+	epoch  int64 // epochs that are finished
+	window int   // number of the window of the next visit, in an epoch with windows
+	place  int   // in the epoch at which that window begins
+	inside bool  // the classifiers know their next mistakes of a stretch without windows
+
+	start, reported time.Time
+	multiplied      time.Duration // what the inner products of all rows took
 }
 
 // A binary is the state of one binary classifier.
@@ -47,6 +53,7 @@ type binary[T kernel.Float] struct {
 	visits    int64
 	streak    int64 // visits since the last mistake
 	next      int   // the place of its next mistake
+	before    int   // mistakes before this epoch
 	done      bool
 	converged bool
 }
@@ -95,7 +102,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 	if err := l.multiply(ctx); err != nil {
 		return nil, err
 	}
-	l.multiplied = time.Now()
+	l.multiplied = time.Since(l.start)
 	return l, nil
 }
 
@@ -133,26 +140,25 @@ func (l *learner[T]) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]
 func (l *learner[T]) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
-	for e := range l.opt.Epochs {
-		var before []int
-		for _, m := range l.binaries {
-			before = append(before, len(m.mistakes))
-		}
-		if err := l.epoch(ctx, e); err != nil {
+	for l.epoch < l.opt.Epochs {
+		if err := l.visits(ctx, l.epoch); err != nil {
 			return err
 		}
-		for c, m := range l.binaries {
-			if l.opt.Order == train.Shuffle && len(m.mistakes) == before[c] && !m.done {
+		for _, m := range l.binaries {
+			if l.opt.Order == train.Shuffle && len(m.mistakes) == m.before && !m.done {
 				m.done, m.converged = true, true
 			}
+			m.before = len(m.mistakes)
 		}
+		l.epoch, l.window, l.place = l.epoch+1, 0, 0
 		l.report(l.alphas)
 	}
 	return nil
 }
 
-// epoch makes as many visits as there are rows, in the order of opt. Package perceptron describes random draws.
-func (l *learner[T]) epoch(ctx context.Context, e int64) error {
+// visits makes as many visits as there are rows, or those that are left of epoch e, in the order of opt. Package perceptron describes
+// random draws.
+func (l *learner[T]) visits(ctx context.Context, e int64) error {
 	if l.opt.Order == train.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
 	}
@@ -195,21 +201,22 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 	if l.whole == nil || chunks == nil || l.n <= fewRows {
 		return l.visit(ctx, rows, 0, l.n, []span{{0, l.n}})
 	}
-	for k, from := 0, 0; from < l.n; k++ {
+	for l.place < l.n {
+		l.mark()
 		var hot []span
-		to := from
-		for _, c := range chunks(k) {
+		to := l.place
+		for _, c := range chunks(l.window) {
 			lo := int(c) * kernel.ChunkRows
 			hot = append(hot, span{lo, min(l.n, lo+kernel.ChunkRows)})
 			to += hot[len(hot)-1].hi - lo
 		}
-		if err := l.visit(ctx, rows, from, to, hot); err != nil {
+		if err := l.visit(ctx, rows, l.place, to, hot); err != nil {
 			return err
 		}
 		if err := l.catchUp(ctx, hot); err != nil {
 			return err
 		}
-		from = to
+		l.window, l.place = l.window+1, to
 	}
 	return nil
 }
@@ -217,10 +224,16 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 // visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next.
 // Classifiers with a mistake on the same row share its inner products. Only the scores of hot rows are updated.
 func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
-	for _, m := range l.binaries {
-		l.seek(m, rows, from, to)
+	if !l.inside {
+		for _, m := range l.binaries {
+			l.seek(m, rows, from, to)
+		}
 	}
+	l.inside = to-from == l.n // there are no windows
 	for calls := 0; ; calls++ {
+		if l.inside && calls%reportCalls == 0 {
+			l.mark()
+		}
 		first, done := l.binaries[0], true
 		for _, m := range l.binaries {
 			if m.next < first.next {
@@ -233,6 +246,7 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 			return errStop
 		}
 		if at >= to {
+			l.inside = false
 			return nil
 		}
 		i := at

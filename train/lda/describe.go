@@ -15,7 +15,6 @@ import (
 var Learner = &train.Learner{Name: "lda", Minimises: "the scatter within the classes, relative to the scatter between them (Fisher)",
 	Use: "probabilities in one pass, if the classes are nearly normal", Options: []train.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
 	New: func() train.Settings { return &Options{Options: train.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
-	Saves:     func(train.Settings) bool { return true }, // it makes one pass, so there is nothing to save
 	ScaleFree: func(s train.Settings) bool { return s.(*Options).Shrinkage == 0 },
 	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
 

@@ -27,7 +27,6 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 		return ""
 	},
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
-	Saves:   func(train.Settings) bool { return true },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool {
 		return s.(*Options).L2 == 0 && !s.(*Options).elastic() && s.(*Options).Solver != SGD

@@ -30,8 +30,6 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 		return errors.New(why)
 	case len(spec.Classes) > 2:
 		return fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
-	case wide(spec.Cols()):
-		return opt.Checkpoint.Refuse("l1 or nonnegative with more than 16,384 columns")
 	}
 	return nil
 }

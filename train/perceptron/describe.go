@@ -57,7 +57,6 @@ func describe(l train.Learner, defaults Options, options ...train.Option) *train
 	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}
 	l.New = func() train.Settings { o := defaults; return &o }
 	l.Perceptron = func(s train.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
-	l.Saves = func(train.Settings) bool { return true }
 	judges := l.Judges
 	l.Float32 = func(ctx context.Context, task *train.Task[float32]) (*train.Learned[float32], error) {
 		return learnTask(ctx, task, judges)

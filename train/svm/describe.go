@@ -13,7 +13,6 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
 	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
 	New:    func() train.Settings { return &Options{Options: train.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
-	Saves:  func(train.Settings) bool { return true },
 	Solves: true, Joint: true,
 	Apart: func(s train.Settings) string { return s.(*Options).apart() }, DrawsTogether: true,
 	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },

@@ -48,11 +48,6 @@ func (o *Options) penalty() elastic.Penalty {
 // learnElastic finds the weights of the squared hinge with a penalty l1. Columns far from zero lose a multiple of the
 // bias first, which doesn't change the penalty.
 func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	if wide(src.Spec().Cols()) {
-		if err := opt.Checkpoint.Refuse("l1 or nonnegative with more than 16,384 columns"); err != nil {
-			return nil, err
-		}
-	}
 	pivots, err := train.Pivots(ctx, src)
 	if err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func (l *learner[T]) learned() *train.Result[T] {
 
 // Complete adds to the description of a learner how it trains: Learn with its steppers.
 func Complete(l *train.Learner) *train.Learner {
-	l.Begins, l.Saves = true, func(train.Settings) bool { return true }
+	l.Begins = true
 	l.Float32, l.Float64 = task[float32](l), task[float64](l)
 	return l
 }

@@ -14,7 +14,6 @@ var Learner = &train.Learner{Name: "winnow", Minimises: "mistakes: they grow wit
 	New: func() train.Settings {
 		return &Options{Options: train.Options{Epochs: 100, Seed: 1}, Variant: Winnow2}
 	},
-	Saves:     func(train.Settings) bool { return true },
 	ScaleFree: func(train.Settings) bool { return true },
 	NotFound:  "no disjunction, or other plane that this variant finds, was found",
 	Float32:   learnTask[float32], Float64: learnTask[float64]}
