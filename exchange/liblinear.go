@@ -37,7 +37,7 @@ func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	switch {
 	case len(m.Classes) > 2 && m.Options.Multiclass == model.Joint:
 		solver = jointSolver
-	case m.HasProbabilities():
+	case m.LogOdds():
 		solver = logisticSolver
 	}
 	labels := slices.Clone(m.Classes)

@@ -51,7 +51,7 @@ func TestLIBLINEAR(t *testing.T) {
 		if fmt.Sprint(got.weights, got.bias) != fmt.Sprint(want.weights, want.bias) || m.Positive != s.m.Positive && len(m.Classes) == 2 {
 			t.Errorf("%s: weights %v, want %v", s.name, got, want)
 		}
-		if m.Options.Multiclass != s.m.Options.Multiclass || m.HasProbabilities() != (s.m.HasProbabilities() && s.m.Options.Multiclass != model.Joint) {
+		if m.Options.Multiclass != s.m.Options.Multiclass || m.LogOdds() != (s.m.LogOdds() && s.m.Options.Multiclass != model.Joint) {
 			t.Errorf("%s: %s of %s and %s", s.name, m.Options.Multiclass, m.Algorithm, s.m.Algorithm)
 		}
 	}

@@ -93,7 +93,7 @@ func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err
 		for k := range l.weights {
 			add(1, k)
 		}
-	case m.HasProbabilities():
+	case m.LogOdds():
 		add(-0.5, 0)
 		add(0.5, 0)
 	default:
@@ -127,9 +127,9 @@ func graph(m *model.Model, l *linear, order []schema.Class, coefficients, interc
 	transform, scores := "NONE", output
 	apart := len(order) > 2 && m.Options.Multiclass != model.Joint // each class has logarithms of odds of its own
 	switch {
-	case m.HasProbabilities() && apart:
+	case m.LogOdds() && apart:
 		output, scores = "probabilities", "scores"
-	case m.HasProbabilities():
+	case m.LogOdds():
 		output, scores, transform = "probabilities", "probabilities", "SOFTMAX"
 	}
 	labels, whole := wholeNumbers(order)

@@ -110,7 +110,7 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 	want := scores
 	name, tolerance := "scores", func(k int) float64 { return rounding(s.m, min(k, len(s.m.Weights)-1), s.rows[r], 0x1p-24) }
 	other, positive := sides(s.m)
-	if s.m.HasProbabilities() {
+	if s.m.LogOdds() {
 		name = "probabilities"
 		columns := make([][]float64, len(scores))
 		largest := 0.0
@@ -119,7 +119,7 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 			largest = max(largest, tolerance(k))
 		}
 		want = nil
-		for _, p := range predict.Probabilities(columns, positive, s.m.Options.Multiclass) {
+		for _, p := range predict.Probabilities(columns, predict.OddsOf(s.m)) {
 			want = append(want, p[0])
 		}
 		if len(scores) == 1 {

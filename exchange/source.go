@@ -75,8 +75,12 @@ func (s *source) input(l *linear) {
 	if l.missing != nil {
 		s.line("// NaN and infinities are missing values. The numbers \"missing\" take their place.")
 	}
-	if s.m.HasProbabilities() && len(l.weights) == 1 {
+	switch c := s.m.Calibration; {
+	case len(l.weights) > 1:
+	case s.m.LogOdds():
 		s.line("// The probability of %q is 1/(1 + exp(-score)).", s.m.Positive.Text)
+	case c != nil && c.Method == model.Platt:
+		s.line("// The probability of %q is 1/(1 + exp(%s*score + %s)).", s.m.Positive.Text, number(c.Classes[0].A), number(c.Classes[0].B))
 	}
 }
 

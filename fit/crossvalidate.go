@@ -142,9 +142,9 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 	if cv.Folds == 0 {
 		cv.Folds = 5
 	}
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Points: make([]Point, len(learners))}, learners: learners, opt: opt,
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Points: make([]Point, len(learners))}, learners: learners,
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
-	c.opt.CV, c.opt.HoldOut, c.opt.Judged, c.opt.Note, c.opt.Checkpoint = nil, 0, nil, nil, nil
+	c.opt = opt.ofFold()
 	for i, l := range learners {
 		if err := c.opt.check(l, src.Spec(), false, dtypeOf[T]()); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package fit
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"halfspace/block"
@@ -22,19 +23,19 @@ type Evaluation[T kernel.Float] struct {
 	Scores      metrics.Scores[T]    // of two classes
 	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
 
-	spec       *schema.Spec
-	multiclass string
-	scorer     *predict.Scorer[T]
-	loss       metrics.Mean
-	brier      metrics.Mean
-	odds       bool
+	spec    *schema.Spec
+	odds    predict.Odds
+	scorer  *predict.Scorer[T]
+	loss    metrics.Mean
+	brier   metrics.Mean
+	hasOdds bool
 }
 
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
 func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
 	scorer, err := predict.NewScorer[T](m, workers)
-	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), multiclass: m.Options.Multiclass, scorer: scorer, odds: m.HasProbabilities()}
-	if e.odds && len(m.Classes) == 2 {
+	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
+	if e.hasOdds && len(m.Classes) == 2 {
 		e.Calibration = new(metrics.Calibration)
 	}
 	return e, err
@@ -76,9 +77,9 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 	if len(scores) == 1 {
 		e.Scores.Add(scores[0], b.Y, b.W)
 	}
-	if e.odds {
-		e.loss.Add(predict.LogLosses(scores, b.Y, positive, e.multiclass), b.W)
-		e.addProbabilities(predict.Probabilities(scores, positive, e.multiclass), b)
+	if e.hasOdds {
+		e.loss.Add(predict.LogLosses(scores, b.Y, e.odds), b.W)
+		e.addProbabilities(predict.Probabilities(scores, e.odds), b)
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 	if err != nil {
 		return err
 	}
-	scored, positive := new(metrics.Scores[T]), held.Spec().PositiveClass()
+	scored := new(metrics.Scores[T])
 	var losses []float64
 	for b, err := range held.Blocks(ctx) {
 		if err != nil {
@@ -216,10 +217,24 @@ func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *
 			scored.Add(scores[0], b.Y, nil)
 		}
 		if m.HasProbabilities() {
-			losses = append(losses, predict.LogLosses(scores, b.Y, positive, m.Options.Multiclass)...)
+			losses = append(losses, predict.LogLosses(scores, b.Y, predict.OddsOf(m))...)
 		}
 	}
 	f.AUC, f.Seconds = append(f.AUC, scored.AUC()), f.Seconds+seconds
 	f.LogLoss.Add(losses, nil)
 	return nil
+}
+
+// updateBound returns the most updates that the learner can make on these rows in any order. It returns +Inf where no
+// theorem tells. That is a learner that isn't a perceptron, one that didn't begin with zeros, a penalty, weights of rows, or several trainings one versus
+// the rest.
+func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
+	if j.Perceptron == nil || j.opt.Init != nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return math.Inf(1)
+	}
+	margin, l2 := j.Perceptron(j.Settings)
+	if l2 > 0 {
+		return math.Inf(1)
+	}
+	return learned.UpdateBound(margin, j.Settings.Shared().Eta)
 }

@@ -26,6 +26,11 @@ type Options struct {
 	Balanced     bool               // give all classes the same total weight, in place of ClassWeights
 	Multiclass   string             // of more than two classes: model.OneVersusRest, model.Joint, or "" for what suits the learner
 
+	// Calibrate is how scores become probabilities, by held-out folds: model.Platt, model.Isotonic, or "" for not at all.
+	// Calibration is that of the learner, where Calibrate made it before.
+	Calibrate   string
+	Calibration *model.Calibration
+
 	Init    *model.Model                         // begin with the weights of this model; nil: with zeros
 	Memory  int64                                // most bytes for the rows and for what learners keep of them; 0: as much as is available
 	Note    func(text string)                    // told what is worth knowing; may be nil
@@ -93,11 +98,12 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		return learnAll(ctx, parts.Kept, parts.Held, l, opt)
 	}
 	if opt.CV != nil {
-		judged := opt
-		judged.Trace = nil // of the folds
-		if opt.Judged, err = CrossValidate(ctx, src, l, *opt.CV, judged); err != nil {
+		if opt.Judged, err = CrossValidate(ctx, src, l, *opt.CV, opt); err != nil {
 			return nil, err
 		}
+	}
+	if err := calibrateFirst(ctx, src, l, &opt); err != nil {
+		return nil, err
 	}
 	return learnAll(ctx, src, validation, l, opt)
 }
@@ -105,6 +111,9 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 // check returns an error for options that can't be used, before any row is read.
 func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype string) error {
 	if err := l.CheckSettings(l.Settings, ""); err != nil {
+		return err
+	}
+	if err := o.checkCalibrate(l, validated); err != nil {
 		return err
 	}
 	weighted := spec.Weighted || o.classWeighted()
@@ -204,7 +213,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	if opt.Path != nil {
 		m.Training.Path = &opt.Path.Path
 	}
-	m.Data.Rows = src.Rows()
+	m.Data.Rows, m.Calibration = src.Rows(), opt.Calibration
 	if m.Data.Fingerprint = print; print == "" {
 		m.Data.Fingerprint, err = block.Fingerprint(after, looked, l.workers())
 	}
@@ -364,20 +373,6 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 	return m
 }
 
-// updateBound returns the most updates that the learner can make on these rows in any order. It returns +Inf where no
-// theorem tells. That is a learner that isn't a perceptron, one that didn't begin with zeros, a penalty, weights of rows, or several trainings one versus
-// the rest.
-func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
-	if j.Perceptron == nil || j.opt.Init != nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
-		return math.Inf(1)
-	}
-	margin, l2 := j.Perceptron(j.Settings)
-	if l2 > 0 {
-		return math.Inf(1)
-	}
-	return learned.UpdateBound(margin, j.Settings.Shared().Eta)
-}
-
 // modelOptions returns the options that have an effect, for the model.
 func (j *job[T]) modelOptions() model.Options {
 	var m model.Options
@@ -386,7 +381,7 @@ func (j *job[T]) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil {
+	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil {
 		m.Seed = &shared.Seed
 	}
 	if j.opt.Init != nil && j.opt.Init.Data.Fingerprint != "" {

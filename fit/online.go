@@ -74,7 +74,7 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 		stepper.Begin(start.Weights, start.State)
 	}
 	v := &visitor[T]{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]T, src.Spec().Vectors()), zeros: from == nil,
-		odds: opt.Learner != nil && opt.Learner.hasOdds(), show: opt.Show}
+		odds: opt.Learner != nil && opt.Learner.HasOdds(), show: opt.Show}
 	if err = v.learn(shared.Workers); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (v *visitor[T]) addLosses(y []T) {
 	if !v.odds || len(y) == 0 {
 		return
 	}
-	v.loss.Add(predict.LogLosses(v.scores, y, v.Spec().PositiveClass(), model.OneVersusRest), nil)
+	v.loss.Add(predict.LogLosses(v.scores, y, predict.Odds{Positive: v.Spec().PositiveClass(), Way: model.OneVersusRest}), nil)
 	for c := range v.scores {
 		v.scores[c] = v.scores[c][:0]
 	}

@@ -122,11 +122,11 @@ func sayOnline() string {
 	return text
 }
 
-// hasOdds tells whether models of the learner have probabilities.
-func (l Learner) hasOdds() bool {
+// HasOdds tells whether models of the learner have probabilities.
+func (l Learner) HasOdds() bool {
 	m := model.Model{Algorithm: l.Name}
 	m.Options.Loss = l.Text("loss")
-	return m.HasProbabilities()
+	return m.LogOdds()
 }
 
 // describeOnline says in a model how LearnOnline learned it.

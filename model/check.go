@@ -53,7 +53,7 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
-	if err := cmp.Or(m.checkVoters(), m.checkState()); err != nil {
+	if err := cmp.Or(m.checkVoters(), m.checkState(), m.checkCalibration()); err != nil {
 		return err
 	}
 	if err := m.checkStdErrors(); err != nil {

@@ -88,6 +88,9 @@ type Model struct {
 	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
 	Projection *Projection `json:"projection,omitempty"`
 
+	// Calibration makes probabilities of scores that aren't logarithms of odds; nil: nothing does.
+	Calibration *Calibration `json:"calibration,omitempty"`
+
 	// State is what the learner needs beside the weights to go on with the training; nil: nothing.
 	State State `json:"state,omitempty"`
 
@@ -265,8 +268,11 @@ func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 	return m
 }
 
-// HasProbabilities tells whether scores are logarithms of odds, so that they give a probability of each class.
-func (m *Model) HasProbabilities() bool {
+// HasProbabilities tells whether scores give a probability of each class: as logarithms of odds, or by a calibration.
+func (m *Model) HasProbabilities() bool { return m.LogOdds() || m.Calibration != nil }
+
+// LogOdds tells whether scores are logarithms of odds.
+func (m *Model) LogOdds() bool {
 	switch m.Algorithm {
 	case "logistic", "lda", "ftrl":
 		return true

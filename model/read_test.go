@@ -29,7 +29,7 @@ const small = `{"format": "halfspace-model/1", "dtype": "float32", "label": "y",
 func TestReadForeignFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"as is":        small,
-		"unknown keys": strings.Replace(small, `"dtype"`, `"calibration": {"checksum": "x"}, "dtype"`, 1),
+		"unknown keys": strings.Replace(small, `"dtype"`, `"annotation": {"checksum": "x"}, "dtype"`, 1),
 		"null":         strings.Replace(small, `"dtype"`, `"mine": [null, {"weights": null}], "training": {"mine": null, "errors": null}, "dtype"`, 1),
 		"no bias":      strings.Replace(small, `"fit_bias": true`, `"fit_bias": false`, 1),
 		"1.0 as class": strings.Replace(small, `[0, 1]`, `[0.0, 1.0e0]`, 1),

@@ -8,26 +8,45 @@ import (
 	"halfspace/model"
 )
 
-// Probabilities returns the probability of each class for each row, in the order of the classes. They sum to 1. scores
-// are those of a model whose scores are logarithms of odds (logistic, lda).
+// Odds say how scores become probabilities. Those of a model are OddsOf's.
+type Odds struct {
+	Positive    int                // number of the +1 class, of two
+	Way         string             // model.OneVersusRest or model.Joint, of more than two classes
+	Calibration *model.Calibration // nil: scores are logarithms of odds
+}
+
+// OddsOf returns how the scores of a model become probabilities; see model.Model.HasProbabilities.
+func OddsOf(m *model.Model) Odds {
+	return Odds{m.Spec().PositiveClass(), m.Options.Multiclass, m.Calibration}
+}
+
+// joint tells whether the scores of all classes are logarithms of joint odds.
+func (o Odds) joint() bool { return o.Way == model.Joint && o.Calibration == nil }
+
+// Probabilities returns the probability of each class for each row, in the order of the classes. They sum to 1.
 //
-// With one vector of scores s, the class number positive has 1/(1 + e^-s). If each class was learned by itself, those
-// probabilities are divided by their sum. If all vectors were learned together, as way says (see model.Joint), class c
-// has e^s_c / sum over k of e^s_k. The former has that limit too if all are near 0.
-func Probabilities[T kernel.Float](scores [][]T, positive int, way string) [][]T {
+// With one vector of scores s, the +1 class has 1/(1 + e^-s). If each class was learned by itself, those probabilities are
+// divided by their sum. If all vectors were learned together, class c has e^s_c / sum over k of e^s_k. The former has that
+// limit too if all are near 0. A calibration replaces 1/(1 + e^-s), whether classes were learned together or not.
+func Probabilities[T kernel.Float](scores [][]T, o Odds) [][]T {
 	p := make([][]T, max(2, len(scores)))
 	for c := range p {
 		p[c] = make([]T, len(scores[0]))
 	}
-	setProbabilities(p, scores, positive, way, make([]float64, 2*len(scores)))
+	setProbabilities(p, scores, o, make([]float64, 2*len(scores)))
 	return p
 }
 
 // setProbabilities writes to p what Probabilities returns. row has room for two numbers for each vector of scores.
-func setProbabilities[T kernel.Float](p, scores [][]T, positive int, way string, row []float64) {
-	if len(scores) == 1 {
+func setProbabilities[T kernel.Float](p, scores [][]T, o Odds, row []float64) {
+	switch {
+	case o.isotonic():
+		setIsotonic(p, scores, o, row[:len(scores)])
+		return
+	case len(scores) == 1:
 		for i, s := range scores[0] {
-			p[positive][i], p[1-positive][i] = s, -s
+			z := T(o.logit(0, float64(s)))
+			p[o.Positive][i], p[1-o.Positive][i] = z, -z
 		}
 		for c := range p {
 			kernel.Sigmoid(p[c], p[c])
@@ -37,9 +56,9 @@ func setProbabilities[T kernel.Float](p, scores [][]T, positive int, way string,
 	row, odds := row[:len(scores)], row[len(scores):]
 	for i := range scores[0] {
 		for c, s := range scores {
-			row[c] = float64(s[i])
+			row[c] = o.logit(c, float64(s[i]))
 		}
-		if way == model.Joint {
+		if o.joint() {
 			softmax(row)
 		} else {
 			normalised(row, odds)
@@ -88,13 +107,17 @@ func softmax(s []float64) {
 
 // LogLosses returns minus the logarithm of the probability of each row's class. labels are those of a block; see
 // Probabilities for the rest. It computes losses from the scores. So they are finite if a probability rounds to 0, and
-// exact to a few ULP if it is nearly 1. The loss of a row is NaN if its label stands for no class.
-func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way string) []float64 {
+// exact to a few ULP if it is nearly 1. An isotonic probability below 2^-52 counts as that. The loss of a row is NaN if
+// its label stands for no class.
+func LogLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
+	if o.isotonic() {
+		return isotonicLosses(scores, labels, o)
+	}
 	n := len(labels)
 	losses, logs := make([]float64, n), make([][]float64, len(scores))
 	if len(scores) == 1 {
 		for i, s := range scores[0] {
-			losses[i] = float64(s) * float64(labels[i])
+			losses[i] = o.logit(0, float64(s)) * float64(labels[i])
 		}
 		logSigmoid(losses)
 		for i, y := range labels {
@@ -107,9 +130,9 @@ func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way strin
 	for c := range scores {
 		logs[c] = make([]float64, n)
 		for i, s := range scores[c] {
-			logs[c][i] = float64(s)
+			logs[c][i] = o.logit(c, float64(s))
 		}
-		if way != model.Joint {
+		if !o.joint() {
 			logSigmoid(logs[c])
 		}
 	}
@@ -118,13 +141,18 @@ func LogLosses[T kernel.Float](scores [][]T, labels []T, positive int, way strin
 		for c := range logs {
 			row[c] = logs[c][i]
 		}
-		if !(y >= 0 && y < T(len(scores)) && y == T(int(y))) {
+		if !isClass(y, len(scores)) {
 			losses[i] = math.NaN()
 			continue
 		}
-		losses[i] = logLoss(row, Labelled(y, len(scores), positive))
+		losses[i] = logLoss(row, int(y))
 	}
 	return losses
+}
+
+// isClass tells whether a label is the number of one of so many classes.
+func isClass[T kernel.Float](y T, classes int) bool {
+	return y >= 0 && y < T(classes) && y == T(int(y))
 }
 
 // logSigmoid replaces scores s by log(1/(1 + e^-s)) = min(s, 0) - log(1 + e^-|s|).

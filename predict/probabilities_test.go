@@ -26,7 +26,7 @@ func testProbabilities[T kernel.Float](t *testing.T, tolerance float64) {
 			}
 		}
 		for _, way := range []string{"", model.OneVersusRest, model.Joint} {
-			p := Probabilities(scores, 0, way)
+			p := Probabilities(scores, Odds{Way: way})
 			if len(p) != max(2, classes) {
 				t.Fatalf("%d columns of %d vectors", len(p), classes)
 			}
@@ -55,7 +55,7 @@ func testProbabilities[T kernel.Float](t *testing.T, tolerance float64) {
 		}
 	}
 	nan := T(math.NaN())
-	if p := Probabilities([][]T{{nan}, {1}, {2}}, 0, model.OneVersusRest); p[0][0] == p[0][0] {
+	if p := Probabilities([][]T{{nan}, {1}, {2}}, Odds{Way: model.OneVersusRest}); p[0][0] == p[0][0] {
 		t.Errorf("a missing value has the probability %v", p[0][0])
 	}
 }
@@ -76,8 +76,8 @@ func TestLogLosses(t *testing.T) {
 			}
 		}
 		for _, way := range []string{model.OneVersusRest, model.Joint} {
-			p := Probabilities(scores, 0, way)
-			for i, loss := range LogLosses(scores, labels, 0, way) {
+			p := Probabilities(scores, Odds{Way: way})
+			for i, loss := range LogLosses(scores, labels, Odds{Way: way}) {
 				if want := -math.Log(p[Labelled(labels[i], classes, 0)][i]); math.Abs(loss-want) > 1e-14+1e-14*want {
 					t.Fatalf("%d vectors, %q, row %d: %v, want %v", classes, way, i, loss, want)
 				}
@@ -103,7 +103,7 @@ func TestLogLosses(t *testing.T) {
 		for _, s := range c.scores {
 			scores = append(scores, []float64{s})
 		}
-		if got := LogLosses(scores, []float64{c.label}, 1, c.way)[0]; math.Abs(got-c.want) > 1e-14*c.want {
+		if got := LogLosses(scores, []float64{c.label}, Odds{Positive: 1, Way: c.way})[0]; math.Abs(got-c.want) > 1e-14*c.want {
 			t.Errorf("%q, scores %v: the loss of label %v is %v, want %v", c.way, c.scores, c.label, got, c.want)
 		}
 	}
@@ -123,8 +123,8 @@ func TestLogLossPublished(t *testing.T) {
 		}
 	}
 	for want, losses := range map[float64][]float64{
-		0.21616187468057912: LogLosses([][]float64{two}, []float64{1, -1, -1, 1}, 1, ""),
-		0.58978886112061:    LogLosses(three, []float64{0, 2, 1, 2}, 0, model.Joint),
+		0.21616187468057912: LogLosses([][]float64{two}, []float64{1, -1, -1, 1}, Odds{Positive: 1}),
+		0.58978886112061:    LogLosses(three, []float64{0, 2, 1, 2}, Odds{Way: model.Joint}),
 	} {
 		if got := (losses[0] + losses[1] + losses[2] + losses[3]) / 4; math.Abs(got-want) > 1e-15 {
 			t.Errorf("%v, want %v", got, want)
@@ -134,13 +134,13 @@ func TestLogLossPublished(t *testing.T) {
 
 // TestLogLossesOfNoClass: the loss of a label that stands for no class is NaN.
 func TestLogLossesOfNoClass(t *testing.T) {
-	for i, v := range LogLosses([][]float64{{1, 1, 1, 1}}, []float64{1, -1, 0, 2}, 1, "") {
+	for i, v := range LogLosses([][]float64{{1, 1, 1, 1}}, []float64{1, -1, 0, 2}, Odds{Positive: 1}) {
 		if math.IsNaN(v) != (i >= 2) {
 			t.Errorf("two classes, row %d: %v", i, v)
 		}
 	}
 	three := [][]float64{{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}
-	for i, v := range LogLosses(three, []float64{0, 3, -1, 0.5}, 0, model.Joint) {
+	for i, v := range LogLosses(three, []float64{0, 3, -1, 0.5}, Odds{Way: model.Joint}) {
 		if math.IsNaN(v) != (i >= 1) {
 			t.Errorf("three classes, row %d: %v", i, v)
 		}

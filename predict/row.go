@@ -40,7 +40,7 @@ func New(m *model.Model) (*Predictor, error) {
 	spec := m.Spec()
 	p := &Predictor{classes: spec.Classes, columns: newColumns(spec), rows: spec.Width(), vectors: spec.Vectors()}
 	if !m.HasProbabilities() {
-		p.odds = fmt.Errorf("a model of %s has no probabilities: train logistic or lda, or take the scores", m.Algorithm)
+		p.odds = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
 	}
 	var err error
 	if m.Dtype == "float64" {

@@ -19,7 +19,7 @@ type single[T kernel.Float] struct {
 	spec     *schema.Spec
 	features *features.Maker
 	positive int
-	way      string    // how scores become probabilities, see Probabilities
+	odds     Odds
 	scratch  sync.Pool // *scratch[T]
 }
 
@@ -41,7 +41,7 @@ func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], e
 	if err != nil {
 		return nil, err
 	}
-	s := &single[T]{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), way: m.Options.Multiclass}
+	s := &single[T]{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), odds: OddsOf(m)}
 	if e := scorer.expansion; e != nil {
 		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
 			return nil, err
@@ -147,7 +147,7 @@ func (s *single[T]) probabilities(row, out []float64) error {
 	if err != nil {
 		return err
 	}
-	setProbabilities(c.odds, c.scores, s.positive, s.way, c.vector)
+	setProbabilities(c.odds, c.scores, s.odds, c.vector)
 	for i, v := range c.odds {
 		out[i] = float64(v[0])
 	}

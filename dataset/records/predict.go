@@ -141,7 +141,7 @@ func (p *predictor[T]) record(rows int64) arrow.Record {
 		add(name, Floats(p.scores[i], p.valid))
 	}
 	if p.model.HasProbabilities() {
-		for i, odds := range predict.Probabilities(p.scores, positive, p.model.Options.Multiclass) {
+		for i, odds := range predict.Probabilities(p.scores, predict.OddsOf(p.model)) {
 			add(ProbabilityName(p.spec.Classes[i]), Floats(odds, p.valid))
 		}
 	}

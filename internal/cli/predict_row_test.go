@@ -28,7 +28,7 @@ func testModelRows(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.HasProbabilities() != facts.Learner(m.Algorithm).LogOdds {
+	if m.LogOdds() != facts.Learner(m.Algorithm).LogOdds {
 		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
 	}
 	if m.Dtype == "float64" {
@@ -62,7 +62,7 @@ func testPredictRows[T kernel.Float](t *testing.T, m *model.Model, path string) 
 			}
 			var odds [][]T
 			if m.HasProbabilities() {
-				odds = predict.Probabilities(scores, spec.PositiveClass(), m.Options.Multiclass)
+				odds = predict.Probabilities(scores, predict.OddsOf(m))
 			}
 			drops := m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
 			valid := predict.Valid(b, scores[0])

@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "exchange", "metrics", "gram/gonumblas", "internal/forecast", "internal/hotloops"},
+	{"pocket", "dataset", "predict", "exchange", "metrics", "calibrate", "gram/gonumblas", "internal/forecast", "internal/hotloops"},
 	{"train", "internal/synth", "internal/families", "dataset/records"},
 	{"train/visits", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/coordinate"},
@@ -68,7 +68,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "train", "train/", "trace", "separable", "fit"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "calibrate", "train", "train/", "trace", "separable", "fit"}
 
 type pkg struct {
 	ImportPath, Dir string

@@ -142,6 +142,19 @@ func Weights(m *model.Model) []string {
 	return []string{"weights", strings.Join(parts, ", ")}
 }
 
+// Calibration returns how scores become probabilities, nil without a calibration.
+func Calibration(m *model.Model) []string {
+	c := m.Calibration
+	if c == nil {
+		return nil
+	}
+	text := fmt.Sprintf("%s, from %d held-out folds", c.Method, c.Folds)
+	if p := c.Classes[0]; c.Method == model.Platt && len(c.Classes) == 1 {
+		text = fmt.Sprintf("platt, p = 1/(1 + e^(%s score + %s)), from %d held-out folds", say.Real(p.A), say.Real(p.B), c.Folds)
+	}
+	return []string{"calibrated", text}
+}
+
 // Kernel returns the kernel of an expansion and its number of support rows.
 func Kernel(e *model.Expansion) []string {
 	text := "linear"

@@ -162,7 +162,7 @@ func (o *evalOptions) suits(models []*model.Model) error {
 			}
 		}
 		if o.calibration && !m.HasProbabilities() {
-			return console.Usagef("--calibration: %s has no probabilities: train logistic, lda or ftrl", o.models[i])
+			return console.Usagef("--calibration: %s has no probabilities: train it with --calibrate platt, or logistic, lda or ftrl", o.models[i])
 		}
 	}
 	return nil

@@ -99,7 +99,7 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
 	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above 0 predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
-	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad.")
+	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad, and those of train --calibrate.")
 	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
 		"directions in which the classes differ most.")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
@@ -177,14 +177,14 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 
 // predictions writes the predictions of a model, block by block.
 type predictions[T kernel.Float] struct {
-	o          *predictOptions
-	spec       *schema.Spec
-	multiclass string
-	scorer     *predict.Scorer[T]
-	writer     *dataset.Writer // from the first block on
-	warn       func(text string)
-	rows       int64
-	live       bool // predictions are written at once
+	o      *predictOptions
+	spec   *schema.Spec
+	odds   predict.Odds
+	scorer *predict.Scorer[T]
+	writer *dataset.Writer // from the first block on
+	warn   func(text string)
+	rows   int64
+	live   bool // predictions are written at once
 
 	directions [][]T // of the columns "projection_1", ...
 
@@ -193,7 +193,7 @@ type predictions[T kernel.Float] struct {
 }
 
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predictions[T], error) {
-	p := &predictions[T]{o: o, spec: m.Spec(), multiclass: m.Options.Multiclass}
+	p := &predictions[T]{o: o, spec: m.Spec(), odds: predict.OddsOf(m)}
 	var err error
 	if p.scorer, err = predict.NewScorer[T](m, o.Workers); err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores []
 		}
 	}
 	if p.o.proba {
-		for class, odds := range predict.Probabilities(scores, p.spec.PositiveClass(), p.multiclass) {
+		for class, odds := range predict.Probabilities(scores, p.odds) {
 			add(records.ProbabilityName(p.spec.Classes[class]), odds)
 		}
 	}
@@ -320,12 +320,12 @@ func (p *predictions[T]) abort() {
 	}
 }
 
-// checkProba returns an error unless the scores of a model are log odds.
+// checkProba returns an error unless a model has probabilities.
 func checkProba(path string, m *model.Model) error {
 	if m.HasProbabilities() {
 		return nil
 	}
-	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train one with --algo logistic, lda or ftrl, or write --score", path, m.Algorithm)
+	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl, or write --score", path, m.Algorithm)
 }
 
 // projectionName is the name of the column of coordinates along direction i.

@@ -56,6 +56,28 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	return o.checkEffect()
 }
 
+// noCalibration is the --calibrate of none.
+const noCalibration = "none"
+
+func (o *trainOptions) calibrates() bool {
+	return o.calibrate.Value != "" && o.calibrate.Value != noCalibration
+}
+
+// checkCalibrate returns an error if --calibrate can't be used with the other options.
+func (o *trainOptions) checkCalibrate() error {
+	odds := func() bool { return slices.ContainsFunc(o.learners, fit.Learner.HasOdds) }
+	switch {
+	case !o.calibrates():
+	case odds():
+		return console.Usagef("--calibrate with --algo %s, which has probabilities of its own: leave it out", o.learner.Name)
+	case o.validation != "":
+		return console.Usagef("--calibrate with --validation: it holds back folds of its own: leave one of them out, and judge the model with eval")
+	case o.init != "":
+		return console.Usagef("--calibrate with --init, whose model may have seen the folds: leave one of them out")
+	}
+	return nil
+}
+
 // checkPath returns an error if --path can't be used with the other options.
 func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	switch {

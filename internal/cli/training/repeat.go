@@ -45,6 +45,9 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 	if cv := m.Training.CrossValidation; cv != nil {
 		all.add("cv", strconv.Itoa(cv.Folds))
 	}
+	if m.Calibration != nil {
+		all.add("calibrate", m.Calibration.Method)
+	}
 	all.addLearner(m)
 	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
 }

@@ -68,6 +68,7 @@ type Report struct {
 type trainSeconds struct {
 	Load            float64 `json:"load"` // from opening the files to all blocks ready
 	CrossValidation float64 `json:"cross_validation,omitempty"`
+	Calibration     float64 `json:"calibration,omitempty"`
 	Train           float64 `json:"train"` // learning alone
 	Total           float64 `json:"total"`
 }
@@ -161,7 +162,7 @@ func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", facts.Multiclass(m))
 	}
-	pairs = append(pairs, facts.Weights(m)...)
+	pairs = append(pairs, slices.Concat(facts.Weights(m), facts.Calibration(m))...)
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", facts.Voters(m.Voters))
 	}

@@ -177,7 +177,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	opt := t.fitOptions(t.App, t.bar)
 	if t.learner.InMemory {
 		bytes := block.Held(t.data.Source, t.Storage.Weighted)
-		if t.folds > 0 {
+		if t.folds > 0 || t.calibrates() {
 			bytes *= 2
 		}
 		t.Storage.Hold(bytes)
@@ -202,6 +202,14 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		}
 		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
 		t.learner = cv.Best()
+	}
+	if t.calibrates() {
+		begin := time.Now()
+		c, err := fit.Calibrate(ctx, src, t.learner, t.calibrate.Value, opt)
+		if err != nil {
+			return nil, slips.OfLearner(err)
+		}
+		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt, opt.Checkpoint = t.survey, t.share, receipt, t.saved
 	tracer, told, err := tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)

@@ -2,6 +2,7 @@
 package training
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,6 +38,7 @@ type trainOptions struct {
 	classWeight []string
 	weights     map[string]float64 // of --class-weight, by class
 	seed        uint64
+	calibrate   flags.Choice // how scores become probabilities
 	init        string       // the file of the model to begin with
 	begin       *model.Model // that model; nil: begin with zeros
 
@@ -148,12 +150,12 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := o.tracing.Check(a, cmd, o.Storage.Memory.Bytes, append(inputs, o.init), []string{o.out, o.receipt}); err != nil {
 		return nil, nil, err
 	}
-	if err := o.saving.check(cmd); err != nil {
+	if err := cmp.Or(o.checkCalibrate(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
 	noteUnused(a, cmd, o)
-	o.Storage.Shared, o.Storage.Parted = o.share > 0 || o.folds > 0, o.share > 0
-	o.Storage.Folds = o.folds > 0 && o.Columns.Learned()
+	o.Storage.Shared, o.Storage.Parted = o.share > 0 || o.folds > 0 || o.calibrates(), o.share > 0
+	o.Storage.Folds = (o.folds > 0 || o.calibrates()) && o.Columns.Learned()
 	if o.share > 0 {
 		o.LearnFrom = func(counts []int64) dataset.Choice { return fit.Stratified(o.seed, o.share, counts).Others() }
 		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
@@ -177,6 +179,8 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
 		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	flags.AddChoice(cmd, &o.calibrate, "calibrate", "`none|platt|isotonic` Learn probabilities of the scores of five held-out folds: by a sigmoid (platt), or by ascending steps (isotonic), which take 1,000 rows or more. "+
+		"For learners without probabilities.", noCalibration, model.Platt, model.Isotonic)
 	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(fit.Beginners(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+

@@ -1,0 +1,65 @@
+package calibrate
+
+import (
+	"cmp"
+	"slices"
+
+	"halfspace/kernel"
+)
+
+// Isotonic returns the steps of the isotonic regression of the classes on the scores: the ascending probabilities with
+// the least sum of squares of 1 - p for positive rows and p for others. Pool adjacent violators finds them (Ayer et al.
+// 1955; Zadrozny and Elkan 2002). Equal scores have equal probabilities. The result is ascending scores, no two equal, and
+// their probabilities. Between two scores the probability is linear, outside of them that of the nearest. Scores
+// between two of the same probability are left out. Rows of weight 0 don't count. It is nil without other rows.
+func Isotonic[T kernel.Float](rows *Rows[T]) (scores, probabilities []float64) {
+	var pools []pool
+	for _, p := range ties(rows) {
+		for n := len(pools); n > 0 && pools[n-1].mean() >= p.mean(); n = len(pools) {
+			p.weight += pools[n-1].weight
+			p.positive += pools[n-1].positive
+			p.low, pools = pools[n-1].low, pools[:n-1]
+		}
+		pools = append(pools, p)
+	}
+	for _, p := range pools {
+		scores, probabilities = append(scores, p.low), append(probabilities, p.mean())
+		if p.high > p.low {
+			scores, probabilities = append(scores, p.high), append(probabilities, p.mean())
+		}
+	}
+	return scores, probabilities
+}
+
+// A pool is rows of some scores that have the same probability.
+type pool struct {
+	low, high        float64
+	weight, positive float64 // of all rows, and of the positive ones
+}
+
+func (p pool) mean() float64 { return p.positive / p.weight }
+
+// ties returns a pool for each different score, in ascending order.
+func ties[T kernel.Float](rows *Rows[T]) (pools []pool) {
+	order := make([]int, len(rows.Scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rows.Scores[a], rows.Scores[b]), cmp.Compare(a, b))
+	})
+	for _, i := range order {
+		s, w := float64(rows.Scores[i]), rows.weight(i)
+		if w == 0 {
+			continue
+		}
+		if n := len(pools); n == 0 || pools[n-1].low != s {
+			pools = append(pools, pool{low: s, high: s})
+		}
+		p := &pools[len(pools)-1]
+		if p.weight += w; rows.Positive[i] {
+			p.positive += w
+		}
+	}
+	return pools
+}

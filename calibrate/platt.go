@@ -1,0 +1,176 @@
+// Package calibrate learns how scores become probabilities, from scores of rows that the model hasn't learned from: by a
+// sigmoid (Platt), or by the monotone steps that fit best (isotonic regression).
+package calibrate
+
+import (
+	"math"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// Rows are rows that a model of two classes scored.
+type Rows[T kernel.Float] struct {
+	Scores   []T // finite
+	Positive []bool
+	Weights  []float64 // 0 or more; nil: all are 1
+}
+
+func (r *Rows[T]) weight(i int) float64 {
+	if r.Weights == nil {
+		return 1
+	}
+	return r.Weights[i]
+}
+
+// Platt returns a and b such that 1/(1 + e^(a s + b)) is the probability that a row of the score s is positive. They
+// minimise the sum over the rows of the cross-entropy -t log p - (1-t) log(1-p). The target t is (P+1)/(P+2) of a
+// positive row and 1/(N+2) of another, for the weights P and N of all of them (Platt 1999, "Probabilistic outputs for
+// support vector machines"). Newton's method with a line search finds them (Lin, Lin and Weng 2007, "A note on Platt's
+// probabilistic outputs for support vector machines", algorithm 1). Scores are scaled by a power of two first, so that
+// their unit doesn't matter. Sums are made in runs of block.RunRows rows, so that a and b are the same on every CPU.
+func Platt[T kernel.Float](rows *Rows[T]) (a, b float64) {
+	p := newPlatt(rows)
+	if p.scale == 0 { // no score tells anything
+		p.scale = 1
+	}
+	at := point{0, p.prior()}
+	value := p.value(at)
+	for range maxSteps {
+		g, h := p.slope(at)
+		if max(math.Abs(g[0]), math.Abs(g[1])) <= tolerance*p.weight {
+			break
+		}
+		// Newton's direction. The ridge keeps the determinant above 0.
+		h[0], h[2] = h[0]+ridge*p.weight, h[2]+ridge*p.weight
+		det := float64(h[0]*h[2]) - float64(h[1]*h[1])
+		step := point{-(float64(h[2]*g[0]) - float64(h[1]*g[1])) / det, -(float64(h[0]*g[1]) - float64(h[1]*g[0])) / det}
+		fall := float64(g[0]*step.a) + float64(g[1]*step.b)
+		length := 1.0
+		for ; length >= leastLength; length /= 2 {
+			next := point{at.a + float64(length*step.a), at.b + float64(length*step.b)}
+			if v := p.value(next); v < value+float64(1e-4*length)*fall {
+				at, value = next, v
+				break
+			}
+		}
+		if length < leastLength { // nothing is lower, but for rounding
+			break
+		}
+	}
+	return at.a / p.scale, at.b
+}
+
+// Of the paper, relative to the weight of the rows. The tolerance is tighter, since Newton's method takes few steps more for it.
+const (
+	maxSteps    = 100
+	leastLength = 1e-10
+	ridge       = 1e-12
+	tolerance   = 1e-13
+)
+
+// A point is a and b for scores that are scaled.
+type point struct{ a, b float64 }
+
+// A platt is the problem of Platt.
+type platt[T kernel.Float] struct {
+	*Rows[T]
+	scale                float64 // power of two near the largest absolute score
+	weight               float64 // of all rows
+	positives, negatives float64 // weights
+	high, low            float64 // targets
+	terms, tails         []float64
+}
+
+func newPlatt[T kernel.Float](rows *Rows[T]) *platt[T] {
+	p := &platt[T]{Rows: rows, terms: make([]float64, block.RunRows), tails: make([]float64, block.RunRows)}
+	largest := 0.0
+	for i, s := range rows.Scores {
+		largest = max(largest, math.Abs(float64(s)))
+		if rows.Positive[i] {
+			p.positives += rows.weight(i)
+		} else {
+			p.negatives += rows.weight(i)
+		}
+	}
+	if largest > 0 {
+		_, exponent := math.Frexp(largest)
+		p.scale = math.Ldexp(1, max(-900, min(exponent, 1000))) // a/scale is finite
+	}
+	p.weight = p.positives + p.negatives
+	p.high, p.low = (p.positives+1)/(p.positives+2), 1/(p.negatives+2)
+	return p
+}
+
+// prior returns the b of scores that tell nothing: log((N+1)/(P+1)).
+func (p *platt[T]) prior() float64 {
+	logs := []float64{p.negatives, p.positives}
+	kernel.Log1p(logs, logs)
+	return logs[0] - logs[1]
+}
+
+func (p *platt[T]) target(i int) float64 {
+	if p.Positive[i] {
+		return p.high
+	}
+	return p.low
+}
+
+// runs calls f for one run after the other with the first row of each and a s + b of its rows.
+func (p *platt[T]) runs(at point, f func(first int, z []float64)) {
+	for lo := 0; lo < len(p.Scores); lo += block.RunRows {
+		z := p.terms[:min(block.RunRows, len(p.Scores)-lo)]
+		for i := range z {
+			z[i] = float64(at.a*(float64(p.Scores[lo+i])/p.scale)) + at.b
+		}
+		f(lo, z)
+	}
+}
+
+// value returns the cross-entropy: t z + log(1 + e^-z) of a row with z = a s + b, written so that nothing overflows.
+func (p *platt[T]) value(at point) (sum float64) {
+	p.runs(at, func(first int, z []float64) {
+		tails, run := p.tails[:len(z)], 0.0
+		for i, v := range z {
+			tails[i] = -math.Abs(v)
+		}
+		kernel.Exp(tails, tails)
+		kernel.Log1p(tails, tails)
+		for i, v := range z {
+			t := p.target(first + i)
+			if v < 0 {
+				t--
+			}
+			run += float64(p.Rows.weight(first+i) * (float64(t*v) + tails[i]))
+		}
+		sum += run
+	})
+	return sum
+}
+
+// slope returns the gradient by a and b, and the Hessian: by a twice, by a and b, by b twice.
+func (p *platt[T]) slope(at point) (g [2]float64, h [3]float64) {
+	p.runs(at, func(first int, z []float64) {
+		q := p.tails[:len(z)] // 1 - p
+		kernel.Sigmoid(q, z)
+		var runG [2]float64
+		var runH [3]float64
+		for i, v := range q {
+			s, w := float64(p.Scores[first+i])/p.scale, p.Rows.weight(first+i)
+			d := float64(w * (p.target(first+i) - (1 - v)))
+			curve := float64(float64(w*v) * (1 - v))
+			runG[0] += float64(d * s)
+			runG[1] += d
+			runH[0] += float64(float64(curve*s) * s)
+			runH[1] += float64(curve * s)
+			runH[2] += curve
+		}
+		for k, v := range runG {
+			g[k] += v
+		}
+		for k, v := range runH {
+			h[k] += v
+		}
+	})
+	return g, h
+}

@@ -1,0 +1,177 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"halfspace/block"
+	"halfspace/calibrate"
+	"halfspace/internal/memory"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+)
+
+// calibrationFolds is the number of folds whose scores a calibration is learned from.
+const calibrationFolds = 5
+
+// Calibrate learns how scores of a learner become probabilities: by the method model.Platt or model.Isotonic. It deals the
+// rows into five folds, as CrossValidate does, and scores each by a model of the others. The scores of all folds together
+// give the calibration, for a model that learns from all rows. Weights of rows count, those of classes don't: they
+// change what is learned, and not how often a class occurs. The result depends neither on the number of workers nor
+// on where the rows are. It is an error if scores are logarithms of odds already. Of opt it uses weights of classes,
+// Multiclass, Memory, Note and Stage.
+func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, method string, opt Options) (*model.Calibration, error) {
+	opt.Calibrate = method
+	if err := opt.check(l, src.Spec(), false, dtypeOf[T]()); err != nil {
+		return nil, err
+	}
+	src, err := checked(ctx, src, l)
+	if err != nil {
+		return nil, err
+	}
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
+		seed: l.Settings.Shared().Seed, workers: l.workers()}
+	if err := checkCounts(ctx, c.Folds, c.workers, c.src); err != nil {
+		return nil, fmt.Errorf("the calibration: %w", err)
+	}
+	r := &scored[T]{scores: make([][]T, src.Spec().Vectors())}
+	if err := r.checkMemory(c.src.Rows(), memory.Limit(opt.Memory)); err != nil {
+		return nil, err
+	}
+	err = c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
+		opt.stage(fmt.Sprintf("calibrating: fold %d of %d", number+1, c.Folds), int64(number), int64(c.Folds))
+		return c.scoreFold(ctx, from, has, l, r)
+	})
+	if unfinished := (*train.Unfinished)(nil); errors.As(err, &unfinished) {
+		unfinished.Far = "the calibration was not complete"
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.calibration(method)
+}
+
+// checkCalibrate returns an error if scores of a learner can't be calibrated.
+func (o *Options) checkCalibrate(l Learner, validated bool) error {
+	switch {
+	case o.Calibrate == "":
+		return nil
+	case o.Calibrate != model.Platt && o.Calibrate != model.Isotonic:
+		return fmt.Errorf("the calibration is %q: use %s or %s", o.Calibrate, model.Platt, model.Isotonic)
+	case l.HasOdds():
+		return fmt.Errorf("a calibration of %s, which has probabilities of its own: leave it out", l.Name)
+	case validated || o.HoldOut > 0:
+		return errors.New("rows to validate on beside a calibration, which holds back folds of its own: leave one of them out")
+	case o.Init != nil:
+		return errors.New("a model to begin with beside a calibration, whose folds it may have seen: leave one of them out")
+	}
+	return nil
+}
+
+// calibrateFirst sets opt.Calibration if it is asked for and wasn't made before.
+func calibrateFirst[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt *Options) (err error) {
+	if opt.Calibrate == "" || opt.Calibration != nil {
+		return nil
+	}
+	if opt.Judged != nil {
+		l = opt.Judged.Best()
+	}
+	opt.Calibration, err = Calibrate(ctx, src, l, opt.Calibrate, *opt)
+	return err
+}
+
+// ofFold returns the options for a training on a part of the rows.
+func (o Options) ofFold() Options {
+	o.CV, o.HoldOut, o.Judged, o.Note, o.Checkpoint, o.Calibrate, o.Trace = nil, 0, nil, nil, nil, "", nil
+	return o
+}
+
+// scoreFold learns from the rows outside of a fold, and scores those in it.
+func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], has Chooser, l Learner, r *scored[T]) error {
+	parts, err := split(ctx, all, has, &c.opt)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	j := &job[T]{Learner: l.with(c.workers, nil), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
+	f, err := j.learn(ctx, ctx)
+	if err != nil {
+		return err
+	}
+	scorer, err := predict.NewScorer[T](f.Model, c.workers)
+	if err != nil {
+		return err
+	}
+	for b, err := range parts.Held.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
+		}
+		if err := r.add(scores, b); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// scored is rows with the scores of models that didn't learn from them.
+type scored[T kernel.Float] struct {
+	scores  [][]T // one vector for two classes, else one for each
+	labels  []T
+	weights []float64 // nil: all are 1
+}
+
+// checkMemory returns an error if the scores and what is made of them take more than half of the limit. For a class, that is
+// whether a row is positive and its place in the order of scores.
+func (r *scored[T]) checkMemory(rows, limit int64) error {
+	element := int64(unsafe.Sizeof(T(0)))
+	bytes := rows * (element*int64(len(r.scores)+1) + 8 + 1 + 8) * 5 / 4 // slices that grow have a quarter of room
+	if bytes > limit/2 {
+		return fmt.Errorf("the scores of %s for the calibration take %s, more than half of the memory (%s): give more memory, or leave the calibration out",
+			say.Plural(rows, "row"), say.Size(bytes), say.Size(limit))
+	}
+	return nil
+}
+
+// add adds the rows of a block with their scores.
+func (r *scored[T]) add(scores [][]T, b *block.Block[T]) error {
+	for k, s := range scores {
+		for _, v := range s {
+			if v-v != 0 {
+				return errors.New("the calibration: the score of a row is not finite: scale the features down")
+			}
+		}
+		r.scores[k] = append(r.scores[k], s...)
+	}
+	r.labels = append(r.labels, b.Y...)
+	r.weights = append(r.weights, b.W...)
+	return nil
+}
+
+// calibration learns the calibration of each vector of scores.
+func (r *scored[T]) calibration(method string) (*model.Calibration, error) {
+	c := &model.Calibration{Method: method, Folds: calibrationFolds}
+	rows := &calibrate.Rows[T]{Positive: make([]bool, len(r.labels)), Weights: r.weights}
+	for k, s := range r.scores {
+		rows.Scores = s
+		for i, y := range r.labels {
+			rows.Positive[i] = len(r.scores) == 1 && y > 0 || len(r.scores) > 1 && int(y) == k
+		}
+		var m model.Mapping
+		if method == model.Platt {
+			m.A, m.B = calibrate.Platt(rows)
+		} else if m.Scores, m.Probabilities = calibrate.Isotonic(rows); m.Scores == nil {
+			return nil, errors.New("the calibration: all rows have the weight 0: give some another weight")
+		}
+		c.Classes = append(c.Classes, m)
+	}
+	return c, nil
+}

@@ -1,0 +1,184 @@
+package fit_test
+
+import (
+	"context"
+	"iter"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/calibrate"
+	"halfspace/fit"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+)
+
+// uncertain returns rows of so many classes that no plane parts. Their weights are 1, 2 and 3.
+func uncertain(t *testing.T, rows, classes int) *block.Data[float64] {
+	t.Helper()
+	var x [][]float64
+	var y []int
+	var w []float64
+	state := uint32(7)
+	random := func(n int) int {
+		state = state*1664525 + 1013904223
+		return int(state>>16) % n
+	}
+	for range rows {
+		class := random(classes)
+		x, y, w = append(x, []float64{float64(class + random(3)), float64(random(5)), float64(random(100)) / 50}), append(y, class), append(w, float64(1+random(3)))
+	}
+	data, err := block.FromRows[float64](x, y, block.RowOptions{Weights: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A pieces source shows rows that aren't in memory as one piece.
+type pieces struct{ *block.Data[float64] }
+
+func (p pieces) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
+	return p.Data.Blocks(ctx)
+}
+
+// TestCalibrate: the calibration is that of the scores of each fold by a model of the others, in the order of the folds,
+// for any number of workers, in memory or not. Learn writes it to the model.
+func TestCalibrate(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		data := uncertain(t, 400, classes)
+		learner := fit.SVM(svm.Options{L2: 1, Options: train.Options{Workers: 1, Seed: 5}})
+		rows := make([]calibrate.Rows[float64], data.Spec().Vectors())
+		for fold := range 5 {
+			has := fit.Fold(5, 5, classes, fold)
+			kept, held := part(t, data, has.Others()), part(t, data, has())
+			f, err := fit.Learn(t.Context(), kept, learner, fit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			scorer, err := predict.NewScorer[float64](f.Model, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for b, err := range held.Blocks(t.Context()) {
+				scores, bad := scorer.Scores(t.Context(), b)
+				if err != nil || bad != nil {
+					t.Fatal(err, bad)
+				}
+				for k := range rows {
+					rows[k].Scores, rows[k].Weights = append(rows[k].Scores, scores[k]...), append(rows[k].Weights, b.W...)
+					for _, y := range b.Y {
+						rows[k].Positive = append(rows[k].Positive, classes == 2 && y > 0 || classes > 2 && int(y) == k)
+					}
+				}
+			}
+		}
+		for _, method := range []string{model.Platt, model.Isotonic} {
+			want := &model.Calibration{Method: method, Folds: 5}
+			for k := range rows {
+				var m model.Mapping
+				if method == model.Platt {
+					m.A, m.B = calibrate.Platt(&rows[k])
+				} else {
+					m.Scores, m.Probabilities = calibrate.Isotonic(&rows[k])
+				}
+				want.Classes = append(want.Classes, m)
+			}
+			for _, workers := range []int{1, 3} {
+				learner.Settings.Shared().Workers = workers
+				for name, src := range map[string]block.Source[float64]{"memory": data, "stream": pieces{data}} {
+					f, err := fit.Learn(t.Context(), src, learner, fit.Options{Calibrate: method})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !reflect.DeepEqual(f.Model.Calibration, want) || !f.Model.HasProbabilities() || *f.Model.Options.Seed != 5 {
+						t.Errorf("%d classes, %s, %d workers, %s: %+v, want %+v", classes, method, workers, name, f.Model.Calibration, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// part returns the rows that a function takes.
+func part(t *testing.T, data *block.Data[float64], has func(class int) bool) *block.Data[float64] {
+	t.Helper()
+	var parts []*block.Block[float64]
+	b := block.NewFor[float64](data.Spec(), 0, int(data.Rows()))
+	n := 0
+	for from, err := range data.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, y := range from.Y {
+			if has(train.ClassOf(y, data.Spec())) {
+				copy(b.X[n*b.Stride:(n+1)*b.Stride], from.X[r*b.Stride:])
+				b.Y[n], b.W[n] = y, from.W[r]
+				n++
+			}
+		}
+	}
+	d, err := block.Collect(t.Context(), one{data, append(parts, b.Slice(0, n))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A one source has the spec of other rows.
+type one struct {
+	*block.Data[float64]
+	blocks []*block.Block[float64]
+}
+
+func (o one) Rows() (n int64) {
+	for _, b := range o.blocks {
+		n += int64(b.Len())
+	}
+	return n
+}
+
+func (o one) Blocks(context.Context) iter.Seq2[*block.Block[float64], error] {
+	return func(yield func(*block.Block[float64], error) bool) {
+		for _, b := range o.blocks {
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestCalibrateErrors: what can't be calibrated is told before any training.
+func TestCalibrateErrors(t *testing.T) {
+	data := uncertain(t, 40, 2)
+	other, err := fit.Learn(t.Context(), data, fit.Perceptron(perceptron.Options{}), fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]struct {
+		l    fit.Learner
+		opt  fit.Options
+		rows *block.Data[float64]
+	}{
+		"use platt or isotonic":        {fit.SVM(svm.Options{}), fit.Options{Calibrate: "sigmoid"}, data},
+		"probabilities of its own":     {fit.Logistic(logistic.Options{}), fit.Options{Calibrate: model.Platt}, data},
+		"rows to validate on":          {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt, HoldOut: 0.2}, data},
+		"a model to begin with":        {fit.Perceptron(perceptron.Options{}), fit.Options{Calibrate: model.Platt, Init: other.Model}, data},
+		"no class has more than":       {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt}, uncertain(t, 6, 2)},
+		"more than half of the memory": {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt, Memory: 1500}, data},
+	} {
+		if _, err := fit.Learn(t.Context(), c.rows, c.l, c.opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := fit.Calibrate(ctx, data, fit.SVM(svm.Options{}), model.Platt, fit.Options{}); err == nil {
+		t.Error("a calibration that was cancelled has no error")
+	}
+}
