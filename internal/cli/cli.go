@@ -23,6 +23,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/cli/inspecting"
+	"halfspace/internal/cli/picturing"
 	"halfspace/internal/cli/scoring"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/training"
@@ -136,7 +137,7 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
-	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Import, Convert, Gen, inspecting.CPU, benching.Bench} {
+	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, picturing.Plot, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Import, Convert, Gen, inspecting.CPU, benching.Bench} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"train/coordinate"},
 	{"train/"},
 	{"trace"},
-	{"separable", "fit", "trace/tracefile"},
+	{"separable", "fit", "trace/tracefile", "plot"},
 	{"internal/measure", "fit/recorded"},
 	{"internal/cli/console", "internal/cli/facts"},
 	{"internal/cli/files"},
@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"internal/cli/flags"},
 	{"internal/cli/rows"},
 	{"internal/cli/tracing"},
-	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting", "internal/cli/benching"},
+	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting", "internal/cli/benching", "internal/cli/picturing"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
 }
@@ -53,7 +53,7 @@ var layers = [][]string{
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":     {"kernel"},
 	module + "asm/":                  {"kernel", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "trace/tracefile", "bench", "examples/"},
+	"github.com/apache/arrow":        {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "internal/cli/picturing", "trace/tracefile", "bench", "examples/"},
 	"github.com/spf13/cobra":         {"internal/cli", "internal/cli/"},
 	"github.com/schollz/progressbar": {"internal/cli/console"},
 	"github.com/klauspost/compress":  {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
@@ -68,7 +68,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "calibrate", "train", "train/", "trace", "separable", "fit"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "calibrate", "train", "train/", "trace", "plot", "separable", "fit"}
 
 type pkg struct {
 	ImportPath, Dir string

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -53,4 +55,17 @@ func check(path string, inputs []string) error {
 	}
 	f.Abort()
 	return nil
+}
+
+// WriteText writes a text to a file, which appears whole.
+func WriteText(ctx context.Context, path, text string) error {
+	f, err := atomicfile.CreateContext(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := io.WriteString(f, text); err != nil {
+		return err
+	}
+	return f.Commit()
 }

@@ -1,0 +1,267 @@
+// Package picturing has the verb plot, which draws pictures.
+package picturing
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/dataset"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/slips"
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/trace/tracefile"
+)
+
+type plotOptions struct {
+	flags.Machine
+	text   flags.Text
+	memory flags.Size
+	models []string
+	label  string
+	class  string
+	trace  string
+	theme  flags.Choice
+	out    string
+}
+
+// A kind is a picture that plot draws.
+type kind struct {
+	name, what   string
+	data, models bool // it needs data, and a model
+	several      bool // it takes several models
+	draw         func(p *picture) (*plot.Figure, error)
+}
+
+// A picture is one to draw.
+type picture struct {
+	*console.App
+	*plotOptions
+	ctx    context.Context
+	args   []string // files after the kind
+	loaded []*model.Model
+}
+
+func kinds() []kind {
+	return []kind{
+		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", draw: (*picture).learning},
+		{name: "errors", what: "a trace of a pocket: errors after each update", draw: (*picture).errors},
+		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true, draw: (*picture).weights},
+		{name: "roc", what: "ROC curves", data: true, models: true, several: true, draw: (*picture).roc},
+		{name: "pr", what: "precision-recall curves", data: true, models: true, several: true, draw: (*picture).precisionRecall},
+		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true, draw: (*picture).calibration},
+		{name: "margins", what: "histogram of the margins of rows", data: true, models: true, draw: (*picture).margins},
+		{name: "line", what: "rows of two features with the line; with --trace every line on the way", data: true, models: true, draw: (*picture).line},
+	}
+}
+
+// Plot returns the command that draws pictures.
+func Plot(a *console.App) *cobra.Command {
+	var o plotOptions
+	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
+	var names []string
+	for _, k := range kinds() {
+		long += fmt.Sprintf("  %-13s%s\n", k.name, k.what)
+		names = append(names, k.name)
+	}
+	cmd := &cobra.Command{
+		Use:   "plot KIND [FILE...] --out picture.svg [options]",
+		Short: "Draw a trace, a model, or how good a model is",
+		Long: long + `
+trace and errors take the file of train --trace. The others take --model, and
+all but weights take labelled data too. Pictures follow the reader's light or
+dark mode. Their colours suit colour-blind eyes.`,
+		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out m.json
+  halfspace plot trace t.csv --out trace.svg
+  halfspace plot weights --model m.json --out weights.svg
+  halfspace plot roc examples/iris-setosa.parquet --model m.json --out roc.svg`,
+		ValidArgs: names,
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file: .svg. (required)")
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
+	f.StringVar(&o.trace, "trace", "", "`FILE` With line: draw every line on the way, as train --trace wrote them, one after another.")
+	flags.AddChoice(cmd, &o.theme, "theme", "`page|light|dark` Colours: as the reader's system asks for (page), or fixed.", plot.Themes...)
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(a, cmd, &o, args, names) }
+	return cmd
+}
+
+func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []string) error {
+	if len(args) == 0 {
+		return console.Usagef("no kind of picture: use plot %s", say.OneOf(names))
+	}
+	at := slices.Index(names, args[0])
+	if at < 0 {
+		return console.Usagef("unknown picture %q%s: use %s", args[0], slips.DidYouMean(args[0], names, ""), say.OneOf(names))
+	}
+	k, p := kinds()[at], &picture{App: a, plotOptions: o, ctx: cmd.Context(), args: args[1:]}
+	if err := p.check(&k); err != nil {
+		return err
+	}
+	figure, err := k.draw(p)
+	if err != nil {
+		return err
+	}
+	return files.WriteText(p.ctx, p.out, figure.SVG(plot.ThemeOf(o.theme.Value)))
+}
+
+// check returns an error if an option can't be used, and loads the models.
+func (p *picture) check(k *kind) error {
+	needs := k.data || !k.models
+	switch {
+	case p.out == "":
+		return console.Usagef("--out is missing: name the file of the picture, such as %s.svg", k.name)
+	case strings.ToLower(filepath.Ext(p.out)) != ".svg":
+		return console.Usagef("--out %s: pictures are SVG: name a file that ends in .svg", p.out)
+	case k.models && len(p.models) == 0:
+		return console.Usagef("plot %s needs --model: name the file of a model", k.name)
+	case !k.models && len(p.models) > 0:
+		return console.Usagef("plot %s takes no --model: name the file of train --trace", k.name)
+	case len(p.models) > 1 && !k.several:
+		return console.Usagef("plot %s takes one model: name one with --model", k.name)
+	case needs && len(p.args) == 0:
+		return console.Usagef("plot %s needs a file: %s", k.name, map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.data])
+	case !needs && len(p.args) > 0:
+		return console.Usagef("plot %s takes no data: leave out %s", k.name, p.args[0])
+	case len(p.models) > 1 && slices.Contains(p.args, "-"):
+		return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(p.models))
+	case p.trace != "" && k.name != "line":
+		return console.Usagef("--trace is for plot line: leave it out")
+	}
+	if err := p.text.Check(); err != nil {
+		return err
+	}
+	if err := p.Machine.Apply(); err != nil {
+		return err
+	}
+	inputs := slices.Concat(p.models, []string{p.trace})
+	if k.data {
+		paths, err := dataset.Expand(p.args)
+		if err != nil {
+			return err
+		}
+		p.args, inputs = paths, append(inputs, paths...)
+	} else {
+		inputs = append(inputs, p.args...)
+	}
+	for _, path := range p.models {
+		m, err := files.LoadModel(p.ctx, path, p.memory.Limit()/int64(2*len(p.models)))
+		if err != nil {
+			return err
+		}
+		if n := len(m.Classes); k.data && n > 2 {
+			return console.Usagef("%s has %d classes, and plot %s takes two", path, n, k.name)
+		}
+		p.loaded = append(p.loaded, m)
+	}
+	return files.Claim(p.App, p.out, inputs)
+}
+
+// table reads the trace, of one class if there are several trainings.
+func (p *picture) table(path string) (map[string][]float64, error) {
+	t, err := tracefile.Read(p.ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if t.Classes == nil {
+		return t.Columns, nil
+	}
+	class := p.class
+	if class == "" {
+		class = t.Classes[0]
+	}
+	if !slices.Contains(t.Classes, class) {
+		return nil, fmt.Errorf("%s: no class is %q: use %s", path, class, say.OneOf(slices.Compact(slices.Clone(t.Classes))))
+	}
+	one := map[string][]float64{}
+	for name, values := range t.Columns {
+		for i, v := range values {
+			if t.Classes[i] == class {
+				one[name] = append(one[name], v)
+			}
+		}
+	}
+	return one, nil
+}
+
+func (p *picture) learning() (*plot.Figure, error) {
+	columns, err := p.table(p.args[0])
+	if err != nil {
+		return nil, err
+	}
+	if f := plot.Learning(columns); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: the trace has neither norms nor an objective: trace a perceptron, logistic or svm", p.args[0])
+}
+
+func (p *picture) errors() (*plot.Figure, error) {
+	columns, err := p.table(p.args[0])
+	if err != nil {
+		return nil, err
+	}
+	if f := plot.Errors(columns); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
+}
+
+func (p *picture) weights() (*plot.Figure, error) {
+	m, class := p.loaded[0], 0
+	if p.class != "" && len(m.Weights) > 1 {
+		class = -1
+		for i, c := range m.Classes {
+			if c.Text == p.class {
+				class = i
+			}
+		}
+		if class < 0 {
+			return nil, console.Usagef("--class %s: the model has no such class", p.class)
+		}
+	}
+	if f := plot.Weights(m, class); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: a model of --algo %s has no weights of features", p.models[0], m.Algorithm)
+}
+
+// planes reads the weights on the way from a trace.
+func (p *picture) planes(m *model.Model) (path [][3]float64, rows []int, err error) {
+	columns, err := p.table(p.trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	var w [3][]float64
+	for i, name := range tracefile.Names(m.Spec(), false) {
+		w[i] = columns[name]
+	}
+	if w[0] == nil || w[1] == nil {
+		return nil, nil, fmt.Errorf("%s: the trace has no weights of %s and %s: trace a training of this model's features", p.trace, m.FeatureName(0), m.FeatureName(1))
+	}
+	for i := range w[0] {
+		at := [3]float64{w[0][i], w[1][i]}
+		if w[2] != nil {
+			at[2] = w[2][i]
+		}
+		row := -1
+		if r := columns["row"]; r != nil && !math.IsNaN(r[i]) {
+			row = int(r[i])
+		}
+		path, rows = append(path, at), append(rows, row)
+	}
+	return path, rows, nil
+}

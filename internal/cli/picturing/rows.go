@@ -1,0 +1,226 @@
+package picturing
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/predict"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// mostRows is how many rows have a place in a picture of points, and of margins.
+const (
+	mostPoints  = 5000
+	mostMargins = 20_000_000
+)
+
+// scan reads the labelled rows of the data with the features of a model.
+func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T]) error) error {
+	bar := p.NewProgress(p.Progress.Value)
+	defer bar.End()
+	label := p.label
+	if label == "" {
+		label = m.Label
+	}
+	memory, undo := p.memory.Hold()
+	defer undo()
+	rows := int64(0)
+	err := dataset.Scan(p.ctx, p.args, dataset.Options{
+		Spec: m.Spec(), Label: label, Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
+		Warn:     func(s string) { bar.End(); p.Note("%s", s) },
+		Progress: func(rows, total int64) { bar.Show("reading", "", rows, total) },
+	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
+		rows += int64(b.Len())
+		return fn(b)
+	})
+	if err == nil && rows == 0 {
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(p.args))
+	}
+	return err
+}
+
+// A judged model has its curves.
+type judged struct {
+	roc, pr plot.Curve
+	bins    []metrics.Bin // nil without probabilities
+}
+
+func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
+	e, err := fit.NewEvaluation[T](m, p.Workers)
+	if err != nil {
+		return nil, err
+	}
+	err = scan(p, m, func(b *block.Block[T]) error { return e.Add(p.ctx, b) })
+	if err != nil {
+		return nil, err
+	}
+	j := &judged{roc: plot.Curve{Points: e.Scores.ROC(), Figure: e.Scores.AUC()}, pr: plot.Curve{Points: e.Scores.PrecisionRecall(), Figure: e.Scores.AveragePrecision()}}
+	if last := j.roc.Points[len(j.roc.Points)-1]; last.FalsePositives == 0 || last.TruePositives == 0 {
+		return nil, fmt.Errorf("%s: all rows are of one class, and the picture needs both", dataset.Name(p.args))
+	}
+	if e.Calibration != nil {
+		j.bins = e.Calibration.Bins()
+	}
+	return j, nil
+}
+
+// judge evaluates all models.
+func (p *picture) judge() (all []*judged, err error) {
+	for i, m := range p.loaded {
+		how := evaluate[float32]
+		if m.Dtype == "float64" {
+			how = evaluate[float64]
+		}
+		j, err := how(p, m)
+		if err != nil {
+			return nil, err
+		}
+		if len(p.loaded) > 1 {
+			j.roc.Name, j.pr.Name = p.models[i], p.models[i]
+		}
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+func (p *picture) roc() (*plot.Figure, error) {
+	all, err := p.judge()
+	if err != nil {
+		return nil, err
+	}
+	var curves []plot.Curve
+	for _, j := range all {
+		curves = append(curves, j.roc)
+	}
+	return plot.ROC(curves...), nil
+}
+
+func (p *picture) precisionRecall() (*plot.Figure, error) {
+	all, err := p.judge()
+	if err != nil {
+		return nil, err
+	}
+	var curves []plot.Curve
+	for _, j := range all {
+		curves = append(curves, j.pr)
+	}
+	return plot.PrecisionRecall(curves...), nil
+}
+
+func (p *picture) calibration() (*plot.Figure, error) {
+	all, err := p.judge()
+	if err != nil {
+		return nil, err
+	}
+	if all[0].bins == nil {
+		return nil, fmt.Errorf("%s: the model has no probabilities: train logistic, lda or ftrl", p.models[0])
+	}
+	return plot.Calibration(all[0].bins), nil
+}
+
+func (p *picture) margins() (*plot.Figure, error) {
+	if p.loaded[0].Dtype == "float64" {
+		return margins[float64](p)
+	}
+	return margins[float32](p)
+}
+
+func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
+	m := p.loaded[0]
+	scorer, err := predict.NewScorer[T](m, p.Workers)
+	if err != nil {
+		return nil, err
+	}
+	norm := 1.0
+	if len(m.Weights) == 1 {
+		w := m.Weights[0]
+		if m.FitBias {
+			w = append(append([]float64(nil), w...), m.Bias[0])
+		}
+		if n := train.Norm(w); n > 0 {
+			norm = n
+		}
+	}
+	var all []float64
+	err = scan(p, m, func(b *block.Block[T]) error {
+		scores, err := scorer.Scores(p.ctx, b)
+		if err != nil {
+			return err
+		}
+		for r, y := range b.Y {
+			all = append(all, float64(y)*float64(scores[0][r])/norm)
+		}
+		if len(all) > mostMargins {
+			return fmt.Errorf("there are more than %s rows: draw a part of the files", say.Count(mostMargins))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return plot.Margins(all), nil
+}
+
+func (p *picture) line() (*plot.Figure, error) {
+	if p.loaded[0].Dtype == "float64" {
+		return line[float64](p)
+	}
+	return line[float32](p)
+}
+
+func line[T kernel.Float](p *picture) (*plot.Figure, error) {
+	m := p.loaded[0]
+	if m.Width() != 2 || len(m.Weights) != 1 {
+		return nil, fmt.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with --features A,B", p.models[0], m.Width())
+	}
+	spec := m.Spec()
+	r := &plot.Rows{Weights: [3]float64{m.Weights[0][0], m.Weights[0][1]}, Classes: [2]string{m.Classes[1-spec.PositiveClass()].Text, m.Classes[spec.PositiveClass()].Text}}
+	if m.FitBias {
+		r.Weights[2] = m.Bias[0]
+	}
+	for i := range r.Names {
+		if r.Names[i] = m.FeatureName(i); m.Preprocessing != nil && m.Preprocessing.Standardized() {
+			r.Names[i] += " (standardized)"
+		}
+	}
+	left := int64(0)
+	row := make([]T, 2)
+	err := scan(p, m, func(b *block.Block[T]) error {
+		stride := kernel.Stride[T](b.Cols)
+		for k := range b.Len() {
+			if len(r.X) == mostPoints {
+				left += int64(b.Len() - k)
+				break
+			}
+			for i := range row {
+				unit := make([]T, stride)
+				unit[i] = 1
+				row[i] = b.Dot(k, unit)
+			}
+			r.X, r.Y, r.Positive = append(r.X, float64(row[0])), append(r.Y, float64(row[1])), append(r.Positive, b.Y[k] > 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if left > 0 {
+		p.Note("the picture has the first %s rows of %s", say.Count(mostPoints), say.Count(mostPoints+left))
+	}
+	if p.trace != "" {
+		if r.Path, r.Visited, err = p.planes(m); err != nil {
+			return nil, err
+		}
+	}
+	return plot.Plane(r), nil
+}

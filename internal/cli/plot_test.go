@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPlot draws each kind of picture, and says what to type after a wrong use.
+func TestPlot(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	iris, cancer := filepath.Join(examples, "iris-versicolor-virginica.parquet"), filepath.Join(examples, "breast-cancer.parquet")
+	succeed(t, "train", iris, "--label", "species", "--algo", "pocket", "--features", "petal_*", "--max-updates", "30", "--trace", "t.csv", "--out", "two.json")
+	succeed(t, "train", cancer, "--label", "diagnosis", "--algo", "logistic", "--l2", "1", "--standardize", "--trace", "l.parquet", "--out", "l.json")
+	succeed(t, "train", filepath.Join(examples, "iris.parquet"), "--label", "species", "--algo", "perceptron", "--trace", "three.csv", "--out", "three.json")
+	for _, args := range [][]string{
+		{"trace", "t.csv"}, {"trace", "l.parquet", "--theme", "dark"}, {"trace", "three.csv", "--class", "virginica"}, {"errors", "t.csv"}, {"weights", "--model", "l.json"},
+		{"weights", "--model", "three.json", "--class", "virginica"}, {"roc", cancer, "--model", "l.json", "--model", "l.json"}, {"pr", cancer, "--model", "l.json"},
+		{"calibration", cancer, "--model", "l.json"}, {"margins", cancer, "--model", "l.json"}, {"line", iris, "--model", "two.json"},
+		{"line", iris, "--model", "two.json", "--trace", "t.csv"},
+	} {
+		if out := succeed(t, append(append([]string{"plot"}, args...), "-o", "p.svg")...); out != "" {
+			t.Errorf("%v prints %s", args, out)
+		}
+		text, err := os.ReadFile("p.svg")
+		if err != nil || !strings.HasPrefix(string(text), "<svg ") || !strings.HasSuffix(string(text), "</svg>\n") {
+			t.Errorf("%v: %s, %v", args, text, err)
+		}
+	}
+	for want, args := range map[string][]string{
+		"no kind of picture":          {},
+		"did you mean roc?":           {"rok", cancer, "--model", "l.json", "-o", "p.svg"},
+		"--out is missing":            {"weights", "--model", "l.json"},
+		"ends in .svg":                {"weights", "--model", "l.json", "-o", "p.jpg"},
+		"needs --model":               {"roc", cancer, "-o", "p.svg"},
+		"name labelled data":          {"roc", "--model", "l.json", "-o", "p.svg"},
+		"has no errors":               {"errors", "three.csv", "-o", "p.svg"},
+		"no columns update and visit": {"trace", cancer, "-o", "p.svg"},
+		"has 3 classes":               {"roc", cancer, "--model", "three.json", "-o", "p.svg"},
+		"no probabilities":            {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
+		"of two features":             {"line", cancer, "--model", "l.json", "-o", "p.svg"},
+		"no class is":                 {"trace", "three.csv", "--class", "x", "-o", "p.svg"},
+	} {
+		if status, _, stderr := command(append([]string{"plot"}, args...)...); status == exitDone || !strings.Contains(stderr, want) {
+			t.Errorf("%v: status %d, %s, not %q", args, status, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"halfspace/internal/say"
+	"halfspace/metrics"
+	"halfspace/model"
+)
+
+// A Curve is one of a model.
+type Curve struct {
+	Name   string // of the model
+	Points []metrics.Point
+	Figure float64 // the area under the ROC curve, or the average precision
+}
+
+// ROC draws ROC curves of models.
+func ROC(curves ...Curve) *Figure {
+	f := &Figure{Title: "ROC curve", Square: true, Width: 500, Height: 540, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
+		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dashed: true, X: []float64{0, 1}, Y: []float64{0, 1}}}}
+	for k, c := range curves {
+		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: k % len(light.series), Dashed: k > 0}
+		last := c.Points[len(c.Points)-1]
+		for _, p := range c.Points {
+			s.X, s.Y = append(s.X, p.FalsePositives/last.FalsePositives), append(s.Y, p.TruePositives/last.TruePositives)
+		}
+		f.Series = append(f.Series, s)
+		f.Text += "ROC curve of " + s.Name + ". "
+	}
+	return f
+}
+
+func named(name, what string, v float64) string {
+	text := what + " " + fmt.Sprintf("%.4f", v)
+	if name == "" {
+		return text
+	}
+	return cut(name, 44) + ": " + text
+}
+
+// PrecisionRecall draws precision-recall curves of models.
+func PrecisionRecall(curves ...Curve) *Figure {
+	f := &Figure{Title: "Precision and recall", Square: true, Width: 500, Height: 540, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
+		Subtitle: "of the positive class, above each threshold"}
+	for k, c := range curves {
+		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: k % len(light.series), Dashed: k > 0}
+		last := c.Points[len(c.Points)-1]
+		for _, p := range c.Points {
+			s.X, s.Y = append(s.X, p.TruePositives/last.TruePositives), append(s.Y, p.Precision())
+		}
+		f.Series = append(f.Series, s)
+		f.Text += "Precision-recall curve of " + s.Name + ". "
+	}
+	return f
+}
+
+// Calibration draws how often the positive class came true, by the predicted probability.
+func Calibration(bins []metrics.Bin) *Figure {
+	f := &Figure{Title: "Calibration", Square: true, Width: 500, Height: 540, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
+		Subtitle: "with 95 % intervals (Wilson); on the dashed line, predictions are right"}
+	ideal := Series{Colour: -1, Dashed: true, X: []float64{0, 1}, Y: []float64{0, 1}}
+	dots, means := Series{Shape: Dots, Name: "rows in ten bins"}, Series{}
+	f.Series = []Series{ideal}
+	for _, b := range bins {
+		if b.Rows == 0 {
+			continue
+		}
+		dots.X, dots.Y = append(dots.X, b.Probability), append(dots.Y, b.Share)
+		ends := metrics.Wilson(b.Share, float64(b.Rows))
+		f.Series = append(f.Series, Series{X: []float64{b.Probability, b.Probability}, Y: ends[:]})
+		f.Text += fmt.Sprintf("Predicted %.2f, came true %.2f, %s. ", b.Probability, b.Share, say.Plural(b.Rows, "row"))
+	}
+	means.X, means.Y = dots.X, dots.Y
+	f.Series = append(f.Series, means, dots)
+	return f
+}
+
+// Margins draws a histogram of the margins of rows: the label, -1 or +1, times the score, divided by the norm of the
+// weights. Rows with a negative margin are wrong.
+func Margins(margins []float64) *Figure {
+	const bins = 60
+	axis := Axis{From: math.Inf(1), To: math.Inf(-1)}
+	axis.From, axis.To = span(axis.From, axis.To, margins)
+	axis.From, axis.To = min(axis.From, 0), max(axis.To, 0)
+	axis.fit(true)
+	size := (axis.To - axis.From) / bins
+	// an edge lies at 0, so that no bar has right rows and wrong ones
+	first := math.Floor(axis.From/size) * size
+	right, wrong := Series{Name: "right", Shape: Bars, Size: size}, Series{Name: "wrong", Shape: Bars, Colour: 1, Size: size}
+	counts, errors := map[int]float64{}, 0
+	for _, m := range margins {
+		if m-m == 0 {
+			counts[int(math.Floor((m-first)/size+1e-9))]++
+		}
+		if m < 0 {
+			errors++
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		s, x := &right, first+(float64(k)+0.5)*size
+		if x < 0 {
+			s = &wrong
+		}
+		s.X, s.Y = append(s.X, x), append(s.Y, counts[k])
+	}
+	return &Figure{Title: "Margins", Subtitle: "distance of each row from the plane, negative on the wrong side", X: Axis{Name: "label × score / norm of the weights", From: axis.From, To: axis.To, step: axis.step},
+		Y: Axis{Name: "rows"}, Series: []Series{right, wrong}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", say.Plural(int64(len(margins)), "row"), say.Count(int64(errors)))}
+}
+
+// mostBars is how many weights are drawn.
+const mostBars = 30
+
+// Weights draws the weights of a model, the largest first, with 95 % intervals where the model has standard errors.
+// class is the number of the vector to draw, 0 of two classes. It returns nil for a model without weights.
+func Weights(m *model.Model, class int) *Figure {
+	if len(m.Weights) <= class || len(m.Weights[class]) == 0 {
+		return nil
+	}
+	w := m.Weights[class]
+	order := make([]int, len(w))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(math.Abs(w[k]), math.Abs(w[i])) })
+	drawn := order[:min(len(order), mostBars)]
+	s := Series{Shape: Ranges}
+	f := &Figure{Title: "Weights", X: Axis{Name: "weight"}, Height: 120 + 20*len(drawn), Y: Axis{Name: ""}}
+	exact := len(m.StdErrors) >= len(w) && len(m.Weights) == 1
+	if f.Subtitle = "of features as the model takes them"; m.Preprocessing != nil && m.Preprocessing.Standardized() {
+		f.Subtitle = "of standardized features"
+	}
+	if exact {
+		f.Subtitle += ", with 95 % intervals"
+	}
+	if len(m.Weights) > 1 {
+		f.Title += " of class " + m.Classes[class].Text
+	}
+	if len(drawn) < len(w) {
+		f.Subtitle += fmt.Sprintf("; the largest %d of %s", len(drawn), say.Count(int64(len(w))))
+	}
+	for k := range drawn {
+		i := drawn[len(drawn)-1-k]
+		half := 0.0
+		if exact {
+			half = 1.959963984540054 * m.StdErrors[i]
+		}
+		s.X, s.Y = append(s.X, w[i]), append(s.Y, float64(k))
+		if exact {
+			s.Low, s.High = append(s.Low, w[i]-half), append(s.High, w[i]+half)
+		} else {
+			s.Low, s.High = append(s.Low, min(0, w[i])), append(s.High, max(0, w[i]))
+		}
+		f.Y.Names = append(f.Y.Names, m.FeatureName(i))
+	}
+	f.Y.From, f.Y.To = -0.6, float64(len(drawn))-0.4
+	zero := Series{Colour: -1, X: []float64{0, 0}, Y: []float64{f.Y.From, f.Y.To}}
+	f.Series = []Series{zero, s}
+	for k, i := range drawn[:min(len(drawn), 10)] {
+		f.Text += fmt.Sprintf("%d: %s %s. ", k+1, m.FeatureName(i), say.Real(w[i]))
+	}
+	return f
+}

@@ -1,0 +1,112 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	"halfspace/internal/say"
+)
+
+// Learning draws a trace: the columns of a table of package tracefile, by name. Of a perceptron it draws the norm of the
+// weights and the product with the reference between the bounds of the convergence theorem. Of another learner it draws
+// the objective after each pass. It returns nil if the columns lack these.
+func Learning(columns map[string][]float64) *Figure {
+	if columns["norm"] == nil {
+		return passes(columns)
+	}
+	t := columns["update"]
+	f := &Figure{Title: "Updates of the perceptron", X: Axis{Name: "update"}, Y: Axis{Name: "length", zero: true}, Series: []Series{
+		{Name: "norm of w", X: t, Y: columns["norm"]}, {Name: "upper bound", Dashed: true, X: t, Y: columns["upper"]}}}
+	f.Subtitle = "|w| stays below the dashed line, which grows with the root of the updates"
+	if columns["dot"] != nil {
+		f.Series = append(f.Series, Series{Name: "w·u", Colour: 1, X: t, Y: columns["dot"]}, Series{Name: "lower bound", Colour: 1, Dashed: true, X: t, Y: columns["lower"]})
+		f.Subtitle += ", and |w| is at least w·u"
+	}
+	if lower := columns["lower"]; known(lower) {
+		f.Subtitle = "w·u is at least the lower bound, and |w| at most the upper one: they meet, so updates end"
+	}
+	kept := f.Series[:0]
+	for _, s := range f.Series {
+		if known(s.Y) {
+			kept = append(kept, s)
+		}
+	}
+	f.Series = kept
+	last := len(t) - 1
+	f.Text = fmt.Sprintf("After update %s the norm of the weights is %s.", say.Count(int64(t[last])), say.Real(columns["norm"][last]))
+	return f
+}
+
+// known tells whether some number isn't NaN.
+func known(values []float64) bool {
+	for _, v := range values {
+		if v == v {
+			return true
+		}
+	}
+	return false
+}
+
+// passes draws the objective of a solver, on a logarithmic scale of its distance from the least one where a gap is known.
+func passes(columns map[string][]float64) *Figure {
+	t, objective := columns["pass"], columns["objective"]
+	if len(t) == 0 || !known(objective) {
+		return nil
+	}
+	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "power of ten"}, Subtitle: "on a logarithmic scale"}
+	f.Series = []Series{{Name: "objective", X: t, Y: log10(objective)}}
+	if gap := columns["gap"]; known(gap) {
+		f.Series = append(f.Series, Series{Name: "gap: most that is left", Colour: 1, X: t, Y: log10(gap)})
+	}
+	if g := columns["gradient"]; known(g) {
+		f.Series = append(f.Series, Series{Name: "norm of the gradient", Colour: 2, Dashed: true, X: t, Y: log10(g)})
+	}
+	last := len(t) - 1
+	for last > 0 && objective[last] != objective[last] {
+		last--
+	}
+	f.Text = fmt.Sprintf("After pass %s the objective is %s.", say.Count(int64(t[last])), say.Real(objective[last]))
+	return f
+}
+
+// log10 returns the logarithms, NaN of what isn't positive.
+func log10(values []float64) (logs []float64) {
+	for _, v := range values {
+		if v > 0 {
+			logs = append(logs, math.Log10(v))
+		} else {
+			logs = append(logs, math.NaN())
+		}
+	}
+	return logs
+}
+
+// Errors draws the errors of the weights after each update, and of the best ones so far, which a pocket keeps. It returns
+// nil if the trace has no errors.
+func Errors(columns map[string][]float64) *Figure {
+	t, errors := columns["update"], columns["errors"]
+	if len(t) == 0 || !known(errors) {
+		return nil
+	}
+	best, least := make([]float64, len(errors)), math.Inf(1)
+	for i, e := range errors {
+		if e < least {
+			least = e
+		}
+		best[i] = least
+	}
+	return &Figure{Title: "Errors of the pocket", Subtitle: "rows that the weights are wrong on, after each update", X: Axis{Name: "update"}, Y: Axis{Name: "errors", zero: true},
+		Series: []Series{{Name: "weights of the update", Colour: 5, X: t, Y: errors}, {Name: "best so far", Shape: Steps, Colour: 1, X: t, Y: best}},
+		Text:   fmt.Sprintf("The fewest errors are %s, after %s.", say.Count(int64(least)), say.Plural(int64(len(t)), "traced update"))}
+}
+
+// Best draws the errors of the weights that a pocket kept, where there is no trace. It returns nil for fewer than two points.
+func Best(updates, errors []float64) *Figure {
+	if len(updates) < 2 {
+		return nil
+	}
+	last := len(updates) - 1
+	return &Figure{Title: "Best weights so far", Subtitle: "errors of the weights that are kept, by the update that made them", X: Axis{Name: "update"}, Y: Axis{Name: "errors", zero: true},
+		Series: []Series{{Shape: Steps, X: updates, Y: errors}}, Height: 320,
+		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", say.Count(int64(errors[0])), say.Count(int64(errors[last])), say.Plural(int64(updates[last]), "update"))}
+}

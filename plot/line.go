@@ -1,0 +1,135 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"halfspace/internal/say"
+)
+
+// Rows are rows of two features.
+type Rows struct {
+	X, Y     []float64
+	Positive []bool
+	Names    [2]string // of the features
+	Classes  [2]string // negative, positive
+	Weights  [3]float64
+	Path     [][3]float64 // weights on the way; nil: only the last are drawn
+	Visited  []int        // for each of Path the row that made the update; -1: unknown. nil: none are
+}
+
+// mostSteps is how many lines are drawn of a path, spread over it evenly, the last included.
+const mostSteps = 80
+
+// Plane draws rows of two features with the line on which the score is 0. With a path it draws every line on the way one
+// after another, once.
+func Plane(r *Rows) *Figure {
+	f := &Figure{Title: "Rows and the line", Subtitle: "on the line the score is 0", X: Axis{Name: r.Names[0]}, Y: Axis{Name: r.Names[1]}, Height: 520,
+		Series: []Series{{Name: r.Classes[1], Shape: Dots}, {Name: r.Classes[0], Shape: Rings, Colour: 1}}}
+	for i, x := range r.X {
+		s := &f.Series[1]
+		if r.Positive[i] {
+			s = &f.Series[0]
+		}
+		s.X, s.Y = append(s.X, x), append(s.Y, r.Y[i])
+	}
+	f.X, f.Y = f.ranges()
+	pad := (f.X.To - f.X.From) / 25
+	f.X.From, f.X.To = f.X.From-pad, f.X.To+pad
+	pad = (f.Y.To - f.Y.From) / 25
+	f.Y.From, f.Y.To = f.Y.From-pad, f.Y.To+pad
+	if len(r.Path) > 0 {
+		f.steps = newSteps(f, r)
+		f.Subtitle = fmt.Sprintf("the line after %s, then the last one", say.Plural(int64(len(f.steps.lines)), "update"))
+		if len(f.steps.lines) < len(r.Path) {
+			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps.lines), say.Count(int64(len(r.Path))))
+		}
+		f.Text = "The line turns with each update until it stands. "
+	}
+	if x0, y0, x1, y1, ok := cross(r.Weights, f); ok {
+		f.Series = append(f.Series, Series{Name: "score 0", Colour: 2, X: []float64{x0, x1}, Y: []float64{y0, y1}})
+	}
+	f.Text += fmt.Sprintf("%s of classes %s and %s by %s and %s. The score is %s %s + %s %s + %s.", say.Plural(int64(len(r.X)), "row"), r.Classes[1], r.Classes[0], r.Names[0], r.Names[1],
+		say.Real(r.Weights[0]), r.Names[0], say.Real(r.Weights[1]), r.Names[1], say.Real(r.Weights[2]))
+	return f
+}
+
+// cross returns where the line w0 x + w1 y + b = 0 enters and leaves the plot. It tells whether it does.
+func cross(w [3]float64, f *Figure) (x0, y0, x1, y1 float64, ok bool) {
+	// A point of the line and its direction, then the part within the ranges (Liang and Barsky 1984).
+	square := w[0]*w[0] + w[1]*w[1]
+	if !(square > 0) {
+		return 0, 0, 0, 0, false
+	}
+	px, py := -w[2]*w[0]/square, -w[2]*w[1]/square
+	from, to := math.Inf(-1), math.Inf(1)
+	for _, side := range [][3]float64{{px, -w[1], 0}, {py, w[0], 1}} {
+		at, slope := side[0], side[1]
+		low, high := f.X.From, f.X.To
+		if side[2] == 1 {
+			low, high = f.Y.From, f.Y.To
+		}
+		if slope == 0 {
+			if at < low || at > high {
+				return 0, 0, 0, 0, false
+			}
+			continue
+		}
+		a, b := (low-at)/slope, (high-at)/slope
+		from, to = max(from, min(a, b)), min(to, max(a, b))
+	}
+	return px - w[1]*from, py + w[0]*from, px - w[1]*to, py + w[0]*to, from < to
+}
+
+// steps are the lines of an animation.
+type steps struct {
+	lines   [][4]float64 // from, to; all 0 if the line isn't in the plot
+	updates []int
+	rows    [][2]float64 // that made the updates; NaN if unknown
+}
+
+func newSteps(f *Figure, r *Rows) *steps {
+	s := new(steps)
+	n := len(r.Path)
+	for k := range min(n, mostSteps) {
+		i := k
+		if n > mostSteps {
+			i = (k+1)*n/mostSteps - 1
+		}
+		x0, y0, x1, y1, ok := cross(r.Path[i], f)
+		if !ok {
+			x0, y0, x1, y1 = 0, 0, 0, 0
+		}
+		row := [2]float64{math.NaN(), math.NaN()}
+		if r.Visited != nil && r.Visited[i] >= 0 && r.Visited[i] < len(r.X) {
+			row = [2]float64{r.X[r.Visited[i]], r.Y[r.Visited[i]]}
+		}
+		s.lines, s.updates, s.rows = append(s.lines, [4]float64{x0, y0, x1, y1}), append(s.updates, i+1), append(s.rows, row)
+	}
+	return s
+}
+
+// animate draws a faint trail of all lines, and shows them one after another. It needs no script. A reader without
+// animations sees the trail and the last line.
+func (c *canvas) animate(s *steps) {
+	each := min(0.6, 12/float64(len(s.lines))) // seconds
+	var d strings.Builder
+	for _, l := range s.lines {
+		if l != [4]float64{} {
+			fmt.Fprintf(&d, "M%.1f %.1fL%.1f %.1f", c.px(l[0]), c.py(l[1]), c.px(l[2]), c.py(l[3]))
+		}
+	}
+	fmt.Fprintf(c, `<path d="%s" class="hp-l-1" stroke-opacity="0.3" fill="none"/>`+"\n", d.String())
+	for k, l := range s.lines {
+		begin := each * float64(k)
+		fmt.Fprintf(c, `<g visibility="hidden"><set attributeName="visibility" to="visible" begin="%.2fs" dur="%.2fs"/>`, begin, each)
+		if l != [4]float64{} {
+			fmt.Fprintf(c, `<path d="M%.1f %.1fL%.1f %.1f" class="hp-l3" stroke-width="2.5"/>`, c.px(l[0]), c.py(l[1]), c.px(l[2]), c.py(l[3]))
+		}
+		if row := s.rows[k]; row[0] == row[0] {
+			fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="8" class="hp-l3" fill="none" stroke-width="2"/>`, c.px(row[0]), c.py(row[1]))
+		}
+		fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="end" class="hp-ink">update %d</text></g>`+"\n", c.right-8, c.top+16, s.updates[k])
+	}
+}

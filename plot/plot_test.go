@@ -1,0 +1,140 @@
+package plot
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// elements returns the elements of a picture, and fails unless a parser of XML reads it to its end, every number is
+// finite, and nothing but itself is referred to.
+func elements(t *testing.T, picture string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in %s", err, picture)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			found[e.Name.Local]++
+			for _, a := range e.Attr {
+				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "href" {
+					t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+	}
+	if found["title"] != 1 || found["desc"] != 1 || found["script"] > 0 {
+		t.Errorf("elements %v", found)
+	}
+	return found
+}
+
+const hostile = `<script>alert("&")</script>` + "\x00\u202e"
+
+// figures returns one of each kind, with hostile names.
+func figures() map[string]*Figure {
+	nan := math.NaN()
+	m := &model.Model{Features: []string{hostile, "b"}, Weights: [][]float64{{2, -1}}, Bias: []float64{0}, StdErrors: []float64{0.5, 0.1}, Classes: []schema.Class{schema.StringClass("a"), schema.StringClass("b")}}
+	points := []metrics.Point{{Threshold: math.Inf(1)}, {Threshold: 1, TruePositives: 2}, {Threshold: 0, FalsePositives: 3, TruePositives: 4}}
+	rows := &Rows{X: []float64{0, 1, 2}, Y: []float64{1, 0, 2}, Positive: []bool{true, false, true}, Names: [2]string{hostile, "y"}, Classes: [2]string{hostile, "+"},
+		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Visited: []int{0, -1, 7}}
+	return map[string]*Figure{
+		"roc": ROC(Curve{Name: hostile, Points: points, Figure: 0.5}, Curve{Points: points, Figure: nan}), "pr": PrecisionRecall(Curve{Points: points, Figure: 0.4}),
+		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Probability: 0.15, Share: 0.25}}),
+		"margins":     Margins([]float64{-1, 0, 0.5, 2, nan}), "no margins": Margins(nil), "weights": Weights(m, 0), "plane": Plane(rows),
+		"learning": Learning(map[string][]float64{"update": {1, 2}, "norm": {1, 1.5}, "upper": {2, 3}, "dot": {1, 1}, "lower": {nan, nan}}),
+		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),
+		"passes":   Learning(map[string][]float64{"update": {0, 1}, "pass": {1, 2}, "objective": {nan, 10}, "gap": {nan, 0}, "gradient": {nan, nan}}),
+		"errors":   Errors(map[string][]float64{"update": {1, 2, 3}, "errors": {5, 7, 4}}), "best": Best([]float64{0, 3}, []float64{9, 2})}
+}
+
+// TestFigures: each kind is an SVG in each theme, without a number that is none and with every name escaped.
+func TestFigures(t *testing.T) {
+	for name, f := range figures() {
+		for theme := range Themes {
+			elements(t, f.SVG(Theme(theme)))
+		}
+		if inline := f.Inline("x"); strings.Contains(inline, "<script") || strings.Contains(inline, "<style") || f.Text == "" {
+			t.Errorf("%s: %s", name, inline)
+		}
+	}
+	if found := elements(t, figures()["plane"].SVG(Page)); found["set"] != 3 || found["circle"] != 2+1+1 {
+		t.Errorf("the animation has %v", found)
+	}
+	for _, f := range []*Figure{Learning(map[string][]float64{}), Errors(map[string][]float64{}), Best(nil, nil), Weights(&model.Model{}, 0)} {
+		if f != nil {
+			t.Errorf("there is a figure %q of nothing", f.Title)
+		}
+	}
+}
+
+// TestTicks: for any range there are some ticks, inside, with different texts that stand for them.
+func TestTicks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		from := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(7)-3))
+		a := Axis{From: from, To: from + rng.Float64()*math.Pow(10, float64(rng.IntN(7)-3)) + math.Abs(from)*1e-3}
+		a.fit(true)
+		at, texts := a.ticks(), a.texts()
+		if len(at) < 3 || len(at) > 12 {
+			t.Fatalf("%d ticks from %v to %v", len(at), a.From, a.To)
+		}
+		for i, v := range at {
+			if v < a.From-a.between()*1e-6 || v > a.To+a.between()*1e-6 || i > 0 && texts[i] == texts[i-1] {
+				t.Fatalf("ticks %v as %q from %v to %v", at, texts, a.From, a.To)
+			}
+			read, err := strconv.ParseFloat(strings.NewReplacer("−", "-", ",", "").Replace(texts[i]), 64)
+			if err != nil || math.Abs(read-v) > a.between()/3 {
+				t.Fatalf("%v is written %q", v, texts[i])
+			}
+		}
+	}
+}
+
+// TestCross: the ends of a line lie on the line and on the edge of the plot, for any line that crosses it.
+func TestCross(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	f, inside := &Figure{X: Axis{From: -1, To: 2}, Y: Axis{From: 0, To: 5}}, 0
+	for range 1000 {
+		w := [3]float64{rng.NormFloat64(), rng.NormFloat64(), 3 * rng.NormFloat64()}
+		if rng.IntN(5) == 0 {
+			w[rng.IntN(2)] = 0
+		}
+		x0, y0, x1, y1, ok := cross(w, f)
+		if !ok {
+			continue
+		}
+		inside++
+		for _, p := range [][2]float64{{x0, y0}, {x1, y1}} {
+			on := math.Abs(w[0]*p[0]+w[1]*p[1]+w[2]) < 1e-9
+			edge := min(math.Abs(p[0]+1), math.Abs(p[0]-2), math.Abs(p[1]), math.Abs(p[1]-5)) < 1e-9
+			if !on || !edge {
+				t.Fatalf("%v: %v", w, p)
+			}
+		}
+	}
+	if inside < 300 {
+		t.Errorf("%d of 1,000 lines cross the plot", inside)
+	}
+}
+
+func ExampleFigure_SVG() {
+	f := ROC(Curve{Points: []metrics.Point{{}, {TruePositives: 1}, {TruePositives: 1, FalsePositives: 1}}, Figure: 1})
+	fmt.Println(strings.HasPrefix(f.SVG(Page), "<svg "))
+	// Output: true
+}
