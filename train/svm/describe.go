@@ -27,7 +27,7 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return train.StepsStory(m, "the proximal Newton method", sum)
 		}
-		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && wide(len(m.Weights[0])+len(m.Bias)) {
+		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && byRow(m.Training.Rows, len(m.Weights[0])+len(m.Bias)) {
 			return train.StepsStory(m, "dual coordinate descent", sum)
 		}
 		return train.StepsStory(m, "Newton's", sum)

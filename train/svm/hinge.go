@@ -3,6 +3,8 @@ package svm
 import (
 	"context"
 	"math"
+
+	"halfspace/train/truncated"
 )
 
 const (
@@ -45,7 +47,7 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 			}
 			continue
 		}
-		by := growth(s.steps - s.before)
+		by := truncated.Growth(s.steps - s.before)
 		if !whole {
 			by = 0.2 // rounding errors of margins grow with the slope
 		}
@@ -90,19 +92,4 @@ func (s *solver[T]) shrink(ctx context.Context, stage int) error {
 			return nil
 		}
 	}
-}
-
-// growth returns the factor of the next slope after that many steps with the current one.
-func growth(steps int64) float64 {
-	switch {
-	case steps <= 1:
-		return 25
-	case steps <= 3:
-		return 10
-	case steps <= 6:
-		return 5
-	case steps <= 10:
-		return 3
-	}
-	return 2
 }

@@ -72,7 +72,7 @@ type Result[T kernel.Float] struct {
 const (
 	tolerance  = 1e-6    // the gap of a converged result, relative to the objective
 	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
-	fewColumns = 256     // the squared hinge takes a Hessian up to that many columns
+	fewColumns = 256     // a Hessian is taken up to that many columns without L1 and NonNegative
 	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
 	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
 )
@@ -95,9 +95,9 @@ const (
 // have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows
 // computes all of it. It updates H by the rows that enter or leave the active set.
 //
-// With more than 256 columns, a Hessian takes long. For the squared hinge, Train then finds each step by conjugate
-// gradients, and stops at a gap of 5e-7; see package truncated. With more than 16,384 columns, a Hessian is too large. For
-// the hinge, Train then runs dual coordinate descent; see package coordinate.
+// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a gap
+// of 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the hinge takes
+// dual coordinate descent; see package coordinate.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its
 // source is Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and
@@ -114,8 +114,8 @@ const (
 // Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, errors of src, and ctx's error. Other packages
-// have their own order of sums. Squared hinge, more than 256 columns: package truncated. L1, NonNegative or Hinge, more than
-// 16,384 columns: package coordinate. More than two classes: package crammer.
+// have their own order of sums. More than 256 columns: package truncated. L1 or NonNegative with more than 16,384 columns,
+// and Hinge if there are few rows too: package coordinate. More than two classes: package crammer.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()

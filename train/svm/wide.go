@@ -13,34 +13,33 @@ import (
 // wide tells whether there are too many columns for a Hessian.
 func wide(cols int) bool { return cols > maxColumns }
 
-// many tells whether conjugate gradients find the steps of Newton's method for the squared hinge.
+// many tells whether conjugate gradients find the steps of Newton's method.
 func many(cols int) bool { return cols > fewColumns }
 
 // solverOf returns what finds the exact weights for rows of so many columns.
 func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block.Source[T], Options) (*Result[T], error) {
-	switch {
-	case wide(cols) && opt.Loss == Hinge:
-		return learnDual[T]
-	case many(cols) && opt.Loss == SquaredHinge:
-		return learnTruncated[T]
+	if many(cols) {
+		return learnMany[T]
 	}
 	return learn[T]
 }
 
-// learnTruncated is learn for the squared hinge and many columns.
-func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}
-	s, err := task.Solve(ctx)
-	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
-	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
-	r.Converged = s.Gap <= tolerance*s.Objective
-	return r, err
-}
+// byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes where rows are few for
+// their columns, and hundreds where they are many.
+func byRow(rows int64, cols int) bool { return wide(cols) && rows <= 2*int64(cols) }
 
-// learnDual is learn for the hinge and more columns than a Hessian may have.
-func learnDual[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
-	task := coordinate.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}
-	s, err := task.Solve(ctx)
+// learnMany is learn for many columns.
+func learnMany[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+	var s *truncated.Solution
+	var err error
+	switch {
+	case opt.Loss == SquaredHinge:
+		s, err = (&truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}).Solve(ctx)
+	case byRow(src.Rows(), src.Spec().Cols()):
+		s, err = (&coordinate.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
+	default:
+		s, err = (&truncated.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
+	}
 	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
 	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
 	r.Converged = s.Gap <= tolerance*s.Objective

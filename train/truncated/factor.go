@@ -27,7 +27,7 @@ func (s *search[T]) worthFactor(elements int64) bool {
 // their curvatures passes a multiple of the threshold, and gives it the threshold as its curvature. The diagonal is at
 // least that of the Hessian, for columns that the sample rarely sees.
 func (s *search[T]) refactor(ctx context.Context) error {
-	if !s.factors || s.factor != nil && s.products <= stale || s.passes+3 >= s.Epochs {
+	if !s.factors || s.factor != nil && s.products <= stale || s.spent(3) {
 		return nil
 	}
 	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
@@ -48,7 +48,7 @@ func (s *search[T]) refactor(ctx context.Context) error {
 		}
 		m.Data[at] = max(m.Data[at], most)
 	}
-	s.passed()
+	s.passed(s.Rows.Rows())
 	s.factor, _, err = dense.Factorise(ctx, m.Data, s.cols)
 	return err
 }

@@ -54,9 +54,9 @@ func (s *search[T]) first(ctx context.Context) error {
 
 // uncounted keeps passes from being counted and reported until end is called: they were made before.
 func (s *search[T]) uncounted() (end func()) {
-	passes, lower, show := s.passes, s.lower, s.Progress
+	visited, lower, show := s.visited, s.lower, s.Progress
 	s.Progress = nil
-	return func() { s.passes, s.lower, s.Progress = passes, lower, show }
+	return func() { s.visited, s.lower, s.Progress = visited, lower, show }
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before,
@@ -67,12 +67,13 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 		if look != nil {
 			look(c, run, t)
 		}
-		s.losses(c, run, p, t)
+		s.sum(c, run, p, t)
 	}, func(t *part) {
 		if seen != nil {
 			seen(t)
 		}
 		p.loss += t.loss
+		p.smooth += t.smooth
 		p.weight += t.weight
 		for k := range p.duals {
 			p.duals[k] += t.duals[k]
@@ -84,30 +85,41 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 	if err != nil {
 		return err
 	}
-	p.objective = p.loss
+	penalty := 0.0
 	for i := range s.features {
-		p.objective += float64(float64(s.L2/2*p.w[i]) * p.w[i])
+		penalty += float64(float64(s.L2/2*p.w[i]) * p.w[i])
 		p.gradient[i] += float64(s.L2 * p.w[i])
 		p.diagonal[i] += s.L2
 	}
 	if s.features < s.cols && p.diagonal[s.features] == 0 { // no row has a curvature
 		p.diagonal[s.features] = s.L2
 	}
-	s.measure = &train.Measure{Objective: p.objective, Gradient: train.Norm(p.gradient), Gap: p.objective - max(s.lower, p.objective-s.gap(p))}
-	s.passed()
+	p.objective, p.smooth = p.loss+penalty, p.smooth+penalty
+	lower := max(s.lower, s.bound(p))
+	s.measure = &train.Measure{Objective: p.objective, Gradient: train.Norm(p.gradient), Gap: p.objective - lower}
+	s.passed(s.Rows.Rows())
 	if p.objective-p.objective != 0 {
 		return train.TooLarge[T]()
 	}
-	s.lower = max(s.lower, p.objective-s.gap(p))
+	s.lower = lower
 	return nil
 }
 
-// losses sums over the rows of a run with p's scores, and writes their curvatures to p.
-func (s *search[T]) losses(c *scratch[T], run block.Run[T], p *point, t *part) {
+// losses is Loss for the rows from first on. A zone is that of hinge.losses.
+func (s *search[T]) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
+	if s.hinge != nil {
+		s.hinge.losses(first, z, factor, curvature, loss, y, zone)
+		return
+	}
+	s.Loss(z, factor, curvature, loss, y)
+}
+
+// sum sums over the rows of a run with p's scores, and writes their curvatures to p.
+func (s *search[T]) sum(c *scratch[T], run block.Run[T], p *point, t *part) {
 	n, rows := run.Len(), s.read(c, run)
 	y, curvature := s.y[run.First:][:n], p.curvature[run.First:][:n]
 	copy(c.z[:n], p.scores[run.First:])
-	s.Loss(c.z[:n], c.factor[:n], curvature, c.loss[:n], y)
+	s.losses(run.First, c.z[:n], c.factor[:n], curvature, c.loss[:n], y, s.hinge.near())
 	for r, weight := range s.weights[run.First:][:n] {
 		class := 0
 		if y[r] > 0 {
@@ -119,11 +131,16 @@ func (s *search[T]) losses(c *scratch[T], run block.Run[T], p *point, t *part) {
 		}
 		f := float64(c.factor[r] * weight)
 		a := -float64(y[r] * f)
-		loss := float64(c.loss[r] * weight)
+		smooth := float64(c.loss[r] * weight)
+		loss, entropy := smooth, smooth+float64(a*c.z[r])
+		if s.hinge != nil {
+			loss, entropy = float64(max(0, 1-c.z[r])*weight), a
+		}
+		t.smooth += smooth
 		t.loss += loss
 		t.duals[class] += a
-		t.entropies[class] += loss + float64(a*c.z[r])
-		if f != 0 {
+		t.entropies[class] += entropy
+		if f != 0 || curvature[r] != 0 {
 			columns, values := rows.Row(r)
 			c.add(columns, values, f, curvature[r])
 		}
@@ -134,22 +151,27 @@ func (s *search[T]) losses(c *scratch[T], run block.Run[T], p *point, t *part) {
 // curvature.
 func (s *search[T]) product(ctx context.Context, out, d, scores []float64) error {
 	clear(out)
-	err := s.pass(ctx, false, func(c *scratch[T], run block.Run[T], _ *part) {
+	visited := int64(0)
+	err := s.pass(ctx, false, func(c *scratch[T], run block.Run[T], t *part) {
 		rows := s.read(c, run)
 		for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
 			if curvature == 0 {
 				continue
 			}
+			t.visited++
 			columns, values := rows.Row(r)
 			z := csr.Score(columns, values, d)
 			scores[run.First+int64(r)] = z
 			c.addSum(columns, values, float64(curvature*z))
 		}
-	}, func(t *part) { s.addTo(out, t, t.sums) })
+	}, func(t *part) {
+		s.addTo(out, t, t.sums)
+		visited += t.visited
+	})
 	for i := range s.features {
 		out[i] += float64(s.L2 * d[i])
 	}
-	s.passed()
+	s.passed(visited)
 	return err
 }
 
@@ -158,19 +180,21 @@ func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
 	if !slices.Contains(s.at.curvature, 0) {
 		return nil
 	}
-	err := block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) struct{} {
+	visited := int64(0)
+	err := block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) (n int64) {
 		c := s.scratch.Get().(*scratch[T])
 		defer s.scratch.Put(c)
 		rows := s.read(c, run)
 		for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
 			if curvature == 0 {
+				n++
 				columns, values := rows.Row(r)
 				scores[run.First+int64(r)] = csr.Score(columns, values, d)
 			}
 		}
-		return struct{}{}
-	}, func(struct{}) {})
-	s.passed()
+		return n
+	}, func(n int64) { visited += n })
+	s.passed(visited)
 	return err
 }
 
@@ -192,7 +216,7 @@ func (s *search[T]) slope(ctx context.Context, scores, d []float64, length float
 				z[i] += length
 			}
 		}
-		s.Loss(z, c.factor[:hi-lo], c.curvature[:hi-lo], c.loss[:hi-lo], s.y[lo:hi])
+		s.losses(int64(lo), z, c.factor[:hi-lo], c.curvature[:hi-lo], c.loss[:hi-lo], s.y[lo:hi], 0)
 		for i, weight := range s.weights[lo:hi] {
 			if weight == 0 {
 				continue
@@ -238,13 +262,12 @@ func (t *Task[T]) Values(ctx context.Context, all [][]float64) ([]float64, error
 	return total, err
 }
 
-// passed counts a pass and reports it.
-func (s *search[T]) passed() {
-	s.passes++
+// passed counts visits of rows, and reports them.
+func (s *search[T]) passed(visits int64) {
+	s.visited += visits
 	if s.Progress == nil {
 		return
 	}
-	rows := s.Rows.Rows()
-	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.at.w), Measure: s.measure})
+	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.at.w), Measure: s.measure})
 	s.measure = nil
 }

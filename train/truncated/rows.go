@@ -36,6 +36,7 @@ type part struct {
 	point         // without vectors
 	radius        float64
 	elements      int64    // of the first pass, whose groups are runs
+	visited       int64    // rows
 	columns       []uint32 // of the sums; nil if they are of all columns
 	sums, squares []float64
 }

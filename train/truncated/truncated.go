@@ -56,23 +56,29 @@ type Solution struct {
 // Classification", IEEE Transactions on Neural Networks and Learning Systems 33, 2022). Nor does the bias that is best at
 // the end of the step.
 //
-// The search stops once the duality gap is 5e-7 of the objective; see gap. Sums are float64. They are made within a
+// The search stops once the duality gap is 5e-7 of the objective; see bound. Sums are float64. They are made within a
 // group of runs in row order, and then over groups in row order; see group. A score sums every fourth element of the row
 // that isn't 0, and then the four sums. So the result depends neither on the workers nor on the form of the rows.
 func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
-	s := &search[T]{Task: t, start: time.Now(), cols: t.Rows.Spec().Cols(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+	return t.solve(ctx, nil)
+}
+
+// solve is Solve for the loss of h, if it isn't nil.
+func (t *Task[T]) solve(ctx context.Context, h *hinge) (*Solution, error) {
+	s := &search[T]{Task: t, hinge: h, start: time.Now(), cols: t.Rows.Spec().Cols(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	s.scratch.New = func() any { return newScratch[T](s.cols) }
 	err := s.first(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
 	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower), Weight: s.at.weight,
-		Passes: s.passes, Steps: s.steps}, err
+		Passes: s.passes(), Steps: s.steps}, err
 }
 
 // A search is the state of a task.
 type search[T kernel.Float] struct {
 	*Task[T]
+	hinge          *hinge // the loss in place of Task.Loss; nil for that
 	cols, features int
 	at, other      point          // other lends its memory to the next point
 	vectors        [5][]float64   // memory of conjugate, for all columns
@@ -84,9 +90,9 @@ type search[T kernel.Float] struct {
 	forms          []form[T] // of each run
 	groups         []group
 	runs           []block.Run[T] // of rows in memory
-	passes, steps  int64
-	scratch        sync.Pool // of *scratch[T]
-	spare          sync.Pool // of []float64: zeros for all columns
+	visited, steps int64          // visited are rows
+	scratch        sync.Pool      // of *scratch[T]
+	spare          sync.Pool      // of []float64: zeros for all columns
 	start          time.Time
 
 	factors  bool          // steps are preconditioned by a factor of a sampled Hessian, else by the Hessian's diagonal
@@ -100,7 +106,7 @@ type search[T kernel.Float] struct {
 // state walks what the search is at between two steps. What a pass over the rows computes from scores isn't part of it.
 func (s *search[T]) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
-	w.Int(&s.passes)
+	w.Int(&s.visited)
 	w.Int(&s.steps)
 	w.Count(&s.same)
 	w.Count(&s.products)
@@ -109,42 +115,65 @@ func (s *search[T]) state(w *checkpoint.Walk) {
 	checkpoint.Values(w, s.at.w)
 	checkpoint.Values(w, s.at.scores)
 	dense.State(w, &s.factor, s.cols)
+	s.hinge.state(w)
 }
 
-func (s *search[T]) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
+func (s *search[T]) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 
-// minimise makes steps until the gap is small enough, or there are too many passes.
+// minimise makes steps until the gap is small enough, rounding prevents a smaller one, or there are too many passes.
 func (s *search[T]) minimise(ctx context.Context) error {
-	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && s.passes+2 < s.Epochs; s.mark() {
-		step, scores, err := s.conjugate(ctx)
-		if err != nil {
+	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
+		next := s.step
+		if s.hinge != nil && s.ready() {
+			next = s.raise
+		}
+		if err := next(ctx); err != nil {
 			return err
 		}
-		length, err := s.along(ctx, step, scores)
-		if err != nil {
-			return err
-		}
-		next := s.other
-		next.w, next.scores = append(next.w[:0], s.at.w...), append(next.scores[:0], s.at.scores...)
-		kernel.Axpy(next.w, length, step)
-		kernel.Axpy(next.scores, length, scores)
-		if err := s.balance(ctx, &next); err != nil {
-			return err
-		}
-		if err := s.evaluate(ctx, &next, nil, nil); err != nil {
-			return err
-		}
-		gain := s.at.objective - next.objective
-		if s.same++; gain > flat*s.at.objective {
-			s.same = 0
-		}
-		if gain >= -flat*s.at.objective {
-			s.at, s.other = next, s.at
-			s.steps++
-			s.grouped = true
-		} else {
-			s.other = next
-		}
+	}
+	return nil
+}
+
+// spent tells whether fewer passes than that many are left.
+func (s *search[T]) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
+
+// passes returns the number of passes over the rows. As many visits as there are rows count as one.
+func (s *search[T]) passes() int64 {
+	rows := s.Rows.Rows()
+	return (s.visited + rows - 1) / rows
+}
+
+// step makes a step of Newton's method.
+func (s *search[T]) step(ctx context.Context) error {
+	step, scores, err := s.conjugate(ctx)
+	if err != nil {
+		return err
+	}
+	length, err := s.along(ctx, step, scores)
+	if err != nil {
+		return err
+	}
+	s.hinge.moved(length, scores)
+	next := s.other
+	next.w, next.scores = append(next.w[:0], s.at.w...), append(next.scores[:0], s.at.scores...)
+	kernel.Axpy(next.w, length, step)
+	kernel.Axpy(next.scores, length, scores)
+	if err := s.balance(ctx, &next); err != nil {
+		return err
+	}
+	if err := s.evaluate(ctx, &next, nil, nil); err != nil {
+		return err
+	}
+	gain := s.at.smooth - next.smooth
+	if s.same++; gain > flat*s.at.smooth {
+		s.same = 0
+	}
+	if gain >= -flat*s.at.smooth {
+		s.at, s.other = next, s.at
+		s.steps++
+		s.grouped = true
+	} else {
+		s.other = next
 	}
 	return nil
 }
@@ -166,7 +195,7 @@ func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err 
 	square := kernel.Dot(residual, direction)
 	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*nearly*s.at.objective
 	for range s.cols {
-		if math.Sqrt(square) <= enough || kernel.Dot(residual[:s.features], residual[:s.features]) <= proved || s.passes+2 >= s.Epochs {
+		if math.Sqrt(square) <= enough || kernel.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
 			break
 		}
 		if err := s.product(ctx, product, direction, along); err != nil {
@@ -230,6 +259,7 @@ type point struct {
 	w         []float64
 	loss      float64
 	objective float64
+	smooth    float64    // what the steps minimise: the objective, or that of a smooth form of the loss
 	weight    float64    // the sum of sample weights
 	gradient  []float64  // of the objective
 	diagonal  []float64  // of the Hessian
@@ -249,14 +279,14 @@ func (p *point) reset(cols, rows int) {
 	*p = point{w: p.w, scores: p.scores, gradient: p.gradient, diagonal: p.diagonal, curvature: p.curvature}
 }
 
-// gap returns an upper bound of how far the objective is above the minimum.
+// bound returns the dual objective, which the minimum isn't below.
 //
 // Let m be the margin of a row and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, which
 // is concave in a and 0 at 0, less |v|^2 / (2 l2), with v the sum of a y x over the features. The gradient is l2 w - v.
 // With a bias, the a of both classes must have the same sum. So those of the class with the greater sum are multiplied
 // by 1-e. That leaves 1-e of the class's part at least, and lengthens v by at most e sum a R, with R the largest norm of
 // a row.
-func (s *search[T]) gap(p *point) float64 {
+func (s *search[T]) bound(p *point) float64 {
 	square := 0.0
 	for i, g := range p.gradient[:s.features] {
 		v := float64(s.L2*p.w[i]) - g
@@ -274,5 +304,5 @@ func (s *search[T]) gap(p *point) float64 {
 			norm += float64(float64(e*most) * s.radius)
 		}
 	}
-	return p.objective - (dual - float64(norm*norm)/(2*s.L2))
+	return dual - float64(norm*norm)/(2*s.L2)
 }

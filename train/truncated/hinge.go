@@ -1,0 +1,138 @@
+package truncated
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+const (
+	firstSlope = 0.5     // of the loss, from weights of 0
+	mostSlope  = 1 << 40 // with a larger slope, dual variables are rounding errors of margins
+	share      = 0.05    // the multipliers change once the gradient is at most this part of the gap
+	stuck      = 2       // or after so many steps whose gain is rounding
+	narrower   = 0.2     // the first zone with new multipliers is this times the widest one with those before
+)
+
+// A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a
+// row is max(0, 1 - y (w.x)). Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
+type Hinge[T kernel.Float] struct {
+	train.Options
+	Rows block.Source[T]
+	L2   float64
+}
+
+// Solve finds the minimum, as Task.Solve does for a smooth loss.
+//
+// It is the augmented Lagrangian method (Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector
+// Machine", Optimization Methods and Software 35, 2020). The steps minimise a smooth form of the loss; see hinge. Then each
+// row's dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks
+// have a curvature, few at the end, and only they are visited in a product.
+func (h *Hinge[T]) Solve(ctx context.Context) (*Solution, error) {
+	t := Task[T]{Options: h.Options, Rows: h.Rows, L2: h.L2}
+	return t.solve(ctx, &hinge{slope: firstSlope, base: make([]float64, h.Rows.Rows())})
+}
+
+// A hinge is a smooth form of the hinge. The loss of a row with margin 1-u is the maximum over a of a u - (a-base)^2 / (2
+// slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0 and 1 are its kinks.
+type hinge struct {
+	slope  float64
+	base   []float64 // the multiplier of each row
+	before int64     // steps before the multipliers changed
+
+	// A Newton step with the curvature at a point is far too long where many rows cross a kink. So curvatures are means over
+	// a zone about each margin: as wide as the last step moved margins, in the root mean square.
+	zone   float64
+	widest float64 // since the multipliers changed
+}
+
+// state walks the state. It does nothing if h is nil, nor do moved, near and blurred.
+func (h *hinge) state(w *checkpoint.Walk) {
+	if h == nil {
+		return
+	}
+	w.Int(&h.before)
+	for _, v := range []*float64{&h.slope, &h.zone, &h.widest} {
+		w.Float(v)
+	}
+	checkpoint.Values(w, h.base)
+}
+
+// dual returns the dual variable of row i, whose margin is 1-u.
+func (h *hinge) dual(i int64, u float64) float64 { return max(0, min(1, h.base[i]+float64(h.slope*u))) }
+
+// losses is Task.Loss for the rows from first on. curvature is the mean over margins that differ by at most zone.
+func (h *hinge) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
+	for k, label := range y {
+		i := first + int64(k)
+		z[k] *= label
+		u, base := 1-float64(z[k]), h.base[i]
+		a := h.dual(i, u)
+		factor[k], loss[k] = -float64(a*label), float64(a*u)-float64((a-base)*(a-base))/(2*h.slope)
+		lo, hi := -base/h.slope, (1-base)/h.slope
+		switch {
+		case zone > 0:
+			curvature[k] = float64(h.slope*max(0, min(hi, u+zone)-max(lo, u-zone))) / (2 * zone)
+		case u > lo && u < hi:
+			curvature[k] = h.slope
+		default:
+			curvature[k] = 0
+		}
+	}
+}
+
+// near returns the zone.
+func (h *hinge) near() float64 {
+	if h == nil {
+		return 0
+	}
+	return h.zone
+}
+
+// moved learns the zone from a step of that length, whose scores at length 1 are given.
+func (h *hinge) moved(length float64, scores []float64) {
+	if h == nil {
+		return
+	}
+	h.zone = float64(length * math.Sqrt(kernel.Dot(scores, scores)/float64(len(scores))))
+	h.widest = max(h.widest, h.zone)
+}
+
+func (h *hinge) blurred() bool { return h != nil && h.slope > mostSlope }
+
+// ready tells whether the smooth form is near its minimum.
+func (s *search[T]) ready() bool {
+	g := s.at.gradient[:s.features]
+	return s.steps > s.hinge.before && (kernel.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
+}
+
+// raise makes dual variables the multipliers, and raises the slope.
+func (s *search[T]) raise(ctx context.Context) error {
+	h := s.hinge
+	for i, z := range s.at.scores {
+		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
+	}
+	h.slope *= Growth(s.steps - h.before)
+	h.zone, h.widest = narrower*h.widest, 0
+	h.before, s.same = s.steps, 0
+	return s.evaluate(ctx, &s.at, nil, nil)
+}
+
+// Growth returns the factor by which the slope of a smooth hinge grows after that many steps.
+func Growth(steps int64) float64 {
+	switch {
+	case steps <= 1:
+		return 25
+	case steps <= 3:
+		return 10
+	case steps <= 6:
+		return 5
+	case steps <= 10:
+		return 3
+	}
+	return 2
+}
