@@ -44,6 +44,7 @@ type Run struct {
 	due     bool // the time for a checkpoint has come
 	now     image
 	was     []fact // of the checkpoint that the run goes on from
+	early   bool   // that has no part of a learner: all facts may not be known
 	parts   map[int64]*Part
 	changed bool   // the states aren't those that were saved last
 	kept    string // file of the last checkpoint of this run; "": none
@@ -123,6 +124,7 @@ func (r *Run) begin() error {
 // goOn takes over the states of an image.
 func (r *Run) goOn(from *image) {
 	r.resumed, r.was, r.kept = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
+	r.early = len(from.parts) > 0 && !slices.ContainsFunc(from.parts, func(rec record) bool { return rec.id >= 0 })
 	for _, rec := range from.parts {
 		r.parts[rec.id] = &Part{run: r, now: rec, last: rec.epochs, from: rec.state}
 		r.at = max(r.at, rec.visits)
@@ -133,7 +135,11 @@ func (r *Run) goOn(from *image) {
 // tell notes where the run goes on, once.
 func (r *Run) tell() {
 	r.told.Do(func() {
-		r.note(fmt.Sprintf("the training goes on after %s, as saved in %s on %s", say.Plural(r.at, "visit"), r.opt.Dir, time.Unix(r.from, 0).Format(time.DateTime)))
+		far := "the training goes on after " + say.Plural(r.at, "visit")
+		if r.early {
+			far = "the cross-validation goes on"
+		}
+		r.note(fmt.Sprintf("%s, as saved in %s on %s", far, r.opt.Dir, time.Unix(r.from, 0).Format(time.DateTime)))
 	})
 }
 
@@ -191,7 +197,7 @@ func (r *Run) Resumed() (visits int64, ok bool) {
 }
 
 // Same records data or an option by its name. It is an error if the run goes on from a checkpoint with another value.
-// All calls come before the first checkpoint.
+// All calls come before the first checkpoint that has the part of a learner.
 func (r *Run) Same(name, value string) error {
 	if r == nil {
 		return nil
@@ -202,7 +208,7 @@ func (r *Run) Same(name, value string) error {
 		return nil
 	}
 	i := slices.IndexFunc(r.was, func(f fact) bool { return f.name == name })
-	if i >= 0 && r.was[i].value == value {
+	if i >= 0 && r.was[i].value == value || i < 0 && r.early {
 		return nil
 	}
 	was := "was not given"
@@ -220,7 +226,7 @@ func quote(value string) string {
 	return say.Short(value, 80)
 }
 
-// Part returns the part of that number, which may have a state from a checkpoint.
+// Part returns the part of that number, which may have a state from a checkpoint. Those of learners have 0 and above.
 func (r *Run) Part(id int64) *Part {
 	if r == nil {
 		return nil

@@ -43,6 +43,7 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 	if err := r.checkMemory(c.src.Rows(), memory.Limit(opt.Memory)); err != nil {
 		return nil, err
 	}
+	defer opt.save(ctx) // what was judged before
 	err = c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
 		opt.stage(fmt.Sprintf("calibrating: fold %d of %d", number+1, c.Folds), int64(number), int64(c.Folds))
 		return c.scoreFold(ctx, from, has, l, r)

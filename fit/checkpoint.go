@@ -2,10 +2,15 @@ package fit
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/train/elastic"
 )
 
 // open tells the checkpoints, if there are any, which options and rows the training has. It is an error if the training
@@ -27,10 +32,7 @@ func (j *job[T]) open(ctx context.Context, rows block.Source[T]) (print string, 
 	if err != nil {
 		return "", err
 	}
-	if print, err = block.Fingerprint(ctx, rows, j.workers()); err != nil {
-		return "", err
-	}
-	if err := run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", print, rows.Rows())); err != nil {
+	if print, err = sameRows(ctx, run, rows, j.workers()); err != nil {
 		return "", err
 	}
 	held := "none"
@@ -54,6 +56,15 @@ func (j *job[T]) open(ctx context.Context, rows block.Source[T]) (print string, 
 		return "", err
 	}
 	return print, run.Same("the sum of the names and the preprocessing of columns", columns)
+}
+
+// sameRows tells the checkpoints which rows there are, and returns their fingerprint.
+func sameRows[T kernel.Float](ctx context.Context, run *checkpoint.Run, rows block.Source[T], workers int) (string, error) {
+	print, err := block.Fingerprint(ctx, rows, workers)
+	if err != nil {
+		return "", err
+	}
+	return print, run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", print, rows.Rows()))
 }
 
 // sumOf returns the sum of a model as text, or "none" without a model.
@@ -98,11 +109,91 @@ func (j *job[T]) facts() (all [][2]string) {
 }
 
 // save writes a checkpoint if ctx ended the training.
-func (j *job[T]) save(ctx context.Context) {
+func (o *Options) save(ctx context.Context) {
 	if ctx.Err() == nil {
 		return
 	}
-	if err := j.opt.Checkpoint.Save(); err != nil {
-		j.opt.note(err.Error() + "; the checkpoint before is kept")
+	if err := o.Checkpoint.Save(); err != nil {
+		o.note(err.Error() + "; the checkpoint before is kept")
+	}
+}
+
+// judging is the number of the part of a checkpoint with what a cross-validation or a path has judged. Classes have 0 and above.
+const judging = -1
+
+// saves tells the checkpoints, if there are any, which rows and options a cross-validation or a path of so many points has, and returns its
+// part.
+func (c *crossing[T]) saves(ctx context.Context, points int, learners ...Learner) (*checkpoint.Part, error) {
+	run := c.opt.Checkpoint
+	if run == nil {
+		return nil, nil
+	}
+	h := sha256.New()
+	for _, l := range learners {
+		fmt.Fprintln(h, (&job[T]{Learner: l, opt: &c.opt}).facts(), c.Folds, points)
+	}
+	if err := run.Same("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
+		return nil, err
+	}
+	if _, err := sameRows(ctx, run, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	return run.Part(judging), nil
+}
+
+// state walks what was judged so far. c.mu is held while it is taken.
+func (c *crossing[T]) state(w *checkpoint.Walk) {
+	points := len(c.Points)
+	if w.Count(&points); points != len(c.Points) {
+		w.Fail(errors.New("it has other points"))
+		return
+	}
+	for i := range c.Points {
+		p := &c.Points[i]
+		w.Int(&p.sum.Rows)
+		w.Int(&p.sum.Errors)
+		w.Float(&p.sum.Weight)
+		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds {
+			w.Fail(errors.New("it has more folds"))
+		}
+		failure := ""
+		if p.failure != nil {
+			failure = p.failure.Error()
+		}
+		if w.Text(&failure); w.Reading() && failure != "" {
+			p.failure = errors.New(failure)
+		}
+	}
+}
+
+// A pathState is what a path is at after the path of all rows, and after each fold.
+type pathState struct {
+	folds  int // that are judged
+	stages []*elastic.Stage
+	judged []verdict // of each stage
+}
+
+func (s *pathState) state(w *checkpoint.Walk) {
+	w.Count(&s.folds)
+	checkpoint.List(w, &s.stages, func(stage **elastic.Stage) {
+		if *stage == nil {
+			*stage = new(elastic.Stage)
+		}
+		one := *stage
+		for _, v := range []*float64{&one.L1, &one.L2, &one.Loss, &one.Objective, &one.Gap} {
+			w.Float(v)
+		}
+		w.Bool(&one.NonNegative)
+		w.Int(&one.Passes)
+		checkpoint.Slice(w, &one.W)
+	})
+	checkpoint.List(w, &s.judged, func(v *verdict) {
+		checkpoint.List(w, (*[]part)(v), func(p *part) {
+			w.Float(&p.loss)
+			w.Float(&p.weight)
+		})
+	})
+	if len(s.judged) != len(s.stages) {
+		w.Fail(errors.New("its stages and losses don't belong together"))
 	}
 }

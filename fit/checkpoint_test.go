@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,6 +70,7 @@ var resumes = []struct {
 	{"passive-aggressive", "", 3},
 	{"ftrl", "l1=0.1 l2=1", 2},
 	{"adagrad", "eta=0.3", 3},
+	{"averaged", "grid=eta epochs=2", 2},
 }
 
 var allStorages = flag.Bool("storages", false, "resume each training with rows in every storage")
@@ -115,48 +116,6 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeDual is TestResume of the dual forms, with and without windows.
-func TestResumeDual(t *testing.T) {
-	for _, c := range []struct {
-		rows, classes int
-		options       string
-	}{
-		{4200, 2, "order=shuffle epochs=50 kernel=rbf gamma=50"},
-		{4200, 2, "order=fixed-shuffle form=averaged epochs=50 kernel=rbf gamma=50"},
-		{4200, 3, "order=random epochs=2"},
-		{700, 2, "order=cyclic epochs=50"},
-		{600, 3, "order=shuffle epochs=50 form=voted"},
-		{500, 2, "order=random epochs=9 kernel=poly max-updates=900"},
-	} {
-		t.Run(fmt.Sprintf("%d_%d_%s", c.rows, c.classes, strings.ReplaceAll(c.options, " ", "_")), func(t *testing.T) {
-			t.Parallel()
-			small, options := noise[float32](c.rows, 5, c.classes), strings.Fields(c.options)
-			if c.rows > 4096 {
-				resumed(t, small, "dual", options)
-				return
-			}
-			resumed(t, testrows.Sparse(small), "kernel-perceptron", options)
-			resumed(t, apart(small), "dual", options)
-			resumed(t, testrows.Weighted(noise[float64](c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
-		})
-	}
-}
-
-// apart returns rows with other labels, which planes separate.
-func apart(d *block.Data[float32]) *block.Data[float32] {
-	var x [][]float64
-	var y []float64
-	for b := range d.Blocks(context.Background()) {
-		for r := range b.Y {
-			row := []float64{float64(b.X[r*b.Stride]), float64(b.X[r*b.Stride+1])}
-			label := math.Copysign(1, row[0]-row[1])
-			row[0] += label / 8
-			x, y = append(x, row), append(y, label)
-		}
-	}
-	return testrows.Dense[float32](x, y, true)
-}
-
 // TestResumeSolvers is TestResume of learners that solve for an optimum.
 func TestResumeSolvers(t *testing.T) {
 	for i, c := range []struct {
@@ -176,6 +135,8 @@ func TestResumeSolvers(t *testing.T) {
 		{"logistic", "solver=sgd epochs=9", 7, 2},
 		{"logistic", "solver=sgd epochs=9 order=shuffle", 7, 3},
 		{"logistic", "l1=3", 9, 2},
+		{"logistic", "grid=l2", 5, 3},
+		{"svm", "path=5 l1=1", 6, 2},
 		{"svm", "l1=3", 9, 2},
 		{"svm", "", 300, 2},
 		{"svm", "", 9, 2},
@@ -244,17 +205,34 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 	t.Helper()
 	learn := func(ctx context.Context, run *checkpoint.Run) ([]byte, string, error) {
 		learner, opt := fit.Describe(name), fit.Options{Checkpoint: run, Receipt: new(model.Receipt)}
-		settings := learner.New()
+		settings, path := learner.New(), 0
 		settings.Shared().Workers = 1 + rand.IntN(3)
 		for _, option := range options {
 			name, value, _ := strings.Cut(option, "=")
-			if name == "multiclass" {
+			switch name {
+			case "multiclass":
 				opt.Multiclass = value
-			} else if err := learner.Option(name).Set(settings, value); err != nil {
+				continue
+			case "grid":
+				opt.CV = &fit.CV{Folds: 3, Grid: []fit.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
+				continue
+			case "path":
+				path, _ = strconv.Atoi(value)
+				continue
+			}
+			if err := learner.Option(name).Set(settings, value); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f, err := fit.Learn(ctx, src, fit.New(learner, settings), opt)
+		l := fit.New(learner, settings)
+		if path > 0 {
+			p, err := fit.FollowPath(ctx, src, l, path, 3, opt)
+			if err != nil {
+				return nil, "", err
+			}
+			opt.Path, l = p, p.Best(l)
+		}
+		f, err := fit.Learn(ctx, src, l, opt)
 		if err != nil {
 			return nil, "", err
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/internal/memory"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -63,7 +64,7 @@ func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner 
 // CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed, each with its
 // share of every class. It predicts each fold by a model of the others. With a grid it judges every combination of
 // options. It leaves out a combination that fails on a fold; it is an error if all fail. Of opt it uses weights of
-// classes, Multiclass, Memory, Note and Stage.
+// classes, Multiclass, Memory, Stage and Checkpoint.
 func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
 	learners, err := l.Grid(cv.Grid)
 	if err != nil {
@@ -133,8 +134,10 @@ type crossing[T kernel.Float] struct {
 	seed         uint64
 	workers      int
 	classWeights []float64
-	alone        bool       // one training at a time
-	mu           sync.Mutex // held while the stage is told
+	alone        bool             // one training at a time
+	part         *checkpoint.Part // of what was judged; nil: it isn't saved
+	trained      int64            // trainings in this run: each counts as an epoch for checkpoints
+	mu           sync.Mutex       // held while the stage is told, and while a point is changed
 }
 
 // judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
@@ -144,7 +147,9 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 	}
 	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Points: make([]Point, len(learners))}, learners: learners,
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
-	c.opt = opt.ofFold()
+	if c.opt = opt.ofFold(); !figures { // which are no part of a checkpoint
+		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
+	}
 	for i, l := range learners {
 		if err := c.opt.check(l, src.Spec(), false, dtypeOf[T]()); err != nil {
 			return nil, err
@@ -168,6 +173,13 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
 		return nil, err
 	}
+	if c.part, err = c.saves(ctx, len(learners), learners...); err == nil {
+		_, err = c.part.Load(c.state)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer c.opt.save(ctx)
 	err = c.folds(ctx, src, c.fold)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
@@ -210,6 +222,9 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], judge func
 // fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
 // time if the rows are in memory.
 func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
+	if !slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= number }) {
+		return nil // it was judged before
+	}
 	parts, err := split(ctx, all, has, &c.opt)
 	if err != nil {
 		return err
@@ -223,11 +238,12 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 	if _, inMemory := all.(*block.Data[T]); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
 	}
+	own := c.opt.ofFold()
 	var g errgroup.Group
 	g.SetLimit(side)
 	for i, l := range c.learners {
 		p := &c.Points[i]
-		if p.failure != nil {
+		if p.failure != nil || len(p.FoldAccuracy) > number {
 			continue
 		}
 		g.Go(func() error {
@@ -239,10 +255,15 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 			if p.Figures != nil {
 				progress = l.Settings.Shared().Progress
 			}
-			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &c.opt, src: parts.Kept, held: bytes}
-			if err := judge(ctx, p, j, parts.Held, judges); err != nil && ctx.Err() == nil {
-				p.failure = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
+			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, held: bytes}
+			t, err := judge(ctx, p, j, parts.Held, judges)
+			if err != nil && ctx.Err() != nil {
+				return ctx.Err()
 			}
+			if err != nil {
+				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
+			}
+			c.end(p, t, err)
 			return ctx.Err()
 		})
 	}
@@ -254,6 +275,20 @@ func (c *crossing[T]) begin(l Learner, fold, learner int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opt.stage(fmt.Sprintf("cross-validating: fold %d of %d, %s", fold+1, c.Folds, cmp.Or(l.VariedText(), l.Name)), int64(fold*len(c.learners)+learner), int64(c.Folds*len(c.learners)))
+}
+
+// end adds what a learner has wrong of a fold to its point, or why it failed.
+func (c *crossing[T]) end(p *Point, t Tally, failure error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.failure = failure; failure == nil {
+		p.sum.Rows += t.Rows
+		p.sum.Errors += t.Errors
+		p.sum.Weight += t.Weight
+		p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
+	}
+	c.trained++
+	c.part.Mark(c.trained, 0, c.state)
 }
 
 // prefix names the varied options before an error.
@@ -330,23 +365,16 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 
 // judge learns, and counts errors on the rows that were held back. judges are these rows with the weights of their
 // classes.
-func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judges block.Source[T]) error {
+func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judges block.Source[T]) (t Tally, err error) {
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
-		return err
+		return t, err
 	}
-	t, err := Count(ctx, f.Model, judges, j.workers())
+	t, err = Count(ctx, f.Model, judges, j.workers())
 	if err == nil && p.Figures != nil {
 		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
 	}
-	if err != nil {
-		return err
-	}
-	p.sum.Rows += t.Rows
-	p.sum.Errors += t.Errors
-	p.sum.Weight += t.Weight
-	p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
-	return nil
+	return t, err
 }
 
 // Deviation returns the standard deviation of the folds' accuracies.

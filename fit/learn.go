@@ -40,8 +40,8 @@ type Options struct {
 	Path    *Path                                // a path that was followed before, whose chosen penalty the learner has; nil: none
 	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
 	// Checkpoint saves the state of the training, and holds the state to resume from. When ctx ends, Learn saves the last
-	// state. After another error, the last checkpoint stays. Open it before, and call Finish once the model is kept. A
-	// cross-validation is made again. nil: nothing is saved.
+	// state. After another error, the last checkpoint stays. Open it before, and call Finish once the model is kept. Of a
+	// cross-validation or a path, each finished training or fold is kept. nil: nothing is saved.
 	Checkpoint *checkpoint.Run
 
 	Trace *trace.Options // told how the training goes, update by update or pass by pass; nil: nobody is
@@ -200,7 +200,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	after, end := beside.After(ctx)
 	defer end()
 	f, interrupted := j.learn(ctx, after)
-	j.save(ctx)
+	opt.save(ctx)
 	if f == nil {
 		return nil, interrupted
 	}

@@ -28,7 +28,7 @@ var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, an
 // FollowPath learns weights for up to n falling penalties l1 in one go; see elastic.Task. It judges each by
 // cross-validation: a path with the same penalties over the rows outside of a fold, and the mean loss in the fold. The
 // penalties of a fold are in proportion to its rows, since losses are sums over rows. The point with the least loss is
-// chosen. Of opt it uses weights of classes, Memory and Stage.
+// chosen. Of opt it uses weights of classes, Memory, Stage and Checkpoint.
 func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n, folds int, opt Options) (*Path, error) {
 	walker, err := newWalker[T](l)
 	if err == nil {
@@ -50,28 +50,50 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
 		return nil, err
 	}
-	opt.stage("the path", 0, int64(folds+1))
-	stages, err := walker.path(ctx, c.weighted(c.src), n, nil)
-	if err != nil {
+	if c.part, err = c.saves(ctx, n, l); err != nil {
 		return nil, err
 	}
-	judged := make([]verdict, len(stages))
-	err = c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
-		opt.stage(fmt.Sprintf("the path: fold %d of %d", number+1, folds), int64(number+1), int64(folds+1))
-		return c.judgePath(ctx, from, has, walker, stages, judged)
-	})
+	defer opt.save(ctx)
+	s, err := c.followed(ctx, src, walker, n)
 	if err != nil {
 		return nil, err
 	}
 	p := &Path{}
-	p.Folds, p.Passes = folds, stages[len(stages)-1].Passes
-	for i, s := range stages {
-		p.Weights = append(p.Weights, s.W)
-		loss, deviation := judged[i].mean()
-		p.Points = append(p.Points, model.PathPoint{L1: s.L1, Nonzero: s.Nonzero(src.Spec().Width()), Objective: s.Objective, Gap: s.Gap, Loss: loss, StdError: deviation})
+	p.Folds, p.Passes = folds, s.stages[len(s.stages)-1].Passes
+	for i, stage := range s.stages {
+		p.Weights = append(p.Weights, stage.W)
+		loss, deviation := s.judged[i].mean()
+		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(src.Spec().Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
 	}
 	p.Choose()
 	return p, nil
+}
+
+// followed follows the path over all rows, and judges its stages on each fold. It leaves out what a checkpoint has.
+func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker *walker[T], n int) (*pathState, error) {
+	s := new(pathState)
+	loaded, err := c.part.Load(s.state)
+	if err == nil && !loaded {
+		c.opt.stage("the path", 0, int64(c.Folds+1))
+		s.stages, err = walker.path(ctx, c.weighted(c.src), n, nil)
+		s.judged = make([]verdict, len(s.stages))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.part.Mark(1, 0, s.state)
+	return s, c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
+		if number < s.folds {
+			return nil
+		}
+		c.opt.stage(fmt.Sprintf("the path: fold %d of %d", number+1, c.Folds), int64(number+1), int64(c.Folds+1))
+		err := c.judgePath(ctx, from, has, walker, s.stages, s.judged)
+		if err == nil {
+			s.folds++
+			c.part.Mark(int64(1+s.folds), 0, s.state)
+		}
+		return err
+	})
 }
 
 // Best returns the learner with the chosen penalty.

@@ -175,6 +175,7 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 // learn judges the candidates of a grid, if there is one, and learns with the best. It fills in the receipt, unless that is nil.
 func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted[T], error) {
 	opt := t.fitOptions(t.App, t.bar)
+	opt.Checkpoint = t.saved
 	if t.learner.InMemory {
 		bytes := block.Held(t.data.Source, t.Storage.Weighted)
 		if t.folds > 0 || t.calibrates() {
@@ -211,7 +212,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		}
 		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
 	}
-	opt.Survey, opt.HoldOut, opt.Receipt, opt.Checkpoint = t.survey, t.share, receipt, t.saved
+	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
 	tracer, told, err := tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
 	if err != nil {
 		return nil, err
