@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	patience     = 3 * time.Minute // for a process
+	patience     = 5 * time.Minute // for a process
 	sparseRounds = 5               // the most runs of each side, by turns
-	sparseBudget = 3 * time.Minute // for the runs of all sides; another round begins only if it ends before
+	sparseBudget = time.Minute     // for the runs of all sides; another round begins only if it ends before
 )
 
 // A sparseTraining is an objective, l1 |w|_1 + l2/2 |w|^2 + the sum of losses, and the programs that minimise it.
