@@ -130,7 +130,7 @@ func (c *crossing[T]) saves(ctx context.Context, points int, learners ...Learner
 	}
 	h := sha256.New()
 	for _, l := range learners {
-		fmt.Fprintln(h, (&job[T]{Learner: l, opt: &c.opt}).facts(), c.Folds, points)
+		fmt.Fprintln(h, (&job[T]{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
 	}
 	if err := run.Same("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
 		return nil, err
@@ -153,8 +153,9 @@ func (c *crossing[T]) state(w *checkpoint.Walk) {
 		w.Int(&p.sum.Rows)
 		w.Int(&p.sum.Errors)
 		w.Float(&p.sum.Weight)
-		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds {
-			w.Fail(errors.New("it has more folds"))
+		p.verdict.state(w)
+		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds || len(p.verdict) != len(p.FoldAccuracy) {
+			w.Fail(errors.New("it has more folds, or scores of other ones"))
 		}
 		failure := ""
 		if p.failure != nil {
@@ -170,7 +171,8 @@ func (c *crossing[T]) state(w *checkpoint.Walk) {
 type pathState struct {
 	folds  int // that are judged
 	stages []*elastic.Stage
-	judged []verdict // of each stage
+	judged []verdict // losses of each stage
+	scored []verdict // scores of each stage, without folds if nothing is chosen by a score
 }
 
 func (s *pathState) state(w *checkpoint.Walk) {
@@ -187,13 +189,17 @@ func (s *pathState) state(w *checkpoint.Walk) {
 		w.Int(&one.Passes)
 		checkpoint.Slice(w, &one.W)
 	})
-	checkpoint.List(w, &s.judged, func(v *verdict) {
-		checkpoint.List(w, (*[]part)(v), func(p *part) {
-			w.Float(&p.loss)
-			w.Float(&p.weight)
-		})
-	})
-	if len(s.judged) != len(s.stages) {
+	checkpoint.List(w, &s.judged, func(v *verdict) { v.state(w) })
+	checkpoint.List(w, &s.scored, func(v *verdict) { v.state(w) })
+	if len(s.judged) != len(s.stages) || len(s.scored) != len(s.stages) {
 		w.Fail(errors.New("its stages and losses don't belong together"))
 	}
+}
+
+// state walks the values of a verdict.
+func (v *verdict) state(w *checkpoint.Walk) {
+	checkpoint.List(w, (*[]part)(v), func(p *part) {
+		w.Float(&p.loss)
+		w.Float(&p.weight)
+	})
 }

@@ -214,7 +214,7 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 				opt.Multiclass = value
 				continue
 			case "grid":
-				opt.CV = &fit.CV{Folds: 3, Grid: []fit.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
+				opt.CV = &fit.CV{Folds: 3, Score: fit.ByF1, Grid: []fit.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
 				continue
 			case "path":
 				path, _ = strconv.Atoi(value)
@@ -226,7 +226,7 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 		}
 		l := fit.New(learner, settings)
 		if path > 0 {
-			p, err := fit.FollowPath(ctx, src, l, path, 3, opt)
+			p, err := fit.FollowPath(ctx, src, l, path, fit.CV{Folds: 3, Score: fit.ByAUC}, opt)
 			if err != nil {
 				return nil, "", err
 			}

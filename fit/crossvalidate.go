@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -24,7 +23,15 @@ import (
 type CV struct {
 	Folds int    // 5; each is judged by a model of the others
 	Grid  []Axis // options to vary; every combination of their values is judged
+	Score string // what to choose by: ByErrors, ByWeight, ByLogLoss, ByAUC or ByF1; "": ByWeight if rows or classes have weights, else ByErrors
+
+	// OneStandardError takes the strongest penalty l1, and of equal ones l2, whose score is at most a standard error worse
+	// than the best (Breiman et al. 1984). Other options are those of the best point.
+	OneStandardError bool
 }
+
+// defaultFolds is the number of folds if none is given.
+const defaultFolds = 5
 
 // Axis is an option and the values that a grid takes for it, as they are typed.
 type Axis struct {
@@ -38,9 +45,11 @@ const MaxPoints = 10_000
 // CrossValidation is the result of a cross-validation: how trainings do on rows that they weren't trained on. Each of
 // the folds is held back once.
 type CrossValidation struct {
-	Folds  int     `json:"folds"`
-	Chosen int     `json:"chosen"` // the point with the fewest errors, or the least weight of them; the first of equals
-	Points []Point `json:"points"`
+	Folds    int     `json:"folds"`
+	Score    string  `json:"score"`          // what the points were chosen by; see CV.Score
+	Chosen   int     `json:"chosen"`         // the point with the best score, the first of equals
+	TopScore *int    `json:"best,omitempty"` // that point, with CV.OneStandardError, which may choose another
+	Points   []Point `json:"points"`
 }
 
 // Point is the result of a learner with some options.
@@ -49,6 +58,8 @@ type Point struct {
 	Errors       *int64            `json:"errors"`                 // of all rows, each judged when its fold was held back; null of a point that failed
 	ErrorWeight  *float64          `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
 	Accuracy     *float64          `json:"accuracy"`
+	Score        *float64          `json:"score"`     // mean over the folds, by their weight
+	StdError     *float64          `json:"std_error"` // of Score
 	FoldAccuracy []float64         `json:"fold_accuracy"`
 	Failed       string            `json:"failed,omitempty"` // why nothing was learned on some fold
 
@@ -56,9 +67,10 @@ type Point struct {
 	Figures *Merit  `json:"-"` // of Compare; else nil
 	failure error
 	sum     Tally
+	verdict verdict
 }
 
-// Best returns the learner with the fewest errors.
+// Best returns the learner of the chosen point.
 func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner }
 
 // CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed, each with its
@@ -67,6 +79,9 @@ func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner 
 // classes, Multiclass, Memory, Stage and Checkpoint.
 func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
 	learners, err := l.Grid(cv.Grid)
+	if err == nil {
+		err = cv.checkOneStandardError()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +143,7 @@ func (l Learner) vary(option, value string) (Learner, error) {
 // crossing is a cross-validation under way.
 type crossing[T kernel.Float] struct {
 	*CrossValidation
+	cv           CV
 	src          block.Source[T]
 	learners     []Learner
 	opt          Options
@@ -142,10 +158,15 @@ type crossing[T kernel.Float] struct {
 
 // judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
 func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
-	if cv.Folds == 0 {
-		cv.Folds = 5
+	weighted := src.Spec().Weighted || opt.classWeighted()
+	if err := cv.checkScore(learners[0], len(src.Spec().Classes)); err != nil {
+		return nil, err
 	}
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Points: make([]Point, len(learners))}, learners: learners,
+	if cv.Score == "" && weighted {
+		cv.Score = ByWeight
+	}
+	cv.Folds, cv.Score = cmp.Or(cv.Folds, defaultFolds), cmp.Or(cv.Score, ByErrors)
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
 	if c.opt = opt.ofFold(); !figures { // which are no part of a checkpoint
 		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
@@ -184,7 +205,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return c.CrossValidation, cmp.Or(err, c.choose(src.Spec().Weighted || opt.classWeighted()))
+	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
 }
 
 // folds judges on one fold after the other, by a function.
@@ -230,10 +251,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 		return err
 	}
 	defer parts.Close()
-	judges := parts.Held
-	if c.classWeights != nil {
-		judges = train.WithClassWeights(judges, c.classWeights)
-	}
+	judges := c.weighted(parts.Held)
 	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // of the rows, and of the two shares of them
 	if _, inMemory := all.(*block.Data[T]); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
@@ -256,14 +274,14 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 				progress = l.Settings.Shared().Progress
 			}
 			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, held: bytes}
-			t, err := judge(ctx, p, j, parts.Held, judges)
+			t, value, err := judge(ctx, p, j, c.Score, parts.Held, judges)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
 				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
 			}
-			c.end(p, t, err)
+			c.end(p, t, value, err)
 			return ctx.Err()
 		})
 	}
@@ -277,14 +295,15 @@ func (c *crossing[T]) begin(l Learner, fold, learner int) {
 	c.opt.stage(fmt.Sprintf("cross-validating: fold %d of %d, %s", fold+1, c.Folds, cmp.Or(l.VariedText(), l.Name)), int64(fold*len(c.learners)+learner), int64(c.Folds*len(c.learners)))
 }
 
-// end adds what a learner has wrong of a fold to its point, or why it failed.
-func (c *crossing[T]) end(p *Point, t Tally, failure error) {
+// end adds what a learner has wrong of a fold, and its score, to its point, or why it failed.
+func (c *crossing[T]) end(p *Point, t Tally, value part, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.failure = failure; failure == nil {
 		p.sum.Rows += t.Rows
 		p.sum.Errors += t.Errors
 		p.sum.Weight += t.Weight
+		p.verdict = append(p.verdict, value)
 		p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
 	}
 	c.trained++
@@ -313,33 +332,6 @@ func (c *crossing[T]) sideBySide(rows, bytes int64) int {
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
 }
 
-// choose writes the errors and the accuracy of the points, and chooses the best one.
-func (cv *CrossValidation) choose(weighted bool) error {
-	cv.Chosen = -1
-	for i := range cv.Points {
-		p := &cv.Points[i]
-		if p.failure != nil {
-			p.Failed, p.FoldAccuracy = p.failure.Error(), nil
-			continue
-		}
-		if p.sum.Rows == 0 {
-			continue
-		}
-		accuracy := float64(p.sum.Rows-p.sum.Errors) / float64(p.sum.Rows)
-		p.Errors, p.Accuracy = &p.sum.Errors, &accuracy
-		if weighted {
-			p.ErrorWeight = &p.sum.Weight
-		}
-		if cv.Chosen < 0 || p.sum.Weight < cv.Points[cv.Chosen].sum.Weight {
-			cv.Chosen = i
-		}
-	}
-	if cv.Chosen < 0 {
-		return cv.Points[0].failure
-	}
-	return nil
-}
-
 // ErrFolds is returned where rows can't be dealt into so many folds.
 var ErrFolds = errors.New("too few rows for the folds")
 
@@ -363,28 +355,18 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 	return nil
 }
 
-// judge learns, and counts errors on the rows that were held back. judges are these rows with the weights of their
+// judge learns, counts errors and takes the score on the rows that were held back. judges are these rows with the weights of their
 // classes.
-func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], held, judges block.Source[T]) (t Tally, err error) {
+func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], score string, held, judges block.Source[T]) (t Tally, value part, err error) {
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
-		return t, err
+		return t, value, err
 	}
-	t, err = Count(ctx, f.Model, judges, j.workers())
+	if t, err = Count(ctx, f.Model, judges, j.workers()); err == nil {
+		value, err = scoreModel(ctx, score, f.Model, judges, t, j.workers())
+	}
 	if err == nil && p.Figures != nil {
 		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
 	}
-	return t, err
-}
-
-// Deviation returns the standard deviation of the folds' accuracies.
-func (p *Point) Deviation() float64 {
-	n, mean, squares := float64(len(p.FoldAccuracy)), 0.0, 0.0
-	for _, a := range p.FoldAccuracy {
-		mean += a / n
-	}
-	for _, a := range p.FoldAccuracy {
-		squares += (a - mean) * (a - mean)
-	}
-	return math.Sqrt(squares / (n - 1))
+	return t, value, err
 }

@@ -128,6 +128,7 @@ func suits(rows, model *schema.Spec) error {
 type Tally struct {
 	Rows, Errors int64
 	Weight       float64 // of the rows that are wrong
+	Total        float64 // weight of all rows
 }
 
 // Count counts the rows whose prediction by a model isn't their label. It adds up their weights within runs, then over
@@ -146,15 +147,15 @@ func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 		if err != nil {
 			return t, err
 		}
-		run := 0.0
+		run, all := 0.0, 0.0
 		for i, y := range b.Y {
 			if predict.Predicted(scores, i, positive) != predict.Labelled(y, len(scores), positive) {
 				t.Errors++
 				run += b.Weight(i)
 			}
-			if (i+1)%block.RunRows == 0 || i == len(b.Y)-1 {
-				t.Weight += run
-				run = 0
+			if all += b.Weight(i); (i+1)%block.RunRows == 0 || i == len(b.Y)-1 {
+				t.Weight, t.Total = t.Weight+run, t.Total+all
+				run, all = 0, 0
 			}
 		}
 		t.Rows += int64(b.Len())

@@ -1,10 +1,10 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
@@ -28,11 +28,16 @@ var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, an
 // FollowPath learns weights for up to n falling penalties l1 in one go; see elastic.Task. It judges each by
 // cross-validation: a path with the same penalties over the rows outside of a fold, and the mean loss in the fold. The
 // penalties of a fold are in proportion to its rows, since losses are sums over rows. The point with the least loss is
-// chosen. Of opt it uses weights of classes, Memory, Stage and Checkpoint.
-func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n, folds int, opt Options) (*Path, error) {
+// chosen, or the one that is best by cv.Score. With cv.OneStandardError, Best takes the point Within. Of opt it uses weights
+// of classes, Memory, Stage and Checkpoint.
+func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n int, cv CV, opt Options) (*Path, error) {
+	folds := cmp.Or(cv.Folds, defaultFolds)
 	walker, err := newWalker[T](l)
 	if err == nil {
 		err = opt.check(l, src.Spec(), false, dtypeOf[T]())
+	}
+	if err == nil {
+		err = cv.checkScore(l, len(src.Spec().Classes))
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +48,7 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 	if src, err = checked(ctx, src, l); err != nil {
 		return nil, err
 	}
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: folds}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: folds, Score: cv.Score}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
 	if err := checkCounts(ctx, folds, c.workers, c.src); err != nil {
 		return nil, err
 	}
@@ -54,29 +59,34 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 		return nil, err
 	}
 	defer opt.save(ctx)
-	s, err := c.followed(ctx, src, walker, n)
+	s, err := c.followed(ctx, src, walker, l, n)
 	if err != nil {
 		return nil, err
 	}
 	p := &Path{}
+	p.Score, p.Greatest, p.OneStandardError = cv.Score, greatest(cv.Score), cv.OneStandardError
 	p.Folds, p.Passes = folds, s.stages[len(s.stages)-1].Passes
 	for i, stage := range s.stages {
 		p.Weights = append(p.Weights, stage.W)
 		loss, deviation := s.judged[i].mean()
 		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(src.Spec().Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
+		if cv.Score != "" {
+			value, off := s.scored[i].mean()
+			p.Points[i].Score, p.Points[i].ScoreError = known(value), known(off)
+		}
 	}
 	p.Choose()
 	return p, nil
 }
 
 // followed follows the path over all rows, and judges its stages on each fold. It leaves out what a checkpoint has.
-func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker *walker[T], n int) (*pathState, error) {
+func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker *walker[T], l Learner, n int) (*pathState, error) {
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
 		c.opt.stage("the path", 0, int64(c.Folds+1))
 		s.stages, err = walker.path(ctx, c.weighted(c.src), n, nil)
-		s.judged = make([]verdict, len(s.stages))
+		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
 	}
 	if err != nil {
 		return nil, err
@@ -87,7 +97,7 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 			return nil
 		}
 		c.opt.stage(fmt.Sprintf("the path: fold %d of %d", number+1, c.Folds), int64(number+1), int64(c.Folds+1))
-		err := c.judgePath(ctx, from, has, walker, s.stages, s.judged)
+		err := c.judgePath(ctx, from, has, walker, l, s)
 		if err == nil {
 			s.folds++
 			c.part.Mark(int64(1+s.folds), 0, s.state)
@@ -98,13 +108,17 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 
 // Best returns the learner with the chosen penalty.
 func (p *Path) Best(l Learner) Learner {
+	chosen := p.Chosen
+	if p.OneStandardError {
+		chosen = p.Within
+	}
 	l.Settings = train.CopySettings(l.Settings)
-	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[p.Chosen].L1
+	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[chosen].L1
 	return l
 }
 
-// judgePath follows the path over the rows outside of a fold, and adds the losses in the fold to judged.
-func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], has Chooser, walker *walker[T], stages []*elastic.Stage, judged []verdict) error {
+// judgePath follows the path over the rows outside of a fold, and adds the losses and the scores in the fold to those of the stages.
+func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], has Chooser, walker *walker[T], l Learner, s *pathState) error {
 	parts, err := split(ctx, all, has, &c.opt)
 	if err != nil {
 		return err
@@ -112,10 +126,10 @@ func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], has Ch
 	defer parts.Close()
 	share := float64(parts.Kept.Rows()) / float64(all.Rows())
 	var penalties []float64
-	for _, s := range stages {
+	for _, s := range s.stages {
 		penalties = append(penalties, s.L1*share)
 	}
-	few, err := walker.scaled(share).path(ctx, c.weighted(parts.Kept), len(stages), penalties)
+	few, err := walker.scaled(share).path(ctx, c.weighted(parts.Kept), len(s.stages), penalties)
 	if err != nil {
 		return err
 	}
@@ -136,39 +150,12 @@ func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], has Ch
 		return sum
 	}, func(sum float64) { total += sum })
 	for i, loss := range losses {
-		judged[i] = append(judged[i], part{loss, total})
+		s.judged[i] = append(s.judged[i], part{loss, total})
 	}
-	return err
-}
-
-// weighted returns rows with the weights of their classes.
-func (c *crossing[T]) weighted(rows block.Source[T]) block.Source[T] {
-	if c.classWeights != nil {
-		return train.WithClassWeights(rows, c.classWeights)
+	if err != nil || c.Score == "" {
+		return err
 	}
-	return rows
-}
-
-// A verdict is the losses of a point in each fold.
-type verdict []part
-
-type part struct{ loss, weight float64 }
-
-// mean returns the mean loss of a row, and its standard error: the deviation of the means of K folds, over the root of
-// K-1.
-func (v verdict) mean() (mean, deviation float64) {
-	loss, weight, square := 0.0, 0.0, 0.0
-	for _, p := range v {
-		loss, weight = loss+p.loss, weight+p.weight
-	}
-	mean = loss / weight
-	for _, p := range v {
-		if p.weight > 0 {
-			off := p.loss/p.weight - mean
-			square += float64(float64(off*off) * p.weight)
-		}
-	}
-	return mean, math.Sqrt(square / weight / float64(len(v)-1))
+	return c.judgeStages(ctx, l, weights, held, s.scored)
 }
 
 // A walker is a learner that can follow a path.

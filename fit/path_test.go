@@ -49,11 +49,11 @@ func TestPath(t *testing.T) {
 			return fit.SVM(svm.Options{L1: l1, L2: l2, Options: train.Options{Seed: 1, Workers: workers}})
 		}, func(m float64) float64 { return math.Pow(max(0, 1-m), 2) }},
 	} {
-		path, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 2), 12, 3, fit.Options{})
+		path, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 2), 12, fit.CV{Folds: 3}, fit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 1), 12, 3, fit.Options{}); err != nil || !reflect.DeepEqual(path, again) {
+		if again, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 1), 12, fit.CV{Folds: 3}, fit.Options{}); err != nil || !reflect.DeepEqual(path, again) {
 			t.Errorf("with another worker: %v, error %v, want %v", again, err, path)
 		}
 		if p := path.Points; len(p) != 12 || p[0].Nonzero != 0 || p[1].Nonzero == 0 || p[11].Nonzero != 6 || path.Chosen == 0 || path.Within > path.Chosen {
@@ -78,7 +78,7 @@ func TestPath(t *testing.T) {
 			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.Chosen])
 		}
 	}
-	if _, err := fit.FollowPath(t.Context(), d, fit.Dual(dual.Options{}), 5, 3, fit.Options{}); !errors.Is(err, fit.ErrNoPath) {
+	if _, err := fit.FollowPath(t.Context(), d, fit.Dual(dual.Options{}), 5, fit.CV{Folds: 3}, fit.Options{}); !errors.Is(err, fit.ErrNoPath) {
 		t.Errorf("error %v, want %v", err, fit.ErrNoPath)
 	}
 }
@@ -120,7 +120,7 @@ func TestPathPasses(t *testing.T) {
 	x, y := pathRows(20000, 28)
 	d := testrows.Dense[float32](x, y, true)
 	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{}), fit.SVM(svm.Options{L1: 1})} {
-		path, err := fit.FollowPath(t.Context(), d, l, 100, 2, fit.Options{})
+		path, err := fit.FollowPath(t.Context(), d, l, 100, fit.CV{Folds: 2}, fit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestWidePath(t *testing.T) {
 		},
 		func(l1 float64) fit.Learner { return fit.SVM(svm.Options{L1: l1, Options: train.Options{Workers: 2}}) },
 	} {
-		path, err := fit.FollowPath(t.Context(), d, of(1), 6, 3, fit.Options{})
+		path, err := fit.FollowPath(t.Context(), d, of(1), 6, fit.CV{Folds: 3}, fit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,14 +1,21 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Path is the penalties l1 that a training chose from, the greatest first.
 type Path struct {
 	Folds  int         `json:"folds"`
-	Chosen int         `json:"chosen"` // the point with the least loss, the first of equals
-	Within int         `json:"within"` // the first point whose loss is at most a standard error above that of the chosen one
+	Chosen int         `json:"chosen"` // the point with the least loss, or the best score, the first of equals
+	Within int         `json:"within"` // the first point whose loss, or score, is at most a standard error above that of the chosen one
 	Passes int64       `json:"passes"` // over all rows, for all points
 	Points []PathPoint `json:"points"`
+
+	Score            string `json:"score,omitempty"`              // what the point was chosen by, if that isn't the loss
+	Greatest         bool   `json:"-"`                            // the greatest score is the best
+	OneStandardError bool   `json:"one_standard_error,omitempty"` // the model has the penalty of the point Within
 }
 
 // PathPoint is the weights of one penalty.
@@ -19,6 +26,9 @@ type PathPoint struct {
 	Gap       float64 `json:"duality_gap"`
 	Loss      float64 `json:"cv_loss"`      // mean over rows, each judged by weights of the other folds
 	StdError  float64 `json:"cv_std_error"` // of Loss
+
+	Score      *float64 `json:"cv_score,omitempty"` // of Path.Score, where that is given and defined
+	ScoreError *float64 `json:"cv_score_std_error,omitempty"`
 }
 
 // Unproven returns how many points aren't proven to be within a millionth of their optimum.
@@ -31,18 +41,36 @@ func (p *Path) Unproven() (n int) {
 	return n
 }
 
-// Choose sets Chosen and Within from the losses of the points.
+// Choose sets Chosen and Within from the losses of the points, or from their scores if the path has one. A point without a
+// score is not chosen, unless none has one.
 func (p *Path) Choose() {
 	p.Chosen, p.Within = 0, 0
-	for i, point := range p.Points {
-		if point.Loss < p.Points[p.Chosen].Loss {
-			p.Chosen = i
+	best, deviation := p.cost(0)
+	for i := range p.Points {
+		if cost, off := p.cost(i); cost < best {
+			p.Chosen, best, deviation = i, cost, off
 		}
 	}
-	best := p.Points[p.Chosen]
-	for p.Points[p.Within].Loss > best.Loss+best.StdError {
+	for p.Within < p.Chosen {
+		if cost, _ := p.cost(p.Within); cost <= best+deviation {
+			break
+		}
 		p.Within++
 	}
+}
+
+// cost returns what the best point has the least of, and its standard error.
+func (p *Path) cost(i int) (cost, deviation float64) {
+	point := &p.Points[i]
+	switch {
+	case p.Score == "":
+		return point.Loss, point.StdError
+	case point.Score == nil || point.ScoreError == nil:
+		return math.Inf(1), 0
+	case p.Greatest:
+		return -*point.Score, *point.ScoreError
+	}
+	return *point.Score, *point.ScoreError
 }
 
 func (p *Path) check() error {

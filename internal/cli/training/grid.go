@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,9 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if err := o.readGrid(cmd); err != nil {
 		return err
 	}
+	if err := o.checkScore(); err != nil {
+		return err
+	}
 	if err := o.setDefaultL2(cmd); err != nil {
 		return err
 	}
@@ -54,6 +58,29 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		o.learner = learners[0]
 	}
 	return o.checkEffect()
+}
+
+// crossValidation returns how to cross-validate.
+func (o *trainOptions) crossValidation() fit.CV {
+	cv := fit.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
+	if o.score.Value != autoName {
+		cv.Score = o.score.Value
+	}
+	return cv
+}
+
+// checkScore returns an error if there is nothing to choose by a score, or the learner hasn't the score.
+func (o *trainOptions) checkScore() error {
+	penalty := func(a fit.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
+	switch {
+	case o.score.Value != autoName && o.score.Value != "" && o.folds == 0:
+		return console.Usagef("--score without --cv, --grid or --path: add one of them")
+	case o.oneError && o.path == 0 && !slices.ContainsFunc(o.axes, penalty):
+		return console.Usagef("--one-standard-error takes the strongest penalty: add --path, or a --grid of l1 or l2")
+	case o.score.Value == fit.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
+		return console.Usagef("--score log_loss with --algo %s, which has no probabilities: use another score, or --algo logistic or lda", o.learner.Name)
+	}
+	return nil
 }
 
 // noCalibration is the --calibrate of none.
@@ -197,8 +224,11 @@ func (o *trainOptions) gridNames() (names []string) {
 
 // gridTable returns a table of the grid's points.
 func gridTable(cv *fit.CrossValidation) [][]string {
-	head := []string{"options", "errors", "accuracy", "std dev", "chosen"}
-	weighted := cv.Points[cv.Chosen].ErrorWeight != nil
+	head := []string{"options", "errors", "accuracy", "std error", "chosen"}
+	weighted, figure := cv.Points[cv.Chosen].ErrorWeight != nil, scoreNames[cv.Score]
+	if figure != "" {
+		head = slices.Insert(head, 3, figure)
+	}
 	if weighted {
 		head = slices.Insert(head, 2, "weight")
 	}
@@ -208,9 +238,12 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 			rows = append(rows, append([]string{p.Learner.VariedText(), "failed"}, make([]string, len(head)-2)...))
 			continue
 		}
-		row := []string{p.Learner.VariedText(), say.Count(*p.Errors), say.Percent(*p.Accuracy), say.Percent(p.Deviation()), ""}
+		row := []string{p.Learner.VariedText(), say.Count(*p.Errors), say.Percent(*p.Accuracy), errorText(cv.Score, p.StdError), ""}
 		if i == cv.Chosen {
 			row[4] = "*"
+		}
+		if figure != "" {
+			row = slices.Insert(row, 3, scoreText(p.Score))
 		}
 		if weighted {
 			row = slices.Insert(row, 2, say.Real(*p.ErrorWeight))
@@ -218,6 +251,35 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// scoreNames are the names of scores in tables. Errors and weights have columns anyway.
+var scoreNames = map[string]string{fit.ByLogLoss: "log loss", fit.ByAUC: "AUC", fit.ByF1: "F1"}
+
+// pathScore says what a path was chosen by, nil if that is the loss.
+func pathScore(p *fit.Path) []string {
+	if p == nil || p.Score == "" {
+		return nil
+	}
+	best := p.Points[p.Chosen]
+	name := cmp.Or(scoreNames[p.Score], "share of errors")
+	return []string{"chosen by", fmt.Sprintf("%s %s +- %s", name, scoreText(best.Score), scoreText(best.ScoreError))}
+}
+
+// scoreText returns the value of a score, a dash if it is undefined.
+func scoreText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Fixed(*v, 6)
+}
+
+// errorText returns the standard error of a score. Shares of errors are per cent, as the accuracy.
+func errorText(score string, v *float64) string {
+	if v != nil && (score == fit.ByErrors || score == fit.ByWeight) {
+		return say.Percent(*v)
+	}
+	return scoreText(v)
 }
 
 // gridFailures says why points failed, a line for each.
@@ -236,6 +298,9 @@ func foldsText(cv *fit.CrossValidation, rows int64) string {
 	weight := ""
 	if p.ErrorWeight != nil {
 		weight = ", weight " + say.Real(*p.ErrorWeight)
+	}
+	if figure := scoreNames[cv.Score]; figure != "" {
+		weight += fmt.Sprintf(", %s %s +- %s", figure, scoreText(p.Score), scoreText(p.StdError))
 	}
 	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", facts.Errors(*p.Errors, rows), weight, cv.Folds,
 		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))

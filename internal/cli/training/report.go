@@ -206,6 +206,7 @@ func (r *Report) results() []string {
 	if r.CrossValidation != nil {
 		pairs = append(pairs, "folds", foldsText(r.CrossValidation, r.Rows))
 	}
+	pairs = append(pairs, pathScore(r.Path)...)
 	if v := r.Validation; v != nil {
 		scored = v.Rows
 		weight := ""

@@ -186,7 +186,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	src := t.data.Relearner()
 	if t.path > 0 {
 		begin := time.Now()
-		path, err := fit.FollowPath(ctx, src, t.learner, t.path, t.folds, opt)
+		path, err := fit.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
 		if err != nil {
 			return nil, slips.OfLearner(err)
 		}
@@ -197,7 +197,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		}
 	} else if t.folds > 0 {
 		begin := time.Now()
-		cv, err := fit.CrossValidate(ctx, src, t.learner, fit.CV{Folds: t.folds, Grid: t.axes}, opt)
+		cv, err := fit.CrossValidate(ctx, src, t.learner, t.crossValidation(), opt)
 		if err != nil {
 			return nil, slips.OfLearner(err)
 		}

@@ -29,9 +29,11 @@ type trainOptions struct {
 	learner     fit.Learner
 	multiclass  flags.Choice
 	validation  string
-	share       float64 // of the rows to hold out; 0 if validation names a file
-	folds       int     // of the cross-validation; 0 for none
-	path        int     // the most penalties l1 of a path; 0 for none
+	share       float64      // of the rows to hold out; 0 if validation names a file
+	folds       int          // of the cross-validation; 0 for none
+	path        int          // the most penalties l1 of a path; 0 for none
+	score       flags.Choice // what a cross-validation chooses by
+	oneError    bool         // --one-standard-error
 	grid        []string
 	axes        []fit.Axis    // what the grid varies
 	learners    []fit.Learner // of the grid; one without a grid
@@ -189,6 +191,9 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
+	flags.AddChoice(cmd, &o.score, "score", "`"+strings.Join(append([]string{autoName}, fit.Scores...), "|")+"` Choose by this figure on the held-back rows in --cv, --grid and --path. "+
+		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, fit.Scores...)...)
+	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")

@@ -1,0 +1,257 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"halfspace/block"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// What a cross-validation can choose by, and CV.Score says.
+const (
+	ByErrors  = "errors"   // share of the rows that are wrong
+	ByWeight  = "weighted" // the same by the weights of rows and classes
+	ByLogLoss = "log_loss" // mean of -log p; see Evaluation.LogLoss
+	ByAUC     = "auc"      // mean of the areas under the ROC curves of the folds
+	ByF1      = "f1"       // mean of the folds' F1 of the positive class, or of the means over more than two classes
+)
+
+// Scores lists what a cross-validation can choose by. All but ByErrors are by the weights of rows and classes.
+var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByF1}
+
+// checkScore returns an error if rows of so many classes and a learner have no such score.
+func (cv *CV) checkScore(l Learner, classes int) error {
+	switch {
+	case cv.Score == "":
+		return nil
+	case !slices.Contains(Scores, cv.Score):
+		return fmt.Errorf("the score is %q: use %s", cv.Score, say.OneOf(Scores))
+	case cv.Score == ByLogLoss && !l.HasOdds():
+		return fmt.Errorf("the score %s with %s, which has no probabilities: choose by another score, or learn logistic or lda", cv.Score, l.Name)
+	case cv.Score == ByAUC && classes > 2:
+		return fmt.Errorf("the score %s of %d classes, and there is one of two: choose by another score", cv.Score, classes)
+	}
+	return nil
+}
+
+// greatest tells whether the greatest value of a score is the best.
+func greatest(score string) bool { return score == ByAUC || score == ByF1 }
+
+// A verdict is the values of a score in each fold.
+type verdict []part
+
+// A part is the value of a score in a fold times its weight, and the weight. A weight of 0 is a fold without a value.
+type part struct{ loss, weight float64 }
+
+// mean returns the mean value, and its standard error: the deviation of the values of K folds, over the root of K-1.
+func (v verdict) mean() (mean, deviation float64) {
+	loss, weight, square := 0.0, 0.0, 0.0
+	for _, p := range v {
+		loss, weight = loss+p.loss, weight+p.weight
+	}
+	mean = loss / weight
+	for _, p := range v {
+		if p.weight > 0 {
+			off := p.loss/p.weight - mean
+			square += float64(float64(off*off) * p.weight)
+		}
+	}
+	return mean, math.Sqrt(square / weight / float64(len(v)-1))
+}
+
+// scoreModel returns the score of a model on the rows of a fold. judges have the weights of classes. t counts their errors.
+func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], t Tally, workers int) (part, error) {
+	switch score {
+	case ByErrors:
+		return part{float64(t.Errors), float64(t.Rows)}, nil
+	case ByWeight:
+		return part{t.Weight, t.Total}, nil
+	}
+	e, err := NewEvaluation[T](m, workers)
+	if err != nil {
+		return part{}, err
+	}
+	for b, err := range judges.Blocks(ctx) {
+		if err == nil {
+			err = e.Add(ctx, b)
+		}
+		if err != nil {
+			return part{}, err
+		}
+	}
+	value, weight := 0.0, 1.0
+	switch score {
+	case ByLogLoss:
+		value, weight = e.LogLoss(), e.Confusion.Total()
+	case ByAUC:
+		value = e.Scores.AUC()
+	default:
+		value = f1Of(e.Confusion, e.spec.PositiveClass(), len(m.Classes))
+	}
+	if value != value { // no rows of a class, or no weight
+		return part{}, ctx.Err()
+	}
+	return part{float64(value * weight), weight}, ctx.Err()
+}
+
+func f1Of(c *metrics.Confusion, positive, classes int) float64 {
+	if classes > 2 {
+		return c.MacroF1()
+	}
+	return c.F1(positive)
+}
+
+// choose writes the figures of the points, and chooses the best one.
+func (c *crossing[T]) choose(weighted bool) error {
+	cv := c.CrossValidation
+	cv.Chosen = -1
+	for i := range cv.Points {
+		p := &cv.Points[i]
+		if p.failure != nil {
+			p.Failed, p.FoldAccuracy = p.failure.Error(), nil
+			continue
+		}
+		if p.sum.Rows == 0 {
+			continue
+		}
+		accuracy := float64(p.sum.Rows-p.sum.Errors) / float64(p.sum.Rows)
+		p.Errors, p.Accuracy = &p.sum.Errors, &accuracy
+		if weighted {
+			p.ErrorWeight = &p.sum.Weight
+		}
+		mean, deviation := p.verdict.mean()
+		p.Score, p.StdError = known(mean), known(deviation)
+		if p.Score != nil && (cv.Chosen < 0 || p.cost(cv.Score) < cv.Points[cv.Chosen].cost(cv.Score)) {
+			cv.Chosen = i
+		}
+	}
+	if cv.Chosen < 0 {
+		for i := range cv.Points {
+			if p := &cv.Points[i]; p.failure == nil && p.sum.Rows > 0 {
+				return fmt.Errorf("the score %s is undefined in every fold: choose by another score", cv.Score)
+			}
+		}
+		return cv.Points[0].failure
+	}
+	if c.cv.OneStandardError {
+		best := cv.Chosen
+		cv.TopScore, cv.Chosen = &best, c.strongest(best)
+	}
+	return nil
+}
+
+// known returns a number for JSON, nil (null) for NaN and infinities.
+func known(v float64) *float64 {
+	if v-v != 0 {
+		return nil
+	}
+	return &v
+}
+
+// cost returns what the best point has the least of. Sums of errors are compared as they are, without a rounding.
+func (p *Point) cost(score string) float64 {
+	switch score {
+	case ByErrors:
+		return float64(p.sum.Errors)
+	case ByWeight:
+		return p.sum.Weight
+	case ByLogLoss:
+		return *p.Score
+	}
+	return -*p.Score
+}
+
+// penalties are the options that make a model simpler as they grow. The first one counts first.
+var penalties = []string{"l1", "l2"}
+
+// strongest returns the point with the strongest penalty whose score is at most a standard error worse than that of the best
+// point, and whose other options are those of the best point.
+func (c *crossing[T]) strongest(best int) int {
+	points := c.Points
+	b, found := &points[best], best
+	if b.StdError == nil {
+		return best
+	}
+	limit := *b.StdError
+	for i := range points {
+		p := &points[i]
+		if p.Score == nil || !(math.Abs(*p.Score-*b.Score) <= limit) || !samePenalized(p.Learner, b.Learner) {
+			continue
+		}
+		if comparePenalties(p.Learner, points[found].Learner) > 0 {
+			found = i
+		}
+	}
+	return found
+}
+
+// samePenalized tells whether a grid set all options but penalties to the same values.
+func samePenalized(a, b Learner) bool {
+	for option, value := range a.Varied {
+		if !slices.Contains(penalties, option) && b.Varied[option] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// comparePenalties compares the penalties of two learners.
+func comparePenalties(a, b Learner) int {
+	for _, option := range penalties {
+		x, _ := strconv.ParseFloat(a.Text(option), 64) // without the option, 0
+		y, _ := strconv.ParseFloat(b.Text(option), 64)
+		if way := cmp.Compare(x, y); way != 0 {
+			return way
+		}
+	}
+	return 0
+}
+
+// checkOneStandardError returns an error unless a grid varies a penalty.
+func (cv *CV) checkOneStandardError() error {
+	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
+	if cv.OneStandardError && !slices.ContainsFunc(cv.Grid, varies) {
+		return fmt.Errorf("one standard error takes the strongest penalty, and the grid varies none: vary %s, or leave it out", say.OneOf(penalties))
+	}
+	return nil
+}
+
+// judgeStages adds the scores of the weights of a path on the rows of a fold to judged.
+func (c *crossing[T]) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source[T], judged []verdict) error {
+	spec := held.Spec()
+	for i, w := range weights {
+		vector := make([]T, len(w))
+		for k, v := range w {
+			vector[k] = T(v)
+		}
+		m := model.New(spec, vector)
+		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")
+		t, err := Count(ctx, m, held, c.workers)
+		if err != nil {
+			return err
+		}
+		p, err := scoreModel(ctx, c.Score, m, held, t, c.workers)
+		if err != nil {
+			return err
+		}
+		judged[i] = append(judged[i], p)
+	}
+	return nil
+}
+
+// weighted returns rows with the weights of their classes.
+func (c *crossing[T]) weighted(rows block.Source[T]) block.Source[T] {
+	if c.classWeights != nil {
+		return train.WithClassWeights(rows, c.classWeights)
+	}
+	return rows
+}

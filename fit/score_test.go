@@ -1,0 +1,168 @@
+package fit_test
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"halfspace/fit"
+	"halfspace/train"
+	"halfspace/train/logistic"
+	"halfspace/train/svm"
+)
+
+// TestScores: the score of a point is the mean over the folds of what Evaluate finds with a model of the other folds, and
+// its standard error is the deviation over the root of folds - 1. The first of the best points is chosen.
+func TestScores(t *testing.T) {
+	const folds = 4
+	for _, classes := range []int{2, 3} {
+		data := uncertain(t, 300, classes)
+		learner := fit.Logistic(logistic.Options{Options: train.Options{Seed: 3, Workers: 1}})
+		grid := []fit.Axis{{Option: "l2", Values: []string{"0.01", "30", "3000"}}}
+		points, err := learner.Grid(grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, score := range append(fit.Scores, "") {
+			if score == fit.ByAUC && classes > 2 {
+				continue
+			}
+			var means, deviations []float64
+			for _, l := range points {
+				var values, weights []float64
+				for fold := range folds {
+					has := fit.Fold(3, folds, classes, fold)
+					f, err := fit.Learn(t.Context(), part(t, data, has.Others()), l, fit.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					e, err := fit.Evaluate(t.Context(), f.Model, part(t, data, has()), 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c := e.Confusion
+					value, weight := c.ErrorWeight()/c.Total(), c.Total()
+					switch {
+					case score == fit.ByErrors:
+						value, weight = float64(c.Errors())/float64(c.Rows()), float64(c.Rows())
+					case score == fit.ByLogLoss:
+						value = e.LogLoss()
+					case score == fit.ByAUC:
+						value, weight = e.Scores.AUC(), 1
+					case score == fit.ByF1 && classes == 2:
+						value, weight = c.F1(1), 1
+					case score == fit.ByF1:
+						value, weight = c.MacroF1(), 1
+					}
+					values, weights = append(values, value), append(weights, weight)
+				}
+				mean, all, square := 0.0, 0.0, 0.0
+				for i, v := range values {
+					mean, all = mean+v*weights[i], all+weights[i]
+				}
+				mean /= all
+				for i, v := range values {
+					square += (v - mean) * (v - mean) * weights[i]
+				}
+				means, deviations = append(means, mean), append(deviations, math.Sqrt(square/all/(folds-1)))
+			}
+			cv, err := fit.CrossValidate(t.Context(), data, learner, fit.CV{Folds: folds, Grid: grid, Score: score}, fit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			best := 0
+			for i, p := range cv.Points {
+				if math.Abs(*p.Score-means[i]) > 1e-12 || math.Abs(*p.StdError-deviations[i]) > 1e-12 {
+					t.Errorf("%d classes, %s, point %d: %v +- %v, want %v +- %v", classes, score, i, *p.Score, *p.StdError, means[i], deviations[i])
+				}
+				if better := means[i] < means[best]; score != fit.ByAUC && score != fit.ByF1 && better || (score == fit.ByAUC || score == fit.ByF1) && means[i] > means[best] {
+					best = i
+				}
+			}
+			if cv.Chosen != best || cv.Score != score && !(score == "" && cv.Score == fit.ByWeight) {
+				t.Errorf("%d classes, %s: point %d is chosen by %s, want %d", classes, score, cv.Chosen, cv.Score, best)
+			}
+			learner.Settings.Shared().Workers = 3
+			again, err := fit.CrossValidate(t.Context(), pieces{data}, learner, fit.CV{Folds: folds, Grid: grid, Score: score}, fit.Options{})
+			if err != nil || again.Chosen != cv.Chosen || !reflect.DeepEqual(*again.Points[1].Score, *cv.Points[1].Score) {
+				t.Errorf("%s: as a stream with 3 workers, %+v, error %v", score, again, err)
+			}
+			learner.Settings.Shared().Workers = 1
+		}
+	}
+}
+
+// TestOneStandardError: the strongest penalty within a standard error of the best is chosen, among points with the other
+// options of the best one.
+func TestOneStandardError(t *testing.T) {
+	data := uncertain(t, 300, 2)
+	grid := []fit.Axis{{Option: "l2", Values: []string{"0.1", "1", "10", "100", "10000", "10000000"}}, {Option: "loss", Values: []string{"squared_hinge", "hinge"}}}
+	learner := fit.SVM(svm.Options{Options: train.Options{Seed: 3}})
+	plain, err := fit.CrossValidate(t.Context(), data, learner, fit.CV{Grid: grid, Score: fit.ByAUC}, fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ruled, err := fit.CrossValidate(t.Context(), data, learner, fit.CV{Grid: grid, Score: fit.ByAUC, OneStandardError: true}, fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := plain.Points[plain.Chosen]
+	want := plain.Chosen
+	for i := plain.Chosen; i < len(plain.Points); i += 2 { // the same loss, and more l2
+		if *plain.Points[i].Score >= *best.Score-*best.StdError {
+			want = i
+		}
+	}
+	if ruled.Chosen != want || *ruled.TopScore != plain.Chosen || plain.TopScore != nil || ruled.Best().Text("loss") != plain.Best().Text("loss") {
+		t.Errorf("point %d is chosen, want %d; the best is %d", ruled.Chosen, want, plain.Chosen)
+	}
+	if want == plain.Chosen {
+		t.Error("the rule has nothing to do here")
+	}
+}
+
+// TestPathScore: a path is chosen by the score where one is given, and by the loss else. Its losses stay the same.
+func TestPathScore(t *testing.T) {
+	data := uncertain(t, 200, 2)
+	learner := fit.Logistic(logistic.Options{L1: 1, Options: train.Options{Seed: 3}})
+	loss, err := fit.FollowPath(t.Context(), data, learner, 12, fit.CV{Folds: 3}, fit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, score := range fit.Scores {
+		path, err := fit.FollowPath(t.Context(), data, learner, 12, fit.CV{Folds: 3, Score: score, OneStandardError: true}, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, sign := path.Points[path.Chosen], 1.0
+		if score == fit.ByAUC || score == fit.ByF1 {
+			sign = -1
+		}
+		for i, p := range path.Points {
+			if p.Loss != loss.Points[i].Loss || sign**p.Score < sign**best.Score || i < path.Chosen && *p.Score == *best.Score {
+				t.Errorf("%s: point %d %+v (score %v), chosen is %d (score %v)", score, i, p, *p.Score, path.Chosen, *best.Score)
+			}
+			if within := sign*(*p.Score-*best.Score) <= *best.ScoreError; i < path.Within && within || i == path.Within && !within {
+				t.Errorf("%s: point %d is within a standard error: %t; the path says %d", score, i, within, path.Within)
+			}
+		}
+		if got := path.Best(learner).Settings.(*logistic.Options).L1; got != path.Points[path.Within].L1 {
+			t.Errorf("%s: l1 %v, want that of point %d", score, got, path.Within)
+		}
+	}
+}
+
+func TestScoreErrors(t *testing.T) {
+	two, three := uncertain(t, 60, 2), uncertain(t, 60, 3)
+	grid := []fit.Axis{{Option: "epochs", Values: []string{"1", "2"}}}
+	for want, cv := range map[string]fit.CV{"use errors, weighted, log_loss, auc or f1": {Score: "accuracy"}, "which has no probabilities": {Score: fit.ByLogLoss},
+		"vary l1 or l2": {OneStandardError: true, Grid: grid}} {
+		if _, err := fit.CrossValidate(t.Context(), two, fit.SVM(svm.Options{}), cv, fit.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if _, err := fit.CrossValidate(t.Context(), three, fit.SVM(svm.Options{}), fit.CV{Score: fit.ByAUC}, fit.Options{}); err == nil || !strings.Contains(err.Error(), "of 3 classes") {
+		t.Errorf("error %v", err)
+	}
+}
