@@ -40,7 +40,7 @@ const (
 
 // WriteONNX writes the model as an ONNX file: IR version 8, opset 16, ai.onnx.ml 3. Its input X is float32 [N, D]. The output "label" has the class of each
 // row, as int64 where all classes are such numbers, else as text. The output "probabilities", float32 [N, C], has the probability of each class; a
-// model without probabilities has "scores" in its place. Of two classes, the first column is the class that isn't positive, and its score is that
+// model without probabilities, or with isotonic ones, has "scores" in its place. Of two classes, the first column is the class that isn't positive, and its score is that
 // of the positive class times -1. The metadata has the names of features and classes. Errors are those of WriteC, and weights that float32 can't hold.
 func WriteONNX(w io.Writer, m *model.Model) error {
 	l, err := newLinear(m)
@@ -125,9 +125,10 @@ func graph(m *model.Model, l *linear, order []schema.Class, coefficients, interc
 		x = "filled"
 	}
 	transform, scores := "NONE", output
-	apart := len(order) > 2 && m.Options.Multiclass != model.Joint // each class has logarithms of odds of its own
+	platt := newPlattNodes(m)
+	apart := len(order) > 2 && (m.Options.Multiclass != model.Joint || platt != nil) // each class has logarithms of odds of its own
 	switch {
-	case m.LogOdds() && apart:
+	case platt != nil || m.LogOdds() && apart:
 		output, scores = "probabilities", "scores"
 	case m.LogOdds():
 		output, scores, transform = "probabilities", "probabilities", "SOFTMAX"
@@ -139,20 +140,52 @@ func graph(m *model.Model, l *linear, order []schema.Class, coefficients, interc
 	}
 	g.message(graphNode, node(onnxDomain, "LinearClassifier", []string{x}, []string{"label", scores}, attribute, floats("coefficients", coefficients),
 		floats("intercepts", intercepts), integer("multi_class", 1), word("post_transform", transform)))
-	if output != scores { // sigmoid(s) divided by their sum is softmax(log sigmoid(s)), and log sigmoid(s) is -softplus(-s)
+	if platt != nil {
+		g.message(graphNode, node("", "Mul", []string{scores, "slopes"}, []string{"scaled"}))
+		g.message(graphNode, node("", "Add", []string{"scaled", "offsets"}, []string{"odds"}))
+		scores = "odds"
+	}
+	switch {
+	case apart && output != scores: // sigmoid(s) divided by their sum is softmax(log sigmoid(s)), and log sigmoid(s) is -softplus(-s)
 		g.message(graphNode, node("", "Neg", []string{scores}, []string{"negated"}))
 		g.message(graphNode, node("", "Softplus", []string{"negated"}, []string{"losses"}))
 		g.message(graphNode, node("", "Neg", []string{"losses"}, []string{"logs"}))
 		g.message(graphNode, node("", "Softmax", []string{"logs"}, []string{output}))
+	case output != scores:
+		g.message(graphNode, node("", "Softmax", []string{scores}, []string{output}))
 	}
 	g.text(graphName, "halfspace")
 	if l.missing != nil {
 		g.message(graphInitializer, tensor("means", l.missing))
 	}
+	if platt != nil {
+		g.message(graphInitializer, tensor("slopes", platt.slopes))
+		g.message(graphInitializer, tensor("offsets", platt.offsets))
+	}
 	g.message(graphInput, value("X", elementFloat, m.Width()))
 	g.message(graphOutput, value("label", element, 0))
 	g.message(graphOutput, value(output, elementFloat, len(order)))
 	return g
+}
+
+// plattNodes are the numbers that make logarithms of odds of scores, a column each: slope*score + offset.
+type plattNodes struct{ slopes, offsets []float64 }
+
+// newPlattNodes returns nil for a model without Platt's calibration. Of two classes, whose scores are -s and s, each column has half of the odds:
+// softmax(-z/2, z/2) is 1/(1 + e^z), 1/(1 + e^-z).
+func newPlattNodes(m *model.Model) *plattNodes {
+	c := m.Calibration
+	if c == nil || c.Method != model.Platt {
+		return nil
+	}
+	if p := c.Classes[0]; len(c.Classes) == 1 {
+		return &plattNodes{[]float64{-p.A / 2, -p.A / 2}, []float64{p.B / 2, -p.B / 2}}
+	}
+	n := new(plattNodes)
+	for _, p := range c.Classes {
+		n.slopes, n.offsets = append(n.slopes, -p.A), append(n.offsets, -p.B)
+	}
+	return n
 }
 
 // wholeNumbers returns the classes as numbers of 64 bits, if all are.

@@ -110,13 +110,18 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 	want := scores
 	name, tolerance := "scores", func(k int) float64 { return rounding(s.m, min(k, len(s.m.Weights)-1), s.rows[r], 0x1p-24) }
 	other, positive := sides(s.m)
-	if s.m.LogOdds() {
+	if s.m.HasProbabilities() {
 		name = "probabilities"
 		columns := make([][]float64, len(scores))
 		largest := 0.0
 		for k, v := range scores {
 			columns[k] = []float64{v}
-			largest = max(largest, tolerance(k))
+			if c := s.m.Calibration; c == nil {
+				largest = max(largest, tolerance(k))
+			} else { // a sum of products is rounded twice more
+				p := c.Classes[k]
+				largest = max(largest, math.Abs(p.A)*tolerance(k)+(math.Abs(p.A*v)+math.Abs(p.B))*0x1p-22)
+			}
 		}
 		want = nil
 		for _, p := range predict.Probabilities(columns, predict.OddsOf(s.m)) {
