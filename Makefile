@@ -19,7 +19,7 @@ LAZY_GC := GOGC=400
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
-.PHONY: build test unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse onnx soak faults mishaps fuzz clean
+.PHONY: build test pages unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse onnx soak faults mishaps fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -28,7 +28,7 @@ build: ## one static binary
 test: ## everything
 	$(MAKE) --jobs=2 --output-sync=line lint asm-check cross
 	$(MAKE) unit
-	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts demo
+	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts pages demo
 	@echo "make test: all passed"
 
 # A run on a CPU with an instruction set fails if its kernels were not exercised.
@@ -76,6 +76,10 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 		export HALFSPACE_ONNXRUNTIME=$(CURDIR)/tmp/onnx; \
 		go test -count=1 -run 'TestONNX' ./exchange $(ONNX) && go test -count=1 -run TestONNXExamples ./internal/cli; \
 	else test $$? = 3; fi
+
+pages: ## reports in a browser, which must neither say anything nor load anything
+	./scripts/need.sh chromium chromium "reports in a browser" || { test $$? = 3; exit; }; \
+	go test -count=1 -run TestHTMLReport ./internal/cli
 
 worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too
 	for arch in s390x ppc64le riscv64; do \

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,6 +23,7 @@ type Evaluation[T kernel.Float] struct {
 	Confusion   *metrics.Confusion   // of the model's classes, in their order
 	Scores      metrics.Scores[T]    // of two classes
 	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
+	Worst       []Miss               // of two classes, the wrong rows farthest from the plane, at most ten
 
 	spec    *schema.Spec
 	odds    predict.Odds
@@ -29,6 +31,33 @@ type Evaluation[T kernel.Float] struct {
 	loss    metrics.Mean
 	brier   metrics.Mean
 	hasOdds bool
+}
+
+// A Miss is a row that is predicted wrongly.
+type Miss struct {
+	Row      int64 // its number, from 0 on
+	Positive bool  // its class is the positive one
+	Score    float64
+}
+
+// mostMisses is how many rows Worst has.
+const mostMisses = 10
+
+// miss adds the wrong rows of a block to Worst.
+func (e *Evaluation[T]) miss(b *block.Block[T], scores []T) {
+	for r, s := range scores {
+		m := Miss{b.First + int64(r), b.Y[r] > 0, float64(s)}
+		if (m.Score > 0) == m.Positive {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(e.Worst, m, func(m, o Miss) int {
+			return cmp.Or(cmp.Compare(math.Abs(o.Score), math.Abs(m.Score)), cmp.Compare(m.Row, o.Row))
+		})
+		if at < mostMisses {
+			e.Worst = slices.Insert(e.Worst, at, m)
+			e.Worst = e.Worst[:min(len(e.Worst), mostMisses)]
+		}
+	}
 }
 
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
@@ -76,6 +105,7 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 	}
 	if len(scores) == 1 {
 		e.Scores.Add(scores[0], b.Y, b.W)
+		e.miss(b, scores[0])
 	}
 	if e.hasOdds {
 		e.loss.Add(predict.LogLosses(scores, b.Y, e.odds), b.W)

@@ -10,10 +10,10 @@ import (
 )
 
 // SVG returns the picture as a file of its own.
-func (f *Figure) SVG(t Theme) string { return f.draw(&t, "halfspace") }
+func (f *Figure) SVG(t Theme) string { return f.draw(&t, "halfspace", usualWidth, usualHeight) }
 
 // Inline returns the picture for a page that has Theme.Style. id is the picture's own on that page: letters and digits.
-func (f *Figure) Inline(id string) string { return f.draw(nil, id) }
+func (f *Figure) Inline(id string) string { return f.draw(nil, id, narrowWidth, narrowHeight) }
 
 // A canvas is an SVG that is drawn.
 type canvas struct {
@@ -25,13 +25,14 @@ type canvas struct {
 
 // Sizes in pixels.
 const (
-	usualWidth, usualHeight = 720, 440
-	letter                  = 6.6 // of a text of 12 pixels, about
-	mostName                = 30  // letters of a name on an axis
-	titleLine, legendLine   = 24, 20
+	usualWidth, usualHeight   = 720, 440
+	narrowWidth, narrowHeight = 520, 380 // on pages, which phones show too
+	letter                    = 6.6      // of a text of 12 pixels, about
+	mostName                  = 30       // letters of a name on an axis
+	titleLine, legendLine     = 24, 20
 )
 
-func (f *Figure) draw(t *Theme, id string) string {
+func (f *Figure) draw(t *Theme, id string, usualWidth, usualHeight int) string {
 	c := &canvas{id: id}
 	c.x, c.y = f.ranges()
 	width, height := float64(orElse(f.Width, usualWidth)), float64(orElse(f.Height, usualHeight))

@@ -37,13 +37,14 @@ var layers = [][]string{
 	{"train/"},
 	{"trace"},
 	{"separable", "fit", "trace/tracefile", "plot"},
+	{"report"},
 	{"internal/measure", "fit/recorded"},
 	{"internal/cli/console", "internal/cli/facts"},
 	{"internal/cli/files"},
 	{"internal/cli/slips"},
 	{"internal/cli/flags"},
 	{"internal/cli/rows"},
-	{"internal/cli/tracing"},
+	{"internal/cli/tracing", "internal/cli/reporting"},
 	{"internal/cli/training", "internal/cli/scoring", "internal/cli/inspecting", "internal/cli/benching", "internal/cli/picturing"},
 	{"internal/cli"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers"},
@@ -68,7 +69,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "calibrate", "train", "train/", "trace", "plot", "separable", "fit"}
+var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "calibrate", "train", "train/", "trace", "plot", "report", "separable", "fit"}
 
 type pkg struct {
 	ImportPath, Dir string

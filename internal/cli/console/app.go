@@ -15,7 +15,8 @@ import (
 type App struct {
 	Stdout *Output
 	Stderr *Patient
-	Kept   string // what an interrupt leaves, as the end of a sentence; may be empty
+	Kept   string   // what an interrupt leaves, as the end of a sentence; may be empty
+	Notes  []string // that were told, for reports
 	ends   []func()
 }
 
@@ -43,7 +44,9 @@ func (a *App) End() {
 
 // Note tells the user about something that isn't an error.
 func (a *App) Note(format string, args ...any) {
-	fmt.Fprintf(a.Stderr, "note: %s\n", say.Line(fmt.Sprintf(format, args...)))
+	note := say.Line(fmt.Sprintf(format, args...))
+	a.Notes = append(a.Notes, note)
+	fmt.Fprintf(a.Stderr, "note: %s\n", note)
 }
 
 // Print writes a result to standard output.

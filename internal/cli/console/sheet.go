@@ -20,7 +20,19 @@ func Finite(v float64) *float64 {
 }
 
 // A Sheet is text for people: lines and tables. Control characters are made visible, and long cells shortened.
-type Sheet struct{ bytes.Buffer }
+type Sheet struct {
+	bytes.Buffer
+	Facts  [][2]string // all pairs
+	Tables []Table
+
+	line string // the last line of prose
+}
+
+// A Table is rows of cells, the first of which names the columns. The caption is the line of prose before it.
+type Table struct {
+	Caption string
+	Rows    [][]string
+}
 
 // longestCell is the most characters of a cell of a table.
 const longestCell = 200
@@ -36,12 +48,14 @@ func (s *Sheet) Line(format string, args ...any) {
 		}
 	}
 	fmt.Fprintf(s, format+"\n", args...)
+	s.line = strings.TrimSpace(fmt.Sprintf(format, args...))
 }
 
 // Pairs adds lines of a name and a value, aligned; the names and values alternate.
 func (s *Sheet) Pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
 	for i := 0; i < len(cells); i += 2 {
+		s.Facts = append(s.Facts, [2]string{cells[i], cells[i+1]})
 		fmt.Fprintf(t, "  %s\t%s\n", say.Line(cells[i]), say.Line(cells[i+1]))
 	}
 	t.Flush() // to a buffer: no error
@@ -49,6 +63,7 @@ func (s *Sheet) Pairs(cells ...string) {
 
 // Table adds rows of cells, columns aligned to the right but the first.
 func (s *Sheet) Table(rows [][]string) {
+	s.Tables = append(s.Tables, Table{strings.TrimSuffix(s.line, ":"), rows})
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -16,6 +16,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -34,6 +35,7 @@ type evalOptions struct {
 	calibration bool
 	roc, pr     string
 	json        bool
+	reporting   reporting.Options
 }
 
 // Eval returns the command that measures how good models are.
@@ -90,6 +92,9 @@ between two others are left out.`,
 		if err := o.Machine.Apply(); err != nil {
 			return err
 		}
+		if err := o.reporting.Check(a, cmd, args, slices.Concat(args, o.models), []string{o.roc, o.pr}); err != nil {
+			return err
+		}
 		return evalAll(cmd.Context(), a, &o, args)
 	}
 	return cmd
@@ -104,6 +109,7 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.calibration, "calibration", false, "Print the calibration table too: how often the positive class came true, by its predicted probability.")
 	f.StringVar(&o.roc, "roc", "", "`FILE` Write the ROC curves of two classes to this file: .csv, .parquet or .arrow.")
 	f.StringVar(&o.pr, "pr", "", "`FILE` Write the precision-recall curves of two classes to this file: .csv, .parquet or .arrow.")
+	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	o.text.AddTo(cmd)
 	o.memory.AddTo(cmd)
@@ -139,11 +145,16 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string
 	if err := curves.write(reports); err != nil {
 		return err
 	}
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case o.json:
 		return a.PrintJSON(evalReports{reports[0], reports})
 	case len(reports) == 1:
-		return a.Print(reports[0].text(o))
+		return a.Print(reports[0].sheet(o).Bytes())
 	}
 	return a.Print(compare(reports, o))
 }
@@ -230,10 +241,12 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	if e.Calibration != nil {
 		r.Calibration = newBins(e.Calibration)
 	}
-	if o.roc != "" {
+	shown := o.reporting.File != "" && len(m.Classes) == 2
+	r.worst, r.calibration = e.Worst, e.Calibration
+	if o.roc != "" || shown {
 		r.roc = e.Scores.ROC()
 	}
-	if o.pr != "" {
+	if o.pr != "" || shown {
 		r.pr = e.Scores.PrecisionRecall()
 	}
 	return r, nil

@@ -41,8 +41,10 @@ type evalReport struct {
 	PerClass         []classReport      `json:"per_class"`
 	Baseline         *fit.Baseline      `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // of two classes and a model with probabilities
-	roc, pr          []metrics.Point    // only with --roc and --pr
-	positive         int                // number of the positive class
+	roc, pr          []metrics.Point    // only with --roc, --pr and --report
+	worst            []fit.Miss
+	calibration      *metrics.Calibration // nil without probabilities
+	positive         int                  // number of the positive class
 }
 
 type classReport struct {
@@ -123,8 +125,8 @@ func (r *evalReport) setThreshold(t *threshold, at float64) {
 }
 
 // text is the report for people.
-func (r *evalReport) text(o *evalOptions) []byte {
-	var s console.Sheet
+func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
+	s := new(console.Sheet)
 	pairs := []string{"errors", r.errorsText()}
 	if len(r.Classes) == 2 {
 		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
@@ -145,12 +147,12 @@ func (r *evalReport) text(o *evalOptions) []byte {
 	}
 	s.Pairs(pairs...)
 	s.Line("")
-	r.confusionTable(&s)
+	r.confusionTable(s)
 	if o.calibration {
 		s.Line("\nHow often the class %s came true, by its predicted probability:\n", r.Positive)
 		s.Table(r.calibrationTable())
 	}
-	return s.Bytes()
+	return s
 }
 
 // errorsText returns the errors, by weight too where rows have weights, and the accuracy with its interval.

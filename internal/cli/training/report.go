@@ -6,14 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/pocket"
+	"halfspace/report"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -127,9 +131,9 @@ func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
 	}
 }
 
-// text is the report for people.
-func (r *Report) text(o *trainOptions, m *model.Model) []byte {
-	var s console.Sheet
+// sheet is the report for people.
+func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
+	s := new(console.Sheet)
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))
 	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
@@ -145,7 +149,7 @@ func (r *Report) text(o *trainOptions, m *model.Model) []byte {
 			s.Line("%s", line)
 		}
 	}
-	return s.Bytes()
+	return s
 }
 
 // course returns the options, convergence and updates.
@@ -273,4 +277,75 @@ func (o *trainOptions) defaultsText() string {
 		text += " --standardize"
 	}
 	return text + " --order " + o.learner.Text("order") + ", without --algo"
+}
+
+// mostVectors is how many classes have a picture of their weights.
+const mostVectors = 6
+
+// page returns the report as a page of HTML.
+func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, paths []string) *report.Page {
+	m := f.Model
+	result := reporting.Result(sheet)
+	if r.TrainErrors != nil {
+		result.Facts = append(result.Facts, [2]string{"accuracy", reporting.Share(r.Rows-*r.TrainErrors, r.Rows) + " on the rows that were learned from"})
+	}
+	if v := r.Validation; v != nil {
+		result.Facts = append(result.Facts, [2]string{"hold-out", reporting.Share(v.Rows-v.Errors, v.Rows) + " on the rows of --validation"})
+	}
+	if advice := r.advice(t.trainOptions); advice != "" {
+		result.Text = strings.Split(advice, "\n")
+	}
+	data := [][2]string{{"rows", say.Count(r.Rows)}, {"features", say.Count(int64(r.Features))}, {"label", m.Label}}
+	if f.Survey != nil {
+		for i, c := range m.Classes {
+			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", say.Plural(f.Survey.Counts[i], "row"), say.Percent(float64(f.Survey.Counts[i])/float64(r.Rows)))})
+		}
+	}
+	hashes := [][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}
+	if sum, err := m.Sum(); err == nil {
+		hashes = append(hashes, [2]string{"SHA-256 of the model", fmt.Sprintf("%x", sum[:])})
+	}
+	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))}
+	p.Sections = append(p.Sections, result, report.Section{Heading: "Pictures", Figures: t.figures(r, m)}, reporting.Data(t.App, paths, data))
+	p.Sections = append(p.Sections, t.follower.Rows()...)
+	p.Sections = append(p.Sections, report.Section{Heading: "Time", Tables: []report.Table{t.stages(r)}}, t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	return p
+}
+
+// figures returns the pictures of a training: its trace, the errors of the pocket, and the weights.
+func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
+	figures := t.follower.Figures()
+	var updates, errors []float64
+	for _, p := range r.Curve {
+		updates, errors = append(updates, float64(p.Update)), append(errors, float64(p.Errors))
+	}
+	if best := plot.Best(updates, errors); best != nil && m.Algorithm != "pocket" {
+		figures = append(figures, best)
+	}
+	for class := range min(mostVectors, len(m.Weights)) {
+		if w := plot.Weights(m, class); w != nil {
+			figures = append(figures, w)
+		}
+	}
+	return figures
+}
+
+// stages returns the times, with the rows that a stage reads and their rate in bytes of blocks.
+func (t *trainer[T]) stages(r *Report) report.Table {
+	table := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "rows", "rate"}}
+	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
+	add := func(name string, seconds float64, rows int64) {
+		row := []string{name, say.Seconds(seconds), "", ""}
+		if rows > 0 && seconds > 0 {
+			row[2], row[3] = say.Count(rows), say.Size(int64(each*float64(rows)/seconds))+"/s"
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	add("load", r.Seconds.Load, r.Rows)
+	if r.Seconds.CrossValidation > 0 {
+		add("cross-validation", r.Seconds.CrossValidation, 0)
+	}
+	add("learn", r.Seconds.Train, r.Visits)
+	add("all", r.Seconds.Total, 0)
+	return table
 }

@@ -15,6 +15,7 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/tracing"
@@ -67,7 +68,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 		noteSurvey(a, o, t.data.Spec(), fitted.Survey)
 	}
 	t.seconds.Total = time.Since(start).Seconds()
-	if bad := t.print(fitted, err != nil); bad != nil {
+	if bad := t.print(ctx, fitted, err != nil, slices.Concat(paths, validationPaths)); bad != nil {
 		return bad
 	}
 	return cmp.Or(err, t.traced)
@@ -127,7 +128,8 @@ type trainer[T kernel.Float] struct {
 	survey           *fit.Survey     // of rows in memory; of a stream, the first pass of the training makes it
 	saved            *checkpoint.Run // nil without --checkpoint
 	seconds          trainSeconds
-	traced           error // of the trace, which ends no training
+	follower         *reporting.Follower // nil without --report
+	traced           error               // of the trace, which ends no training
 }
 
 func (t *trainer[T]) inMemory() bool {
@@ -213,11 +215,10 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
-	tracer, told, err := tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
+	tracer, err := t.trace(ctx, &opt)
 	if err != nil {
 		return nil, err
 	}
-	opt.Trace = told
 	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
@@ -226,6 +227,15 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	}
 	t.traced = tracer.Close()
 	return f, err
+}
+
+// trace has the training told to the trace and the report, if there are any.
+func (t *trainer[T]) trace(ctx context.Context, opt *fit.Options) (tracer *tracing.Tracer, err error) {
+	tracer, opt.Trace, err = tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
+	if err == nil && t.reporting.File != "" {
+		t.follower, opt.Trace = reporting.Follow(opt.Trace)
+	}
+	return tracer, err
 }
 
 // fitOptions returns the options of fit that the command line gives.
@@ -240,7 +250,7 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 }
 
 // print reports how the training went.
-func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
+func (t *trainer[T]) print(ctx context.Context, f *fit.Fitted[T], interrupted bool, paths []string) error {
 	m, learned := f.Model, f.Result
 	r := newReport(t.trainOptions, m)
 	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
@@ -261,10 +271,16 @@ func (t *trainer[T]) print(f *fit.Fitted[T], interrupted bool) error {
 	if r.Validation != nil && t.Storage.Weighted {
 		r.Validation.ErrorWeight = &f.Validation.Weight
 	}
+	sheet := r.sheet(t.trainOptions, m)
+	if t.reporting.File != "" {
+		if err := t.reporting.Write(ctx, t.page(r, f, sheet, paths)); err != nil {
+			return err
+		}
+	}
 	if t.json {
 		return t.PrintJSON(r)
 	}
-	return t.App.Print(r.text(t.trainOptions, m))
+	return t.App.Print(sheet.Bytes())
 }
 
 // detail returns epoch, updates and fewest errors for the progress bar.

@@ -14,6 +14,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/tracing"
@@ -48,6 +49,7 @@ type trainOptions struct {
 	typed        []model.Typed // the options, for the receipt
 	saving       savingOptions
 	tracing      tracing.Options
+	reporting    reporting.Options
 	json         bool
 }
 
@@ -152,6 +154,9 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := o.tracing.Check(a, cmd, o.Storage.Memory.Bytes, append(inputs, o.init), []string{o.out, o.receipt}); err != nil {
 		return nil, nil, err
 	}
+	if err := o.reporting.Check(a, cmd, args, append(inputs, o.init), []string{o.out, o.receipt, o.tracing.File}); err != nil {
+		return nil, nil, err
+	}
 	if err := cmp.Or(o.checkCalibrate(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
@@ -197,6 +202,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")
+	o.reporting.AddFlag(f)
 	o.tracing.AddFlags(f)
 	o.saving.addFlags(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")

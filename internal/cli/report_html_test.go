@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHTMLReport: reports name what was asked and what came out, and hostile names of columns and classes are escaped. The
+// model has the same bytes as without a report.
+func TestHTMLReport(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	data := "\"<b>&\",y\n1,<i>no\n2,<i>no\n3,yes\n5,yes\n4,<i>no\n"
+	if err := os.WriteFile("it's.csv", []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	iris, cancer := filepath.Join(examples, "iris.parquet"), filepath.Join(examples, "breast-cancer.parquet")
+	for name, c := range map[string]struct{ args, want []string }{
+		"hostile": {[]string{"train", "it's.csv", "--label", "y", "--algo", "perceptron", "--out", "h.json"},
+			[]string{`&#39;it&#39;\&#39;&#39;s.csv&#39;`, "&lt;i&gt;no", "&lt;b&gt;&amp;", "Rows most often misclassified", "Updates of the perceptron"}},
+		"svm":    {[]string{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json"}, []string{"Passes over the rows", "95 % interval", "class malignant", "SHA-256 of the model"}},
+		"pocket": {[]string{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json"}, []string{"Errors of the pocket", "Weights of class virginica"}},
+		"grid":   {[]string{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json"}, []string{"The grid, each judged in 5 folds", "cross-validation"}},
+	} {
+		succeed(t, c.args...)
+		out := c.args[len(c.args)-1]
+		plain := readBytes(t, out)
+		succeed(t, append(c.args, "--report", name+".html")...)
+		if !bytes.Equal(plain, readBytes(t, out)) {
+			t.Errorf("%s: the report changes the model", name)
+		}
+		hasAll(t, name+".html", append(c.want, "What was asked", "halfspace train")...)
+	}
+	succeed(t, "eval", "--model", "g.json", cancer, "--report", "eval.html")
+	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows of g.json", "95 % interval")
+	succeed(t, "eval", "--model", "p.json", iris, "--report", "three.html")
+	hasAll(t, "three.html", "150 rows of 3 classes", "class virginica")
+	succeed(t, "eval", "--model", "h.json", "--model", "h.json", "it's.csv", "--report", "two.html")
+	hasAll(t, "two.html", "Evaluation of 2 models")
+	if status, _, stderr := command("eval", "--model", "g.json", cancer, "--report", "eval.txt"); status != exitUsage || !strings.Contains(stderr, ".html") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	browse(t, "hostile.html", "eval.html", "pocket.html")
+}
+
+func hasAll(t *testing.T, path string, want ...string) {
+	t.Helper()
+	page := string(readBytes(t, path))
+	for _, w := range want {
+		if !strings.Contains(page, w) {
+			t.Errorf("%s lacks %q", path, w)
+		}
+	}
+	if strings.Contains(page, "<i>") || strings.Contains(page, "<b>") {
+		t.Errorf("%s has a name that isn't escaped", path)
+	}
+}
+
+// browse shows pages in a browser, if there is one. It fails if the console has a message. The pages forbid every request, so
+// that each would be one.
+func browse(t *testing.T, pages ...string) {
+	t.Helper()
+	browser, err := exec.LookPath("chromium")
+	if err != nil || testing.Short() {
+		t.Log("SKIPPED: no chromium, or a short run")
+		return
+	}
+	for _, page := range pages {
+		path, err := filepath.Abs(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--enable-logging=stderr", "--log-level=0",
+			"--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "--dump-dom", "file://"+path)
+		var out, log bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &log
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %v: %s", page, err, log.String())
+		}
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, "CONSOLE") {
+				t.Errorf("%s: %s", page, line)
+			}
+		}
+		if !strings.Contains(out.String(), "</svg>") || !strings.Contains(out.String(), "</main>") {
+			t.Errorf("%s: the browser made %d bytes of it", page, out.Len())
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package reporting
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"halfspace/internal/say"
+	"halfspace/plot"
+	"halfspace/report"
+	"halfspace/trace"
+)
+
+// A Follower keeps of a trace what a report shows: some points, and how often each row made an update.
+type Follower struct {
+	columns map[string][]float64
+	every   int64 // a point of so many is kept
+	points  int64
+	updates map[int64]int64 // by row; nil if they are too many
+}
+
+// most is how many points are kept, and mostRows how many rows are counted.
+const (
+	most     = 2000
+	mostRows = 1 << 20
+)
+
+// Follow returns options that tell a follower, and whom opt tells. opt may be nil.
+func Follow(opt *trace.Options) (*Follower, *trace.Options) {
+	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
+	both := trace.Options{To: f.add}
+	if opt != nil {
+		both = *opt
+		both.To = func(p trace.Point) {
+			f.add(p)
+			opt.To(p)
+		}
+	}
+	return f, &both
+}
+
+func (f *Follower) add(p trace.Point) {
+	if p.Row >= 0 && f.updates != nil {
+		if f.updates[p.Row]++; len(f.updates) > mostRows {
+			f.updates = nil
+		}
+	}
+	if p.Class > 0 { // of several trainings the first is drawn
+		return
+	}
+	if f.points++; f.points%f.every != 0 {
+		return
+	}
+	set := map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch), "objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient}
+	if p.Row >= 0 {
+		set = map[string]float64{"update": float64(p.Update), "norm": p.Norm, "upper": p.Upper}
+		if p.Dot == p.Dot {
+			set["dot"], set["lower"] = p.Dot, p.Lower
+		}
+		if p.Errors >= 0 {
+			set["errors"] = float64(p.Errors)
+		}
+	}
+	for name, v := range set {
+		f.columns[name] = append(f.columns[name], v)
+	}
+	if len(f.columns["update"]) >= most {
+		for name, values := range f.columns {
+			kept := values[:0]
+			for i := 1; i < len(values); i += 2 {
+				kept = append(kept, values[i])
+			}
+			f.columns[name] = kept
+		}
+		f.every *= 2
+	}
+}
+
+// Figures returns the pictures of the training.
+func (f *Follower) Figures() (all []*plot.Figure) {
+	for _, figure := range []*plot.Figure{plot.Learning(f.columns), plot.Errors(f.columns)} {
+		if figure != nil {
+			all = append(all, figure)
+		}
+	}
+	return all
+}
+
+// Rows returns the section of the rows that made the most updates, none if no updates are known.
+func (f *Follower) Rows() []report.Section {
+	if len(f.updates) == 0 {
+		return nil
+	}
+	rows := slices.SortedFunc(maps.Keys(f.updates), func(a, b int64) int {
+		return cmp.Or(cmp.Compare(f.updates[b], f.updates[a]), cmp.Compare(a, b))
+	})
+	const shown = 10
+	t := report.Table{Caption: "Rows most often misclassified during the training", Head: []string{"row", "updates"}}
+	for _, r := range rows[:min(len(rows), shown)] {
+		t.Rows = append(t.Rows, []string{say.Count(r), say.Count(f.updates[r])})
+	}
+	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t},
+		Text: []string{fmt.Sprintf("%s made updates. Rows are numbered from 0 among those that were learned from.", say.Plural(int64(len(rows)), "row"))}}}
+}

@@ -1,0 +1,95 @@
+package scoring
+
+import (
+	"fmt"
+	"math"
+
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/reporting"
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/report"
+)
+
+// page returns the reports as a page of HTML.
+func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *report.Page {
+	first := reports[0]
+	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", say.Plural(first.Rows, "row"), len(first.Classes))}
+	var hashes [][2]string
+	var roc, pr []plot.Curve
+	for i, r := range reports {
+		result := reporting.Result(r.sheet(o))
+		if len(reports) > 1 {
+			p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
+			result.Heading += " of " + r.Model
+		}
+		p.Sections = append(p.Sections, result)
+		if sum, err := models[i].Sum(); err == nil {
+			hashes = append(hashes, [2]string{"SHA-256 of " + r.Model, fmt.Sprintf("%x", sum[:])})
+		}
+		if r.AUC != nil && len(r.roc) > 0 {
+			name := r.Model
+			if len(reports) == 1 {
+				name = ""
+			}
+			average := math.NaN()
+			if r.AveragePrecision != nil {
+				average = *r.AveragePrecision
+			}
+			roc, pr = append(roc, plot.Curve{Name: name, Points: r.roc, Figure: *r.AUC}), append(pr, plot.Curve{Name: name, Points: r.pr, Figure: average})
+		}
+	}
+	pictures := report.Section{Heading: "Pictures"}
+	if roc != nil {
+		pictures.Figures = append(pictures.Figures, plot.ROC(roc...), plot.PrecisionRecall(pr...))
+	}
+	for i, r := range reports {
+		for _, f := range r.figures(models[i]) {
+			if len(reports) > 1 {
+				f.Title += " of " + r.Model
+			}
+			pictures.Figures = append(pictures.Figures, f)
+		}
+	}
+	if pictures.Figures != nil {
+		p.Sections = append(p.Sections, pictures)
+	}
+	var classes [][2]string
+	for i, c := range first.Classes {
+		classes = append(classes, [2]string{"class " + c.Text, say.Plural(first.PerClass[i].Rows, "row")})
+	}
+	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
+	for _, r := range reports {
+		p.Sections = append(p.Sections, r.misses()...)
+	}
+	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
+	return p
+}
+
+// figures returns the calibration and the weights.
+func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
+	if r.calibration != nil {
+		all = append(all, plot.Calibration(r.calibration.Bins()))
+	}
+	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
+		all = append(all, w)
+	}
+	return all
+}
+
+// misses returns the section of the wrong rows that are farthest from the plane; none if there are none.
+func (r *evalReport) misses() []report.Section {
+	if len(r.worst) == 0 {
+		return nil
+	}
+	t := report.Table{Caption: "Wrong rows of " + r.Model + " with the largest scores", Head: []string{"row", "class", "score"}}
+	for _, m := range r.worst {
+		class := r.Classes[1-r.positive]
+		if m.Positive {
+			class = r.Classes[r.positive]
+		}
+		t.Rows = append(t.Rows, []string{say.Count(m.Row), class.Text, say.Real(m.Score)})
+	}
+	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. The prediction is the other class."}}}
+}

@@ -1,0 +1,128 @@
+// Package report writes pages of HTML about a training or an evaluation. A page is one file that refers to nothing else
+// and has no script. It suits phones, paper, dark mode and screen readers.
+package report
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"halfspace/internal/say"
+	"halfspace/plot"
+)
+
+// A Page is a report.
+type Page struct {
+	Title    string
+	Lead     string // one sentence below the title
+	Sections []Section
+}
+
+// A Section is a part of a page under a heading. What is empty is left out.
+type Section struct {
+	Heading string
+	Text    []string    // paragraphs
+	Facts   [][2]string // names and values
+	Tables  []Table
+	Code    string // as it is typed
+	Figures []*plot.Figure
+}
+
+// A Table has names of its columns, and rows. The first cell of a row names it.
+type Table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+}
+
+// style is the page's own style sheet.
+const style = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:#fff;color:#1b1f24}` +
+	`main{max-width:1180px;margin:auto;padding:1rem}h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}` +
+	`.lead{font-size:1.1rem;margin-top:0}nav a{margin-right:1rem;display:inline-block;padding:.3rem 0}a{color:#0b5cad}a:focus-visible,[tabindex]:focus-visible{outline:3px solid #d55e00;outline-offset:2px}` +
+	`table{border-collapse:collapse}h3{font-size:1rem;margin:1.2rem 0 .2rem}th,td{padding:.25rem .8rem .25rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #d8dee4}` +
+	`.n td,.n thead th:not(:first-child){text-align:right;font-variant-numeric:tabular-nums}.facts th{font-weight:600;white-space:nowrap}.facts td{overflow-wrap:anywhere}.wide{overflow-x:auto}` +
+	`pre{padding:.8rem;background:#f3f5f7;white-space:pre-wrap;overflow-wrap:anywhere}.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,500px),1fr));gap:1rem;align-items:start}` +
+	`figure{margin:0}svg{max-width:100%;height:auto;display:block}@media print{nav{display:none}section,figure{break-inside:avoid}}` +
+	`@media screen and (prefers-color-scheme:dark){body{background:#0d1117;color:#f0f6fc}a{color:#7cc4f5}th,td{border-color:#30363d}pre{background:#161b22}}`
+
+// HTML returns the page.
+func (p *Page) HTML() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"+
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>%s%s</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n",
+		text(p.Title), style, plot.Page.Style(), text(p.Title))
+	paragraph(&s, ` class="lead"`, p.Lead)
+	s.WriteString("<nav aria-label=\"Sections\">\n")
+	for i, section := range p.Sections {
+		fmt.Fprintf(&s, "<a href=\"#s%d\">%s</a>\n", i+1, text(section.Heading))
+	}
+	s.WriteString("</nav>\n</header>\n")
+	for i := range p.Sections {
+		p.Sections[i].write(&s, i+1)
+	}
+	s.WriteString("</main>\n</body>\n</html>\n")
+	return s.String()
+}
+
+// text returns a text for HTML, with control characters made visible.
+func text(s string) string { return html.EscapeString(say.Visible(s)) }
+
+func paragraph(s *strings.Builder, attribute, t string) {
+	if t != "" {
+		fmt.Fprintf(s, "<p%s>%s</p>\n", attribute, text(t))
+	}
+}
+
+func (section *Section) write(s *strings.Builder, number int) {
+	fmt.Fprintf(s, "<section aria-labelledby=\"s%d\">\n<h2 id=\"s%d\">%s</h2>\n", number, number, text(section.Heading))
+	for _, t := range section.Text {
+		paragraph(s, "", t)
+	}
+	if len(section.Facts) > 0 {
+		fmt.Fprintf(s, "<table class=\"facts\" aria-labelledby=\"s%d\">\n", number)
+		for _, f := range section.Facts {
+			fmt.Fprintf(s, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", text(f[0]), text(f[1]))
+		}
+		s.WriteString("</table>\n")
+	}
+	for i := range section.Tables {
+		section.Tables[i].write(s, fmt.Sprintf("s%d-t%d", number, i+1))
+	}
+	if section.Code != "" {
+		fmt.Fprintf(s, "<pre><code>%s</code></pre>\n", text(section.Code))
+	}
+	if len(section.Figures) > 0 {
+		s.WriteString("<div class=\"figures\">\n")
+		for i, f := range section.Figures {
+			fmt.Fprintf(s, "<figure>\n%s</figure>\n", f.Inline(fmt.Sprintf("f%dx%d", number, i+1)))
+		}
+		s.WriteString("</div>\n")
+	}
+	s.WriteString("</section>\n")
+}
+
+func (t *Table) write(s *strings.Builder, id string) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	if t.Caption != "" {
+		fmt.Fprintf(s, "<h3 id=\"%s\">%s</h3>\n", id, text(t.Caption))
+	}
+	fmt.Fprintf(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">\n<table class=\"n\" aria-labelledby=\"%s\">\n<thead><tr>", id, id)
+	for _, name := range t.Head {
+		fmt.Fprintf(s, "<th scope=\"col\">%s</th>", text(name))
+	}
+	s.WriteString("</tr></thead>\n<tbody>\n")
+	for _, row := range t.Rows {
+		for i, cell := range row {
+			switch i {
+			case 0:
+				fmt.Fprintf(s, "<tr><th scope=\"row\">%s</th>", text(cell))
+			default:
+				fmt.Fprintf(s, "<td>%s</td>", text(cell))
+			}
+		}
+		s.WriteString("</tr>\n")
+	}
+	s.WriteString("</tbody>\n</table>\n</div>\n")
+}
