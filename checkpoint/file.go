@@ -28,6 +28,7 @@ const maxFile = 64 << 30
 type image struct {
 	number   int64 // of the checkpoint in its run
 	saved    int64 // Unix seconds
+	spent    int64 // nanoseconds of learning until then
 	finished bool  // the run has ended, and its result was kept
 	facts    []fact
 	parts    []record
@@ -45,6 +46,7 @@ type record struct {
 func (m *image) walk(w *Walk) {
 	w.Int(&m.number)
 	w.Int(&m.saved)
+	w.Int(&m.spent)
 	w.Bool(&m.finished)
 	List(w, &m.facts, func(f *fact) {
 		w.Text(&f.name)

@@ -55,6 +55,14 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 	return true, nil
 }
 
+// Before returns Run.Before, for a learner whose state has no Clock.
+func (p *Part) Before() time.Duration {
+	if p == nil {
+		return 0
+	}
+	return p.run.Before()
+}
+
 // Read is the function Read for a state that was part of the state of the learner. Its error names the folder.
 func (p *Part) Read(data []byte, state func(*Walk)) error {
 	if err := Read(data, state); err != nil {
@@ -96,6 +104,9 @@ func (p *Part) Mark(epochs, visits int64, state func(*Walk)) {
 		return
 	}
 	p.now.epochs, p.now.visits, p.now.state = epochs, visits, data
+	if r := p.run; !r.start.IsZero() {
+		r.now.spent = int64(r.before + time.Since(r.start))
+	}
 	if p.run.changed = true; due {
 		p.run.write()
 	}

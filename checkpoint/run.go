@@ -46,12 +46,14 @@ type Run struct {
 	was     []fact // of the checkpoint that the run goes on from
 	early   bool   // that has no part of a learner: all facts may not be known
 	parts   map[int64]*Part
-	changed bool   // the states aren't those that were saved last
-	kept    string // file of the last checkpoint of this run; "": none
-	began   int64  // number of the checkpoint that was found at the start; 0: none
-	written int    // checkpoints
-	at      int64  // visits of the checkpoint that the run goes on from: the most of a part
-	from    int64  // when that was saved
+	changed bool          // the states aren't those that were saved last
+	kept    string        // file of the last checkpoint of this run; "": none
+	began   int64         // number of the checkpoint that was found at the start; 0: none
+	written int           // checkpoints
+	at      int64         // visits of the checkpoint that the run goes on from: the most of a part
+	from    int64         // when that was saved
+	before  time.Duration // of learning, until then
+	start   time.Time     // of learning in this run; zero: it hasn't begun
 	told    sync.Once
 	odd     sync.Once // tells of a state that can't be saved
 	stays   sync.Once // tells of an older checkpoint that can't be removed
@@ -129,7 +131,7 @@ func (r *Run) goOn(from *image) {
 		r.parts[rec.id] = &Part{run: r, now: rec, last: rec.epochs, from: rec.state}
 		r.at = max(r.at, rec.visits)
 	}
-	r.from = from.saved
+	r.from, r.before = from.saved, max(0, time.Duration(from.spent))
 }
 
 // tell notes where the run goes on, once.
@@ -196,6 +198,14 @@ func (r *Run) Resumed() (visits int64, ok bool) {
 	return r.at, r.resumed
 }
 
+// Before returns the time of learning before the checkpoint that the run goes on from.
+func (r *Run) Before() time.Duration {
+	if r == nil {
+		return 0
+	}
+	return r.before
+}
+
 // Same records data or an option by its name. It is an error if the run goes on from a checkpoint with another value.
 // All calls come before the first checkpoint that has the part of a learner.
 func (r *Run) Same(name, value string) error {
@@ -233,6 +243,9 @@ func (r *Run) Part(id int64) *Part {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if id >= 0 && r.start.IsZero() {
+		r.start = time.Now()
+	}
 	if r.parts[id] == nil {
 		r.parts[id] = &Part{run: r, now: record{id: id}}
 	}

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -205,25 +204,9 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 	t.Helper()
 	learn := func(ctx context.Context, run *checkpoint.Run) ([]byte, string, error) {
 		learner, opt := fit.Describe(name), fit.Options{Checkpoint: run, Receipt: new(model.Receipt)}
-		settings, path := learner.New(), 0
+		settings := learner.New()
 		settings.Shared().Workers = 1 + rand.IntN(3)
-		for _, option := range options {
-			name, value, _ := strings.Cut(option, "=")
-			switch name {
-			case "multiclass":
-				opt.Multiclass = value
-				continue
-			case "grid":
-				opt.CV = &fit.CV{Folds: 3, Score: fit.ByF1, Grid: []fit.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
-				continue
-			case "path":
-				path, _ = strconv.Atoi(value)
-				continue
-			}
-			if err := learner.Option(name).Set(settings, value); err != nil {
-				t.Fatal(err)
-			}
-		}
+		path := set(t, learner, settings, &opt, options)
 		l := fit.New(learner, settings)
 		if path > 0 {
 			p, err := fit.FollowPath(ctx, src, l, path, fit.CV{Folds: 3, Score: fit.ByAUC}, opt)

@@ -1,18 +1,44 @@
 package fit_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
+	"halfspace/train"
 )
+
+// set sets options of a training, each an option of the learner, multiclass, the grid of a cross-validation, or the points of a path. It
+// returns the latter.
+func set(t *testing.T, learner *train.Learner, settings train.Settings, opt *fit.Options, options []string) (path int) {
+	t.Helper()
+	for _, option := range options {
+		switch name, value, _ := strings.Cut(option, "="); name {
+		case "multiclass":
+			opt.Multiclass = value
+		case "grid":
+			opt.CV = &fit.CV{Folds: 3, Score: fit.ByF1, Grid: []fit.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
+		case "path":
+			path, _ = strconv.Atoi(value)
+		default:
+			if err := learner.Option(name).Set(settings, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return path
+}
 
 // TestResumeDual is TestResume of the dual forms, with and without windows.
 func TestResumeDual(t *testing.T) {
@@ -89,5 +115,77 @@ func TestResumeJudged(t *testing.T) {
 		}
 		run.Close()
 		cancel()
+	}
+}
+
+// TestClockJumps: a clock that jumps by an hour each time a training reports its progress changes no model. Those hours count after a
+// resume too, up to the state that was saved.
+func TestClockJumps(t *testing.T) {
+	for _, c := range []struct {
+		learner, options  string
+		features, classes int
+	}{
+		{"averaged", "order=shuffle", 5, 2}, {"pocket", "", 5, 2}, {"passive-aggressive", "", 5, 3}, {"dual", "", 5, 2}, {"averaged", "multiclass=ovr", 4, 3},
+		{"logistic", "", 9, 2}, {"logistic", "solver=lbfgs", 9, 3}, {"logistic", "solver=sgd", 9, 2}, {"logistic", "l1=1", 30, 2}, {"logistic", "solver=truncated l2=0.01", 60, 2},
+		{"logistic", "multiclass=ovr", 9, 3}, {"svm", "loss=hinge", 9, 2}, {"svm", "loss=hinge multiclass=joint", 5, 3}, {"svm", "l2=0.001", 40, 2},
+		{"svm", "loss=hinge", 16_400, 2}, {"logistic", "l1=0.1", 16_400, 2},
+	} {
+		t.Run(fmt.Sprintf("%s_%s_%d", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.features), func(t *testing.T) {
+			rows := noise[float32](400, c.features, c.classes)
+			if c.features > 1000 {
+				rows = testrows.Sparse(noise[float32](40, c.features, c.classes))
+			}
+			dir, want, slept := t.TempDir(), []byte(nil), 0.0
+			synctest.Test(t, func(t *testing.T) {
+				for _, stop := range []int{0, 5, -1} {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					var run *checkpoint.Run
+					if stop != 0 {
+						var err error
+						if run, err = checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true}); err != nil {
+							t.Fatal(err)
+						}
+						defer run.Close()
+					}
+					learner, opt := fit.Describe(c.learner), fit.Options{Checkpoint: run}
+					settings := learner.New()
+					calls := 0
+					settings.Shared().Workers = 1
+					settings.Shared().Progress = func(train.Progress) {
+						if calls++; stop > 0 {
+							time.Sleep(time.Hour)
+							slept++
+						}
+						if calls == stop {
+							cancel()
+						}
+					}
+					set(t, learner, settings, &opt, strings.Fields(c.options))
+					f, err := fit.Learn(ctx, rows, fit.New(learner, settings), opt)
+					if stop > 0 {
+						if run.Close(); !errors.Is(err, context.Canceled) {
+							t.Fatalf("it ended after %d reports: %v", calls, err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					var file bytes.Buffer
+					if _, err := f.Model.WriteTo(&file); err != nil {
+						t.Fatal(err)
+					}
+					if stop == 0 {
+						want = file.Bytes()
+					} else if !bytes.Equal(file.Bytes(), want) {
+						t.Error("another model")
+					}
+					if hours := f.Result.Seconds / 3600; stop < 0 && (hours != math.Round(hours) || hours < 1 || hours > slept) {
+						t.Errorf("it took %v of %v hours", hours, slept)
+					}
+				}
+			})
+		})
 	}
 }

@@ -53,7 +53,7 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 			return nil, err
 		}
 	}
-	all.Seconds = time.Since(start).Seconds()
+	all.Seconds = (j.opt.Checkpoint.Before() + time.Since(start)).Seconds()
 	late := train.Evaluate(after, j.src, j.workers(), all)
 	if late != nil && after.Err() == nil {
 		return nil, late

@@ -72,7 +72,7 @@ func (t *Task[T]) Learn(ctx context.Context) (*Solution, error) {
 	loss := t.Of(t.Rows)
 	s := t.search(loss, start)
 	w, err := t.minimise(ctx, s, loss)
-	r := &Solution{Steps: s.Steps, Seconds: time.Since(start).Seconds()}
+	r := &Solution{Steps: s.Steps, Seconds: (t.Checkpoint.Before() + time.Since(start)).Seconds()}
 	if err != nil {
 		if ctx.Err() == nil || s.Steps == 0 {
 			return nil, err

@@ -30,7 +30,7 @@ func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S],
 		return nil, errWeightless
 	}
 	r := &Result[T]{Solver: Truncated, Exact: slices.Clone(s.W)}
-	r.Updates, r.Seconds, r.Interrupted = s.Steps, time.Since(start).Seconds(), err != nil
+	r.Updates, r.Seconds, r.Interrupted = s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
 	if r.Interrupted {
 		ctx = after
 	}

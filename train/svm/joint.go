@@ -31,7 +31,7 @@ func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 		return nil, err
 	}
 	r := &Result[T]{Exact: slices.Clone(s.W)}
-	r.Epochs, r.Visits, r.Updates, r.Seconds, r.Interrupted = s.Passes, s.Visits, s.Steps, time.Since(start).Seconds(), err != nil
+	r.Epochs, r.Visits, r.Updates, r.Seconds, r.Interrupted = s.Passes, s.Visits, s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
 	for i, v := range s.W {
 		r.Weights = append(r.Weights, T(v))
 		s.W[i] = float64(r.Weights[i])

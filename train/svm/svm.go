@@ -155,7 +155,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if r == nil {
 		return nil, err
 	}
-	r.Seconds = time.Since(start).Seconds()
+	r.Seconds = (opt.Checkpoint.Before() + time.Since(start)).Seconds()
 	if err == nil {
 		err = r.round(ctx, src, opt)
 	}
