@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"math"
-	"sort"
 
 	"halfspace/kernel"
 )
@@ -36,8 +35,10 @@ var edges = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 // The zero value has no rows.
 type Calibration struct {
 	bins [Bins]struct {
-		rows                int64
-		probabilities, hits Mean
+		rows             int64
+		ones, hits       int64 // rows of weight 1, and the positive ones among them
+		weight, positive Sum   // of the other rows, and of the positive ones among them
+		probabilities    Sum   // of all rows, by weight
 	}
 }
 
@@ -47,14 +48,22 @@ func (c *Calibration) Add(probability float64, positive bool, weight float64) {
 	if probability != probability {
 		return
 	}
-	b := &c.bins[sort.SearchFloat64s(edges, probability)]
-	b.rows++
-	hit := [1]float64{}
-	if positive {
-		hit[0] = 1
+	i := 0
+	for i < len(edges) && probability > edges[i] {
+		i++
 	}
-	b.probabilities.Add([]float64{probability}, []float64{weight})
-	b.hits.Add(hit[:], []float64{weight})
+	b := &c.bins[i]
+	b.rows++
+	b.probabilities.Add(float64(probability * weight))
+	if weight == 1 {
+		if b.ones++; positive {
+			b.hits++
+		}
+		return
+	}
+	if b.weight.Add(weight); positive {
+		b.positive.Add(weight)
+	}
 }
 
 // A Bin is the rows whose predicted probability is above Low and at most High. The first bin has those of 0 too.
@@ -71,8 +80,9 @@ func (c *Calibration) Bins() []Bin {
 	all := make([]Bin, Bins)
 	for i := range all {
 		b := &c.bins[i]
-		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: b.rows, Weight: b.hits.Weight(),
-			Probability: b.probabilities.Value(), Share: b.hits.Value()}
+		weight, positive := float64(b.ones)+b.weight.Value(), float64(b.hits)+b.positive.Value()
+		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: b.rows, Weight: weight,
+			Probability: b.probabilities.Value() / weight, Share: positive / weight}
 	}
 	return all
 }

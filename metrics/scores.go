@@ -86,19 +86,40 @@ func (s *side[T]) Swap(i, k int) {
 	s.weights[i], s.weights[k] = s.weights[k], s.weights[i]
 }
 
-// take adds to sum the weights of the rows before row n whose score is at least that one. It returns the number of rows
-// that are left.
-func (s *side[T]) take(n int, at T, sum *Sum) int {
-	first := n
-	for ; n > 0 && !less(s.scores[n-1], at); n-- {
-		if s.weights != nil {
-			sum.Add(s.weights[n-1])
+// weight returns the weight of all rows.
+func (s *side[T]) weight() float64 {
+	if s.weights == nil {
+		return float64(len(s.scores))
+	}
+	var sum Sum
+	for _, w := range s.weights {
+		sum.Add(w)
+	}
+	return sum.Value()
+}
+
+// A taken is the rows of a side from the highest score down to some one.
+type taken[T kernel.Float] struct {
+	*side[T]
+	left int // rows that aren't taken
+	sum  Sum // of the weights, where rows have some
+}
+
+// take takes the rows whose score is at least that one.
+func (t *taken[T]) take(at T) {
+	for ; t.left > 0 && !less(t.scores[t.left-1], at); t.left-- {
+		if t.weights != nil {
+			t.sum.Add(t.weights[t.left-1])
 		}
 	}
-	if s.weights == nil && n < first {
-		sum.Add(float64(first - n))
+}
+
+// weight returns the weight of the rows that are taken.
+func (t *taken[T]) weight() float64 {
+	if t.weights == nil {
+		return float64(len(t.scores) - t.left)
 	}
-	return n
+	return t.sum.Value()
 }
 
 // less orders scores as slices.Sort does.
@@ -118,29 +139,23 @@ func (p Point) Precision() float64 { return p.TruePositives / (p.TruePositives +
 func (s *Scores[T]) points() iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		s.sort()
-		p, n := len(s.positive.scores), len(s.negative.scores)
-		var positive, negative Sum
-		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p > 0 || n > 0); {
+		p, n := &taken[T]{side: &s.positive, left: len(s.positive.scores)}, &taken[T]{side: &s.negative, left: len(s.negative.scores)}
+		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p.left > 0 || n.left > 0); {
 			var at T
-			if n == 0 || p > 0 && less(s.negative.scores[n-1], s.positive.scores[p-1]) {
-				at = s.positive.scores[p-1]
+			if n.left == 0 || p.left > 0 && less(n.scores[n.left-1], p.scores[p.left-1]) {
+				at = p.scores[p.left-1]
 			} else {
-				at = s.negative.scores[n-1]
+				at = n.scores[n.left-1]
 			}
-			p, n = s.positive.take(p, at, &positive), s.negative.take(n, at, &negative)
-			point = Point{float64(at), negative.Value(), positive.Value()}
+			p.take(at)
+			n.take(at)
+			point = Point{float64(at), n.weight(), p.weight()}
 		}
 	}
 }
 
 // last returns the point of all rows.
-func (s *Scores[T]) last() (last Point) {
-	var positive, negative Sum
-	lowest := T(math.NaN())
-	s.positive.take(len(s.positive.scores), lowest, &positive)
-	s.negative.take(len(s.negative.scores), lowest, &negative)
-	return Point{math.NaN(), negative.Value(), positive.Value()}
-}
+func (s *Scores[T]) last() Point { return Point{math.NaN(), s.negative.weight(), s.positive.weight()} }
 
 // AUC returns the area under the ROC curve: the probability that a random positive row has a higher score than a random
 // negative one. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It is NaN unless there are rows

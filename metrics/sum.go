@@ -1,7 +1,5 @@
 package metrics
 
-import "math"
-
 // A Sum adds numbers up exactly, and rounds once (Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast
 // robust geometric predicates"). So it doesn't depend on the order of the numbers. The zero value is the sum of none.
 type Sum struct {
@@ -13,11 +11,9 @@ type Sum struct {
 func (s *Sum) Add(x float64) {
 	kept := s.parts[:0]
 	for _, y := range s.parts {
-		if math.Abs(x) < math.Abs(y) {
-			x, y = y, x
-		}
 		high := x + y
-		if low := y - (high - x); low != 0 {
+		rest := high - x // Knuth's exact sum: x + y = high + low
+		if low := (x - (high - rest)) + (y - rest); low != 0 {
 			kept = append(kept, low)
 		}
 		x = high
