@@ -42,7 +42,7 @@ func documents(t *testing.T) []string {
 //
 // A block "console" has lines that begin with "$ ", each followed by what the command prints. A line "..." stands for any lines, and a
 // command without output is only run. A line that ends in <<'END' goes on to the line END. Times, sizes of memory and what else depends on the computer are not compared. A block "sh" has
-// commands alone. A program in Python is written to the file that the line before it names. Commands of make and go are not run here: their targets and packages must exist.
+// commands alone. A picture that a command draws must be the one that the document shows under its name. A program in Python is written to the file that the line before it names. Commands of make and go are not run here: their targets and packages must exist.
 func TestDocuments(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector sees the same commands in other tests")
@@ -54,6 +54,7 @@ func TestDocuments(t *testing.T) {
 			text := read(t, path)
 			d := &document{t: t, dir: shell(t)}
 			updated := d.run(text)
+			d.pictures(filepath.Dir(path), text)
 			if updated != text {
 				if err := os.WriteFile(path, []byte(updated), 0o600); err != nil {
 					t.Fatal(err)
@@ -90,6 +91,26 @@ func (d *document) run(text string) string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
+}
+
+// picture finds the pictures that a document shows.
+var picture = regexp.MustCompile(`!\[[^]]*\]\(([^)]*\.svg)\)`)
+
+// pictures compares the pictures of a document with those that its commands wrote under the same names.
+func (d *document) pictures(dir, text string) {
+	for _, m := range picture.FindAllStringSubmatch(text, -1) {
+		shown := filepath.Join(dir, filepath.FromSlash(m[1]))
+		drawn, err := os.ReadFile(filepath.Join(d.dir, filepath.Base(shown)))
+		switch {
+		case err != nil: // no command of the document draws it
+		case *updateDocs:
+			if err := os.WriteFile(shown, drawn, 0o600); err != nil {
+				d.t.Error(err)
+			}
+		case read(d.t, shown) != string(drawn):
+			d.t.Errorf("%s isn't what the commands draw: run the tests with -update-docs", shown)
+		}
+	}
 }
 
 // write writes the lines of a program that the document shows, for later commands.
