@@ -79,6 +79,8 @@ func recordedOf[T kernel.Float](t *testing.T, rows testrows.Table, name string, 
 			opt.Balanced = true
 		case "multiclass":
 			opt.Multiclass = value
+		case "calibrate":
+			opt.Calibrate = value
 		default:
 			err = learner.Option(name).Set(settings, value)
 		}
