@@ -110,3 +110,16 @@ func Best(updates, errors []float64) *Figure {
 		Series: []Series{{Shape: Steps, X: updates, Y: errors}}, Height: 320,
 		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", say.Count(int64(errors[0])), say.Count(int64(errors[last])), say.Plural(int64(updates[last]), "update"))}
 }
+
+// Mistakes draws the share of mistakes among the first rows, as package fit counts them at powers of two.
+func Mistakes(rows, mistakes []float64) *Figure {
+	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning", X: Axis{Name: "rows, as a power of ten"},
+		Y: Axis{Name: "share", zero: true}, Series: []Series{{X: log10(rows)}}}
+	for i, n := range rows {
+		f.Series[0].Y = append(f.Series[0].Y, mistakes[i]/n)
+	}
+	if last := len(rows) - 1; last >= 0 {
+		f.Text = fmt.Sprintf("%s among %s.", say.Plural(int64(mistakes[last]), "mistake"), say.Plural(int64(rows[last]), "row"))
+	}
+	return f
+}

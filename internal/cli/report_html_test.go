@@ -47,7 +47,13 @@ func TestHTMLReport(t *testing.T) {
 	if status, _, stderr := command("eval", "--model", "g.json", cancer, "--report", "eval.txt"); status != exitUsage || !strings.Contains(stderr, ".html") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	browse(t, "hostile.html", "eval.html", "pocket.html")
+	succeed(t, "check", filepath.Join(examples, "iris-setosa.parquet"), "--label", "setosa", "--report", "check.html")
+	hasAll(t, "check.html", "A plane separates", "Weights of the plane", "halfspace check")
+	succeed(t, "check", filepath.Join(examples, "iris-versicolor-virginica.parquet"), "--label", "species", "--report", "no.html")
+	hasAll(t, "no.html", "No plane separates", "is zero, exactly")
+	succeed(t, "online", cancer, "--label", "diagnosis", "--out", "o.json", "--report", "online.html")
+	hasAll(t, "online.html", "Mistakes so far", "Each row was predicted")
+	browse(t, "online.html", "check.html", "hostile.html", "eval.html", "pocket.html")
 }
 
 func hasAll(t *testing.T, path string, want ...string) {

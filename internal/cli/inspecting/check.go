@@ -17,6 +17,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
@@ -28,7 +29,8 @@ import (
 
 type checkOptions struct {
 	rows.Options
-	json bool
+	json      bool
+	reporting reporting.Options
 }
 
 //go:embed verify.py
@@ -72,6 +74,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
   halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
 	}
 	o.AddTo(cmd, "float64", "float32")
+	o.reporting.AddFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Storage.Access = train.Nested // there are many passes, and a pocket at the end
@@ -81,6 +84,9 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
+			return err
+		}
+		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
 			return err
 		}
 		if o.Dtype.Value == "float64" {
@@ -116,10 +122,15 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	_, inMemory := data.Source.(*block.Data[T])
 	r.Streamed = !inMemory
 	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, o.page(a, r, paths)); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		return a.PrintJSON(r)
 	}
-	return a.Print(r.text())
+	return a.Print(r.sheet().Bytes())
 }
 
 // oneVersusRest makes two classes of more: that of --positive, and the rest.
@@ -267,8 +278,8 @@ func angle(v, w []float64) float64 {
 }
 
 // text is the report for people.
-func (r *CheckReport) text() []byte {
-	var s console.Sheet
+func (r *CheckReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
 	verdict := "undecided"
 	switch {
 	case r.Separable != nil && *r.Separable:
@@ -322,7 +333,7 @@ func (r *CheckReport) text() []byte {
 		s.Table(rows)
 		s.Line("\n--json prints the weights as fractions.")
 	}
-	return s.Bytes()
+	return s
 }
 
 // fraction returns a short fraction as it is, and a long one in a few digits.

@@ -144,7 +144,7 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(&r)
 	}
-	if err := a.Print(r.text()); err != nil || r.Separable == nil {
+	if err := a.Print(r.sheet().Bytes()); err != nil || r.Separable == nil {
 		return err
 	}
 	return a.Print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))

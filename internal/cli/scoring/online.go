@@ -17,6 +17,7 @@ import (
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
@@ -32,6 +33,7 @@ type onlineOptions struct {
 	label, model, positive string
 	features, exclude      []string
 	noBias, json           bool
+	reporting              reporting.Options
 	eta                    float64
 	algo                   flags.Choice
 	learner                *fit.Learner // nil: the perceptron
@@ -85,7 +87,7 @@ doesn't say how many features it has.`,
 		if err != nil {
 			return err
 		}
-		if err := files.Claim(a, o.out, paths); err != nil {
+		if err := cmp.Or(files.Claim(a, o.out, paths), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
 			return err
 		}
 		if o.out == "" {
@@ -115,6 +117,7 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	addOnlineOptions(cmd)
 	flags.AddChoice(cmd, &o.dtype, "dtype", "`float32|float64` Type of the numbers to compute with.", "float32", "float64")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
+	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	o.text.AddTo(cmd)
 	o.memory.AddTo(cmd)
@@ -274,19 +277,25 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 		}
 	}
 	bar.End()
-	print := func() error { return a.Print(r.text()) }
-	if o.json {
-		print = func() error { return a.PrintJSON(r) }
-	}
-	if printed := print(); printed != nil {
-		return printed
-	}
-	return err
+	return cmp.Or(o.print(ctx, a, f.Model, r, paths), err)
 }
 
-// text is the report for people.
-func (r *onlineReport) text() []byte {
-	var s console.Sheet
+// print prints the report, and writes it as HTML where that is asked for.
+func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Model, r *onlineReport, paths []string) error {
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, o.page(a, m, r, paths)); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.sheet().Bytes())
+}
+
+// sheet is the report for people.
+func (r *onlineReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
 	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
 	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
 	if r.LogLoss != nil {
@@ -318,5 +327,5 @@ func (r *onlineReport) text() []byte {
 		pairs = append(pairs, "model", *r.Model)
 	}
 	s.Pairs(pairs...)
-	return s.Bytes()
+	return s
 }

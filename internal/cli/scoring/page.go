@@ -93,3 +93,23 @@ func (r *evalReport) misses() []report.Section {
 	}
 	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. The prediction is the other class."}}}
 }
+
+// page returns how the learning went as a page of HTML.
+func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *report.Page {
+	result := reporting.Result(r.sheet())
+	result.Tables[0].Caption = "Mistakes so far"
+	var rows, mistakes []float64
+	for _, p := range r.Progressive {
+		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
+	}
+	pictures := report.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
+	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
+		pictures.Figures = append(pictures.Figures, w)
+	}
+	var hashes [][2]string
+	if sum, err := m.Sum(); err == nil {
+		hashes = append(hashes, [2]string{"SHA-256 of the model", fmt.Sprintf("%x", sum[:])})
+	}
+	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
+		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", say.Count(r.Rows)}, {"label", m.Label}}), o.reporting.Asked(), o.reporting.Repeat(hashes...)}}
+}

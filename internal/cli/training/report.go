@@ -306,7 +306,11 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 		hashes = append(hashes, [2]string{"SHA-256 of the model", fmt.Sprintf("%x", sum[:])})
 	}
 	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))}
-	p.Sections = append(p.Sections, result, report.Section{Heading: "Pictures", Figures: t.figures(r, m)}, reporting.Data(t.App, paths, data))
+	p.Sections = append(p.Sections, result)
+	if figures := t.figures(r, m); figures != nil {
+		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: figures})
+	}
+	p.Sections = append(p.Sections, reporting.Data(t.App, paths, data))
 	p.Sections = append(p.Sections, t.follower.Rows()...)
 	p.Sections = append(p.Sections, report.Section{Heading: "Time", Tables: []report.Table{t.stages(r)}}, t.reporting.Asked(), t.reporting.Repeat(hashes...))
 	return p
