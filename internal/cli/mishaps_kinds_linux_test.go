@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -273,14 +274,53 @@ func changedCache(t *testing.T) func(*rand.Rand) (end, lost string) {
 	}
 }
 
-// littleMemory bounds the address space of a training. It is done, or it ends in whatever way, and leaves no output half written.
+// littleSpace bounds the address space of a training.
+func littleSpace(t *testing.T) func(*rand.Rand) (end, lost string) {
+	return shortOf(t, func(rng *rand.Rand, cmd *exec.Cmd) {
+		cmd.Env = append(cmd.Env, addressSpace+"="+fmt.Sprint(600<<20+rng.Int64N(3600<<20)))
+	})
+}
+
+// littleMemory runs a training in a control group with little memory.
 func littleMemory(t *testing.T) func(*rand.Rand) (end, lost string) {
+	group, limit := memoryGroup(t)
+	return shortOf(t, func(rng *rand.Rand, cmd *exec.Cmd) {
+		if err := os.WriteFile(limit, []byte(fmt.Sprint(4<<20+rng.Int64N(100<<20))), 0); err != nil {
+			t.Fatal(err)
+		}
+		enter := exec.Command("sh", append([]string{"-c", `echo $$ > "$0"/cgroup.procs && exec "$@"`, group, cmd.Path}, cmd.Args[1:]...)...)
+		enter.Env = cmd.Env
+		*cmd = *enter
+	})
+}
+
+// memoryGroup makes a control group, and returns its folder and the file with the limit of its memory. It skips the test where it can't.
+func memoryGroup(t *testing.T) (group, limit string) {
+	for folder, file := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
+		group = filepath.Join(folder, fmt.Sprint("halfspace-test-", os.Getpid()))
+		if os.Mkdir(group, 0o755) != nil {
+			continue
+		}
+		limit = filepath.Join(group, file)
+		if _, err := os.Stat(limit); err == nil { // the system makes it, unless the folder is none of groups
+			t.Cleanup(func() { os.Remove(group) })
+			return group, limit
+		}
+		os.Remove(group)
+	}
+	t.Skip("SKIPPED: little memory: no control group can be made here: run it as root where one has a limit of memory")
+	return "", ""
+}
+
+// shortOf bounds what a training may take. It is done, or it ends in whatever way, and leaves no output half written.
+func shortOf(t *testing.T, bound func(*rand.Rand, *exec.Cmd)) func(*rand.Rand) (end, lost string) {
 	w := place(t, ample(t, "80000"), "--algo", "averaged", "--order", "shuffle", "--epochs", "3", "--receipt", "DIR/r.json", "--cache", "DIR/cache")
 	return func(rng *rand.Rand) (end, lost string) {
 		w.reset(t)
 		cmd := w.program(t, w.args...)
+		bound(rng, cmd)
 		var stderr bytes.Buffer
-		cmd.Env, cmd.Stderr = append(cmd.Env, addressSpace+"="+fmt.Sprint(600<<20+rng.Int64N(1<<30))), &stderr
+		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -289,6 +329,8 @@ func littleMemory(t *testing.T) func(*rand.Rand) (end, lost string) {
 			return "done", w.finished(t, "m.json", "r.json", "cache")
 		case status == exitFailed && oneError(stderr.String()):
 			end = "refused"
+		case status == -1 && stderr.Len() == 0:
+			end = "ended by the system"
 		case status == exitUsage || status == -1 || status == 134:
 			end = "ended by the runtime"
 		default:

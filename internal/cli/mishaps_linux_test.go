@@ -40,7 +40,8 @@ var mishaps = []mishap{
 	{"full disk", "no file may be larger than a random number of bytes, of every command that writes", 24, 2000, fullDisk},
 	{"changed data", "a file of data is cut, written to, replaced or removed while it is streamed", 6, 200, changed},
 	{"changed cache", "a cache is cut or written to while it is read", 3, 100, changedCache},
-	{"little address space", "`ulimit -v` of 0.6 to 1.6 GiB", 1, 30, littleMemory},
+	{"little address space", "`ulimit -v` of 0.6 to 4.1 GiB", 2, 100, littleSpace},
+	{"little memory", "a control group of 4 to 104 MiB", 2, 100, littleMemory},
 	{"a flipped bit of data", "in a CSV, svmlight, Arrow or Parquet file; `verify` with a receipt, which names the runs of rows that differ, and no other", 40, 10000, flippedData},
 	{"a flipped bit of a model or receipt", "which must be refused", 60, 10000, flippedResults},
 	{"a flipped bit of a state", "a cache, or the last checkpoint with `--resume`", 20, 2000, flippedStates},
@@ -103,6 +104,8 @@ flipped bits is a process of its own, hit at a random moment. These count as los
 - another model than that of a run without a mishap
 - an error of more than a line, but for that of the runtime where address space is missing
 - a file that is left after the next run
+
+The clock has no row: ` + "`TestClockJumps`" + ` of package fit has it jump by an hour at each report of 16 trainings, which end in the same bytes.
 
 Processor: %s.
 
