@@ -80,10 +80,10 @@ func Plot(a *console.App) *cobra.Command {
 trace and errors take the file of train --trace. The others take --model, and
 all but weights take labelled data too. Pictures follow the reader's light or
 dark mode. Their colours suit colour-blind eyes.`,
-		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out m.json
+		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out iris.json
   halfspace plot trace t.csv --out trace.svg
-  halfspace plot weights --model m.json --out weights.svg
-  halfspace plot roc examples/iris-setosa.parquet --model m.json --out roc.svg`,
+  halfspace plot weights --model iris.json --out weights.svg
+  halfspace plot roc examples/iris-setosa.parquet --model iris.json --out roc.svg`,
 		ValidArgs: names,
 	}
 	f := cmd.Flags()
