@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 
 	"halfspace/internal/say"
 )
@@ -15,14 +17,27 @@ import (
 type App struct {
 	Stdout *Output
 	Stderr *Patient
-	Kept   string   // what an interrupt leaves, as the end of a sentence; may be empty
-	Notes  []string // that were told, for reports
+	Kept   string // what an interrupt leaves, as the end of a sentence; may be empty
 	ends   []func()
+	notes  *notes
+}
+
+// notes are what was told, for reports. Trainings of several classes may tell at once.
+type notes struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// Notes returns what Note has told so far.
+func (a *App) Notes() []string {
+	a.notes.mu.Lock()
+	defer a.notes.mu.Unlock()
+	return slices.Clone(a.notes.all)
 }
 
 // New returns an app that writes to stdout and stderr. After the end of ctx, it waits for readers of pipes no longer than a grace time.
 func New(ctx context.Context, stdout, stderr io.Writer) *App {
-	return &App{Stdout: &Output{to: &Patient{ctx: ctx, w: stdout}}, Stderr: &Patient{ctx: ctx, w: stderr}}
+	return &App{Stdout: &Output{to: &Patient{ctx: ctx, w: stdout}}, Stderr: &Patient{ctx: ctx, w: stderr}, notes: new(notes)}
 }
 
 // A UsageError is an error of the command line itself, not of the files that it names.
@@ -45,7 +60,9 @@ func (a *App) End() {
 // Note tells the user about something that isn't an error.
 func (a *App) Note(format string, args ...any) {
 	note := say.Line(fmt.Sprintf(format, args...))
-	a.Notes = append(a.Notes, note)
+	a.notes.mu.Lock()
+	a.notes.all = append(a.notes.all, note)
+	a.notes.mu.Unlock()
 	fmt.Fprintf(a.Stderr, "note: %s\n", note)
 }
 

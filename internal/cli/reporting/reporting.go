@@ -112,7 +112,7 @@ func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 		names += ", " + say.Size(bytes)
 	}
 	s.Facts = append([][2]string{{"files", names}}, s.Facts...)
-	for _, n := range a.Notes {
+	for _, n := range a.Notes() {
 		s.Facts = append(s.Facts, [2]string{"note", n})
 	}
 	return s
