@@ -138,6 +138,7 @@ func TestResumeSolvers(t *testing.T) {
 		{"svm", "path=5 l1=1", 6, 2},
 		{"svm", "l1=3", 9, 2},
 		{"svm", "", 300, 2},
+		{"svm", "loss=hinge l2=0.1", 300, 2},
 		{"svm", "", 9, 2},
 		{"svm", "l2=0.001", 40, 2},
 		{"svm", "", 7, 3},
