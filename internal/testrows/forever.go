@@ -8,7 +8,8 @@ type Table struct {
 	Y []string
 }
 
-// Forever returns rows that are the same forever: noisy ones of two runs, noisy ones of three classes, and bits.
+// Forever returns rows that are the same forever: noisy ones of two runs, noisy ones of three classes,
+// bits, and noisy ones of more columns than a Hessian is taken for.
 func Forever() map[string]Table {
 	state := uint32(1)
 	random := func(n uint32) uint32 { // Knuth and Lewis' generator
@@ -41,5 +42,16 @@ func Forever() map[string]Table {
 		bits.X, bits.Y = append(bits.X, x), append(bits.Y, fmt.Sprint(word&0b10110 != 0))
 	}
 	rows["bits"] = bits
+	var wide Table
+	for range 700 {
+		x, sum := make([]float64, 270), float64(random(400))/100-2
+		for range 12 {
+			k := random(270)
+			x[k] = float64(random(600))/200 - 1.5
+			sum += float64(x[k] * float64(k%5))
+		}
+		wide.X, wide.Y = append(wide.X, x), append(wide.Y, fmt.Sprint(sum > 0))
+	}
+	rows["wide"] = wide
 	return rows
 }
