@@ -74,7 +74,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
 			echo "$$word: ONNX files: npm could not install the runtime" >&2; exit $$status; }; \
 		export HALFSPACE_ONNXRUNTIME=$(CURDIR)/tmp/onnx; \
-		go test -count=1 -run 'TestONNX' ./exchange $(ONNX) && go test -count=1 -run TestONNXExamples ./internal/cli; \
+		go test -count=1 -run 'TestONNX' ./exchange $(ONNX) && go test -count=1 -run TestONNX ./internal/cli; \
 	else test $$? = 3; fi
 
 pages: ## reports in a browser, which must neither say anything nor load anything

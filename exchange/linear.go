@@ -3,6 +3,7 @@
 //
 // The input of what they write is a number for each of the model's features, in the order of model.Model.FeatureName, as it is in the data.
 // A column of numbers is one feature. A category is 1 where a row has it, else 0. Standardization is part of the written weights.
+// WriteONNXColumns writes a file that takes the columns of the data instead.
 package exchange
 
 import (

@@ -153,8 +153,7 @@ func rounding(m *model.Model, k int, row []float64, u float64) float64 {
 
 // centerOf returns the magnitude of what is taken from feature i.
 func centerOf(m *model.Model, i int) float64 {
-	for k := range m.Preprocessing.Columns {
-		c := &m.Preprocessing.Columns[k]
+	for _, c := range m.Spec().Columns() {
 		if i < c.Width() {
 			if len(c.Center) == 0 {
 				return 0

@@ -42,7 +42,10 @@ const (
 // row, as int64 where all classes are such numbers, else as text. The output "probabilities", float32 [N, C], has the probability of each class; a
 // model without probabilities, or with isotonic ones, has "scores" in its place. Of two classes, the first column is the class that isn't positive, and its score is that
 // of the positive class times -1. The metadata has the names of features and classes. Errors are those of WriteC, and weights that float32 can't hold.
-func WriteONNX(w io.Writer, m *model.Model) error {
+func WriteONNX(w io.Writer, m *model.Model) error { return writeONNX(w, m, false) }
+
+// writeONNX is WriteONNX, or WriteONNXColumns.
+func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	l, err := newLinear(m)
 	if err != nil {
 		return err
@@ -60,10 +63,17 @@ func WriteONNX(w io.Writer, m *model.Model) error {
 	if err != nil {
 		return err
 	}
+	var g graph
+	if byColumn {
+		if err := g.addColumns(m); err != nil {
+			return err
+		}
+	}
+	g.add(m, l, order, coefficients, intercepts)
 	var file message
 	file.number(modelIR, onnxIR)
 	file.text(modelProducer, "halfspace")
-	file.message(modelGraph, graph(m, l, order, coefficients, intercepts))
+	file.message(modelGraph, g.proto)
 	for _, set := range []struct {
 		domain  string
 		version uint64
@@ -113,59 +123,94 @@ func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err
 	return coefficients, intercepts, nil
 }
 
-// graph returns the GraphProto.
-func graph(m *model.Model, l *linear, order []schema.Class, coefficients, intercepts []float32) message {
-	var g message
-	x, output := "X", "scores"
+// A graph is a GraphProto.
+type graph struct {
+	proto  message
+	inputs map[string]bool // names of those that are columns of the data; nil: X is the input
+}
+
+// own returns the name of a tensor that is no input: the given one, with underscores after it while an input has that name. No two given
+// names differ in such underscores.
+func (g *graph) own(name string) string {
+	for g.inputs[name] {
+		name += "_"
+	}
+	return name
+}
+
+// node adds a node between tensors inside the graph.
+func (g *graph) node(domain, operator string, inputs, outputs []string, attributes ...message) {
+	for _, names := range [][]string{inputs, outputs} {
+		for i, name := range names {
+			names[i] = g.own(name)
+		}
+	}
+	g.proto.message(graphNode, node(domain, operator, inputs, outputs, attributes...))
+}
+
+// constant adds a row of float32 for the nodes.
+func (g *graph) constant(name string, numbers []float64) {
+	g.proto.message(graphInitializer, tensor(g.own(name), numbers))
+}
+
+// add adds the nodes that make the outputs of X, and the outputs. X is an input unless columns are.
+func (g *graph) add(m *model.Model, l *linear, order []schema.Class, coefficients, intercepts []float32) {
+	x, output := "X", outputName(m)
 	if l.missing != nil { // NaN and infinities give way to numbers
-		g.message(graphNode, node("", "IsNaN", []string{x}, []string{"nan"}))
-		g.message(graphNode, node("", "IsInf", []string{x}, []string{"infinite"}))
-		g.message(graphNode, node("", "Or", []string{"nan", "infinite"}, []string{"missing"}))
-		g.message(graphNode, node("", "Where", []string{"missing", "means", x}, []string{"filled"}))
+		g.node("", "IsNaN", []string{x}, []string{"nan"})
+		g.node("", "IsInf", []string{x}, []string{"infinite"})
+		g.node("", "Or", []string{"nan", "infinite"}, []string{"missing"})
+		g.node("", "Where", []string{"missing", "means", x}, []string{"filled"})
 		x = "filled"
 	}
-	transform, scores := "NONE", output
+	transform, scores := "NONE", "scores"
 	platt := newPlattNodes(m)
 	apart := len(order) > 2 && (m.Options.Multiclass != model.Joint || platt != nil) // each class has logarithms of odds of its own
-	switch {
-	case platt != nil || m.LogOdds() && apart:
-		output, scores = "probabilities", "scores"
-	case m.LogOdds():
-		output, scores, transform = "probabilities", "probabilities", "SOFTMAX"
+	if output != scores && platt == nil && !apart {
+		scores, transform = output, "SOFTMAX"
 	}
 	labels, whole := wholeNumbers(order)
 	element, attribute := uint64(elementInt64), ints("classlabels_ints", labels)
 	if !whole {
-		element, attribute = elementString, texts("classlabels_strings", order)
+		element, attribute = elementString, texts("classlabels_strings", classTexts(order))
 	}
-	g.message(graphNode, node(onnxDomain, "LinearClassifier", []string{x}, []string{"label", scores}, attribute, floats("coefficients", coefficients),
-		floats("intercepts", intercepts), integer("multi_class", 1), word("post_transform", transform)))
+	g.node(onnxDomain, "LinearClassifier", []string{x}, []string{"label", scores}, attribute, floats("coefficients", coefficients),
+		floats("intercepts", intercepts), integer("multi_class", 1), word("post_transform", transform))
 	if platt != nil {
-		g.message(graphNode, node("", "Mul", []string{scores, "slopes"}, []string{"scaled"}))
-		g.message(graphNode, node("", "Add", []string{"scaled", "offsets"}, []string{"odds"}))
+		g.node("", "Mul", []string{scores, "slopes"}, []string{"scaled"})
+		g.node("", "Add", []string{"scaled", "offsets"}, []string{"odds"})
 		scores = "odds"
 	}
 	switch {
 	case apart && output != scores: // sigmoid(s) divided by their sum is softmax(log sigmoid(s)), and log sigmoid(s) is -softplus(-s)
-		g.message(graphNode, node("", "Neg", []string{scores}, []string{"negated"}))
-		g.message(graphNode, node("", "Softplus", []string{"negated"}, []string{"losses"}))
-		g.message(graphNode, node("", "Neg", []string{"losses"}, []string{"logs"}))
-		g.message(graphNode, node("", "Softmax", []string{"logs"}, []string{output}))
+		g.node("", "Neg", []string{scores}, []string{"negated"})
+		g.node("", "Softplus", []string{"negated"}, []string{"losses"})
+		g.node("", "Neg", []string{"losses"}, []string{"logs"})
+		g.node("", "Softmax", []string{"logs"}, []string{output})
 	case output != scores:
-		g.message(graphNode, node("", "Softmax", []string{scores}, []string{output}))
+		g.node("", "Softmax", []string{scores}, []string{output})
 	}
-	g.text(graphName, "halfspace")
+	g.proto.text(graphName, "halfspace")
 	if l.missing != nil {
-		g.message(graphInitializer, tensor("means", l.missing))
+		g.constant("means", l.missing)
 	}
 	if platt != nil {
-		g.message(graphInitializer, tensor("slopes", platt.slopes))
-		g.message(graphInitializer, tensor("offsets", platt.offsets))
+		g.constant("slopes", platt.slopes)
+		g.constant("offsets", platt.offsets)
 	}
-	g.message(graphInput, value("X", elementFloat, m.Width()))
-	g.message(graphOutput, value("label", element, 0))
-	g.message(graphOutput, value(output, elementFloat, len(order)))
-	return g
+	if g.inputs == nil {
+		g.proto.message(graphInput, value("X", elementFloat, m.Width()))
+	}
+	g.proto.message(graphOutput, value("label", element, 0))
+	g.proto.message(graphOutput, value(output, elementFloat, len(order)))
+}
+
+// outputName returns the name of the output beside the label.
+func outputName(m *model.Model) string {
+	if c := m.Calibration; m.LogOdds() || c != nil && c.Method == model.Platt {
+		return "probabilities"
+	}
+	return "scores"
 }
 
 // plattNodes are the numbers that make logarithms of odds of scores, a column each: slope*score + offset.
@@ -198,6 +243,14 @@ func wholeNumbers(classes []schema.Class) ([]int64, bool) {
 		}
 	}
 	return all, true
+}
+
+func classTexts(classes []schema.Class) []string {
+	list := make([]string, len(classes))
+	for k, c := range classes {
+		list[k] = c.Text
+	}
+	return list
 }
 
 // A message is the bytes of a message of protocol buffers.
@@ -308,10 +361,10 @@ func ints(name string, numbers []int64) message {
 	return a
 }
 
-func texts(name string, classes []schema.Class) message {
+func texts(name string, list []string) message {
 	a := attribute(name, areTexts)
-	for _, c := range classes {
-		a.text(attributeTexts, c.Text)
+	for _, text := range list {
+		a.text(attributeTexts, text)
 	}
 	return a
 }

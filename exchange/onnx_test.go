@@ -3,7 +3,6 @@ package exchange
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -22,14 +21,43 @@ import (
 
 var update = flag.Bool("update", false, "record the hashes of ONNX files that a runtime took")
 
-// onnxBytes returns the ONNX file of a model.
-func onnxBytes(t *testing.T, m *model.Model) []byte {
+// An onnxFile is the file of a sample with what a runtime reads.
+type onnxFile struct {
+	sample
+	bytes  []byte
+	inputs []onnxInput
+}
+
+// An onnxInput is an input in testdata/run.mjs.
+type onnxInput struct {
+	Name    string   `json:"name"`
+	Columns int      `json:"columns"`
+	Text    bool     `json:"text"`
+	Values  []string `json:"values"`
+}
+
+// jsNumber returns a float32 as JavaScript reads it.
+func jsNumber(v float64) string {
+	return strings.Replace(strconv.FormatFloat(float64(float32(v)), 'g', -1, 64), "Inf", "Infinity", 1)
+}
+
+// onnxFiles returns the files of all samples: those with one input, then those with an input for each column.
+func onnxFiles(t *testing.T, rows int) (all []onnxFile) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := WriteONNX(&b, m); err != nil {
-		t.Fatal(err)
+	for _, s := range samples(t, rows) {
+		var b bytes.Buffer
+		if err := WriteONNX(&b, s.m); err != nil {
+			t.Fatal(err)
+		}
+		x := onnxInput{Name: "X", Columns: s.m.Width()}
+		for _, row := range s.rows {
+			for _, v := range row {
+				x.Values = append(x.Values, jsNumber(v))
+			}
+		}
+		all = append(all, onnxFile{s, b.Bytes(), []onnxInput{x}})
 	}
-	return b.Bytes()
+	return append(all, columnFiles(t, rows)...)
 }
 
 // TestONNXRecorded: the ONNX file of every sample is the one that TestONNX ran.
@@ -38,41 +66,38 @@ func TestONNXRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := onnxHashes(t, samples(t, 1)); got != string(want) {
+	if got := onnxHashes(onnxFiles(t, 1)); got != string(want) {
 		t.Errorf("other files than testdata/onnx.txt has: run make onnx ONNX=-update, and read the difference\n%s", got)
 	}
 }
 
-// onnxHashes returns a line for each sample: its name and the hash of its file.
-func onnxHashes(t *testing.T, all []sample) string {
+// onnxHashes returns a line for each file: its name and its hash.
+func onnxHashes(all []onnxFile) string {
 	var b strings.Builder
-	for _, s := range all {
-		fmt.Fprintf(&b, "%s %x\n", s.name, sha256.Sum256(onnxBytes(t, s.m)))
+	for _, f := range all {
+		fmt.Fprintf(&b, "%s %x\n", f.name, sha256.Sum256(f.bytes))
 	}
 	return b.String()
 }
 
-// TestONNX runs the ONNX file of every sample in onnxruntime-web, on 10,240 rows, and holds labels and scores against those of package predict.
+// TestONNX runs the ONNX files of every sample in onnxruntime-web, on 320 rows each, and holds labels and scores against those of package predict.
 func TestONNX(t *testing.T) {
 	modules := os.Getenv("HALFSPACE_ONNXRUNTIME")
 	if modules == "" {
 		t.Skip("make onnx runs it, with HALFSPACE_ONNXRUNTIME")
 	}
 	const rows = 320
-	all, dir := samples(t, rows), t.TempDir()
+	all, dir := onnxFiles(t, rows), t.TempDir()
 	var in bytes.Buffer
-	for i := range all {
-		s := &all[i]
-		file, data := filepath.Join(dir, s.name+".onnx"), filepath.Join(dir, s.name+".rows")
-		put(t, file, onnxBytes(t, s.m))
-		var b []byte
-		for _, row := range s.rows {
-			for _, v := range row {
-				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
-			}
+	for _, f := range all {
+		file, inputs := filepath.Join(dir, f.name+".onnx"), filepath.Join(dir, f.name+".json")
+		put(t, file, f.bytes)
+		data, err := json.Marshal(f.inputs)
+		if err != nil {
+			t.Fatal(err)
 		}
-		put(t, data, b)
-		fmt.Fprintln(&in, file, data, s.m.Width())
+		put(t, inputs, data)
+		fmt.Fprintln(&in, file, inputs)
 	}
 	c := exec.Command("node", "testdata/run.mjs", modules)
 	c.Stdin, c.Stderr = &in, os.Stderr
@@ -85,11 +110,10 @@ func TestONNX(t *testing.T) {
 		t.Fatalf("%d lines for %d rows", len(lines), len(all)*rows)
 	}
 	for i, line := range lines {
-		s, r := &all[i/rows], i%rows
-		checkONNX(t, s, r, strings.Split(line, "\t"))
+		checkONNX(t, &all[i/rows].sample, i%rows, strings.Split(line, "\t"))
 	}
 	if *update && !t.Failed() {
-		put(t, "testdata/onnx.txt", []byte(onnxHashes(t, all)))
+		put(t, "testdata/onnx.txt", []byte(onnxHashes(all)))
 	}
 }
 

@@ -1,5 +1,6 @@
-// Runs ONNX files on rows: node run.mjs NODE_MODULES, with lines "MODEL ROWS COLUMNS" on standard input. ROWS is a file of little-endian float32.
-// It prints a line for each row: the label as JSON, then the scores.
+// Runs ONNX files on rows: node run.mjs NODE_MODULES, with lines "MODEL INPUTS" on standard input. INPUTS is a JSON file: an array of inputs, each with
+// "name", "columns", "text" (true or false) and "values", all rows one after the other as texts. It prints a line for each row: the name of the output
+// beside the label, the label as JSON, then the numbers of that output.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -9,11 +10,14 @@ const ort = require("onnxruntime-web");
 ort.env.wasm.numThreads = 1;
 ort.env.logLevel = "error";
 for (const line of readFileSync(0, "utf8").trim().split("\n")) {
-  const [model, rows, columns] = line.split(" ");
+  const [model, inputs] = line.split(" ");
   const session = await ort.InferenceSession.create(readFileSync(model));
-  const bytes = readFileSync(rows);
-  const x = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-  const out = await session.run({ X: new ort.Tensor("float32", x, [x.length / columns, Number(columns)]) });
+  const feeds = {};
+  for (const { name, columns, text, values } of JSON.parse(readFileSync(inputs, "utf8"))) {
+    const shape = [values.length / columns, columns];
+    feeds[name] = text ? new ort.Tensor("string", values, shape) : new ort.Tensor("float32", Float32Array.from(values, Number), shape);
+  }
+  const out = await session.run(feeds);
   const name = session.outputNames[1];
   const { data, dims } = out[name];
   const lines = [];

@@ -33,6 +33,7 @@ func targets() []*target {
 		{flag: "c", name: "C99", write: exchange.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
 		{flag: "go", name: "a Go package", write: exchange.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports nothing."},
 		{flag: "onnx", name: "ONNX", write: unnamed(exchange.WriteONNX), help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
+		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(exchange.WriteONNXColumns), help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
 		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(exchange.WriteLIBLINEAR), help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
 	}
 }
@@ -47,14 +48,15 @@ func Export(a *console.App) *cobra.Command {
 	all := targets()
 	var memory flags.Size
 	cmd := &cobra.Command{
-		Use:   "export MODEL --c FILE|--go FILE|--onnx FILE|--liblinear FILE [options]",
+		Use:   "export MODEL --c FILE|--go FILE|--onnx FILE|--onnx-columns FILE|--liblinear FILE [options]",
 		Short: "Write a model for other programs",
 		Long: `Export writes a linear model in formats that run without halfspace. Several
 formats may be written at once; - writes to standard output.
 
 The input of each is the model's features in their order, as they are in the
 data. Export folds --standardize of the training into the weights. A category
-is 1 where a row has it, else 0. Models with kernels or votes can't be
+is 1 where a row has it, else 0. --onnx-columns takes the columns of the data
+instead: its file makes the features. Models with kernels or votes can't be
 exported.`,
 		Example: `  halfspace export m.json --c iris.c
   halfspace export m.json --go iris.go --onnx iris.onnx`,

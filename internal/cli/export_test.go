@@ -2,14 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/csv"
-	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -100,67 +94,4 @@ func TestImport(t *testing.T) {
 			t.Errorf("import %s: status %d, %q; want %q", args, status, stderr, want)
 		}
 	}
-}
-
-// TestONNXExamples: onnxruntime-web gives each row of the examples the label that predict gives it.
-func TestONNXExamples(t *testing.T) {
-	modules := os.Getenv("HALFSPACE_ONNXRUNTIME")
-	if modules == "" {
-		t.Skip("make onnx runs it, with HALFSPACE_ONNXRUNTIME")
-	}
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, e := range [][2]string{{"textbook", "label"}, {"iris", "species"}, {"iris-setosa", "setosa"}, {"iris-versicolor-virginica", "species"}, {"breast-cancer", "diagnosis"}} {
-		data := filepath.Join("..", "..", "examples", e[0]+".parquet")
-		succeed(t, "convert", data, "--out", at("rows.csv"))
-		for _, algo := range []string{"perceptron", "averaged", "svm", "logistic", "lda"} {
-			succeed(t, "train", data, "--label", e[1], "--algo", algo, "--standardize", "--out", at("m.json"))
-			succeed(t, "export", at("m.json"), "--onnx", at("m.onnx"))
-			succeed(t, "predict", "--model", at("m.json"), data, "--out", at("p.csv"))
-			m, err := model.Load(at("m.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows := floatRows(t, at("rows.csv"), m.Features)
-			if err := os.WriteFile(at("rows.f32"), rows, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			c := exec.Command("node", filepath.Join("..", "..", "exchange", "testdata", "run.mjs"), modules)
-			c.Stdin, c.Stderr = strings.NewReader(strings.Join([]string{at("m.onnx"), at("rows.f32"), strconv.Itoa(m.Width())}, " ")), os.Stderr
-			out, err := c.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := "prediction\n"
-			for line := range strings.Lines(string(out)) {
-				label, err := strconv.Unquote(strings.Split(line, "\t")[1])
-				if err != nil {
-					t.Fatal(err)
-				}
-				got += label + "\n"
-			}
-			if want := read(t, at("p.csv")); got != want {
-				t.Errorf("%s of %s: the runtime predicts %q, want %q", algo, e[0], got, want)
-			}
-		}
-	}
-}
-
-// floatRows returns columns of a CSV file as rows of little-endian float32.
-func floatRows(t *testing.T, path string, columns []string) (b []byte) {
-	t.Helper()
-	all, err := csv.NewReader(strings.NewReader(read(t, path))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range all[1:] {
-		for _, name := range columns {
-			v, err := strconv.ParseFloat(row[slices.Index(all[0], name)], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
-		}
-	}
-	return b
 }

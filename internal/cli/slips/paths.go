@@ -38,7 +38,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"},
-		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}} {
+		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}, {"onnx-columns", "written"}} {
 		flag := cmd.Flags().Lookup(f.name)
 		if flag == nil {
 			continue
