@@ -15,7 +15,7 @@ func (l *learner[T]) mark() {
 	l.opt.Checkpoint.Pass(l.epoch, visits, l.state)
 }
 
-// state walks what the training is at: before a window, or between two visits of a stretch without windows. The inner products are not part
+// state walks what the training is at: before a window, or between two visits of a part without windows. The inner products are not part
 // of it.
 func (l *learner[T]) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)

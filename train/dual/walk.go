@@ -37,7 +37,7 @@ type learner[T kernel.Float] struct {
 	epoch  int64 // epochs that are finished
 	window int   // number of the window of the next visit, in an epoch with windows
 	place  int   // in the epoch at which that window begins
-	inside bool  // the classifiers know their next mistakes of a stretch without windows
+	inside bool  // the classifiers know their next mistakes in the rest of the epoch, which has no windows
 
 	start, reported time.Time
 	multiplied      time.Duration // what the inner products of all rows took
@@ -197,9 +197,11 @@ const fewRows = 8 * kernel.ChunkRows
 //
 // During the visits of a window, a mistake updates only the scores of the window's rows. Afterwards all workers update
 // the scores of the other rows, each in the order of the mistakes. So all workers read the matrix from memory.
+//
+// A training may go on with another memory limit. So the visits without windows begin at l.place, and end the epoch once begun.
 func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
-	if l.whole == nil || chunks == nil || l.n <= fewRows {
-		return l.visit(ctx, rows, 0, l.n, []span{{0, l.n}})
+	if l.inside || l.whole == nil || chunks == nil || l.n <= fewRows {
+		return l.visit(ctx, rows, l.place, l.n, []span{{0, l.n}})
 	}
 	for l.place < l.n {
 		l.mark()
@@ -229,7 +231,7 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 			l.seek(m, rows, from, to)
 		}
 	}
-	l.inside = to-from == l.n // there are no windows
+	l.inside = hot[0] == span{0, l.n} // there are no windows
 	for calls := 0; ; calls++ {
 		if l.inside && calls%reportCalls == 0 {
 			l.mark()
