@@ -20,6 +20,7 @@ type linear struct {
 	weights [][]float64
 	bias    []float64
 	missing []float64 // what takes the place of a missing value of each feature; nil: nothing does
+	center  []float64 // what standardization takes from each feature; nil: nothing
 }
 
 // newLinear returns the scores of a model. Standardization is folded into them in float64: (x - c)/s w = x w/s - c w/s.
@@ -40,6 +41,12 @@ func newLinear(m *model.Model) (*linear, error) {
 		sum := 0.0
 		for i, w := range from {
 			center, scale := maker.Scale(i)
+			if center != 0 && l.center == nil {
+				l.center = make([]float64, len(from))
+			}
+			if center != 0 {
+				l.center[i] = center
+			}
 			row[i] = w / scale
 			sum += float64(center * row[i])
 		}

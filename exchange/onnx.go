@@ -90,13 +90,18 @@ func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 }
 
 // narrow returns coefficients and intercepts of a LinearClassifier: of two classes those of either side. Half of them if there are
-// probabilities: softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 + e^-s).
+// probabilities: softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 + e^-s). Its input is x - c, where c is l.center in float32: w.x + b is
+// w.(x - c) + (b + w.c), without terms that are large and cancel out.
 func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err error) {
 	add := func(sign float64, k int) {
 		for _, v := range l.weights[k] {
 			coefficients = append(coefficients, float32(sign*v))
 		}
-		intercepts = append(intercepts, float32(sign*l.bias[k]))
+		intercept := l.bias[k]
+		for i, c := range l.center {
+			intercept += float64(float64(float32(c)) * l.weights[k][i])
+		}
+		intercepts = append(intercepts, float32(sign*intercept))
 	}
 	switch {
 	case len(l.weights) > 1:
@@ -163,6 +168,10 @@ func (g *graph) add(m *model.Model, l *linear, order []schema.Class, coefficient
 		g.node("", "Where", []string{"missing", "means", x}, []string{"filled"})
 		x = "filled"
 	}
+	if l.center != nil {
+		g.node("", "Sub", []string{x, "centers"}, []string{"centered"})
+		x = "centered"
+	}
 	transform, scores := "NONE", "scores"
 	platt := newPlattNodes(m)
 	apart := len(order) > 2 && (m.Options.Multiclass != model.Joint || platt != nil) // each class has logarithms of odds of its own
@@ -193,6 +202,9 @@ func (g *graph) add(m *model.Model, l *linear, order []schema.Class, coefficient
 	g.proto.text(graphName, "halfspace")
 	if l.missing != nil {
 		g.constant("means", l.missing)
+	}
+	if l.center != nil {
+		g.constant("centers", l.center)
 	}
 	if platt != nil {
 		g.constant("slopes", platt.slopes)

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -28,13 +29,13 @@ func TestONNXExamples(t *testing.T) {
 }
 
 // TestONNXCategories: the file with an input for each column takes raw rows with categories of text, numbers and booleans, unknown ones among them, and
-// missing values. Its labels are those of predict.
+// missing values. Its labels and scores are those of predict.
 func TestONNXCategories(t *testing.T) {
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(5, 6))
 	write := func(name string, cities, zips []string) string {
 		var b strings.Builder
-		b.WriteString("city,age,zip,scores_,member,y\n")
+		b.WriteString("city,age,year,zip,scores_,member,y\n")
 		for range 1000 {
 			pick := func(list []string) string { return list[rng.IntN(len(list))] }
 			city, age, zip, member := pick(cities), 20+rng.IntN(60), pick(zips), rng.IntN(2) == 1
@@ -43,7 +44,7 @@ func TestONNXCategories(t *testing.T) {
 			if rng.IntN(10) == 0 {
 				field = ""
 			}
-			fmt.Fprintf(&b, "%s,%s,%s,%v,%t,%s\n", city, field, zip, float32(rng.NormFloat64()), member, y)
+			fmt.Fprintf(&b, "%s,%s,%d,%s,%v,%t,%s\n", city, field, 2000+rng.IntN(5), zip, float32(rng.NormFloat64()), member, y)
 		}
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -72,7 +73,9 @@ type onnxInput struct {
 	Values  []string `json:"values"`
 }
 
-// checkRuntime trains on rows, exports the model by each flag, and holds labels of other rows in onnxruntime-web against those of predict.
+// checkRuntime trains on rows, exports the model by each flag, and holds labels, scores and probabilities of other rows in onnxruntime-web against those of
+// predict: numbers of a row within 1e-5 of the largest of them, or of the mean of these where it is larger: a score of almost 0 is a difference
+// of larger terms in predict too.
 func checkRuntime(t *testing.T, learn, apply string, flags []string, options ...string) {
 	t.Helper()
 	modules := os.Getenv("HALFSPACE_ONNXRUNTIME")
@@ -87,7 +90,11 @@ func checkRuntime(t *testing.T, learn, apply string, flags []string, options ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, "predict", "--model", at("m.json"), apply, "--out", at("p.csv"))
+	args, kind := []string{"predict", "--model", at("m.json"), apply, "--score", "--out", at("p.csv")}, "score"
+	if m.HasProbabilities() {
+		args, kind = append(args, "--proba"), "probability"
+	}
+	succeed(t, args...)
 	want, rows := table(t, at("p.csv")), table(t, at("rows.csv"))
 	for _, flag := range flags {
 		succeed(t, "export", at("m.json"), flag, at("m.onnx"))
@@ -108,12 +115,59 @@ func checkRuntime(t *testing.T, learn, apply string, flags []string, options ...
 		if len(lines) != len(rows)-1 || len(want) != len(rows) {
 			t.Fatalf("%s %q: %d lines for %d rows, and %d predictions", flag, options, len(lines), len(rows)-1, len(want)-1)
 		}
-		for r, line := range lines {
-			if got, label := strings.Split(line, "\t")[1], strconv.Quote(want[r+1][0]); got != label {
-				t.Errorf("%s %q, row %d: the runtime predicts %s, want %s", flag, options, r, got, label)
+		largest := make([]float64, len(lines)) // of each row
+		sum := 0.0
+		for r := range lines {
+			for _, v := range wanted(t, m, want[0], want[r+1], kind) {
+				largest[r] = max(largest[r], math.Abs(v))
 			}
+			sum += largest[r]
+		}
+		for r, line := range lines {
+			tolerance := 1e-5 * max(largest[r], sum/float64(len(lines)))
+			checkLine(t, strings.Split(line, "\t"), want[r+1][0], wanted(t, m, want[0], want[r+1], kind), tolerance)
 		}
 	}
+}
+
+// wanted returns the scores or probabilities of a row of predict, of each class.
+func wanted(t *testing.T, m *model.Model, names, row []string, kind string) []float64 {
+	t.Helper()
+	numbers := make([]float64, 0, len(m.Classes))
+	for i, name := range names {
+		if strings.HasPrefix(name, kind) {
+			numbers = append(numbers, number(t, row[i]))
+		}
+	}
+	if len(numbers) == 1 { // the scores of two classes
+		numbers = []float64{-numbers[0], numbers[0]}
+	}
+	return numbers
+}
+
+// checkLine holds a line of the runtime against a row of predict.
+func checkLine(t *testing.T, got []string, label string, numbers []float64, tolerance float64) {
+	t.Helper()
+	if got[1] != strconv.Quote(label) {
+		t.Errorf("the runtime predicts %s, want %q", got[1], label)
+	}
+	if len(numbers) != len(got)-2 {
+		t.Fatalf("the runtime has %q, want %v", got, numbers)
+	}
+	for k, v := range numbers {
+		if !(math.Abs(number(t, got[2+k])-v) <= tolerance) {
+			t.Errorf("the runtime has %q, want %v within %v", got, numbers, tolerance)
+		}
+	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func table(t *testing.T, path string) [][]string {
