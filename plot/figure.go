@@ -46,17 +46,23 @@ type Series struct {
 	Name      string // in the legend; "": not there
 	Shape     Shape
 	Colour    int // number of the colour; negative: faint
-	Dashed    bool
+	Dash      int // number of the pattern of dashes; 0: none
 	X, Y      []float64
 	Low, High []float64 // of Ranges
 	Size      float64   // of Bars: their width on the X axis
 }
 
-// span widens a range by the numbers that aren't NaN or infinite.
+// farthest is the largest number that an axis reaches, so that the width of its range is finite.
+const farthest = 1e300
+
+// reached returns a number, or the nearest one that an axis reaches.
+func reached(v float64) float64 { return max(-farthest, min(v, farthest)) }
+
+// span widens a range by the numbers that aren't NaN or infinite, as far as an axis reaches.
 func span(from, to float64, values []float64) (float64, float64) {
 	for _, v := range values {
 		if v-v == 0 {
-			from, to = min(from, v), max(to, v)
+			from, to = min(from, reached(v)), max(to, reached(v))
 		}
 	}
 	return from, to
@@ -109,7 +115,8 @@ func (a *Axis) fit(whole bool) {
 	if !(a.From <= a.To) {
 		a.From, a.To = 0, 1
 	}
-	if a.From == a.To {
+	// A float64 has no ticks between numbers that are too close.
+	if largest := max(math.Abs(a.From), math.Abs(a.To)); a.To-a.From < max(1e-12*largest, 1/farthest) {
 		a.From, a.To = a.From-math.Max(1, math.Abs(a.From)/2), a.To+math.Max(1, math.Abs(a.To)/2)
 	}
 	if !whole {
@@ -149,9 +156,15 @@ func (a *Axis) ticks() (at []float64) {
 		}
 		return at
 	}
+	const most = 20 // tickStep makes fewer
 	step := a.between()
-	for k := math.Ceil(a.From/step - 1e-9); k*step <= a.To+step*1e-9; k++ {
-		at = append(at, k*step)
+	first := math.Ceil(a.From/step - 1e-9)
+	for k := range most {
+		v := (first + float64(k)) * step
+		if !(v <= a.To+step*1e-9) {
+			break
+		}
+		at = append(at, v)
 	}
 	return at
 }

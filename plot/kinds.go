@@ -22,9 +22,9 @@ type Curve struct {
 // ROC draws ROC curves of models.
 func ROC(curves ...Curve) *Figure {
 	f := &Figure{Title: "ROC curve", Square: true, Width: 500, Height: 540, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
-		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dashed: true, X: []float64{0, 1}, Y: []float64{0, 1}}}}
+		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: k % len(light.series), Dashed: k > 0}
+		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: k % len(light.series), Dash: k}
 		last := c.Points[len(c.Points)-1]
 		for _, p := range c.Points {
 			s.X, s.Y = append(s.X, p.FalsePositives/last.FalsePositives), append(s.Y, p.TruePositives/last.TruePositives)
@@ -48,7 +48,7 @@ func PrecisionRecall(curves ...Curve) *Figure {
 	f := &Figure{Title: "Precision and recall", Square: true, Width: 500, Height: 540, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
 		Subtitle: "of the positive class, above each threshold"}
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: k % len(light.series), Dashed: k > 0}
+		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: k % len(light.series), Dash: k}
 		last := c.Points[len(c.Points)-1]
 		for _, p := range c.Points {
 			s.X, s.Y = append(s.X, p.TruePositives/last.TruePositives), append(s.Y, p.Precision())
@@ -63,7 +63,7 @@ func PrecisionRecall(curves ...Curve) *Figure {
 func Calibration(bins []metrics.Bin) *Figure {
 	f := &Figure{Title: "Calibration", Square: true, Width: 500, Height: 540, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
 		Subtitle: "with 95 % intervals (Wilson); on the dashed line, predictions are right"}
-	ideal := Series{Colour: -1, Dashed: true, X: []float64{0, 1}, Y: []float64{0, 1}}
+	ideal := Series{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}
 	dots, means := Series{Shape: Dots, Name: "rows in ten bins"}, Series{}
 	f.Series = []Series{ideal}
 	for _, b := range bins {
@@ -81,35 +81,39 @@ func Calibration(bins []metrics.Bin) *Figure {
 }
 
 // Margins draws a histogram of the margins of rows: the label, -1 or +1, times the score, divided by the norm of the
-// weights. Rows with a negative margin are wrong.
-func Margins(margins []float64) *Figure {
+// weights. wrong tells of each row whether its prediction isn't its class. Rows with a negative margin are wrong. Of rows with
+// the margin 0 some are: the wrong ones count in the bar below 0.
+func Margins(margins []float64, wrong []bool) *Figure {
 	const bins = 60
 	axis := Axis{From: math.Inf(1), To: math.Inf(-1)}
 	axis.From, axis.To = span(axis.From, axis.To, margins)
 	axis.From, axis.To = min(axis.From, 0), max(axis.To, 0)
 	axis.fit(true)
 	size := (axis.To - axis.From) / bins
-	// an edge lies at 0, so that no bar has right rows and wrong ones
-	first := math.Floor(axis.From/size) * size
-	right, wrong := Series{Name: "right", Shape: Bars, Size: size}, Series{Name: "wrong", Shape: Bars, Colour: 1, Size: size}
+	below, above := Series{Name: "wrong", Shape: Bars, Colour: 1, Size: size}, Series{Name: "right", Shape: Bars, Size: size}
 	counts, errors := map[int]float64{}, 0
-	for _, m := range margins {
-		if m-m == 0 {
-			counts[int(math.Floor((m-first)/size+1e-9))]++
-		}
-		if m < 0 {
+	for i, m := range margins {
+		if wrong[i] {
 			errors++
 		}
+		if m-m != 0 {
+			continue
+		}
+		k := int(math.Floor(m / size)) // an edge lies at 0, so that no bar has right rows and wrong ones
+		if m == 0 && wrong[i] {
+			k = -1
+		}
+		counts[k]++
 	}
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		s, x := &right, first+(float64(k)+0.5)*size
-		if x < 0 {
-			s = &wrong
+		s := &above
+		if k < 0 {
+			s = &below
 		}
-		s.X, s.Y = append(s.X, x), append(s.Y, counts[k])
+		s.X, s.Y = append(s.X, (float64(k)+0.5)*size), append(s.Y, counts[k])
 	}
 	return &Figure{Title: "Margins", Subtitle: "distance of each row from the plane, negative on the wrong side", X: Axis{Name: "label × score / norm of the weights", From: axis.From, To: axis.To, step: axis.step},
-		Y: Axis{Name: "rows"}, Series: []Series{right, wrong}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", say.Plural(int64(len(margins)), "row"), say.Count(int64(errors)))}
+		Y: Axis{Name: "rows"}, Series: []Series{above, below}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", say.Plural(int64(len(margins)), "row"), say.Count(int64(errors)))}
 }
 
 // mostBars is how many weights are drawn.

@@ -16,10 +16,10 @@ func Learning(columns map[string][]float64) *Figure {
 	}
 	t := columns["update"]
 	f := &Figure{Title: "Updates of the perceptron", X: Axis{Name: "update"}, Y: Axis{Name: "length", zero: true}, Series: []Series{
-		{Name: "norm of w", X: t, Y: columns["norm"]}, {Name: "upper bound", Dashed: true, X: t, Y: columns["upper"]}}}
+		{Name: "norm of w", X: t, Y: columns["norm"]}, {Name: "upper bound", Dash: 1, X: t, Y: columns["upper"]}}}
 	f.Subtitle = "|w| stays below the dashed line, which grows with the root of the updates"
 	if columns["dot"] != nil {
-		f.Series = append(f.Series, Series{Name: "w·u", Colour: 1, X: t, Y: columns["dot"]}, Series{Name: "lower bound", Colour: 1, Dashed: true, X: t, Y: columns["lower"]})
+		f.Series = append(f.Series, Series{Name: "w·u", Colour: 1, X: t, Y: columns["dot"]}, Series{Name: "lower bound", Colour: 1, Dash: 1, X: t, Y: columns["lower"]})
 		f.Subtitle += ", and |w| is at least w·u"
 	}
 	if lower := columns["lower"]; known(lower) {
@@ -59,7 +59,7 @@ func passes(columns map[string][]float64) *Figure {
 		f.Series = append(f.Series, Series{Name: "gap: most that is left", Colour: 1, X: t, Y: log10(gap)})
 	}
 	if g := columns["gradient"]; known(g) {
-		f.Series = append(f.Series, Series{Name: "norm of the gradient", Colour: 2, Dashed: true, X: t, Y: log10(g)})
+		f.Series = append(f.Series, Series{Name: "norm of the gradient", Colour: 2, Dash: 1, X: t, Y: log10(g)})
 	}
 	last := len(t) - 1
 	for last > 0 && objective[last] != objective[last] {

@@ -16,6 +16,7 @@ type Rows struct {
 	Classes  [2]string // negative, positive
 	Weights  [3]float64
 	Path     [][3]float64 // weights on the way; nil: only the last are drawn
+	Updates  []int        // for each of Path the number of the update that made it
 	Visited  []int        // for each of Path the row that made the update; -1: unknown. nil: none are
 }
 
@@ -42,8 +43,8 @@ func Plane(r *Rows) *Figure {
 	if len(r.Path) > 0 {
 		f.steps = newSteps(f, r)
 		f.Subtitle = fmt.Sprintf("the line after %s, then the last one", say.Plural(int64(len(f.steps.lines)), "update"))
-		if len(f.steps.lines) < len(r.Path) {
-			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps.lines), say.Count(int64(len(r.Path))))
+		if last := r.Updates[len(r.Updates)-1]; len(f.steps.lines) < last {
+			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps.lines), say.Count(int64(last)))
 		}
 		f.Text = "The line turns with each update until it stands. "
 	}
@@ -105,7 +106,7 @@ func newSteps(f *Figure, r *Rows) *steps {
 		if r.Visited != nil && r.Visited[i] >= 0 && r.Visited[i] < len(r.X) {
 			row = [2]float64{r.X[r.Visited[i]], r.Y[r.Visited[i]]}
 		}
-		s.lines, s.updates, s.rows = append(s.lines, [4]float64{x0, y0, x1, y1}), append(s.updates, i+1), append(s.rows, row)
+		s.lines, s.updates, s.rows = append(s.lines, [4]float64{x0, y0, x1, y1}), append(s.updates, r.Updates[i]), append(s.rows, row)
 	}
 	return s
 }

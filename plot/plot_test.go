@@ -52,11 +52,11 @@ func figures() map[string]*Figure {
 	m := &model.Model{Features: []string{hostile, "b"}, Weights: [][]float64{{2, -1}}, Bias: []float64{0}, StdErrors: []float64{0.5, 0.1}, Classes: []schema.Class{schema.StringClass("a"), schema.StringClass("b")}}
 	points := []metrics.Point{{Threshold: math.Inf(1)}, {Threshold: 1, TruePositives: 2}, {Threshold: 0, FalsePositives: 3, TruePositives: 4}}
 	rows := &Rows{X: []float64{0, 1, 2}, Y: []float64{1, 0, 2}, Positive: []bool{true, false, true}, Names: [2]string{hostile, "y"}, Classes: [2]string{hostile, "+"},
-		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Visited: []int{0, -1, 7}}
+		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Updates: []int{50, 100, 150}, Visited: []int{0, -1, 7}}
 	return map[string]*Figure{
 		"roc": ROC(Curve{Name: hostile, Points: points, Figure: 0.5}, Curve{Points: points, Figure: nan}), "pr": PrecisionRecall(Curve{Points: points, Figure: 0.4}),
 		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Probability: 0.15, Share: 0.25}}),
-		"margins":     Margins([]float64{-1, 0, 0.5, 2, nan}), "no margins": Margins(nil), "weights": Weights(m, 0), "plane": Plane(rows),
+		"margins":     Margins([]float64{-1, 0, 0.5, 2, nan}, make([]bool, 5)), "no margins": Margins(nil, nil), "weights": Weights(m, 0), "plane": Plane(rows),
 		"learning": Learning(map[string][]float64{"update": {1, 2}, "norm": {1, 1.5}, "upper": {2, 3}, "dot": {1, 1}, "lower": {nan, nan}}),
 		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),
 		"passes":   Learning(map[string][]float64{"update": {0, 1}, "pass": {1, 2}, "objective": {nan, 10}, "gap": {nan, 0}, "gradient": {nan, nan}}),
@@ -75,6 +75,9 @@ func TestFigures(t *testing.T) {
 	}
 	if found := elements(t, figures()["plane"].SVG(Page)); found["set"] != 3 || found["circle"] != 2+1+1 {
 		t.Errorf("the animation has %v", found)
+	}
+	if plane := figures()["plane"].SVG(Page); !strings.Contains(plane, ">update 50<") || !strings.Contains(plane, "after 3 of 150 updates") {
+		t.Error("the animation doesn't number the updates as the trace does")
 	}
 	for _, f := range []*Figure{Learning(map[string][]float64{}), Errors(map[string][]float64{}), Best(nil, nil), Weights(&model.Model{}, 0)} {
 		if f != nil {
@@ -102,6 +105,62 @@ func TestTicks(t *testing.T) {
 			if err != nil || math.Abs(read-v) > a.between()/3 {
 				t.Fatalf("%v is written %q", v, texts[i])
 			}
+		}
+	}
+}
+
+// TestExtremes: numbers that are as close or as far apart as a float64 allows make a picture with few ticks.
+func TestExtremes(t *testing.T) {
+	const nanoseconds = 1700000000000000000.0
+	tiny, huge := math.SmallestNonzeroFloat64, math.MaxFloat64
+	for _, values := range [][]float64{
+		{nanoseconds, nanoseconds + 256, nanoseconds + 512}, {1, math.Nextafter(1, 2)}, {-huge, huge}, {huge, huge}, {0, tiny}, {-tiny, tiny}, {0, 1e-300}, {tiny, huge}, {1e15, 1e15 + 2000},
+	} {
+		f := &Figure{Series: []Series{{X: values, Y: values}}}
+		elements(t, f.SVG(Page))
+		x, y := f.ranges()
+		for _, a := range []Axis{x, y} {
+			if n := len(a.ticks()); n < 2 || n > 12 {
+				t.Errorf("%v: %d ticks from %v to %v", values, n, a.From, a.To)
+			}
+		}
+	}
+}
+
+// TestMargins: a bar has right rows or wrong ones. The rows with the score 0 are right or wrong as the model predicts.
+func TestMargins(t *testing.T) {
+	f := Margins([]float64{-1e-12, 0, 0, 0, 1e-12, -1, 1}, []bool{true, true, true, false, false, true, false})
+	for k, want := range []float64{3, 4} {
+		s := f.Series[k]
+		sum := 0.0
+		for i, n := range s.Y {
+			if sum += n; (s.X[i] < 0) != (k == 1) {
+				t.Errorf("%s rows at %v", s.Name, s.X[i])
+			}
+		}
+		if sum != want {
+			t.Errorf("%v %s rows, want %v", sum, s.Name, want)
+		}
+	}
+	if !strings.Contains(f.Text, "4 wrong") {
+		t.Error(f.Text)
+	}
+}
+
+// TestDashes: each of many curves has a colour and a pattern that no other has.
+func TestDashes(t *testing.T) {
+	curves := make([]Curve, 30)
+	for i := range curves {
+		curves[i].Points = []metrics.Point{{}, {TruePositives: 1, FalsePositives: 1}}
+	}
+	for _, f := range []*Figure{ROC(curves...), PrecisionRecall(curves...)} {
+		seen := map[string]bool{}
+		for _, s := range f.Series[len(f.Series)-len(curves):] {
+			look := fmt.Sprint(s.Colour) + dashes(&s)
+			if seen[look] {
+				t.Errorf("%s: two curves are %s", f.Title, look)
+			}
+			seen[look] = true
 		}
 	}
 }

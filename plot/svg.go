@@ -153,9 +153,13 @@ func (c *canvas) key(s *Series, x, y float64) {
 	}
 }
 
+// patterns are the lengths of dashes and gaps in pixels. Their number and that of the colours have no common divisor: lines that
+// share a colour have different dashes.
+var patterns = []string{"", "6 4", "2 3", "9 3 2 3", "13 4"}
+
 func dashes(s *Series) string {
-	if s.Dashed {
-		return ` stroke-dasharray="6 4"`
+	if p := patterns[s.Dash%len(patterns)]; p != "" {
+		return ` stroke-dasharray="` + p + `"`
 	}
 	return ""
 }
@@ -192,11 +196,11 @@ func number(v, step float64) string {
 
 // px and py return the pixels of a number.
 func (c *canvas) px(v float64) float64 {
-	return c.left + (v-c.x.From)/(c.x.To-c.x.From)*(c.right-c.left)
+	return c.left + (reached(v)-c.x.From)/(c.x.To-c.x.From)*(c.right-c.left)
 }
 
 func (c *canvas) py(v float64) float64 {
-	return c.bottom - (v-c.y.From)/(c.y.To-c.y.From)*(c.bottom-c.top)
+	return c.bottom - (reached(v)-c.y.From)/(c.y.To-c.y.From)*(c.bottom-c.top)
 }
 
 // grid draws the ticks with their texts, and the names of the axes. names are the texts of the Y axis.

@@ -239,18 +239,18 @@ func (p *picture) weights() (*plot.Figure, error) {
 	return nil, fmt.Errorf("%s: a model of --algo %s has no weights of features", p.models[0], m.Algorithm)
 }
 
-// planes reads the weights on the way from a trace.
-func (p *picture) planes(m *model.Model) (path [][3]float64, rows []int, err error) {
+// planes reads from a trace the weights on the way, with the numbers of their updates and of the rows that made them.
+func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int, err error) {
 	columns, err := p.table(p.trace)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	var w [3][]float64
 	for i, name := range tracefile.Names(m.Spec(), false) {
 		w[i] = columns[name]
 	}
 	if w[0] == nil || w[1] == nil {
-		return nil, nil, fmt.Errorf("%s: the trace has no weights of %s and %s: trace a training of this model's features", p.trace, m.FeatureName(0), m.FeatureName(1))
+		return nil, nil, nil, fmt.Errorf("%s: the trace has no weights of %s and %s: trace a training of this model's features", p.trace, m.FeatureName(0), m.FeatureName(1))
 	}
 	for i := range w[0] {
 		at := [3]float64{w[0][i], w[1][i]}
@@ -261,7 +261,7 @@ func (p *picture) planes(m *model.Model) (path [][3]float64, rows []int, err err
 		if r := columns["row"]; r != nil && !math.IsNaN(r[i]) {
 			row = int(r[i])
 		}
-		path, rows = append(path, at), append(rows, row)
+		path, updates, rows = append(path, at), append(updates, int(columns["update"][i])), append(rows, row)
 	}
-	return path, rows, nil
+	return path, updates, rows, nil
 }

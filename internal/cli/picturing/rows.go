@@ -18,7 +18,7 @@ import (
 	"halfspace/train"
 )
 
-// mostRows is how many rows have a place in a picture of points, and of margins.
+// mostPoints is how many rows a picture of points shows. mostMargins is how many rows a histogram counts.
 const (
 	mostPoints  = 5000
 	mostMargins = 20_000_000
@@ -152,6 +152,8 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 		}
 	}
 	var all []float64
+	var wrong []bool
+	positive := m.Spec().PositiveClass()
 	err = scan(p, m, func(b *block.Block[T]) error {
 		scores, err := scorer.Scores(p.ctx, b)
 		if err != nil {
@@ -159,6 +161,7 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 		}
 		for r, y := range b.Y {
 			all = append(all, float64(y)*float64(scores[0][r])/norm)
+			wrong = append(wrong, predict.Class(scores[0][r], positive) != predict.Class(y, positive))
 		}
 		if len(all) > mostMargins {
 			return fmt.Errorf("there are more than %s rows: draw a part of the files", say.Count(mostMargins))
@@ -168,7 +171,7 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plot.Margins(all), nil
+	return plot.Margins(all, wrong), nil
 }
 
 func (p *picture) line() (*plot.Figure, error) {
@@ -218,7 +221,7 @@ func line[T kernel.Float](p *picture) (*plot.Figure, error) {
 		p.Note("the picture has the first %s rows of %s", say.Count(mostPoints), say.Count(mostPoints+left))
 	}
 	if p.trace != "" {
-		if r.Path, r.Visited, err = p.planes(m); err != nil {
+		if r.Path, r.Updates, r.Visited, err = p.planes(m); err != nil {
 			return nil, err
 		}
 	}
