@@ -275,6 +275,33 @@ func TestPublishedCurve(t *testing.T) {
 	}
 }
 
+// TestPrecisionOfNoWeight: rows of the weight 0 change nothing in the precision-recall curve, whatever their scores.
+func TestPrecisionOfNoWeight(t *testing.T) {
+	scores, labels := []float64{5, 4, 3, 2, 1}, []float64{1, -1, 1, -1, 1}
+	want := []Point{{5, 0, 1}, {4, 1, 1}, {3, 1, 2}, {2, 2, 2}, {1, 2, 3}}
+	for _, nothing := range [][]float64{nil, {9}, {9, 8}, {9, 0}} { // scores of such rows
+		for _, label := range []float64{-1, 1} {
+			s := new(Scores[float64])
+			s.Add(scores, labels, nil)
+			for _, at := range nothing {
+				s.Add([]float64{at}, []float64{label}, []float64{0})
+			}
+			got := s.PrecisionRecall()
+			if len(nothing) == 2 && nothing[1] == 0 { // the last point has all rows
+				got = got[:len(want)]
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("with rows of the weight 0 and the scores %v: %v, want %v", nothing, got, want)
+			}
+		}
+	}
+	s := new(Scores[float64])
+	s.Add([]float64{1, 2}, []float64{1, -1}, []float64{0, 1})
+	if got := s.PrecisionRecall(); got != nil {
+		t.Errorf("the curve without a weight of positive rows is %v", got)
+	}
+}
+
 // TestCurve: every point has the counts of the definition, the area is that of all points, and the points are the
 // corners of gonum's curve.
 func TestCurve(t *testing.T) {

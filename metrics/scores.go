@@ -200,7 +200,8 @@ func (s *Scores[T]) ROC() []Point {
 
 // PrecisionRecall returns the points of the precision-recall curve, from the highest threshold to the lowest. The recall
 // of a point is its true positives over those of the last point. Points between two others of the same precision, or of
-// the same recall, are left out. It is nil without positive rows. It sorts the scores in place.
+// the same recall, are left out. So are points whose rows all have the weight 0: they have no precision. It is nil without
+// positive rows. It sorts the scores in place.
 func (s *Scores[T]) PrecisionRecall() []Point {
 	if s.last().TruePositives == 0 {
 		return nil
@@ -211,7 +212,10 @@ func (s *Scores[T]) PrecisionRecall() []Point {
 		}
 		return a.TruePositives == c.TruePositives && a.FalsePositives > 0 || same(a, b) && same(b, c)
 	})
-	return curve[1:] // no rows have no precision
+	for curve[0].TruePositives+curve[0].FalsePositives == 0 {
+		curve = curve[1:]
+	}
+	return curve
 }
 
 // thinned returns points without those that are between the points beside them. The first two stay.
