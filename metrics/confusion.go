@@ -116,6 +116,9 @@ func (c *Confusion) all() (p part) {
 // Total returns the weight of all rows.
 func (c *Confusion) Total() float64 { return c.all().weight }
 
+// ActualWeight returns the weight of the rows of a class.
+func (c *Confusion) ActualWeight(class int) float64 { return c.actual(class).weight }
+
 // ErrorWeight returns the weight of the rows whose prediction is not their class.
 func (c *Confusion) ErrorWeight() float64 {
 	wrong := 0.0

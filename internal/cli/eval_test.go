@@ -84,6 +84,7 @@ func TestEvalThreshold(t *testing.T) {
 		{"--threshold cost=1 --model " + m, "such as cost=1:5"},
 		{"--threshold cost=-1:2 --model " + m, "such as cost=1:5"},
 		{"--threshold cost=0:0 --model " + m, "such as cost=1:5"},
+		{"--threshold cost=1e308:1e308 --model " + m, "at most 1e100"},
 		{"--threshold nan --model " + m, "use a number, f1 or costs"},
 		{"--threshold best --model " + m, "use a number, f1 or costs"},
 		{"--calibration --model " + m, "has no probabilities"},
@@ -93,6 +94,31 @@ func TestEvalThreshold(t *testing.T) {
 		if status, _, stderr := command(append([]string{"eval", scored(t)}, strings.Fields(c.args)...)...); status != exitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: status %d, %q, want %q", c.args, status, stderr, c.want)
 		}
+	}
+}
+
+// TestEvalWithoutWeight: figures that no row has a weight for are refused, and nothing but the refusal is printed.
+func TestEvalWithoutWeight(t *testing.T) {
+	_, m := trained(t, signs)
+	x1, x2 := col{"x1", []float64{1, 2, 4}}, col{"x2", []float64{0, 0, 0}}
+	data := write(t, "none.parquet", x1, x2, col{"y", []int64{-1, -1, 1}}, col{"negative", []int64{-1, -1, -1}},
+		col{"none", []float64{0, 0, 0}}, col{"first", []float64{1, 1, 0}}, col{"vast", []float64{1e290, 1e290, 1e290}})
+	for _, c := range []struct{ args, want string }{
+		{"--sample-weight none --json", "every sample weight is 0"},
+		{"--threshold f1 --label negative", "no row of the positive class 1 has a weight"},
+		{"--threshold f1 --sample-weight first", "no row of the positive class 1 has a weight"},
+		{"--pr x.csv --sample-weight first", "every row of class 1 has the sample weight 0"},
+		{"--roc x.csv --sample-weight first", "every row of class 1 has the sample weight 0"},
+		{"--roc x.csv --label negative", "no row is of class 1"},
+	} {
+		t.Chdir(t.TempDir())
+		status, stdout, stderr := command(append([]string{"eval", data, "--model", m}, strings.Fields(c.args)...)...)
+		if status != exitFailed || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: status %d, %q, %q, want %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+	if text := succeed(t, "eval", data, "--model", m, "--sample-weight", "vast", "--threshold", "cost=1e99:1e99"); !strings.Contains(text, "threshold") {
+		t.Errorf("no threshold in\n%s", text)
 	}
 }
 

@@ -111,9 +111,14 @@ func (all curves) write(reports []*evalReport) error {
 func (c *curve) write(reports []*evalReport) error {
 	for _, r := range reports {
 		for i, class := range r.Classes {
-			if r.PerClass[i].Rows == 0 && (c.flag == "roc" || i == r.positive) {
-				return fmt.Errorf("%s: no row is of class %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, class, c.name, c.needs, c.flag)
+			if c.flag != "roc" && i != r.positive || r.Confusion.ActualWeight(i) > 0 {
+				continue
 			}
+			what := "no row is of class " + class.String()
+			if r.PerClass[i].Rows > 0 {
+				what = "every row of class " + class.String() + " has the sample weight 0"
+			}
+			return fmt.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what, c.name, c.needs, c.flag)
 		}
 	}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, c.schema)

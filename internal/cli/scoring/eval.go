@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -116,12 +115,16 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
-func evalAll(ctx context.Context, a *console.App, o *evalOptions, paths []string) error {
+func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string) error {
 	models, err := loadAll(ctx, o)
 	if err != nil {
 		return err
 	}
 	if err := o.suits(models); err != nil {
+		return err
+	}
+	paths, err := dataset.Expand(args)
+	if err != nil {
 		return err
 	}
 	curves, err := createCurves(ctx, a, o, models, paths)
@@ -195,7 +198,8 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 	return models, nil
 }
 
-func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
+// judge evaluates a model on the rows of files.
+func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*fit.Evaluation[T], error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	label := o.label
@@ -222,15 +226,28 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 		}
 		return nil
 	})
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Confusion.Rows() == 0:
+		return nil, fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+	case e.Confusion.Total() == 0:
+		return nil, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
+	}
+	return e, nil
+}
+
+func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
+	e, err := judge[T](ctx, a, o, m, paths)
 	if err != nil {
 		return nil, err
 	}
-	if e.Confusion.Rows() == 0 {
-		return nil, fmt.Errorf("%s: no rows: name data that has some", strings.Join(paths, " "))
-	}
 	threshold, confusion := 0.0, e.Confusion
 	if o.threshold.kind != "" {
-		threshold = thresholdOf(&o.threshold, &e.Scores)
+		if threshold = thresholdOf(&o.threshold, &e.Scores); threshold != threshold {
+			return nil, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
+				dataset.Name(paths), m.Positive)
+		}
 		confusion = e.Scores.Confusion(threshold, m.Spec().PositiveClass())
 	}
 	r := newEvalReport(m, confusion)

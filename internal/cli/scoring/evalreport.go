@@ -103,11 +103,7 @@ func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
 func (r *evalReport) weighBaseline(c *metrics.Confusion) {
 	most := -1.0
 	for i, class := range r.PerClass {
-		weight := 0.0
-		for k := range r.PerClass {
-			weight += c.Weight(i, k)
-		}
-		if weight > most {
+		if weight := c.ActualWeight(i); weight > most {
 			most = weight
 			r.Baseline = &fit.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
 		}

@@ -2,7 +2,6 @@ package scoring
 
 import (
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 
@@ -39,7 +38,7 @@ func (t *threshold) Set(text string) error {
 		t.falsePositive, falsePositive = cost(a)
 		t.falseNegative, falseNegative = cost(b)
 		if !falsePositive || !falseNegative || t.falsePositive+t.falseNegative == 0 {
-			return errors.New("write the cost of a false positive and that of a false negative, such as cost=1:5")
+			return errors.New("write the cost of a false positive and that of a false negative, each at most 1e100, such as cost=1:5")
 		}
 		return nil
 	}
@@ -51,7 +50,8 @@ func (t *threshold) Set(text string) error {
 	return nil
 }
 
-// thresholdOf returns the threshold for the scores of rows.
+// thresholdOf returns the threshold for the scores of rows. It returns NaN for the best F1 if no row of the positive class
+// has a sample weight above 0.
 func thresholdOf[T kernel.Float](t *threshold, scores *metrics.Scores[T]) float64 {
 	at := t.number
 	switch t.kind {
@@ -63,16 +63,21 @@ func thresholdOf[T kernel.Float](t *threshold, scores *metrics.Scores[T]) float6
 	return at
 }
 
-// cost reads a cost, a finite number of 0 or more.
+// mostCost is the greatest cost. Sums of costs don't overflow then, unless sample weights are enormous.
+const mostCost = 1e100
+
+// cost reads a cost, a number from 0 to mostCost.
 func cost(text string) (float64, bool) {
 	v, err := strconv.ParseFloat(text, 64)
-	return v, err == nil && v >= 0 && !math.IsInf(v, 1)
+	return v, err == nil && v >= 0 && v <= mostCost
 }
 
 // told returns the threshold of a report for people.
 func (t *threshold) told(r *evalReport) string {
 	at := say.Real(*r.Threshold)
 	switch {
+	case t.kind == "cost" && r.Cost == nil: // sample weights are enormous
+		return at + ", of the least cost on these rows, which is infinite"
 	case t.kind == "cost":
 		return at + ", of the least cost on these rows: " + say.Real(*r.Cost)
 	case t.kind == "f1":
