@@ -23,7 +23,7 @@ type Evaluation[T kernel.Float] struct {
 	Confusion   *metrics.Confusion   // of the model's classes, in their order
 	Scores      metrics.Scores[T]    // of two classes
 	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
-	Worst       []Miss               // of two classes, the wrong rows farthest from the plane, at most ten
+	Worst       []Miss               // of two classes, the wrong rows farthest from the plane, by the threshold 0; at most ten
 
 	spec    *schema.Spec
 	odds    predict.Odds
@@ -35,7 +35,7 @@ type Evaluation[T kernel.Float] struct {
 
 // A Miss is a row that is predicted wrongly.
 type Miss struct {
-	Row      int64 // its number, from 0 on
+	Row      int64 // its number among the rows that were added, from 0 on
 	Positive bool  // its class is the positive one
 	Score    float64
 }

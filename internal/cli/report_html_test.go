@@ -40,6 +40,11 @@ func TestHTMLReport(t *testing.T) {
 	}
 	succeed(t, "eval", "--model", "g.json", cancer, "--report", "eval.html")
 	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows of g.json", "95 % interval")
+	succeed(t, "eval", "--model", "g.json", filepath.Join(filepath.Dir(cancer), "breast-cance[r].parquet"), "--report", "moved.html", "--threshold", "1")
+	hasAll(t, "moved.html", "breast-cancer.parquet, ")
+	if strings.Contains(read(t, "moved.html"), "Hard rows") {
+		t.Error("moved.html: the hard rows of the threshold 0 beside figures of another")
+	}
 	succeed(t, "eval", "--model", "p.json", iris, "--report", "three.html")
 	hasAll(t, "three.html", "150 rows of 3 classes", "class virginica")
 	succeed(t, "eval", "--model", "h.json", "--model", "h.json", "it's.csv", "--report", "two.html")

@@ -3,6 +3,7 @@ package scoring
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -63,14 +64,11 @@ func (c *curve) create(ctx context.Context, a *console.App, path, other string, 
 	if path == other {
 		return console.Usagef("--roc and --pr both write %s: name two files", path)
 	}
-	inputs, err := dataset.Expand(paths)
-	if err != nil {
-		return err
-	}
-	if err := files.Claim(a, path, append(inputs, o.models...)); err != nil {
+	if err := files.Claim(a, path, slices.Concat(paths, o.models)); err != nil {
 		return err
 	}
 	c.setSchema(models, o.weight != "")
+	var err error
 	c.writer, err = dataset.CreateContext(ctx, path, c.schema, dataset.WriterOptions{})
 	return err
 }

@@ -61,7 +61,9 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	}
 	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
 	for _, r := range reports {
-		p.Sections = append(p.Sections, r.misses()...)
+		if r.Threshold == nil { // the misses are those of the threshold 0
+			p.Sections = append(p.Sections, r.misses()...)
+		}
 	}
 	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
@@ -91,7 +93,7 @@ func (r *evalReport) misses() []report.Section {
 		}
 		t.Rows = append(t.Rows, []string{say.Count(m.Row), class.Text, say.Real(m.Score)})
 	}
-	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. The prediction is the other class."}}}
+	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number. The prediction is the other class."}}}
 }
 
 // page returns how the learning went as a page of HTML.
