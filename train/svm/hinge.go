@@ -8,10 +8,8 @@ import (
 )
 
 const (
-	firstSlope = 0.5     // the slope of the first inner problem, from weights of zero
-	mostSlope  = 1 << 40 // with a larger slope, dual variables are rounding errors of margins
-	mostStuck  = 3       // how often in a row rounding errors may stop Newton's method early
-	mostly     = 1.3     // a gap up to this times the part due to dual variables is mostly due to them
+	mostStuck = 3   // how often in a row rounding errors may stop Newton's method early
+	mostly    = 1.3 // a gap up to this times the part due to dual variables is mostly due to them
 )
 
 // hinge finds the optimum for the hinge from w, given the sums and the Hessian's factor there. It is the augmented
@@ -32,7 +30,7 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 			if s.stuck++; whole {
 				s.stuck = 0
 			}
-			if s.stuck == mostStuck || s.loss.slope > mostSlope {
+			if s.stuck == mostStuck || s.loss.slope > truncated.MostSlope {
 				return nil // rounding errors prevent a smaller gap
 			}
 			rows := s.src.Rows()

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/truncated"
 )
 
 // A problem is the rows, the loss in the form that Newton's method takes, and memory for sums over rows.
@@ -53,7 +54,7 @@ func (l *smoothing) squared() bool { return l.most > 1 }
 func newProblem[T kernel.Float](src block.Source[T], opt Options) *problem[T] {
 	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
 	if opt.Loss == Hinge {
-		p.loss = smoothing{slope: firstSlope, most: 1}
+		p.loss = smoothing{slope: truncated.FirstSlope, most: 1}
 	}
 	p.scratch.New = func() any { return dense.NewPanel[T](p.cols, 2) }
 	return p

@@ -10,6 +10,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/truncated"
 )
 
 const (
@@ -34,7 +35,7 @@ func (s *solver[T]) nearBegun(ctx context.Context) error {
 		return err
 	}
 	if s.misled { // steps from such weights are short
-		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), firstSlope, 0
+		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), truncated.FirstSlope, 0
 		clear(s.loss.base)
 	}
 	return s.minimise(ctx)

@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/truncated"
 )
 
 // Loss is what a row with the margin m = y (w.x) adds to the objective.
@@ -35,14 +36,6 @@ func (l Loss) Epochs() int64 {
 		return 1000
 	}
 	return 100
-}
-
-// epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
-func (l Loss) epochs(cols int) int64 {
-	if many(cols) {
-		return Hinge.Epochs()
-	}
-	return l.Epochs()
 }
 
 // Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes over the
@@ -79,43 +72,47 @@ const (
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the
-// margin y (w.x). The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
+// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the margin y
+// (w.x). The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
 //
-// Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 /
-// (2 l2), less sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a
-// bias sum a y = 0. Train scales the a of one class down to meet the last one. The dual objective is a lower bound of
-// the optimum. Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8 for the
-// squared hinge. Then it rounds w to T and measures the gap again.
+// Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 / (2
+// l2), less sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a bias sum a
+// y = 0. Train scales the a of one class down to meet the last one. The dual objective is a lower bound of the optimum.
+// Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8 for the squared hinge. Then it
+// rounds w to T and measures the gap again.
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
-// Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
-// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is w = w - t
-// H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for the rows that
-// have a loss, else 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows
-// computes all of it. It updates H by the rows that enter or leave the active set.
+// Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method for
+// Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is w = w - t H^-1 g with
+// g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for the rows that have a loss, else
+// 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows computes all of it. It
+// updates H by the rows that enter or leave the active set.
 //
-// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a gap
-// of 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the hinge takes
+// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a gap of
+// 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the hinge takes
 // dual coordinate descent; see package coordinate.
 //
-// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its
-// source is Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and
-// Software 35, 2020. Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
-// After it, a becomes the row's base, and the slope grows. Once few rows are near the kink of their loss, Train
-// continues with those alone. It fixes the a of the others at 0 or c, which makes them one sum. The next pass over all
-// rows adds rows that were left out wrongly. Each row takes eight bytes.
+// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its source is
+// Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
+// 2020. Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c. After
+// it, a becomes the row's base, and the slope grows. Once few rows are near the kink of their loss, Train continues with
+// those alone. It fixes the a of the others at 0 or c, which makes them one sum. The next pass over all rows adds rows that
+// were left out wrongly. Each row takes eight bytes.
 //
 // More than two classes, with class numbers as labels, are learned together by the hinge alone. A row's loss is max(0, 1 -
-// m) with m the score of its class less the greatest other score; see package crammer. If there are many rows, Train begins with the optimum of a sample. The sample is whole runs of rows, as far from each
-// other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it, in
-// float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
+// m) with m the score of its class less the greatest other score; see package crammer.
 //
-// Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
-// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, errors of src, and ctx's error. Other packages
-// have their own order of sums. More than 256 columns: package truncated. L1 or NonNegative with more than 16,384 columns,
-// and Hinge if there are few rows too: package coordinate. More than two classes: package crammer.
+// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole runs of rows, as far
+// from each other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it,
+// in float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
+//
+// Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends neither
+// on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, features that
+// overflow, errors of src, and ctx's error.
+//
+// Other packages, each with its own order of sums, learn from more than 256 columns (package truncated) and from more than
+// two classes (package crammer). From more than 16,384 columns, package coordinate learns with L1 and NonNegative, and the
+// hinge of few rows.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
@@ -342,7 +339,7 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 	if s.at.objective > s.at.weight { // more than at zeros, which are then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
 		if clear(s.loss.base); s.loss.base != nil {
-			s.loss.slope = firstSlope
+			s.loss.slope = truncated.FirstSlope
 		}
 		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
 			return err

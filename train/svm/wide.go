@@ -16,6 +16,14 @@ func wide(cols int) bool { return cols > maxColumns }
 // many tells whether conjugate gradients find the steps of Newton's method.
 func many(cols int) bool { return cols > fewColumns }
 
+// epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
+func (l Loss) epochs(cols int) int64 {
+	if many(cols) {
+		return Hinge.Epochs()
+	}
+	return l.Epochs()
+}
+
 // solverOf returns what finds the exact weights for rows of so many columns.
 func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block.Source[T], Options) (*Result[T], error) {
 	if many(cols) {

@@ -10,12 +10,17 @@ import (
 	"halfspace/train"
 )
 
+// FirstSlope is the slope of a smooth hinge from weights of 0. With one above MostSlope, dual variables are rounding errors of
+// margins.
 const (
-	firstSlope = 0.5     // of the loss, from weights of 0
-	mostSlope  = 1 << 40 // with a larger slope, dual variables are rounding errors of margins
-	share      = 0.05    // the multipliers change once the gradient is at most this part of the gap
-	stuck      = 2       // or after so many steps whose gain is rounding
-	narrower   = 0.2     // the first zone with new multipliers is this times the widest one with those before
+	FirstSlope = 0.5
+	MostSlope  = 1 << 40
+)
+
+const (
+	share    = 0.05 // the multipliers change once the gradient is at most this part of the gap
+	stuck    = 2    // or after so many steps whose gain is rounding
+	narrower = 0.2  // the first zone with new multipliers is this times the widest one with those before
 )
 
 // A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a
@@ -34,7 +39,7 @@ type Hinge[T kernel.Float] struct {
 // have a curvature, few at the end, and only they are visited in a product.
 func (h *Hinge[T]) Solve(ctx context.Context) (*Solution, error) {
 	t := Task[T]{Options: h.Options, Rows: h.Rows, L2: h.L2}
-	return t.solve(ctx, &hinge{slope: firstSlope, base: make([]float64, h.Rows.Rows())})
+	return t.solve(ctx, &hinge{slope: FirstSlope, base: make([]float64, h.Rows.Rows())})
 }
 
 // A hinge is a smooth form of the hinge. The loss of a row with margin 1-u is the maximum over a of a u - (a-base)^2 / (2
@@ -50,7 +55,7 @@ type hinge struct {
 	widest float64 // since the multipliers changed
 }
 
-// state walks the state. It does nothing if h is nil, nor do moved, near and blurred.
+// state walks the state. It does nothing if h is nil, nor do the methods below.
 func (h *hinge) state(w *checkpoint.Walk) {
 	if h == nil {
 		return
@@ -93,16 +98,25 @@ func (h *hinge) near() float64 {
 	return h.zone
 }
 
-// moved learns the zone from a step of that length, whose scores at length 1 are given.
-func (h *hinge) moved(length float64, scores []float64) {
+// moved learns the zone from a step of that length, whose scores at length 1 are given. It returns the zone before.
+func (h *hinge) moved(length float64, scores []float64) (before float64) {
 	if h == nil {
-		return
+		return 0
 	}
+	before = h.zone
 	h.zone = float64(length * math.Sqrt(kernel.Dot(scores, scores)/float64(len(scores))))
 	h.widest = max(h.widest, h.zone)
+	return before
 }
 
-func (h *hinge) blurred() bool { return h != nil && h.slope > mostSlope }
+// stay takes back the zone of a step that isn't taken: that of the curvatures at the weights.
+func (h *hinge) stay(zone float64) {
+	if h != nil {
+		h.zone = zone
+	}
+}
+
+func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
 
 // ready tells whether the smooth form is near its minimum.
 func (s *search[T]) ready() bool {

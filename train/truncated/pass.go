@@ -56,7 +56,7 @@ func (s *search[T]) first(ctx context.Context) error {
 func (s *search[T]) uncounted() (end func()) {
 	visited, lower, show := s.visited, s.lower, s.Progress
 	s.Progress = nil
-	return func() { s.visited, s.lower, s.Progress = visited, lower, show }
+	return func() { s.visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before,

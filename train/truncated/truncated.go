@@ -153,7 +153,7 @@ func (s *search[T]) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.hinge.moved(length, scores)
+	zone := s.hinge.moved(length, scores)
 	next := s.other
 	next.w, next.scores = append(next.w[:0], s.at.w...), append(next.scores[:0], s.at.scores...)
 	kernel.Axpy(next.w, length, step)
@@ -174,6 +174,7 @@ func (s *search[T]) step(ctx context.Context) error {
 		s.grouped = true
 	} else {
 		s.other = next
+		s.hinge.stay(zone)
 	}
 	return nil
 }
