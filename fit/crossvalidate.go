@@ -59,7 +59,7 @@ type Point struct {
 	ErrorWeight  *float64          `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
 	Accuracy     *float64          `json:"accuracy"`
 	Score        *float64          `json:"score"`     // mean over the folds, by their weight
-	StdError     *float64          `json:"std_error"` // of Score
+	StdError     *float64          `json:"std_error"` // of Score; null if fewer than two folds have one
 	FoldAccuracy []float64         `json:"fold_accuracy"`
 	Failed       string            `json:"failed,omitempty"` // why nothing was learned on some fold
 
@@ -318,9 +318,9 @@ func (l Learner) prefix() string {
 	return l.VariedText() + ": "
 }
 
-// noted is the most bytes that a learner keeps for each row beside the row. That is for the hinge of svm: six numbers,
-// a weight and a label.
-const noted = 8 * 8
+// noted is the most bytes that a learner keeps for each row beside the row. That is for the hinge of svm with many columns:
+// nine numbers of 64 bits, a weight and a label.
+const noted = 10 * 8
 
 // sideBySide returns how many learners train at a time. rows are in memory, and bytes are what they and their shares
 // take. There are as many learners as workers, or fewer if there is no room for what they note.

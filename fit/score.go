@@ -52,11 +52,14 @@ type verdict []part
 // A part is the value of a score in a fold times its weight, and the weight. A weight of 0 is a fold without a value.
 type part struct{ loss, weight float64 }
 
-// mean returns the mean value, and its standard error: the deviation of the values of K folds, over the root of K-1.
+// mean returns the mean value, and its standard error: the deviation of the values of K folds, over the root of K-1. Folds
+// without a value don't count. The mean of none is NaN, and so is the standard error of fewer than two.
 func (v verdict) mean() (mean, deviation float64) {
-	loss, weight, square := 0.0, 0.0, 0.0
+	loss, weight, square, folds := 0.0, 0.0, 0.0, 0
 	for _, p := range v {
-		loss, weight = loss+p.loss, weight+p.weight
+		if p.weight > 0 {
+			loss, weight, folds = loss+p.loss, weight+p.weight, folds+1
+		}
 	}
 	mean = loss / weight
 	for _, p := range v {
@@ -65,7 +68,10 @@ func (v verdict) mean() (mean, deviation float64) {
 			square += float64(float64(off*off) * p.weight)
 		}
 	}
-	return mean, math.Sqrt(square / weight / float64(len(v)-1))
+	if folds < 2 {
+		return mean, math.NaN()
+	}
+	return mean, math.Sqrt(square / weight / float64(folds-1))
 }
 
 // scoreModel returns the score of a model on the rows of a fold. judges have the weights of classes. t counts their errors.

@@ -1,11 +1,14 @@
 package fit_test
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/train"
 	"halfspace/train/logistic"
@@ -149,6 +152,61 @@ func TestPathScore(t *testing.T) {
 		}
 		if got := path.Best(learner).Settings.(*logistic.Options).L1; got != path.Points[path.Within].L1 {
 			t.Errorf("%s: l1 %v, want that of point %d", score, got, path.Within)
+		}
+	}
+}
+
+// TestScoreOfFewFolds: two rows of a class are in two folds at most, so that the other folds have no area under the curve. One fold
+// has no standard error, and its score counts.
+func TestScoreOfFewFolds(t *testing.T) {
+	learner := fit.Logistic(logistic.Options{L1: 0.1, Options: train.Options{Seed: 3, Workers: 1}})
+	for _, alone := range []bool{false, true} {
+		var x [][]float64
+		var y []int
+		for i := range 20 {
+			x, y = append(x, []float64{float64(i % 7), float64(i)}), append(y, i/18)
+		}
+		weights := slices.Repeat([]float64{1}, len(y))
+		if alone {
+			weights[19] = 0
+		}
+		data, err := block.FromRows[float64](x, y, block.RowOptions{Weights: weights})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cv := fit.CV{Folds: 5, Score: fit.ByAUC, Grid: []fit.Axis{{Option: "l1", Values: []string{"0.1", "1"}}}, OneStandardError: true}
+		judged, err := fit.CrossValidate(t.Context(), data, learner, cv, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []float64
+		for fold := range cv.Folds {
+			has := fit.Fold(3, cv.Folds, 2, fold)
+			f, err := fit.Learn(t.Context(), part(t, data, has.Others()), judged.Points[0].Learner, fit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := fit.Evaluate(t.Context(), f.Model, part(t, data, has()), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if auc := e.Scores.AUC(); auc == auc {
+				values = append(values, auc)
+			}
+		}
+		p := judged.Points[0]
+		if len(values) == 2 && (p.StdError == nil || math.Abs(*p.StdError-math.Abs(values[0]-values[1])/2) > 1e-15) || len(values) == 1 && p.StdError != nil {
+			t.Errorf("the areas are %v: %v +- %v", values, p.Score, p.StdError)
+		}
+		if want := map[bool]int{false: 2, true: 1}[alone]; len(values) != want {
+			t.Errorf("%d folds have an area, want %d", len(values), want)
+		}
+		path, err := fit.FollowPath(t.Context(), data, learner, 3, fit.CV{Folds: 5, Score: fit.ByAUC}, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := json.Marshal(path); err != nil || path.Points[path.Chosen].Score == nil || (path.Points[path.Chosen].ScoreError == nil) != alone {
+			t.Errorf("%+v, error %v", path.Points, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type PathPoint struct {
 	StdError  float64 `json:"cv_std_error"` // of Loss
 
 	Score      *float64 `json:"cv_score,omitempty"` // of Path.Score, where that is given and defined
-	ScoreError *float64 `json:"cv_score_std_error,omitempty"`
+	ScoreError *float64 `json:"cv_score_std_error,omitempty"` // of two folds or more
 }
 
 // Unproven returns how many points aren't proven to be within a millionth of their optimum.
@@ -65,12 +65,17 @@ func (p *Path) cost(i int) (cost, deviation float64) {
 	switch {
 	case p.Score == "":
 		return point.Loss, point.StdError
-	case point.Score == nil || point.ScoreError == nil:
+	case point.Score == nil:
 		return math.Inf(1), 0
-	case p.Greatest:
-		return -*point.Score, *point.ScoreError
 	}
-	return *point.Score, *point.ScoreError
+	cost = *point.Score
+	if p.Greatest {
+		cost = -cost
+	}
+	if point.ScoreError != nil {
+		deviation = *point.ScoreError
+	}
+	return cost, deviation
 }
 
 func (p *Path) check() error {

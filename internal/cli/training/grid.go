@@ -263,7 +263,7 @@ func pathScore(p *fit.Path) []string {
 	}
 	best := p.Points[p.Chosen]
 	name := cmp.Or(scoreNames[p.Score], "share of errors")
-	return []string{"chosen by", fmt.Sprintf("%s %s +- %s", name, scoreText(best.Score), scoreText(best.ScoreError))}
+	return []string{"chosen by", name + " " + withError(best.Score, best.ScoreError)}
 }
 
 // scoreText returns the value of a score, a dash if it is undefined.
@@ -272,6 +272,17 @@ func scoreText(v *float64) string {
 		return "-"
 	}
 	return say.Fixed(*v, 6)
+}
+
+// withError returns the value of a score and its standard error, which takes the values of two folds.
+func withError(score, off *float64) string {
+	switch {
+	case score == nil:
+		return "undefined in every fold"
+	case off == nil:
+		return scoreText(score) + " (defined in one fold: no standard error)"
+	}
+	return scoreText(score) + " +- " + scoreText(off)
 }
 
 // errorText returns the standard error of a score. Shares of errors are per cent, as the accuracy.
@@ -300,7 +311,7 @@ func foldsText(cv *fit.CrossValidation, rows int64) string {
 		weight = ", weight " + say.Real(*p.ErrorWeight)
 	}
 	if figure := scoreNames[cv.Score]; figure != "" {
-		weight += fmt.Sprintf(", %s %s +- %s", figure, scoreText(p.Score), scoreText(p.StdError))
+		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}
 	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", facts.Errors(*p.Errors, rows), weight, cv.Folds,
 		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
