@@ -63,13 +63,17 @@ func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	if err != nil {
 		return err
 	}
+	platt, err := newPlattNodes(m)
+	if err != nil {
+		return err
+	}
 	var g graph
 	if byColumn {
 		if err := g.addColumns(m); err != nil {
 			return err
 		}
 	}
-	g.add(m, l, order, coefficients, intercepts)
+	g.add(m, l, platt, order, coefficients, intercepts)
 	var file message
 	file.number(modelIR, onnxIR)
 	file.text(modelProducer, "halfspace")
@@ -159,7 +163,7 @@ func (g *graph) constant(name string, numbers []float64) {
 }
 
 // add adds the nodes that make the outputs of X, and the outputs. X is an input unless columns are.
-func (g *graph) add(m *model.Model, l *linear, order []schema.Class, coefficients, intercepts []float32) {
+func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema.Class, coefficients, intercepts []float32) {
 	x, output := "X", outputName(m)
 	if l.missing != nil { // NaN and infinities give way to numbers
 		g.node("", "IsNaN", []string{x}, []string{"nan"})
@@ -173,7 +177,6 @@ func (g *graph) add(m *model.Model, l *linear, order []schema.Class, coefficient
 		x = "centered"
 	}
 	transform, scores := "NONE", "scores"
-	platt := newPlattNodes(m)
 	apart := len(order) > 2 && (m.Options.Multiclass != model.Joint || platt != nil) // each class has logarithms of odds of its own
 	if output != scores && platt == nil && !apart {
 		scores, transform = output, "SOFTMAX"
@@ -223,26 +226,6 @@ func outputName(m *model.Model) string {
 		return "probabilities"
 	}
 	return "scores"
-}
-
-// plattNodes are the numbers that make logarithms of odds of scores, a column each: slope*score + offset.
-type plattNodes struct{ slopes, offsets []float64 }
-
-// newPlattNodes returns nil for a model without Platt's calibration. Of two classes, whose scores are -s and s, each column has half of the odds:
-// softmax(-z/2, z/2) is 1/(1 + e^z), 1/(1 + e^-z).
-func newPlattNodes(m *model.Model) *plattNodes {
-	c := m.Calibration
-	if c == nil || c.Method != model.Platt {
-		return nil
-	}
-	if p := c.Classes[0]; len(c.Classes) == 1 {
-		return &plattNodes{[]float64{-p.A / 2, -p.A / 2}, []float64{p.B / 2, -p.B / 2}}
-	}
-	n := new(plattNodes)
-	for _, p := range c.Classes {
-		n.slopes, n.offsets = append(n.slopes, -p.A), append(n.offsets, -p.B)
-	}
-	return n
 }
 
 // wholeNumbers returns the classes as numbers of 64 bits, if all are.

@@ -27,7 +27,7 @@ type PathPoint struct {
 	Loss      float64 `json:"cv_loss"`      // mean over rows, each judged by weights of the other folds
 	StdError  float64 `json:"cv_std_error"` // of Loss
 
-	Score      *float64 `json:"cv_score,omitempty"` // of Path.Score, where that is given and defined
+	Score      *float64 `json:"cv_score,omitempty"`           // of Path.Score, where that is given and defined
 	ScoreError *float64 `json:"cv_score_std_error,omitempty"` // of two folds or more
 }
 
