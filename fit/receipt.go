@@ -85,7 +85,7 @@ func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T]
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
 	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
-		Judged: own.Pocket != "", Workers: j.workers(), Begin: j.unpadded(j.begin())}
+		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.workers(), Begin: j.unpadded(j.begin())}
 	r, err := trace.New(ctx, block.Trust(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err

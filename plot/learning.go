@@ -11,14 +11,14 @@ import (
 // weights and the product with the reference between the bounds of the convergence theorem. Of another learner it draws
 // the objective after each pass. It returns nil if the columns lack these.
 func Learning(columns map[string][]float64) *Figure {
-	if columns["norm"] == nil {
+	if !known(columns["norm"]) {
 		return passes(columns)
 	}
 	t := columns["update"]
 	f := &Figure{Title: "Updates of the perceptron", X: Axis{Name: "update"}, Y: Axis{Name: "length", zero: true}, Series: []Series{
 		{Name: "norm of w", X: t, Y: columns["norm"]}, {Name: "upper bound", Dash: 1, X: t, Y: columns["upper"]}}}
 	f.Subtitle = "|w| stays below the dashed line, which grows with the root of the updates"
-	if columns["dot"] != nil {
+	if known(columns["dot"]) {
 		f.Series = append(f.Series, Series{Name: "w·u", Colour: 1, X: t, Y: columns["dot"]}, Series{Name: "lower bound", Colour: 1, Dash: 1, X: t, Y: columns["lower"]})
 		f.Subtitle += ", and |w| is at least w·u"
 	}

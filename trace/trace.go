@@ -20,6 +20,8 @@ type Options struct {
 	// angle. nil: they don't.
 	Reference []float64
 
+	NoErrors bool // a pocket's points have no errors, which take a pass over the rows for each point
+
 	To func(Point) // is told the points in order, from one goroutine at a time
 }
 

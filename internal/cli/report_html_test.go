@@ -28,6 +28,9 @@ func TestHTMLReport(t *testing.T) {
 		"svm":    {[]string{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json"}, []string{"Passes over the rows", "95 % interval", "class malignant", "SHA-256 of the model"}},
 		"pocket": {[]string{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json"}, []string{"Errors of the pocket", "Weights of class virginica"}},
 		"grid":   {[]string{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json"}, []string{"The grid, each judged in 5 folds", "cross-validation"}},
+		"first":  {[]string{"train", iris, "--label", "species", "--algo", "perceptron", "--multiclass", "ovr", "--out", "f.json"}, []string{"Updates of the perceptron: class setosa"}},
+		"alone": {[]string{"train", cancer, "--label", "diagnosis", "--algo", "pocket", "--calibrate", "platt", "--epochs", "2", "--out", "a.json"},
+			[]string{"Best weights so far", `<th scope="row">calibration</th>`}},
 	} {
 		succeed(t, c.args...)
 		out := c.args[len(c.args)-1]

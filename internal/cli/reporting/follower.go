@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"halfspace/internal/say"
 	"halfspace/plot"
 	"halfspace/report"
+	"halfspace/schema"
 	"halfspace/trace"
 )
 
@@ -17,7 +19,8 @@ type Follower struct {
 	columns map[string][]float64
 	every   int64 // a point of so many is kept
 	points  int64
-	updates map[int64]int64 // by row; nil if they are too many
+	updates map[int64]int64 // by row; nil if they are too many, or not all are told
+	several bool            // each class has a training; the points are those of the first
 }
 
 // most is how many points are kept, and mostRows how many rows are counted.
@@ -26,12 +29,16 @@ const (
 	mostRows = 1 << 20
 )
 
-// Follow returns options that tell a follower, and whom opt tells. opt may be nil.
+// Follow returns options that tell a follower, and whom opt tells. opt may be nil: then no errors are counted, which takes a
+// pass over the rows for each update.
 func Follow(opt *trace.Options) (*Follower, *trace.Options) {
 	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
-	both := trace.Options{To: f.add}
+	both := trace.Options{To: f.add, NoErrors: true}
 	if opt != nil {
 		both = *opt
+		if opt.Every > 1 {
+			f.updates = nil
+		}
 		both.To = func(p trace.Point) {
 			f.add(p)
 			opt.To(p)
@@ -46,23 +53,19 @@ func (f *Follower) add(p trace.Point) {
 			f.updates = nil
 		}
 	}
-	if p.Class > 0 { // of several trainings the first is drawn
+	if f.several = p.Class >= 0; p.Class > 0 {
 		return
 	}
 	if f.points++; f.points%f.every != 0 {
 		return
 	}
-	set := map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch), "objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient}
-	if p.Row >= 0 {
-		set = map[string]float64{"update": float64(p.Update), "norm": p.Norm, "upper": p.Upper}
-		if p.Dot == p.Dot {
-			set["dot"], set["lower"] = p.Dot, p.Lower
-		}
-		if p.Errors >= 0 {
-			set["errors"] = float64(p.Errors)
-		}
+	errors := math.NaN()
+	if p.Errors >= 0 {
+		errors = float64(p.Errors)
 	}
-	for name, v := range set {
+	// a point adds to every column, so that all have the same length
+	for name, v := range map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch), "objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient,
+		"norm": p.Norm, "upper": p.Upper, "dot": p.Dot, "lower": p.Lower, "errors": errors} {
 		f.columns[name] = append(f.columns[name], v)
 	}
 	if len(f.columns["update"]) >= most {
@@ -77,10 +80,13 @@ func (f *Follower) add(p trace.Point) {
 	}
 }
 
-// Figures returns the pictures of the training.
-func (f *Follower) Figures() (all []*plot.Figure) {
+// Figures returns the pictures of the training. Of several trainings they are those of the first class, which their titles name.
+func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
 	for _, figure := range []*plot.Figure{plot.Learning(f.columns), plot.Errors(f.columns)} {
 		if figure != nil {
+			if f.several {
+				figure.Title += ": class " + classes[0].Text
+			}
 			all = append(all, figure)
 		}
 	}

@@ -2,7 +2,9 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +24,8 @@ import (
 
 // Options say where a report is written.
 type Options struct {
-	File string // "": there is none
+	File        string // "": there is none
+	Interrupted bool   // the run ended before it was complete
 
 	command string // as it was typed
 	options [][2]string
@@ -45,30 +48,52 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 	if slices.Contains(outputs, o.File) {
 		return console.Usagef("--report and another option write %s: name another file", o.File)
 	}
-	words := append([]string{cmd.CommandPath()}, quoted(args)...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
+		for _, v := range values(f) {
 			o.options = append(o.options, [2]string{"--" + f.Name, v})
-			if f.Value.Type() == "bool" {
-				words = append(words, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
-			} else {
-				words = append(words, "--"+f.Name, quote(v))
-			}
 		}
 	})
-	o.command = strings.Join(words, " ")
+	o.command = typed(cmd, args)
 	return files.Claim(a, o.File, inputs)
 }
 
-func quoted(args []string) (all []string) {
-	for _, a := range args {
-		all = append(all, quote(a))
+// values returns the values of an option: the members of a list.
+func values(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
 	}
-	return all
+	return []string{f.Value.String()}
+}
+
+// typed returns a command as a shell takes it, with the options that were given.
+func typed(cmd *cobra.Command, args []string) string {
+	var options, rest []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, v := range values(f) {
+			switch f.Value.Type() {
+			case "bool":
+				options = append(options, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
+			case "stringSlice": // whose value is a line of CSV
+				var line strings.Builder
+				w := csv.NewWriter(&line)
+				w.Write([]string{v}) // no error: a Builder takes everything
+				w.Flush()
+				v = cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
+				fallthrough
+			default:
+				options = append(options, "--"+f.Name, quote(v))
+			}
+		}
+	})
+	dash := false // an argument looks like an option
+	for _, a := range args {
+		rest, dash = append(rest, quote(a)), dash || len(a) > 1 && a[0] == '-'
+	}
+	words := slices.Concat([]string{cmd.CommandPath()}, rest, options)
+	if dash {
+		words = slices.Concat([]string{cmd.CommandPath()}, options, []string{"--"}, rest)
+	}
+	return strings.Join(words, " ")
 }
 
 // quote returns an argument as a shell takes it.
@@ -90,8 +115,11 @@ func (o *Options) Asked() report.Section {
 // Repeat returns the section of how to repeat the run. hashes are names and values.
 func (o *Options) Repeat(hashes ...[2]string) report.Section {
 	hashes = append(hashes, [2]string{"halfspace", console.Version()})
-	return report.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes,
-		Text: []string{"The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"}}
+	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
+	if o.Interrupted {
+		text = "The run was interrupted. A run to its end gives other figures. This command was typed:"
+	}
+	return report.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
 }
 
 // Data returns the section of the files, which names what was noted during the run.

@@ -305,6 +305,7 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 	if sum, err := m.Sum(); err == nil {
 		hashes = append(hashes, [2]string{"SHA-256 of the model", fmt.Sprintf("%x", sum[:])})
 	}
+	t.reporting.Interrupted = r.Interrupted
 	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))}
 	p.Sections = append(p.Sections, result)
 	if figures := t.figures(r, m); figures != nil {
@@ -318,12 +319,12 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 
 // figures returns the pictures of a training: its trace, the errors of the pocket, and the weights.
 func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
-	figures := t.follower.Figures()
+	figures := t.follower.Figures(m.Classes)
 	var updates, errors []float64
 	for _, p := range r.Curve {
 		updates, errors = append(updates, float64(p.Update)), append(errors, float64(p.Errors))
 	}
-	if best := plot.Best(updates, errors); best != nil && m.Algorithm != "pocket" {
+	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.File == "") {
 		figures = append(figures, best)
 	}
 	for class := range min(mostVectors, len(m.Weights)) {
@@ -348,6 +349,9 @@ func (t *trainer[T]) stages(r *Report) report.Table {
 	add("load", r.Seconds.Load, r.Rows)
 	if r.Seconds.CrossValidation > 0 {
 		add("cross-validation", r.Seconds.CrossValidation, 0)
+	}
+	if r.Seconds.Calibration > 0 {
+		add("calibration", r.Seconds.Calibration, 0)
 	}
 	add("learn", r.Seconds.Train, r.Visits)
 	add("all", r.Seconds.Total, 0)
