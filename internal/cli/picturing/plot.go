@@ -106,7 +106,10 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	}
 	at := slices.Index(names, args[0])
 	if at < 0 {
-		return console.Usagef("unknown picture %q%s: use %s", args[0], slips.DidYouMean(args[0], names, ""), say.OneOf(names))
+		if near := slips.DidYouMean(args[0], names, ""); near != "" {
+			return console.Usagef("unknown picture %q%s", args[0], near)
+		}
+		return console.Usagef("unknown picture %q: use %s", args[0], say.OneOf(names))
 	}
 	k, p := kinds()[at], &picture{App: a, plotOptions: o, ctx: cmd.Context(), args: args[1:]}
 	if err := p.check(&k); err != nil {

@@ -4,7 +4,9 @@ package tracing
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,6 +60,8 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs
 		return console.Usagef("--trace-every is %d: use 1 or more", o.every)
 	case files.ToStdout(o.File):
 		return console.Usagef("--trace %s and the report both write to standard output: name a file", o.File)
+	case slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, strings.ToLower(filepath.Ext(o.File))):
+		return console.Usagef("--trace %s: name a file that ends in .csv, .parquet or .arrow", o.File)
 	case slices.Contains(outputs, o.File):
 		return console.Usagef("--trace and another option write %s: name another file", o.File)
 	}
