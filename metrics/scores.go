@@ -98,15 +98,15 @@ func (s *side[T]) weight() float64 {
 	return sum.Value()
 }
 
-// A taken is the rows of a side from the highest score down to some one.
-type taken[T kernel.Float] struct {
+// A prefix is the rows of a side from the highest score down to some score.
+type prefix[T kernel.Float] struct {
 	*side[T]
 	left int // rows that aren't taken
 	sum  Sum // of the weights, where rows have some
 }
 
 // take takes the rows whose score is at least that one.
-func (t *taken[T]) take(at T) {
+func (t *prefix[T]) take(at T) {
 	for ; t.left > 0 && !less(t.scores[t.left-1], at); t.left-- {
 		if t.weights != nil {
 			t.sum.Add(t.weights[t.left-1])
@@ -115,7 +115,7 @@ func (t *taken[T]) take(at T) {
 }
 
 // weight returns the weight of the rows that are taken.
-func (t *taken[T]) weight() float64 {
+func (t *prefix[T]) weight() float64 {
 	if t.weights == nil {
 		return float64(len(t.scores) - t.left)
 	}
@@ -139,7 +139,7 @@ func (p Point) Precision() float64 { return p.TruePositives / (p.TruePositives +
 func (s *Scores[T]) points() iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		s.sort()
-		p, n := &taken[T]{side: &s.positive, left: len(s.positive.scores)}, &taken[T]{side: &s.negative, left: len(s.negative.scores)}
+		p, n := &prefix[T]{side: &s.positive, left: len(s.positive.scores)}, &prefix[T]{side: &s.negative, left: len(s.negative.scores)}
 		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p.left > 0 || n.left > 0); {
 			var at T
 			if n.left == 0 || p.left > 0 && less(n.scores[n.left-1], p.scores[p.left-1]) {

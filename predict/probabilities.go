@@ -8,7 +8,7 @@ import (
 	"halfspace/model"
 )
 
-// Odds say how scores become probabilities. Those of a model are OddsOf's.
+// Odds maps scores to probabilities. OddsOf returns that of a model.
 type Odds struct {
 	Positive    int                // number of the +1 class, of two
 	Way         string             // model.OneVersusRest or model.Joint, of more than two classes

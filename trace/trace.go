@@ -50,7 +50,7 @@ type Point struct {
 	Gap       float64 // bound of how far the objective is above the optimum
 }
 
-// A How says how a perceptron is trained.
+// How has the options of a perceptron: what its convergence theorem and a count of its errors need.
 type How struct {
 	Class   int       // see Point.Class
 	Eta     float64   // learning rate

@@ -29,7 +29,7 @@ type Window[T kernel.Float] struct {
 	chunksOf, draws []uint32
 }
 
-// Number returns the number among all rows of the row that has number id in Index.
+// Number returns the row number in the data of row id of Index.
 func (w *Window[T]) Number(id uint32) int64 {
 	switch {
 	case w.chunksOf != nil:
