@@ -362,9 +362,7 @@ func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], score strin
 	if err != nil {
 		return t, value, err
 	}
-	if t, err = Count(ctx, f.Model, judges, j.workers()); err == nil {
-		value, err = scoreModel(ctx, score, f.Model, judges, t, j.workers())
-	}
+	t, value, err = scoreModel(ctx, score, f.Model, judges, j.workers())
 	if err == nil && p.Figures != nil {
 		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
 	}

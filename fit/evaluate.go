@@ -164,6 +164,11 @@ type Tally struct {
 // Count counts the rows whose prediction by a model isn't their label. It adds up their weights within runs, then over
 // runs.
 func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (t Tally, err error) {
+	return count(ctx, m, src, workers, func([][]T, *block.Block[T]) {})
+}
+
+// count is Count. It shows each block with its scores.
+func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int, show func([][]T, *block.Block[T])) (t Tally, err error) {
 	scorer, err := predict.NewScorer[T](m, workers)
 	if err != nil {
 		return t, err
@@ -177,6 +182,7 @@ func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 		if err != nil {
 			return t, err
 		}
+		show(scores, b)
 		run, all := 0.0, 0.0
 		for i, y := range b.Y {
 			if predict.Predicted(scores, i, positive) != predict.Labelled(y, len(scores), positive) {

@@ -13,6 +13,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/predict"
 	"halfspace/train"
 )
 
@@ -74,39 +75,44 @@ func (v verdict) mean() (mean, deviation float64) {
 	return mean, math.Sqrt(square / weight / float64(folds-1))
 }
 
-// scoreModel returns the score of a model on the rows of a fold. judges have the weights of classes. t counts their errors.
-func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], t Tally, workers int) (part, error) {
-	switch score {
-	case ByErrors:
-		return part{float64(t.Errors), float64(t.Rows)}, nil
-	case ByWeight:
-		return part{t.Weight, t.Total}, nil
-	}
-	e, err := NewEvaluation[T](m, workers)
+// scoreModel returns the score of a model on the rows of a fold, and what it has wrong of them. judges have the weights of classes.
+// Scores of rows are kept for ByAUC alone.
+func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], workers int) (t Tally, p part, err error) {
+	var loss metrics.Mean
+	var kept metrics.Scores[T]
+	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
+	t, err = count(ctx, m, judges, workers, func(scores [][]T, b *block.Block[T]) {
+		switch score {
+		case ByLogLoss:
+			loss.Add(predict.LogLosses(scores, b.Y, odds), b.W)
+		case ByAUC:
+			kept.Add(scores[0], b.Y, b.W)
+		case ByF1:
+			for r, y := range b.Y {
+				confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
+			}
+		}
+	})
 	if err != nil {
-		return part{}, err
-	}
-	for b, err := range judges.Blocks(ctx) {
-		if err == nil {
-			err = e.Add(ctx, b)
-		}
-		if err != nil {
-			return part{}, err
-		}
+		return t, part{}, err
 	}
 	value, weight := 0.0, 1.0
 	switch score {
+	case ByErrors:
+		return t, part{float64(t.Errors), float64(t.Rows)}, nil
+	case ByWeight:
+		return t, part{t.Weight, t.Total}, nil
 	case ByLogLoss:
-		value, weight = e.LogLoss(), e.Confusion.Total()
+		value, weight = loss.Value(), loss.Weight()
 	case ByAUC:
-		value = e.Scores.AUC()
+		value = kept.AUC()
 	default:
-		value = f1Of(e.Confusion, e.spec.PositiveClass(), len(m.Classes))
+		value = f1Of(confusion, positive, len(m.Classes))
 	}
 	if value != value { // no rows of a class, or no weight
-		return part{}, ctx.Err()
+		return t, part{}, ctx.Err()
 	}
-	return part{float64(value * weight), weight}, ctx.Err()
+	return t, part{float64(value * weight), weight}, ctx.Err()
 }
 
 func f1Of(c *metrics.Confusion, positive, classes int) float64 {
@@ -241,11 +247,7 @@ func (c *crossing[T]) judgeStages(ctx context.Context, l Learner, weights [][]fl
 		}
 		m := model.New(spec, vector)
 		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")
-		t, err := Count(ctx, m, held, c.workers)
-		if err != nil {
-			return err
-		}
-		p, err := scoreModel(ctx, c.Score, m, held, t, c.workers)
+		_, p, err := scoreModel(ctx, c.Score, m, held, c.workers)
 		if err != nil {
 			return err
 		}
