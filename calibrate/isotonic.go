@@ -13,8 +13,9 @@ import (
 // their probabilities. Between two scores the probability is linear, outside of them that of the nearest. Scores
 // between two of the same probability are left out. Rows of weight 0 don't count. It is nil without other rows.
 func Isotonic[T kernel.Float](rows *Rows[T]) (scores, probabilities []float64) {
-	var pools []pool
-	for _, p := range ties(rows) {
+	all := ties(rows)
+	pools := all[:0] // never longer than what was read
+	for _, p := range all {
 		for n := len(pools); n > 0 && pools[n-1].mean() >= p.mean(); n = len(pools) {
 			p.weight += pools[n-1].weight
 			p.positive += pools[n-1].positive
@@ -39,8 +40,11 @@ type pool struct {
 
 func (p pool) mean() float64 { return p.positive / p.weight }
 
+// IsotonicBytes is the most bytes that Isotonic takes for each row beside what it returns: its place in the order, and a pool.
+const IsotonicBytes = 8 + 32
+
 // ties returns a pool for each different score, in ascending order.
-func ties[T kernel.Float](rows *Rows[T]) (pools []pool) {
+func ties[T kernel.Float](rows *Rows[T]) []pool {
 	order := make([]int, len(rows.Scores))
 	for i := range order {
 		order[i] = i
@@ -48,6 +52,13 @@ func ties[T kernel.Float](rows *Rows[T]) (pools []pool) {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(rows.Scores[a], rows.Scores[b]), cmp.Compare(a, b))
 	})
+	scores := 0
+	for k, i := range order {
+		if k == 0 || rows.Scores[i] != rows.Scores[order[k-1]] {
+			scores++
+		}
+	}
+	pools := make([]pool, 0, scores)
 	for _, i := range order {
 		s, w := float64(rows.Scores[i]), rows.weight(i)
 		if w == 0 {

@@ -13,6 +13,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -39,8 +40,8 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 	if err := checkCounts(ctx, c.Folds, c.workers, c.src); err != nil {
 		return nil, fmt.Errorf("the calibration: %w", err)
 	}
-	r := &scored[T]{scores: make([][]T, src.Spec().Vectors())}
-	if err := r.checkMemory(c.src.Rows(), memory.Limit(opt.Memory)); err != nil {
+	r, err := newScored[T](c.src.Rows(), src.Spec(), method, memory.Limit(opt.Memory))
+	if err != nil {
 		return nil, err
 	}
 	defer opt.save(ctx) // what was judged before
@@ -130,16 +131,28 @@ type scored[T kernel.Float] struct {
 	weights []float64 // nil: all are 1
 }
 
-// checkMemory returns an error if the scores and what is made of them take more than half of the limit. For a class, that is
-// whether a row is positive and its place in the order of scores.
-func (r *scored[T]) checkMemory(rows, limit int64) error {
-	element := int64(unsafe.Sizeof(T(0)))
-	bytes := rows * (element*int64(len(r.scores)+1) + 8 + 1 + 8) * 5 / 4 // slices that grow have a quarter of room
-	if bytes > limit/2 {
-		return fmt.Errorf("the scores of %s for the calibration take %s, more than half of the memory (%s): give more memory, or leave the calibration out",
+// newScored returns room for the scores of so many rows. It is an error if they and what is made of them take more than half of the
+// limit. For a class, that is whether a row is positive and what the isotonic regression takes. Steps of its result aren't counted: there are few.
+func newScored[T kernel.Float](rows int64, spec *schema.Spec, method string, limit int64) (*scored[T], error) {
+	r := &scored[T]{scores: make([][]T, spec.Vectors())}
+	each := int64(unsafe.Sizeof(T(0)))*int64(len(r.scores)+1) + 1
+	if spec.Weighted {
+		each += 8
+	}
+	if method == model.Isotonic {
+		each += calibrate.IsotonicBytes
+	}
+	if bytes := rows * each; bytes > limit/2 {
+		return nil, fmt.Errorf("the scores of %s for the calibration take %s, more than half of the memory (%s): give more memory, or leave the calibration out",
 			say.Plural(rows, "row"), say.Size(bytes), say.Size(limit))
 	}
-	return nil
+	for k := range r.scores {
+		r.scores[k] = make([]T, 0, rows)
+	}
+	if r.labels = make([]T, 0, rows); spec.Weighted {
+		r.weights = make([]float64, 0, rows)
+	}
+	return r, nil
 }
 
 // add adds the rows of a block with their scores.

@@ -171,6 +171,7 @@ func TestCalibrateErrors(t *testing.T) {
 		"a model to begin with":        {fit.Perceptron(perceptron.Options{}), fit.Options{Calibrate: model.Platt, Init: other.Model}, data},
 		"no class has more than":       {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt}, uncertain(t, 6, 2)},
 		"more than half of the memory": {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt, Memory: 1500}, data},
+		"of the memory (":              {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Isotonic, Memory: 4000}, data}, // enough for platt
 	} {
 		if _, err := fit.Learn(t.Context(), c.rows, c.l, c.opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
