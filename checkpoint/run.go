@@ -139,7 +139,7 @@ func (r *Run) tell() {
 	r.told.Do(func() {
 		far := "the training goes on after " + say.Plural(r.at, "visit")
 		if r.early {
-			far = "the cross-validation goes on"
+			far = "what was judged is kept"
 		}
 		r.note(fmt.Sprintf("%s, as saved in %s on %s", far, r.opt.Dir, time.Unix(r.from, 0).Format(time.DateTime)))
 	})
@@ -190,12 +190,12 @@ func (r *Run) Saved() bool {
 }
 
 // Resumed returns how many visits the checkpoint had from which the run goes on: the most of a part. ok is false if the run
-// began anew.
+// began anew, or the checkpoint has no part of a learner.
 func (r *Run) Resumed() (visits int64, ok bool) {
 	if r == nil {
 		return 0, false
 	}
-	return r.at, r.resumed
+	return r.at, r.resumed && !r.early
 }
 
 // Before returns the time of learning before the checkpoint that the run goes on from.

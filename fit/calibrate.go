@@ -45,7 +45,7 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 		return nil, err
 	}
 	defer opt.save(ctx) // what was judged before
-	err = c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
+	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
 		opt.stage(fmt.Sprintf("calibrating: fold %d of %d", number+1, c.Folds), int64(number), int64(c.Folds))
 		return c.scoreFold(ctx, from, has, l, r)
 	})

@@ -201,28 +201,36 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		return nil, err
 	}
 	defer c.opt.save(ctx)
-	err = c.folds(ctx, src, c.fold)
+	err = c.folds(ctx, src, c.unjudged, c.fold)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
 }
 
-// folds judges on one fold after the other, by a function.
-func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], judge func(ctx context.Context, from block.Source[T], has Chooser, number int) error) error {
+// unjudged tells whether some point has no result of a fold.
+func (c *crossing[T]) unjudged(fold int) bool {
+	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
+}
+
+// folds judges on one fold after the other, by a function. It learns no features again for folds that aren't left.
+func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(fold int) bool, judge func(ctx context.Context, from block.Source[T], has Chooser, number int) error) error {
 	has := func(f int) Chooser { return Fold(c.seed, c.Folds, len(src.Spec().Classes), f) }
 	var choices []func(class int) bool
 	for f := range c.Folds {
 		choices = append(choices, has(f).Others())
 	}
 	var again []func(context.Context) (block.Source[T], error)
-	if learn := relearner(src); learn != nil {
+	if learn := relearner(src); learn != nil && left(c.Folds-1) {
 		var err error
 		if again, err = learn(ctx, choices); err != nil {
 			return err
 		}
 	}
 	for f := range c.Folds {
+		if !left(f) {
+			continue
+		}
 		from, err := c.src, error(nil)
 		if again != nil {
 			from, err = again[f](ctx)
@@ -243,9 +251,6 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], judge func
 // fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
 // time if the rows are in memory.
 func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
-	if !slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= number }) {
-		return nil // it was judged before
-	}
 	parts, err := split(ctx, all, has, &c.opt)
 	if err != nil {
 		return err

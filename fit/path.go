@@ -92,10 +92,8 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 		return nil, err
 	}
 	c.part.Mark(1, 0, s.state)
-	return s, c.folds(ctx, src, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
-		if number < s.folds {
-			return nil
-		}
+	left := func(fold int) bool { return fold >= s.folds }
+	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
 		c.opt.stage(fmt.Sprintf("the path: fold %d of %d", number+1, c.Folds), int64(number+1), int64(c.Folds+1))
 		err := c.judgePath(ctx, from, has, walker, l, s)
 		if err == nil {

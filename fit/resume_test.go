@@ -82,16 +82,36 @@ func apart(d *block.Data[float32]) *block.Data[float32] {
 	return testrows.Dense[float32](x, y, true)
 }
 
-// TestResumeJudged: what was judged when a training stopped is not judged again, also after it finished. With other options it is refused.
+// An opened source counts how often features are learned again.
+type opened struct {
+	*block.Data[float32]
+	times *int
+}
+
+func (o opened) Unwrap() block.Source[float32] { return o.Data }
+
+func (o opened) Relearn(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source[float32], error), err error) {
+	for range choices {
+		again = append(again, func(context.Context) (block.Source[float32], error) { *o.times++; return o.Data, nil })
+	}
+	return again, nil
+}
+
+// TestResumeJudged: what was judged when a training stopped is not judged again, also after it finished, and its features aren't learned
+// again. With other options it is refused.
 func TestResumeJudged(t *testing.T) {
-	learner, rows, dir := fit.Describe("logistic"), noise[float32](300, 4, 2), t.TempDir()
+	learner, data, dir := fit.Describe("logistic"), noise[float32](300, 4, 2), t.TempDir()
 	for _, c := range []struct{ folds, stop, judged int }{{3, 3, 3}, {4, 9, 0}, {3, 9, 4}, {3, 9, 0}} {
-		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true})
+		told := ""
+		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Note: func(text string) { told += text }})
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, resumed := run.Resumed(); resumed != (c.folds == 3 && c.judged == 0) {
+			t.Errorf("%+v: learning is resumed: %t", c, resumed)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
-		judged := 0
+		judged, rows := 0, opened{data, new(int)}
 		stage := func(name string, done, _ int64) {
 			if strings.HasPrefix(name, "cross-validating") {
 				judged++
@@ -112,6 +132,12 @@ func TestResumeJudged(t *testing.T) {
 		}
 		if judged != c.judged {
 			t.Errorf("%+v: %d trainings were judged", c, judged)
+		}
+		if want := (judged + 1) / 2; *rows.times != want { // two points in a fold
+			t.Errorf("%+v: features were learned again for %d folds, want %d", c, *rows.times, want)
+		}
+		if c.judged == 4 && !strings.HasPrefix(told, "what was judged is kept") {
+			t.Errorf("%+v: told %q", c, told)
 		}
 		run.Close()
 		cancel()

@@ -62,7 +62,7 @@ type Report struct {
 	Streamed        bool                 `json:"streamed"`          // the rows weren't in memory
 	Storage         string               `json:"storage,omitempty"` // of the rows; none if they are dense
 	Density         float64              `json:"density,omitempty"` // share of the values that aren't 0, of sparse rows
-	ResumedAt       *int64               `json:"resumed_at"`        // visits of the checkpoint that the training went on from; null if it began at the start
+	ResumedAt       *int64               `json:"resumed_at"`        // visits of the checkpoint that the training went on from; null if learning began at the start
 	PeakRSSBytes    int64                `json:"peak_rss_bytes"`
 	Seconds         trainSeconds         `json:"seconds"`
 	Model           *string              `json:"model"` // path of the file, null if none was written
