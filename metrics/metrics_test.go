@@ -322,6 +322,9 @@ func TestCurve(t *testing.T) {
 		}
 		a.Add(scores, labels, nil)
 		curve := a.ROC()
+		if roc, pr := a.CurvePoints(); roc != len(curve) || pr != len(a.PrecisionRecall()) {
+			t.Errorf("%d levels: %d and %d points counted, there are %d and %d", levels, roc, pr, len(curve), len(a.PrecisionRecall()))
+		}
 		for _, p := range curve {
 			want := Point{Threshold: p.Threshold}
 			for i, s := range scores {

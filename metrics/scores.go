@@ -192,7 +192,9 @@ func (s *Scores[T]) AveragePrecision() float64 {
 
 // ROC returns the corners of the ROC curve, from the point of no rows to that of all rows. Points on the straight line
 // between two others are left out, which leaves the area as it is. It sorts the scores in place.
-func (s *Scores[T]) ROC() []Point {
+func (s *Scores[T]) ROC() []Point { return slices.Collect(s.roc()) }
+
+func (s *Scores[T]) roc() iter.Seq[Point] {
 	return thinned(s.points(), func(a, b, c Point) bool {
 		return equalProducts(b.FalsePositives-a.FalsePositives, c.TruePositives-b.TruePositives, b.TruePositives-a.TruePositives, c.FalsePositives-b.FalsePositives)
 	})
@@ -202,31 +204,60 @@ func (s *Scores[T]) ROC() []Point {
 // of a point is its true positives over those of the last point. Points between two others of the same precision, or of
 // the same recall, are left out. So are points whose rows all have the weight 0: they have no precision. It is nil without
 // positive rows. It sorts the scores in place.
-func (s *Scores[T]) PrecisionRecall() []Point {
-	if s.last().TruePositives == 0 {
-		return nil
+func (s *Scores[T]) PrecisionRecall() []Point { return slices.Collect(s.precisionRecall()) }
+
+func (s *Scores[T]) precisionRecall() iter.Seq[Point] {
+	points := func(yield func(Point) bool) {
+		if s.last().TruePositives == 0 {
+			return
+		}
+		for p := range s.points() {
+			if p.TruePositives+p.FalsePositives > 0 && !yield(p) {
+				return
+			}
+		}
 	}
-	curve := thinned(s.points(), func(a, b, c Point) bool {
+	return thinned(points, func(a, b, c Point) bool {
 		same := func(x, y Point) bool { // precision
-			return x.TruePositives+x.FalsePositives > 0 && equalProducts(x.TruePositives, y.FalsePositives, y.TruePositives, x.FalsePositives)
+			return equalProducts(x.TruePositives, y.FalsePositives, y.TruePositives, x.FalsePositives)
 		}
 		return a.TruePositives == c.TruePositives && a.FalsePositives > 0 || same(a, b) && same(b, c)
 	})
-	for curve[0].TruePositives+curve[0].FalsePositives == 0 {
-		curve = curve[1:]
+}
+
+// CurvePoints returns the numbers of points of ROC and of PrecisionRecall, without the memory that these take. It sorts
+// the scores in place.
+func (s *Scores[T]) CurvePoints() (roc, precisionRecall int) {
+	for range s.roc() {
+		roc++
 	}
-	return curve
+	for range s.precisionRecall() {
+		precisionRecall++
+	}
+	return roc, precisionRecall
 }
 
 // thinned returns points without those that are between the points beside them. The first two stay.
-func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) (curve []Point) {
-	for next := range points {
-		if last := len(curve) - 1; last > 0 && between(curve[last-1], curve[last], next) {
-			curve = curve[:last]
+func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) iter.Seq[Point] {
+	return func(yield func(Point) bool) {
+		var last [2]Point // the last points that stay so far
+		n := 0
+		for next := range points {
+			switch {
+			case n == 2 && between(last[0], last[1], next):
+				last[1] = next
+				continue
+			case n == 2 && !yield(last[0]):
+				return
+			}
+			last, n = [2]Point{last[1], next}, min(n+1, 2)
 		}
-		curve = append(curve, next)
+		for _, p := range last[2-n:] {
+			if !yield(p) {
+				return
+			}
+		}
 	}
-	return curve
 }
 
 // equalProducts tells whether a*b is c*d, exactly.

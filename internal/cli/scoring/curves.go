@@ -122,15 +122,28 @@ func (c *curve) write(reports []*evalReport) error {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, c.schema)
 	defer b.Release()
 	for _, r := range reports {
-		points := c.points(r)
-		for _, p := range points {
+		if err := c.writePoints(b, r, len(reports) > 1); err != nil {
+			return err
+		}
+	}
+	return c.writer.Close()
+}
+
+// batch is how many points become a record. It bounds the memory that these take beside the curve.
+const batch = 1 << 16
+
+// writePoints writes the points of a report, with the name of the model if named.
+func (c *curve) writePoints(b *array.RecordBuilder, r *evalReport, named bool) error {
+	points := c.points(r)
+	for some := range slices.Chunk(points, batch) {
+		for _, p := range some {
 			b.Field(0).(*array.Float64Builder).Append(p.Threshold)
 			appendAmount(b.Field(1), p.FalsePositives)
 			appendAmount(b.Field(2), p.TruePositives)
 			for k, v := range c.values(p, points[len(points)-1]) {
 				b.Field(3 + k).(*array.Float64Builder).Append(v)
 			}
-			if len(reports) > 1 {
+			if named {
 				b.Field(5).(*array.StringBuilder).Append(r.Model)
 			}
 		}
@@ -141,7 +154,7 @@ func (c *curve) write(reports []*evalReport) error {
 			return err
 		}
 	}
-	return c.writer.Close()
+	return nil
 }
 
 // appendAmount appends a number or a weight of rows.

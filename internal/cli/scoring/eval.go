@@ -18,6 +18,7 @@ import (
 	"halfspace/internal/cli/reporting"
 	"halfspace/internal/say"
 	"halfspace/kernel"
+	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -133,15 +134,17 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	}
 	defer curves.abort()
 	var reports []*evalReport
+	held := int64(0)
 	for i, m := range models {
 		evaluate := evalAs[float32]
 		if m.Dtype == "float64" {
 			evaluate = evalAs[float64]
 		}
-		r, err := evaluate(ctx, a, o, m, paths)
+		r, err := evaluate(ctx, a, o, m, paths, held)
 		if err != nil {
 			return err
 		}
+		held += pointBytes * int64(len(r.roc)+len(r.pr))
 		r.Model = o.models[i]
 		reports = append(reports, r)
 	}
@@ -198,8 +201,8 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 	return models, nil
 }
 
-// judge evaluates a model on the rows of files.
-func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*fit.Evaluation[T], error) {
+// judge evaluates a model on the rows of files. held is the bytes that the curves of other models take.
+func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation[T], error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	label := o.label
@@ -220,11 +223,7 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 		if err := e.Add(ctx, b); err != nil {
 			return err
 		}
-		if held := e.Scores.Bytes(); held > max(leastScores, memory/2) {
-			return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
-				say.Plural(e.Confusion.Rows(), "row"), say.Size(held), say.Size(memory))
-		}
-		return nil
+		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
 	})
 	switch {
 	case err != nil:
@@ -237,8 +236,8 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 	return e, nil
 }
 
-func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string) (*evalReport, error) {
-	e, err := judge[T](ctx, a, o, m, paths)
+func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*evalReport, error) {
+	e, err := judge[T](ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
@@ -258,16 +257,50 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	if e.Calibration != nil {
 		r.Calibration = newBins(e.Calibration)
 	}
-	shown := o.reporting.File != "" && len(m.Classes) == 2
 	r.worst, r.calibration = e.Worst, e.Calibration
-	if o.roc != "" || shown {
-		r.roc = e.Scores.ROC()
-	}
-	if o.pr != "" || shown {
-		r.pr = e.Scores.PrecisionRecall()
-	}
-	return r, nil
+	return r, setCurves(o, r, &e.Scores, held)
 }
 
-// leastScores is the number of bytes that scores may take whatever --memory is.
-const leastScores = 48 << 20
+// setCurves sets the curves that were asked for. held is the bytes that the curves of other models take.
+func setCurves[T kernel.Float](o *evalOptions, r *evalReport, scores *metrics.Scores[T], held int64) error {
+	shown := o.reporting.File != "" && len(r.Classes) == 2
+	roc, pr := o.roc != "" || shown, o.pr != "" || shown
+	if !roc && !pr {
+		return nil
+	}
+	atROC, atPR := scores.CurvePoints()
+	if roc {
+		held += pointBytes * int64(atROC)
+	}
+	if pr {
+		held += pointBytes * int64(atPR)
+	}
+	if err := room(o.memory.Limit(), r.Rows, scores.Bytes(), held); err != nil {
+		return err
+	}
+	if roc {
+		r.roc = scores.ROC()
+	}
+	if pr {
+		r.pr = scores.PrecisionRecall()
+	}
+	return nil
+}
+
+// room returns an error if the scores of rows and points of curves take more than half of the memory, all in bytes.
+func room(memory, rows, scores, curves int64) error {
+	switch {
+	case scores+curves <= max(leastScores, memory/2):
+		return nil
+	case curves == 0:
+		return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
+			say.Plural(rows, "row"), say.Size(scores), say.Size(memory))
+	}
+	return fmt.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --report, --roc and --pr out",
+		say.Plural(rows, "row"), say.Size(scores+curves), say.Size(memory))
+}
+
+const (
+	leastScores = 48 << 20 // bytes that scores and curves may take whatever --memory is
+	pointBytes  = 96       // of a point of a curve: 24, 9/4 times while the slice grows, and 16 as often in a picture
+)

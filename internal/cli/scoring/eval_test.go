@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -32,6 +34,34 @@ func TestLoadAll(t *testing.T) {
 		o.models = o.models[:1]
 		if _, err := loadAll(context.Background(), &o); err != nil {
 			t.Errorf("one model in %s: error %v", size, err)
+		}
+	}
+}
+
+// TestCurveMemory: two curves of 600,000 corners don't fit in 48 MiB, and neither does a small one beside those of other
+// models.
+func TestCurveMemory(t *testing.T) {
+	alternating := func(rows int) *metrics.Scores[float32] {
+		s, scores, labels := new(metrics.Scores[float32]), make([]float32, rows), make([]float32, rows)
+		for i := range scores {
+			scores[i], labels[i] = float32(i), float32(i%2)
+		}
+		s.Add(scores, labels, nil)
+		return s
+	}
+	for _, c := range []struct {
+		memory string
+		rows   int
+		held   int64
+		fits   bool
+	}{{"64MiB", 600000, 0, false}, {"1GiB", 600000, 0, true}, {"64MiB", 600, 0, true}, {"64MiB", 600, 48 << 20, false}} {
+		o, r := &evalOptions{roc: "roc.csv", pr: "pr.csv"}, new(evalReport)
+		if err := o.memory.Set(c.memory); err != nil {
+			t.Fatal(err)
+		}
+		err := setCurves(o, r, alternating(c.rows), c.held)
+		if fits := err == nil; fits != c.fits || fits != (len(r.roc) >= c.rows && len(r.pr) >= c.rows/2) || !fits && !strings.Contains(err.Error(), "--memory") {
+			t.Errorf("%d rows in %s beside %d bytes: %d and %d points, error %v", c.rows, c.memory, c.held, len(r.roc), len(r.pr), err)
 		}
 	}
 }
