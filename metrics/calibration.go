@@ -38,8 +38,10 @@ type Calibration struct {
 		rows             int64
 		ones, hits       int64 // rows of weight 1, and the positive ones among them
 		weight, positive Sum   // of the other rows, and of the positive ones among them
+		squares          Sum   // of the weights of the other rows
 		probabilities    Sum   // of all rows, by weight
 	}
+	fractions bool // some weight is no whole number
 }
 
 // Add adds a row with the predicted probability of the positive class. The weight is 1 if rows have none. A probability
@@ -61,6 +63,8 @@ func (c *Calibration) Add(probability float64, positive bool, weight float64) {
 		}
 		return
 	}
+	b.squares.Add(float64(weight * weight))
+	c.fractions = c.fractions || weight != math.Trunc(weight)
 	if b.weight.Add(weight); positive {
 		b.positive.Add(weight)
 	}
@@ -71,8 +75,9 @@ type Bin struct {
 	Low, High   float64
 	Rows        int64
 	Weight      float64
-	Probability float64 // mean of the predicted ones, NaN without rows
-	Share       float64 // of the rows that are positive, NaN without rows
+	Probability float64  // mean of the predicted ones, NaN without weight
+	Share       float64  // of the rows that are positive, NaN without weight
+	Interval    Interval // of Share, as Confusion.AccuracyInterval has it
 }
 
 // Bins returns the bins, from the lowest.
@@ -83,6 +88,7 @@ func (c *Calibration) Bins() []Bin {
 		weight, positive := float64(b.ones)+b.weight.Value(), float64(b.hits)+b.positive.Value()
 		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: b.rows, Weight: weight,
 			Probability: b.probabilities.Value() / weight, Share: positive / weight}
+		all[i].Interval = interval(all[i].Share, part{weight, float64(b.ones) + b.squares.Value()}, c.fractions)
 	}
 	return all
 }

@@ -160,23 +160,23 @@ func (c *Confusion) MacroF1() float64 {
 }
 
 // AccuracyInterval returns the Wilson interval of the accuracy.
-func (c *Confusion) AccuracyInterval() Interval { return c.interval(c.Accuracy(), c.all()) }
+func (c *Confusion) AccuracyInterval() Interval { return interval(c.Accuracy(), c.all(), c.fractions) }
 
 // PrecisionInterval returns the Wilson interval of the precision of a class.
 func (c *Confusion) PrecisionInterval(class int) Interval {
-	return c.interval(c.Precision(class), c.predicted(class))
+	return interval(c.Precision(class), c.predicted(class), c.fractions)
 }
 
 // RecallInterval returns the Wilson interval of the recall of a class.
 func (c *Confusion) RecallInterval(class int) Interval {
-	return c.interval(c.Recall(class), c.actual(class))
+	return interval(c.Recall(class), c.actual(class), c.fractions)
 }
 
 // interval returns the interval of a share of some rows. Whole weights are numbers of equal rows. With other weights, the
 // rows are worth (sum of weights)^2 / (sum of their squares) rows of equal weight (Kish 1965, "Survey Sampling").
-func (c *Confusion) interval(share float64, of part) Interval {
+func interval(share float64, of part, fractions bool) Interval {
 	n := of.weight
-	if c.fractions {
+	if fractions {
 		n = of.weight * of.weight / of.squares
 	}
 	return Wilson(share, n)

@@ -364,3 +364,20 @@ func TestCurve(t *testing.T) {
 		t.Errorf("the curve with NaN is %v", curve)
 	}
 }
+
+// TestBinInterval: the interval of a bin is that of the recall of as many rows with these weights, and rows of the weight 0
+// have none.
+func TestBinInterval(t *testing.T) {
+	for _, weights := range [][]float64{{1, 1, 1}, {2, 1, 3}, {0.5, 1, 1.25}, {0, 2, 1}, {0, 0}} {
+		var c Calibration
+		confusion := NewConfusion(2)
+		for i, w := range weights {
+			c.Add(0.55, i%2 == 0, w)
+			confusion.Add(1, (i+1)%2, w)
+		}
+		got, want := c.Bins()[5].Interval, confusion.RecallInterval(1)
+		if total := confusion.Total(); total == 0 && got[0] == got[0] || total > 0 && got != want {
+			t.Errorf("weights %v: %v, want %v", weights, got, want)
+		}
+	}
+}

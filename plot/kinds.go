@@ -67,12 +67,11 @@ func Calibration(bins []metrics.Bin) *Figure {
 	dots, means := Series{Shape: Dots, Name: "rows in ten bins"}, Series{}
 	f.Series = []Series{ideal}
 	for _, b := range bins {
-		if b.Rows == 0 {
+		if !(b.Weight > 0) {
 			continue
 		}
 		dots.X, dots.Y = append(dots.X, b.Probability), append(dots.Y, b.Share)
-		ends := metrics.Wilson(b.Share, float64(b.Rows))
-		f.Series = append(f.Series, Series{X: []float64{b.Probability, b.Probability}, Y: ends[:]})
+		f.Series = append(f.Series, Series{X: []float64{b.Probability, b.Probability}, Y: b.Interval[:]})
 		f.Text += fmt.Sprintf("Predicted %.2f, came true %.2f, %s. ", b.Probability, b.Share, say.Plural(b.Rows, "row"))
 	}
 	means.X, means.Y = dots.X, dots.Y

@@ -55,7 +55,7 @@ func figures() map[string]*Figure {
 		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Updates: []int{50, 100, 150}, Visited: []int{0, -1, 7}}
 	return map[string]*Figure{
 		"roc": ROC(Curve{Name: hostile, Points: points, Figure: 0.5}, Curve{Points: points, Figure: nan}), "pr": PrecisionRecall(Curve{Points: points, Figure: 0.4}),
-		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Probability: 0.15, Share: 0.25}}),
+		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Weight: 4, Probability: 0.15, Share: 0.25, Interval: metrics.Wilson(0.25, 4)}}),
 		"margins":     Margins([]float64{-1, 0, 0.5, 2, nan}, make([]bool, 5)), "no margins": Margins(nil, nil), "weights": Weights(m, 0), "plane": Plane(rows),
 		"learning": Learning(map[string][]float64{"update": {1, 2}, "norm": {1, 1.5}, "upper": {2, 3}, "dot": {1, 1}, "lower": {nan, nan}}),
 		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),
@@ -78,6 +78,9 @@ func TestFigures(t *testing.T) {
 	}
 	if plane := figures()["plane"].SVG(Page); !strings.Contains(plane, ">update 50<") || !strings.Contains(plane, "after 3 of 150 updates") {
 		t.Error("the animation doesn't number the updates as the trace does")
+	}
+	if f := Calibration([]metrics.Bin{{Rows: 3, Probability: math.NaN(), Share: math.NaN()}}); f.Text != "" || len(f.Series) != 3 {
+		t.Errorf("rows of the weight 0 are drawn: %s", f.Text)
 	}
 	for _, f := range []*Figure{Learning(map[string][]float64{}), Errors(map[string][]float64{}), Best(nil, nil), Weights(&model.Model{}, 0)} {
 		if f != nil {

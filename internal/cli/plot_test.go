@@ -32,6 +32,17 @@ func TestPlot(t *testing.T) {
 			t.Errorf("%v: %s, %v", args, text, err)
 		}
 	}
+	one := "mean_radius,diagnosis\n12,malignant\n"
+	if err := os.WriteFile("one.csv", []byte(one), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "train", cancer, "--label", "diagnosis", "--algo", "logistic", "--features", "mean_radius", "--l2", "1", "--out", "radius.json")
+	succeed(t, "plot", "calibration", "one.csv", "--model", "radius.json", "-o", "p.svg")
+	succeed(t, "train", iris, "--label", "species", "--algo", "kernel-perceptron", "--kernel", "rbf", "--features", "petal_*", "--out", "kernel.json")
+	succeed(t, "plot", "trace", "three.csv", "-o", "p.svg")
+	if title := ": class setosa<"; !strings.Contains(string(readBytes(t, "p.svg")), title) {
+		t.Errorf("the picture of the first class lacks %s", title)
+	}
 	for want, args := range map[string][]string{
 		"no kind of picture":          {},
 		"did you mean roc?":           {"rok", cancer, "--model", "l.json", "-o", "p.svg"},
@@ -44,6 +55,13 @@ func TestPlot(t *testing.T) {
 		"has 3 classes":               {"roc", cancer, "--model", "three.json", "-o", "p.svg"},
 		"no probabilities":            {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
 		"of two features":             {"line", cancer, "--model", "l.json", "-o", "p.svg"},
+		"no row is of class benign":   {"roc", "one.csv", "--model", "radius.json", "-o", "p.svg"},
+		"--class is for":              {"roc", cancer, "--model", "l.json", "--class", "zz", "-o", "p.svg"},
+		"same weights for both":       {"weights", "--model", "l.json", "--class", "zz", "-o", "p.svg"},
+		"is of one training":          {"trace", "t.csv", "--class", "zz", "-o", "p.svg"},
+		"--label is for":              {"weights", "--model", "l.json", "--label", "zz", "-o", "p.svg"},
+		"--calibrate platt":           {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
+		"has a kernel":                {"line", iris, "--model", "kernel.json", "-o", "p.svg"},
 		"no class is":                 {"trace", "three.csv", "--class", "x", "-o", "p.svg"},
 	} {
 		if status, _, stderr := command(append([]string{"plot"}, args...)...); status == exitDone || !strings.Contains(stderr, want) {

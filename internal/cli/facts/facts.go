@@ -155,6 +155,11 @@ func Calibration(m *model.Model) []string {
 	return []string{"calibrated", text}
 }
 
+// NoProbabilities says that a model has none, and what to train in its place.
+func NoProbabilities(m *model.Model) string {
+	return fmt.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl", m.Algorithm)
+}
+
 // Kernel returns the kernel of an expansion and its number of support rows.
 func Kernel(e *model.Expansion) []string {
 	text := "linear"

@@ -2,6 +2,7 @@
 package picturing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,6 +40,7 @@ type kind struct {
 	name, what   string
 	data, models bool // it needs data, and a model
 	several      bool // it takes several models
+	classes      bool // it is of one class where there are several
 	draw         func(p *picture) (*plot.Figure, error)
 }
 
@@ -53,9 +55,9 @@ type picture struct {
 
 func kinds() []kind {
 	return []kind{
-		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", draw: (*picture).learning},
-		{name: "errors", what: "a trace of a pocket: errors after each update", draw: (*picture).errors},
-		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true, draw: (*picture).weights},
+		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", classes: true, draw: (*picture).learning},
+		{name: "errors", what: "a trace of a pocket: errors after each update", classes: true, draw: (*picture).errors},
+		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true, classes: true, draw: (*picture).weights},
 		{name: "roc", what: "ROC curves", data: true, models: true, several: true, draw: (*picture).roc},
 		{name: "pr", what: "precision-recall curves", data: true, models: true, several: true, draw: (*picture).precisionRecall},
 		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true, draw: (*picture).calibration},
@@ -144,6 +146,10 @@ func (p *picture) check(k *kind) error {
 		return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(p.models))
 	case p.trace != "" && k.name != "line":
 		return console.Usagef("--trace is for plot line: leave it out")
+	case p.class != "" && !k.classes:
+		return console.Usagef("--class is for plot trace, errors and weights: leave it out")
+	case p.label != "" && !k.data:
+		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}
 	if err := p.text.Check(); err != nil {
 		return err
@@ -174,21 +180,21 @@ func (p *picture) check(k *kind) error {
 	return files.Claim(p.App, p.out, inputs)
 }
 
-// table reads the trace, of one class if there are several trainings.
-func (p *picture) table(path string) (map[string][]float64, error) {
+// table reads the trace, of one class if there are several trainings. It returns this class, or "".
+func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
 	t, err := tracefile.Read(p.ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if t.Classes == nil {
-		return t.Columns, nil
+		if p.class != "" {
+			return nil, "", console.Usagef("--class %s: %s is of one training: leave out --class", p.class, path)
+		}
+		return t.Columns, "", nil
 	}
-	class := p.class
-	if class == "" {
-		class = t.Classes[0]
-	}
+	class = cmp.Or(p.class, t.Classes[0])
 	if !slices.Contains(t.Classes, class) {
-		return nil, fmt.Errorf("%s: no class is %q: use %s", path, class, say.OneOf(slices.Compact(slices.Clone(t.Classes))))
+		return nil, "", fmt.Errorf("%s: no class is %q: use %s", path, class, say.OneOf(slices.Compact(slices.Clone(t.Classes))))
 	}
 	one := map[string][]float64{}
 	for name, values := range t.Columns {
@@ -198,34 +204,42 @@ func (p *picture) table(path string) (map[string][]float64, error) {
 			}
 		}
 	}
-	return one, nil
+	return one, class, nil
 }
 
-func (p *picture) learning() (*plot.Figure, error) {
-	columns, err := p.table(p.args[0])
+// traced draws the trace. The title names the class if there are several trainings. It returns nil if draw does.
+func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure) (*plot.Figure, error) {
+	columns, class, err := p.table(p.args[0])
 	if err != nil {
 		return nil, err
 	}
-	if f := plot.Learning(columns); f != nil {
-		return f, nil
+	f := draw(columns)
+	if f != nil && class != "" {
+		f.Title += ": class " + class
+	}
+	return f, nil
+}
+
+func (p *picture) learning() (*plot.Figure, error) {
+	if f, err := p.traced(plot.Learning); f != nil || err != nil {
+		return f, err
 	}
 	return nil, fmt.Errorf("%s: the trace has neither norms nor an objective: trace a perceptron, logistic or svm", p.args[0])
 }
 
 func (p *picture) errors() (*plot.Figure, error) {
-	columns, err := p.table(p.args[0])
-	if err != nil {
-		return nil, err
-	}
-	if f := plot.Errors(columns); f != nil {
-		return f, nil
+	if f, err := p.traced(plot.Errors); f != nil || err != nil {
+		return f, err
 	}
 	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
 }
 
 func (p *picture) weights() (*plot.Figure, error) {
 	m, class := p.loaded[0], 0
-	if p.class != "" && len(m.Weights) > 1 {
+	if p.class != "" && len(m.Weights) == 1 {
+		return nil, console.Usagef("--class %s: the model has the same weights for both classes: leave out --class", p.class)
+	}
+	if p.class != "" {
 		class = -1
 		for i, c := range m.Classes {
 			if c.Text == p.class {
@@ -244,7 +258,7 @@ func (p *picture) weights() (*plot.Figure, error) {
 
 // planes reads from a trace the weights on the way, with the numbers of their updates and of the rows that made them.
 func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int, err error) {
-	columns, err := p.table(p.trace)
+	columns, _, err := p.table(p.trace)
 	if err != nil {
 		return nil, nil, nil, err
 	}

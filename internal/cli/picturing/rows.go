@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/facts"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -51,8 +52,9 @@ func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T])
 
 // A judged model has its curves.
 type judged struct {
-	roc, pr plot.Curve
-	bins    []metrics.Bin // nil without probabilities
+	roc, pr              plot.Curve
+	bins                 []metrics.Bin // nil without probabilities
+	negatives, positives bool          // there are rows of these classes
 }
 
 func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
@@ -65,17 +67,16 @@ func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
 		return nil, err
 	}
 	j := &judged{roc: plot.Curve{Points: e.Scores.ROC(), Figure: e.Scores.AUC()}, pr: plot.Curve{Points: e.Scores.PrecisionRecall(), Figure: e.Scores.AveragePrecision()}}
-	if last := j.roc.Points[len(j.roc.Points)-1]; last.FalsePositives == 0 || last.TruePositives == 0 {
-		return nil, fmt.Errorf("%s: all rows are of one class, and the picture needs both", dataset.Name(p.args))
-	}
+	last := j.roc.Points[len(j.roc.Points)-1]
+	j.negatives, j.positives = last.FalsePositives > 0, last.TruePositives > 0
 	if e.Calibration != nil {
 		j.bins = e.Calibration.Bins()
 	}
 	return j, nil
 }
 
-// judge evaluates all models.
-func (p *picture) judge() (all []*judged, err error) {
+// judge evaluates all models. It returns an error if the data lacks rows that are needed: negative ones or positive ones.
+func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
 	for i, m := range p.loaded {
 		how := evaluate[float32]
 		if m.Dtype == "float64" {
@@ -84,6 +85,13 @@ func (p *picture) judge() (all []*judged, err error) {
 		j, err := how(p, m)
 		if err != nil {
 			return nil, err
+		}
+		class := m.Spec().PositiveClass()
+		if positives && !j.positives || negatives && !j.negatives {
+			if j.positives {
+				class = 1 - class
+			}
+			return nil, fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", dataset.Name(p.args), m.Classes[class].Text)
 		}
 		if len(p.loaded) > 1 {
 			j.roc.Name, j.pr.Name = p.models[i], p.models[i]
@@ -94,7 +102,7 @@ func (p *picture) judge() (all []*judged, err error) {
 }
 
 func (p *picture) roc() (*plot.Figure, error) {
-	all, err := p.judge()
+	all, err := p.judge(true, true)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +114,7 @@ func (p *picture) roc() (*plot.Figure, error) {
 }
 
 func (p *picture) precisionRecall() (*plot.Figure, error) {
-	all, err := p.judge()
+	all, err := p.judge(false, true)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +126,12 @@ func (p *picture) precisionRecall() (*plot.Figure, error) {
 }
 
 func (p *picture) calibration() (*plot.Figure, error) {
-	all, err := p.judge()
+	if m := p.loaded[0]; !m.HasProbabilities() {
+		return nil, fmt.Errorf("%s: %s", p.models[0], facts.NoProbabilities(m))
+	}
+	all, err := p.judge(false, false)
 	if err != nil {
 		return nil, err
-	}
-	if all[0].bins == nil {
-		return nil, fmt.Errorf("%s: the model has no probabilities: train logistic, lda or ftrl", p.models[0])
 	}
 	return plot.Calibration(all[0].bins), nil
 }
@@ -183,7 +191,13 @@ func (p *picture) line() (*plot.Figure, error) {
 
 func line[T kernel.Float](p *picture) (*plot.Figure, error) {
 	m := p.loaded[0]
-	if m.Width() != 2 || len(m.Weights) != 1 {
+	if m.Expansion != nil {
+		return nil, fmt.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)
+	}
+	if m.Width() == 2 && len(m.Weights) != 1 {
+		return nil, fmt.Errorf("%s: plot line needs one vector of weights, which a model of --algo %s does not have: train another learner", p.models[0], m.Algorithm)
+	}
+	if m.Width() != 2 {
 		return nil, fmt.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with --features A,B", p.models[0], m.Width())
 	}
 	spec := m.Spec()

@@ -13,6 +13,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/cli/reporting"
@@ -179,7 +180,7 @@ func (o *evalOptions) suits(models []*model.Model) error {
 			}
 		}
 		if o.calibration && !m.HasProbabilities() {
-			return console.Usagef("--calibration: %s has no probabilities: train it with --calibrate platt, or logistic, lda or ftrl", o.models[i])
+			return console.Usagef("--calibration: %s: %s", o.models[i], facts.NoProbabilities(m))
 		}
 	}
 	return nil

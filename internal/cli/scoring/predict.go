@@ -16,6 +16,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/records"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
@@ -325,7 +326,7 @@ func checkProba(path string, m *model.Model) error {
 	if m.HasProbabilities() {
 		return nil
 	}
-	return fmt.Errorf("%s: a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl, or write --score", path, m.Algorithm)
+	return fmt.Errorf("%s: %s, or write --score", path, facts.NoProbabilities(m))
 }
 
 // projectionName is the name of the column of coordinates along direction i.
