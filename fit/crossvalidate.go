@@ -152,7 +152,6 @@ type crossing[T kernel.Float] struct {
 	classWeights []float64
 	alone        bool             // one training at a time
 	part         *checkpoint.Part // of what was judged; nil: it isn't saved
-	trained      int64            // trainings in this run: each counts as an epoch for checkpoints
 	mu           sync.Mutex       // held while the stage is told, and while a point is changed
 }
 
@@ -311,8 +310,13 @@ func (c *crossing[T]) end(p *Point, t Tally, value part, failure error) {
 		p.verdict = append(p.verdict, value)
 		p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
 	}
-	c.trained++
-	c.part.Mark(c.trained, 0, c.state)
+	trained := int64(0) // also before the run was resumed: each counts as an epoch for checkpoints
+	for i := range c.Points {
+		if trained += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil {
+			trained++
+		}
+	}
+	c.part.Mark(trained, 0, c.state)
 }
 
 // prefix names the varied options before an error.

@@ -1,0 +1,52 @@
+package fit_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/fit"
+)
+
+// TestSavedFolds: a cross-validation that goes on saves as often as before, where checkpoints are counted in trainings.
+func TestSavedFolds(t *testing.T) {
+	dir, rows := t.TempDir(), noise[float64](60, 2, 2)
+	l, err := fit.Named("perceptron")
+	if err == nil {
+		l, err = l.With("epochs", "1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var newest [7]string // the checkpoint when so many trainings are done
+	judge := func(stop int64) {
+		t.Helper()
+		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		opt := fit.Options{Checkpoint: run, Stage: func(_ string, done, total int64) {
+			if files, _ := filepath.Glob(dir + "/*"); total == 6 && len(files) > 0 {
+				newest[done] = files[len(files)-1]
+			}
+			if done == stop {
+				cancel()
+			}
+		}}
+		if _, err := fit.CrossValidate(ctx, block.Source[float64](rows), l, fit.CV{Folds: 6}, opt); (err == nil) != (stop < 0) {
+			t.Fatal(err)
+		}
+	}
+	judge(3)
+	judge(-1)
+	for done := 2; done < 6; done++ {
+		if newest[done] == newest[done-1] || newest[done] == "" {
+			t.Errorf("no checkpoint after %d trainings: %q", done, newest)
+		}
+	}
+}
