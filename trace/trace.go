@@ -4,9 +4,11 @@ package trace
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -16,8 +18,8 @@ import (
 type Options struct {
 	Every int64 // a perceptron has a point for updates whose number is a multiple of this; 0: for every update
 
-	// Reference are weights u as in train.Result, of any length but 0. Points then have the product with u and the
-	// angle. nil: they don't.
+	// Reference are weights u of any norm above 0, as many as train.Result.Weights has. Points then have the product
+	// with u and the angle. nil: they don't.
 	Reference []float64
 
 	NoErrors bool // a pocket's points have no errors, which take a pass over the rows for each point
@@ -73,14 +75,17 @@ type Recorder[T kernel.Float] struct {
 	err     error   // of a count
 }
 
-// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. Errors are those of src
-// and of ctx.
+// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. Errors are a reference of
+// another number of weights, and those of src and of ctx.
 func New[T kernel.Float](ctx context.Context, src block.Source[T], opt *Options, how How) (*Recorder[T], error) {
 	r := &Recorder[T]{ctx: ctx, src: src, opt: opt, how: how}
 	spec := src.Spec()
 	n := spec.Cols() * spec.Vectors()
 	evaluated := &train.Result[T]{Weights: make([]T, n)}
-	if length := train.Norm(opt.Reference); length > 0 && len(opt.Reference) == n {
+	if got := len(opt.Reference); got != n && opt.Reference != nil {
+		return nil, fmt.Errorf("the reference has %s, and the training has %d: take as many", say.Plural(int64(got), "weight"), n)
+	}
+	if length := train.Norm(opt.Reference); length > 0 {
 		for i, v := range opt.Reference {
 			r.unit = append(r.unit, v/length)
 			evaluated.Weights[i] = T(v / length)
@@ -121,39 +126,46 @@ func (r *Recorder[T]) Update(u train.Update) {
 	}
 	p.Vector = append([]float64(nil), u.Vector...)
 	if r.waiting = append(r.waiting, p); len(r.waiting) == batch {
-		r.flush(r.ctx)
+		if counts, err := r.count(r.ctx); err == nil || r.ctx.Err() == nil { // otherwise Flush has the time to count
+			r.tell(counts, err)
+		}
 	}
 }
 
-// Flush hands over the last points. It returns the first error of a count; the points after it have no errors.
+// Flush hands over the last points, after a count that ends with ctx. It returns the first error of a count, unless the
+// training's context had ended then. The points after that error have no errors.
 func (r *Recorder[T]) Flush(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
-	r.flush(ctx)
+	if len(r.waiting) > 0 {
+		r.tell(r.count(ctx))
+	}
 	return r.err
 }
 
-func (r *Recorder[T]) flush(ctx context.Context) {
-	if len(r.waiting) == 0 {
-		return
+// count returns the errors of the weights that wait, or the first error of a count.
+func (r *Recorder[T]) count(ctx context.Context) ([]int64, error) {
+	if r.err != nil {
+		return nil, r.err
 	}
-	if r.err == nil {
-		cols := r.src.Spec().Cols()
-		w := block.Alloc[T](len(r.waiting) * kernel.Stride[T](cols))
-		for k, p := range r.waiting {
-			for i, v := range p.Vector {
-				w[k*kernel.Stride[T](cols)+i] = T(v)
-			}
-		}
-		var counts []int64
-		if counts, r.err = pocket.Errors(ctx, r.src, w, r.how.Workers); r.err == nil {
-			for k := range r.waiting {
-				r.waiting[k].Errors = counts[k]
-			}
+	stride := kernel.Stride[T](r.src.Spec().Cols())
+	w := block.Alloc[T](len(r.waiting) * stride)
+	for k, p := range r.waiting {
+		for i, v := range p.Vector {
+			w[k*stride+i] = T(v)
 		}
 	}
-	for _, p := range r.waiting {
+	return pocket.Errors(ctx, r.src, w, r.how.Workers)
+}
+
+// tell hands over the points that wait, with their counts unless err says that there are none.
+func (r *Recorder[T]) tell(counts []int64, err error) {
+	r.err = err
+	for k, p := range r.waiting {
+		if err == nil {
+			p.Errors = counts[k]
+		}
 		r.opt.To(p)
 	}
 	r.waiting = r.waiting[:0]

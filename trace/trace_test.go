@@ -2,8 +2,11 @@ package trace_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"halfspace/block"
@@ -126,10 +129,74 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestInterrupted: where the training's context ends before or within a count, Flush counts the updates that wait, and the points come
+// once and in order. A training that is interrupted so has its weights.
+func TestInterrupted(t *testing.T) {
+	data := separated(1)
+	for _, at := range []int64{60, 100, 127, 128, 129} {
+		ctx, cancel := context.WithCancel(t.Context())
+		next := int64(1)
+		opt := &trace.Options{To: func(p trace.Point) {
+			if p.Update != next || p.Errors < 0 {
+				t.Errorf("stopped at %d: update %d has %d errors", at, p.Update, p.Errors)
+			}
+			next = p.Update + 1
+		}}
+		r, err := trace.New(ctx, block.Source[float64](data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range int64(130) {
+			if n+1 == at {
+				cancel()
+			}
+			r.Update(train.Update{Number: n + 1, Visit: n + 1, Vector: []float64{1, -2, 0.5, 0.1 * float64(n)}})
+		}
+		if err := r.Flush(t.Context()); err != nil || next != 131 {
+			t.Errorf("stopped at %d: the next update is %d, error %v", at, next, err)
+		}
+		cancel()
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	opt := fit.Options{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}
+	rows := train.Versus[float32](testrows.RandomClasses[float32](400, 3, 3, 0.2), 0)
+	f, err := fit.Learn(ctx, rows, fit.Perceptron(perceptron.Options{Pocket: pocket.Exact, Options: train.Options{Epochs: 1000}}), opt)
+	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
+		t.Errorf("the weights are %v, error %v", f, err)
+	}
+}
+
+// TestReference: a reference of another number of weights is an error that has both numbers.
+func TestReference(t *testing.T) {
+	for _, n := range []int{0, 3, 5} {
+		_, err := trace.New(t.Context(), block.Source[float64](separated(1)), &trace.Options{Reference: make([]float64, n)}, trace.How{Workers: 1})
+		if want := fmt.Sprintf("the reference has %d weights, and the training has 4", n); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d weights: %v", n, err)
+		}
+	}
+}
+
+// zerosAndOnes returns rows of five features that are 0 or 1. A row is positive if the first or the second is 1.
+func zerosAndOnes(n int) *block.Data[float32] {
+	rng := rand.New(rand.NewPCG(7, 1))
+	var x [][]float64
+	var y []float64
+	for range n {
+		row := make([]float64, 5)
+		for i := range row {
+			row[i] = float64(rng.IntN(2))
+		}
+		x, y = append(x, row), append(y, 2*max(row[0], row[1])-1)
+	}
+	return testrows.Dense[float32](x, y, true)
+}
+
 // TestPasses: learners that solve for an optimum tell their objective, which falls to that of the result.
 func TestPasses(t *testing.T) {
 	ctx := context.Background()
-	data := testrows.Logistic(3000, 5)
+	data, binary := testrows.Logistic(3000, 5), zerosAndOnes(300)
 	for _, name := range []string{"svm", "logistic", "winnow", "dual", "ftrl", "passive-aggressive"} {
 		l, err := fit.Named(name)
 		if err != nil {
@@ -141,11 +208,11 @@ func TestPasses(t *testing.T) {
 			}
 		}
 		src := block.Source[float32](data)
+		if name == "winnow" {
+			src = binary
+		}
 		var all []trace.Point
 		f, err := fit.Learn(ctx, src, l, fit.Options{Trace: &trace.Options{To: func(p trace.Point) { all = append(all, p) }}})
-		if name == "winnow" && err != nil {
-			continue // which takes features of 0 and 1
-		}
 		if err != nil || len(all) == 0 || all[len(all)-1].Row != -1 {
 			t.Fatalf("%s: %d points, %v", name, len(all), err)
 		}
