@@ -27,6 +27,9 @@ func TestTrace(t *testing.T) {
 				}
 				opt := form
 				opt.Order, opt.Epochs, opt.Eta, opt.Seed = order, 1, 0.5, 5
+				if opt.L2 > 0 {
+					opt.Epochs = 2 // the second begins with the penalty of the first
+				}
 				where := fmt.Sprintf("%s, %s, form %d", name, order, k)
 				want := mustTrain(t, src, opt)
 				for _, rows := range []block.Source[float32]{src, inCache(t, src)} {
@@ -46,6 +49,9 @@ func TestTrace(t *testing.T) {
 							repeatTrace(t, where, src, opt, all, got)
 						} else if len(all) > 0 && (int64(len(all)) < got.Updates/every || all[0].Number != every) {
 							t.Errorf("%s: %d of %d updates, the first is %d", where, len(all), got.Updates, all[0].Number)
+						}
+						if every == 1 && opt.L2 > 0 {
+							endsAt(t, where, all, got, 1/(1+0.5*opt.L2))
 						}
 					}
 				}
@@ -97,8 +103,26 @@ func repeatTrace(t *testing.T, where string, src *block.Data[float32], opt Optio
 		visit = u.Visit
 	}
 	if opt.Pocket == "" && opt.Form == train.Last {
-		if last := all[len(all)-1].Vector; !slices.EqualFunc(r.Weights, last, func(w float32, v float64) bool { return float64(w) == v }) {
-			t.Errorf("%s: the last weights are %v, and the result %v", where, last, r.Weights)
+		endsAt(t, where, all, r, 1)
+	}
+}
+
+// endsAt compares the result with the weights of the last update, which the penalty of the last epoch multiplies by a factor. Each vector
+// has four weights and the bias, which has no penalty.
+func endsAt(t *testing.T, where string, all []train.Update, r *train.Result[float32], factor float64) {
+	t.Helper()
+	last := all[len(all)-1].Vector
+	for i, v := range last {
+		w := float32(v)
+		if i%5 != 4 {
+			w *= float32(factor)
 		}
+		if r.Weights[i] != w {
+			t.Errorf("%s: weight %d is %v after the last update, and %v in the result", where, i, w, r.Weights[i])
+			return
+		}
+	}
+	if len(last) != len(r.Weights) {
+		t.Errorf("%s: %d weights, and the result has %d", where, len(last), len(r.Weights))
 	}
 }
