@@ -63,6 +63,7 @@ func TestPlot(t *testing.T) {
 		"--calibrate platt":           {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
 		"has a kernel":                {"line", iris, "--model", "kernel.json", "-o", "p.svg"},
 		"no class is":                 {"trace", "three.csv", "--class", "x", "-o", "p.svg"},
+		"--class x: t.csv is of one training":     {"trace", "t.csv", "--class", "x", "-o", "p.svg"},
 	} {
 		if status, _, stderr := command(append([]string{"plot"}, args...)...); status == exitDone || !strings.Contains(stderr, want) {
 			t.Errorf("%v: status %d, %s, not %q", args, status, stderr, want)

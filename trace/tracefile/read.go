@@ -35,9 +35,9 @@ func Read(ctx context.Context, path string) (*Table, error) {
 		t.Rows += int(rec.NumRows())
 		for i, c := range rec.Columns() {
 			name := rec.ColumnName(i)
-			if s, is := c.(*array.String); is && name == "class" {
-				for r := range s.Len() {
-					t.Classes = append(t.Classes, s.Value(r))
+			if name == "class" { // which is a number in a text file if all classes are
+				for r := range c.Len() {
+					t.Classes = append(t.Classes, c.ValueStr(r))
 				}
 				continue
 			}
