@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,23 @@ func TestTraceFile(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTraceResumed: a trace that begins at a checkpoint says so, and never replaces one that is there.
+func TestTraceResumed(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	base := []string{"train", filepath.Join("..", "..", "examples", "iris.parquet"), "--label", "species", "--algo", "perceptron", "--epochs", "5",
+		"--out", at("m.json"), "--checkpoint", at("ck"), "--checkpoint-every", "1"}
+	succeed(t, base...)
+	resumed := append(slices.Clone(base), "--resume", "--trace", at("t.csv"))
+	if status, _, notes := command(resumed...); status != exitDone || !strings.Contains(notes, "--trace begins at the checkpoint") {
+		t.Errorf("status %d, no note in %s", status, notes)
+	}
+	before := readBytes(t, at("t.csv"))
+	if status, _, told := command(resumed...); status == exitDone || !strings.Contains(told, "name another file") || !bytes.Equal(before, readBytes(t, at("t.csv"))) {
+		t.Errorf("status %d: %s", status, told)
 	}
 }
 

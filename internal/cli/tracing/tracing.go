@@ -4,6 +4,7 @@ package tracing
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/separable"
@@ -72,6 +74,25 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs
 		inputs = append(slices.Clone(inputs), o.reference)
 	}
 	return files.Claim(a, o.File, inputs)
+}
+
+// Resume returns an error if the trace would replace the one of the run before the stop. It notes that the trace and the report begin at
+// a checkpoint after so many visits.
+func (o *Options) Resume(a *console.App, report string, visits int64) error {
+	names := "--trace and --report begin"
+	switch {
+	case o.File == "" && report == "":
+		return nil
+	case o.File == "":
+		names = "--report begins"
+	case report == "":
+		names = "--trace begins"
+	}
+	if _, err := os.Stat(o.File); o.File != "" && err == nil {
+		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.File)
+	}
+	a.Note("%s at the checkpoint, after %s: earlier updates and passes are left out", names, say.Plural(visits, "visit"))
+	return nil
 }
 
 // Access returns how rows must be readable for the trace.

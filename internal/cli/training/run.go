@@ -39,6 +39,11 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 		return err
 	}
 	defer saved.Close()
+	if visits, ok := saved.Resumed(); ok && visits > 0 {
+		if err := o.tracing.Resume(a, o.reporting.File, visits); err != nil {
+			return err
+		}
+	}
 	t := &trainer[T]{App: a, trainOptions: o, bar: bar, saved: saved}
 	defer t.close()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
