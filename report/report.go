@@ -22,9 +22,9 @@ type Page struct {
 type Section struct {
 	Heading string
 	Text    []string    // paragraphs
+	Code    string      // as it is typed; it follows the last paragraph
 	Facts   [][2]string // names and values
 	Tables  []Table
-	Code    string // as it is typed
 	Figures []*plot.Figure
 }
 
@@ -78,6 +78,9 @@ func (section *Section) write(s *strings.Builder, number int) {
 	for _, t := range section.Text {
 		paragraph(s, "", t)
 	}
+	if section.Code != "" {
+		fmt.Fprintf(s, "<pre><code>%s</code></pre>\n", text(section.Code))
+	}
 	if len(section.Facts) > 0 {
 		fmt.Fprintf(s, "<table class=\"facts\" aria-labelledby=\"s%d\">\n", number)
 		for _, f := range section.Facts {
@@ -87,9 +90,6 @@ func (section *Section) write(s *strings.Builder, number int) {
 	}
 	for i := range section.Tables {
 		section.Tables[i].write(s, fmt.Sprintf("s%d-t%d", number, i+1))
-	}
-	if section.Code != "" {
-		fmt.Fprintf(s, "<pre><code>%s</code></pre>\n", text(section.Code))
 	}
 	if len(section.Figures) > 0 {
 		s.WriteString("<div class=\"figures\">\n")

@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 	if heads := len(regexp.MustCompile(`<th>|<th `).FindAllString(page, -1)); heads == 0 || heads != strings.Count(page, `<th scope="`) {
 		t.Errorf("%d heads of cells, not all with a scope", heads)
 	}
-	if strings.Count(page, "<h1>") != 1 || strings.Index(page, "<h2") < strings.Index(page, "<h1>") || strings.Count(page, `role="img"`) != 2 ||
+	if strings.Count(page, "<h1>") != 1 || strings.Index(page, "<h2") < strings.Index(page, "<h1>") || strings.Index(page, "<pre>") > strings.Index(page, "<table") || strings.Count(page, `role="img"`) != 2 ||
 		!strings.Contains(page, `<html lang="en">`) || strings.Contains(page, "none</h3>") {
 		t.Errorf("headings or pictures are wrong: %s", page)
 	}

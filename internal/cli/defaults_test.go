@@ -34,7 +34,7 @@ func TestTrainWithoutAlgo(t *testing.T) {
 				line += " " + option
 			}
 		}
-		if want := " options " + line + ", without --algo "; !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+		if want := " options " + line + ", chosen because no --algo was given "; !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%q: no %q in\n%s", options, want, text)
 		}
 	}

@@ -204,7 +204,8 @@ func feed(t *testing.T, text string, end bool) <-chan struct{} {
 // fewer than are parsed at a time.
 func TestOnlineInterruptedStream(t *testing.T) {
 	text, path := lines(20_000, "0", 0.1, 4), filepath.Join(t.TempDir(), "m.json")
-	args := []string{"online", "-", "--label", "last", "--json", "--out", path}
+	page := path + ".html"
+	args := []string{"online", "-", "--label", "last", "--json", "--out", path, "--report", page}
 	for _, with := range [][]string{nil, {"--model", path}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		sent := feed(t, text[:len(text)-2], false) // without the end of the last line, and more than a pipe holds
@@ -221,10 +222,12 @@ func TestOnlineInterruptedStream(t *testing.T) {
 		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || status != exitInterrupted || !r.Interrupted || r.Rows == 0 || r.Rows >= 20_000 {
 			t.Fatalf("%v: status %d, %v, %q, %q", with, status, err, stdout.String(), stderr.String())
 		}
+		hasAll(t, page, "The run was interrupted.")
 		got := read(t, path)
 		if with == nil {
 			feed(t, strings.Join(strings.SplitAfter(text, "\n")[:r.Rows], ""), true)
 			succeed(t, args...)
+			hasAll(t, page, "The same rows, options and version")
 			if want := read(t, path); got != want {
 				t.Errorf("interrupted after %d rows, the model is\n%s\nthat of those rows is\n%s", r.Rows, got, want)
 			}

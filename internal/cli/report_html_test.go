@@ -25,7 +25,7 @@ func TestHTMLReport(t *testing.T) {
 	for name, c := range map[string]struct{ args, want []string }{
 		"hostile": {[]string{"train", "it's.csv", "--label", "y", "--algo", "perceptron", "--out", "h.json"},
 			[]string{`&#39;it&#39;\&#39;&#39;s.csv&#39;`, "&lt;i&gt;no", "&lt;b&gt;&amp;", "Rows most often misclassified", "Updates of the perceptron"}},
-		"svm":    {[]string{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json"}, []string{"Passes over the rows", "95 % interval", "class malignant", "SHA-256 of the model"}},
+		"svm":    {[]string{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json"}, []string{"Passes over the rows", "class malignant", "SHA-256 of s.json", ", on the rows that were learned from"}},
 		"pocket": {[]string{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json"}, []string{"Errors of the pocket", "Weights of class virginica"}},
 		"grid":   {[]string{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json"}, []string{"The grid, each judged in 5 folds", "cross-validation"}},
 		"first":  {[]string{"train", iris, "--label", "species", "--algo", "perceptron", "--multiclass", "ovr", "--out", "f.json"}, []string{"Updates of the perceptron: class setosa"}},
@@ -42,7 +42,7 @@ func TestHTMLReport(t *testing.T) {
 		hasAll(t, name+".html", append(c.want, "What was asked", "halfspace train")...)
 	}
 	succeed(t, "eval", "--model", "g.json", cancer, "--report", "eval.html")
-	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows of g.json", "95 % interval")
+	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows whose scores are farthest from 0", ">Hard rows<", "95 % interval")
 	succeed(t, "eval", "--model", "g.json", filepath.Join(filepath.Dir(cancer), "breast-cance[r].parquet"), "--report", "moved.html", "--threshold", "1")
 	hasAll(t, "moved.html", "breast-cancer.parquet, ")
 	if strings.Contains(read(t, "moved.html"), "Hard rows") {
@@ -51,7 +51,7 @@ func TestHTMLReport(t *testing.T) {
 	succeed(t, "eval", "--model", "p.json", iris, "--report", "three.html")
 	hasAll(t, "three.html", "150 rows of 3 classes", "class virginica")
 	succeed(t, "eval", "--model", "h.json", "--model", "h.json", "it's.csv", "--report", "two.html")
-	hasAll(t, "two.html", "Evaluation of 2 models")
+	hasAll(t, "two.html", "Evaluation of 2 models", ">Hard rows of h.json<")
 	if status, _, stderr := command("eval", "--model", "g.json", cancer, "--report", "eval.txt"); status != exitUsage || !strings.Contains(stderr, ".html") {
 		t.Errorf("status %d, %s", status, stderr)
 	}

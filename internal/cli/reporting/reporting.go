@@ -19,6 +19,7 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/say"
 	"halfspace/metrics"
+	"halfspace/model"
 	"halfspace/report"
 )
 
@@ -112,7 +113,7 @@ func (o *Options) Asked() report.Section {
 	return report.Section{Heading: "What was asked", Facts: o.options}
 }
 
-// Repeat returns the section of how to repeat the run. hashes are names and values.
+// Repeat returns the section of how to repeat the run: the command, then the hashes, which are names and values.
 func (o *Options) Repeat(hashes ...[2]string) report.Section {
 	hashes = append(hashes, [2]string{"halfspace", console.Version()})
 	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
@@ -168,9 +169,20 @@ func (o *Options) Write(ctx context.Context, p *report.Page) error {
 	return nil
 }
 
-// Share returns a share of rows with its 95 % interval.
-func Share(n, of int64) string {
-	share := float64(n) / float64(of)
-	ends := metrics.Wilson(share, float64(of))
-	return fmt.Sprintf("%s (95 %% interval %s to %s)", say.Percent(share), say.Percent(ends[0]), say.Percent(ends[1]))
+// Hash returns the SHA-256 of a model's file, by its name. There is none without a file.
+func Hash(m *model.Model, path string) [][2]string {
+	if path == "" {
+		return nil
+	}
+	sum, err := m.Sum()
+	if err != nil { // no file has these values
+		return nil
+	}
+	return [][2]string{{"SHA-256 of " + path, fmt.Sprintf("%x", sum[:])}}
+}
+
+// Interval returns the 95 % interval of a share of rows, in brackets.
+func Interval(n, of int64) string {
+	ends := metrics.Wilson(float64(n)/float64(of), float64(of))
+	return fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(ends[0]), say.Percent(ends[1]))
 }

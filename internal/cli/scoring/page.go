@@ -25,9 +25,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 			result.Heading += " of " + r.Model
 		}
 		p.Sections = append(p.Sections, result)
-		if sum, err := models[i].Sum(); err == nil {
-			hashes = append(hashes, [2]string{"SHA-256 of " + r.Model, fmt.Sprintf("%x", sum[:])})
-		}
+		hashes = append(hashes, reporting.Hash(models[i], r.Model)...)
 		if r.AUC != nil && len(r.roc) > 0 {
 			name := r.Model
 			if len(reports) == 1 {
@@ -61,9 +59,14 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	}
 	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
 	for _, r := range reports {
-		if r.Threshold == nil { // the misses are those of the threshold 0
-			p.Sections = append(p.Sections, r.misses()...)
+		misses := r.misses()
+		if r.Threshold != nil || misses == nil { // the misses are those of the threshold 0
+			continue
 		}
+		if len(reports) > 1 {
+			misses.Heading += " of " + r.Model
+		}
+		p.Sections = append(p.Sections, *misses)
 	}
 	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
@@ -80,12 +83,12 @@ func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 	return all
 }
 
-// misses returns the section of the wrong rows that are farthest from the plane; none if there are none.
-func (r *evalReport) misses() []report.Section {
+// misses returns the section of the wrong rows whose scores are farthest from 0; nil if there are none.
+func (r *evalReport) misses() *report.Section {
 	if len(r.worst) == 0 {
 		return nil
 	}
-	t := report.Table{Caption: "Wrong rows of " + r.Model + " with the largest scores", Head: []string{"row", "class", "score"}}
+	t := report.Table{Caption: "Wrong rows whose scores are farthest from 0", Head: []string{"row", "class", "score"}}
 	for _, m := range r.worst {
 		class := r.Classes[1-r.positive]
 		if m.Positive {
@@ -93,7 +96,7 @@ func (r *evalReport) misses() []report.Section {
 		}
 		t.Rows = append(t.Rows, []string{say.Count(m.Row), class.Text, say.Real(m.Score)})
 	}
-	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number. The prediction is the other class."}}}
+	return &report.Section{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number. The prediction is the other class."}}
 }
 
 // page returns how the learning went as a page of HTML.
@@ -108,10 +111,7 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
 		pictures.Figures = append(pictures.Figures, w)
 	}
-	var hashes [][2]string
-	if sum, err := m.Sum(); err == nil {
-		hashes = append(hashes, [2]string{"SHA-256 of the model", fmt.Sprintf("%x", sum[:])})
-	}
+	o.reporting.Interrupted = r.Interrupted
 	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", say.Count(r.Rows)}, {"label", m.Label}}), o.reporting.Asked(), o.reporting.Repeat(hashes...)}}
+		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", say.Count(r.Rows)}, {"label", m.Label}}), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
 }

@@ -270,13 +270,13 @@ func (r *Report) machine() []string {
 	return pairs
 }
 
-// defaultsText lists the options that were chosen without --algo.
+// defaultsText lists the options that the program chose.
 func (o *trainOptions) defaultsText() string {
 	text := "--algo " + o.learner.Name
 	if o.Columns.Standardize {
 		text += " --standardize"
 	}
-	return text + " --order " + o.learner.Text("order") + ", without --algo"
+	return text + " --order " + o.learner.Text("order") + ", chosen because no --algo was given"
 }
 
 // mostVectors is how many classes have a picture of their weights.
@@ -286,11 +286,13 @@ const mostVectors = 6
 func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, paths []string) *report.Page {
 	m := f.Model
 	result := reporting.Result(sheet)
-	if r.TrainErrors != nil {
-		result.Facts = append(result.Facts, [2]string{"accuracy", reporting.Share(r.Rows-*r.TrainErrors, r.Rows) + " on the rows that were learned from"})
-	}
-	if v := r.Validation; v != nil {
-		result.Facts = append(result.Facts, [2]string{"hold-out", reporting.Share(v.Rows-v.Errors, v.Rows) + " on the rows of --validation"})
+	for i := range result.Facts {
+		switch f, v := &result.Facts[i], r.Validation; {
+		case f[0] == "errors" && r.TrainErrors != nil:
+			f[1] += reporting.Interval(r.Rows-*r.TrainErrors, r.Rows) + ", on the rows that were learned from"
+		case f[0] == "validation":
+			f[1] += reporting.Interval(v.Rows-v.Errors, v.Rows)
+		}
 	}
 	if advice := r.advice(t.trainOptions); advice != "" {
 		result.Text = strings.Split(advice, "\n")
@@ -301,10 +303,7 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", say.Plural(f.Survey.Counts[i], "row"), say.Percent(float64(f.Survey.Counts[i])/float64(r.Rows)))})
 		}
 	}
-	hashes := [][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}
-	if sum, err := m.Sum(); err == nil {
-		hashes = append(hashes, [2]string{"SHA-256 of the model", fmt.Sprintf("%x", sum[:])})
-	}
+	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, reporting.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
 	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))}
 	p.Sections = append(p.Sections, result)
