@@ -55,6 +55,7 @@ type Fitted[T kernel.Float] struct {
 	Result          *train.Result[T]
 	Own             any              // the learner's own result, such as *logistic.Result[float32]; nil of several classes one versus the rest
 	Survey          *Survey          // what the rows tell without learning
+	Visits          int64            // of all classes; those of Result are the most of one, where each has a training of its own
 	Validation      *Tally           // what the model has wrong of rows that it didn't learn from; nil without any
 	CrossValidation *CrossValidation // nil without one
 }
@@ -321,7 +322,7 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 			m.Training.Errors = nil
 		}
 	}
-	return &Fitted[T]{Model: m, Result: r, Own: learned.Own}, err
+	return &Fitted[T]{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}, err
 }
 
 // begin returns the weights to begin with, or nil for zeros.

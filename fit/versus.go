@@ -71,7 +71,14 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	if late != nil { // also where only the voters' errors are unknown
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
-	return &Fitted[T]{Model: whole, Result: all}, cmp.Or(interrupted, late)
+	return &Fitted[T]{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
+}
+
+func sumVisits[T kernel.Float](binary []*Fitted[T]) (visits int64) {
+	for _, f := range binary {
+		visits += f.Visits
+	}
+	return visits
 }
 
 // sumResults adds up how the trainings of all classes went.

@@ -25,7 +25,7 @@ func TestHTMLReport(t *testing.T) {
 	for name, c := range map[string]struct{ args, want []string }{
 		"hostile": {[]string{"train", "it's.csv", "--label", "y", "--algo", "perceptron", "--out", "h.json"},
 			[]string{`&#39;it&#39;\&#39;&#39;s.csv&#39;`, "&lt;i&gt;no", "&lt;b&gt;&amp;", "Rows most often misclassified", "Updates of the perceptron"}},
-		"svm":    {[]string{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json"}, []string{"Passes over the rows", "class malignant", "SHA-256 of s.json", ", on the rows that were learned from"}},
+		"svm":    {[]string{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json"}, []string{"Passes over the rows", "class malignant", "SHA-256 of s.json", ", on the rows that were learned from", "of the limit"}},
 		"pocket": {[]string{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json"}, []string{"Errors of the pocket", "Weights of class virginica"}},
 		"grid":   {[]string{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json"}, []string{"The grid, each judged in 5 folds", "cross-validation"}},
 		"first":  {[]string{"train", iris, "--label", "species", "--algo", "perceptron", "--multiclass", "ovr", "--out", "f.json"}, []string{"Updates of the perceptron: class setosa"}},

@@ -19,6 +19,27 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestRead: a rate is there if the level has a loop and the arrays are large enough, for any split into arrays and any number
+// of cores.
+func TestRead(t *testing.T) {
+	loops := kernel.Active() != kernel.Generic
+	for _, cores := range []int{1, 3} {
+		for _, sizes := range [][]int{nil, {0, 100}, {4096}, {100, 3 << 18, 0, 5}} {
+			var arrays [][]float64
+			bytes := 0
+			for _, n := range sizes {
+				arrays, bytes = append(arrays, make([]float64, n)), bytes+8*n
+			}
+			if rate := limits.Read(arrays, cores); (rate > 0) != (loops && bytes >= 16<<10) {
+				t.Errorf("%d bytes in %d arrays by %d cores: %g a second", bytes, len(sizes), cores, rate)
+			}
+		}
+	}
+	if rate := limits.Read([][]float32{make([]float32, 4096)}, 1); (rate > 0) != loops {
+		t.Errorf("%g a second at level %s", rate, kernel.Active())
+	}
+}
+
 // TestClock: the clock is measured on every level. The fused multiply-adds that it allows are no more than 64 a cycle.
 func TestClock(t *testing.T) {
 	l := limits.Measure(1)

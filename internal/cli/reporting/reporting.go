@@ -126,18 +126,11 @@ func (o *Options) Repeat(hashes ...[2]string) report.Section {
 // Data returns the section of the files, which names what was noted during the run.
 func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 	s := report.Section{Heading: "Data", Facts: facts}
-	bytes, known := int64(0), true
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if known = known && err == nil && info.Mode().IsRegular(); known {
-			bytes += info.Size()
-		}
-	}
 	names := strings.Join(paths[:min(len(paths), 10)], ", ")
 	if n := len(paths); n > 10 {
 		names += fmt.Sprintf(" and %d more", n-10)
 	}
-	if known {
+	if bytes := Bytes(paths); bytes > 0 {
 		names += ", " + say.Size(bytes)
 	}
 	s.Facts = append([][2]string{{"files", names}}, s.Facts...)
@@ -145,6 +138,18 @@ func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 		s.Facts = append(s.Facts, [2]string{"note", n})
 	}
 	return s
+}
+
+// Bytes returns the bytes of files, 0 if one isn't a file.
+func Bytes(paths []string) (bytes int64) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		bytes += info.Size()
+	}
+	return bytes
 }
 
 // Result returns the section of what a sheet says. captions name its tables in turn.

@@ -312,7 +312,7 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 	}
 	p.Sections = append(p.Sections, reporting.Data(t.App, paths, data))
 	p.Sections = append(p.Sections, t.follower.Rows()...)
-	p.Sections = append(p.Sections, report.Section{Heading: "Time", Tables: []report.Table{t.stages(r)}}, t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, t.stages(r, f, reporting.Bytes(paths)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
 	return p
 }
 
@@ -334,25 +334,38 @@ func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
 	return figures
 }
 
-// stages returns the times, with the rows that a stage reads and their rate in bytes of blocks.
-func (t *trainer[T]) stages(r *Report) report.Table {
-	table := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "rows", "rate"}}
+// stages returns the section of the times. A visit reads a row. It isn't known what a pocket reads to judge, nor what a learner
+// reads of the Gram matrix.
+func (t *trainer[T]) stages(r *Report, f *fit.Fitted[T], files int64) report.Section {
 	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
-	add := func(name string, seconds float64, rows int64) {
-		row := []string{name, say.Seconds(seconds), "", ""}
-		if rows > 0 && seconds > 0 {
-			row[2], row[3] = say.Count(rows), say.Size(int64(each*float64(rows)/seconds))+"/s"
+	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
+	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}
+	if t.inMemory() {
+		load.Rows = r.Rows
+		if r.Validation != nil {
+			load.Rows += r.Validation.Rows
 		}
-		table.Rows = append(table.Rows, row)
+		load.Bytes = files + bytes(load.Rows)
 	}
-	add("load", r.Seconds.Load, r.Rows)
-	if r.Seconds.CrossValidation > 0 {
-		add("cross-validation", r.Seconds.CrossValidation, 0)
+	learn := reporting.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
+	if t.learner.Solves {
+		learn.Cores = t.Workers
 	}
-	if r.Seconds.Calibration > 0 {
-		add("calibration", r.Seconds.Calibration, 0)
+	if !t.learner.InMemory && r.Candidates == 0 && r.ResumedAt == nil {
+		learn.Bytes = bytes(f.Visits)
 	}
-	add("learn", r.Seconds.Train, r.Visits)
-	add("all", r.Seconds.Total, 0)
-	return table
+	stages := []reporting.Stage{load}
+	for _, s := range []reporting.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration}, learn} {
+		if s.Seconds > 0 {
+			stages = append(stages, s)
+		}
+	}
+	section := reporting.Time(stages, r.Seconds.Total, reporting.Reading(t.data.Source))
+	if !t.inMemory() {
+		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
+	}
+	if t.learner.Perceptron != nil {
+		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
+	}
+	return section
 }

@@ -1,0 +1,88 @@
+package reporting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"halfspace/block"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/kernel/limits"
+	"halfspace/report"
+)
+
+// A Stage is a part of a run that was timed.
+type Stage struct {
+	Name    string
+	Seconds float64
+	Rows    int64 // that it read, each as often as it was read; 0: not known
+	Bytes   int64 // of these rows and of files that it read, at least; 0: not known
+	Cores   int   // that work at once, at most
+}
+
+// A Bandwidth returns the bytes per second that some cores read together at most, 0 if that isn't known.
+type Bandwidth func(cores int) float64
+
+// Reading measures the bandwidth of rows in memory, once for each number of cores. It isn't known of other rows.
+func Reading[T kernel.Float](src block.Source[T]) Bandwidth {
+	data, held := src.(*block.Data[T])
+	known := map[int]float64{}
+	return func(cores int) float64 {
+		if _, ok := known[cores]; !ok && held {
+			var arrays [][]T
+			for b := range data.Blocks(context.Background()) {
+				if b.Sparse != nil {
+					arrays = append(arrays, b.Sparse.Val)
+				} else {
+					arrays = append(arrays, b.X)
+				}
+			}
+			known[cores] = limits.Read(arrays, cores)
+		}
+		return known[cores]
+	}
+}
+
+// Time returns the section of the times, with the share of the bandwidth that each stage reached. What is left of the total
+// is a stage too.
+func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
+	t := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
+	var used []string // limits
+	add := func(s Stage) {
+		row := []string{s.Name, say.Seconds(s.Seconds), say.Percent(s.Seconds / total), "", "", "", ""}
+		if s.Rows > 0 {
+			row[3] = say.Count(s.Rows)
+		}
+		if s.Bytes > 0 && s.Seconds > 0 {
+			rate := float64(s.Bytes) / s.Seconds
+			row[4], row[5] = say.Size(s.Bytes), perSecond(rate)
+			if most := bandwidth(s.Cores); most > 0 {
+				row[6] = say.Percent(rate / most)
+				if limit := fmt.Sprintf("%s by %s", perSecond(most), say.Plural(int64(s.Cores), "core")); !slices.Contains(used, limit) {
+					used = append(used, limit)
+				}
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	rest := total
+	for _, s := range stages {
+		add(s)
+		rest -= s.Seconds
+	}
+	if rest > 0 {
+		add(Stage{Name: "the rest", Seconds: rest})
+	}
+	add(Stage{Name: "total", Seconds: total})
+	section := report.Section{Heading: "Time", Tables: []report.Table{t}}
+	if used != nil {
+		section.Text = []string{"The limit is how fast this computer reads the same rows from memory or from its caches, measured at the end of the run: " +
+			strings.Join(used, ", ") + ". A stage far below it waits for arithmetic, or for files."}
+	}
+	return section
+}
+
+// perSecond writes a rate.
+func perSecond(bytes float64) string { return fmt.Sprintf("%.3g GB/s", bytes/1e9) }
