@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 func TestTwoClasses(t *testing.T) {
@@ -23,8 +24,8 @@ func TestTwoClasses(t *testing.T) {
 			`not classes; choose another column as the label`: ints(60),
 	} {
 		got := ""
-		if err := TwoClasses(&schema.Spec{Label: "y", Classes: classes}); err != nil {
-			if !errors.Is(err, ErrTwoClasses) {
+		if err := train.TwoClasses(&schema.Spec{Label: "y", Classes: classes}); err != nil {
+			if !errors.Is(err, train.ErrTwoClasses) {
 				t.Errorf("%v is another error than ErrTwoClasses", err)
 			}
 			got = err.Error()
@@ -33,7 +34,7 @@ func TestTwoClasses(t *testing.T) {
 			t.Errorf("%d classes: %q, want %q", len(classes), got, want)
 		}
 	}
-	if err := TwoClasses(&schema.Spec{}); !errors.Is(err, block.ErrNoLabels) {
+	if err := train.TwoClasses(&schema.Spec{}); !errors.Is(err, block.ErrNoLabels) {
 		t.Errorf("no classes: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"halfspace/internal/testrows"
+	"halfspace/train"
 )
 
 // TestFirstError: if several classes fail, the error is that of the first class, whichever failed first.
 func TestFirstError(t *testing.T) {
 	d := testrows.RandomClasses[float64](100, 60, 5, 0)
 	for range 20 {
-		_, err := OneVersusRest(t.Context(), d, 8, true, func(_ context.Context, class, _ int) (int, error) {
+		_, err := train.OneVersusRest(t.Context(), d, 8, true, func(_ context.Context, class, _ int) (int, error) {
 			if class == 1 {
 				time.Sleep(time.Millisecond)
 			}

@@ -1,18 +1,20 @@
-package elastic
+package elastic_test
 
 import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"halfspace/internal/dense"
+	"halfspace/train/elastic"
 )
 
 // quadraticOf returns the point at w of the quadratic function with the gradient g at zeros and the Hessian X'X.
-func quadraticOf(x [][]float64, g, w []float64) *Point {
+func quadraticOf(x [][]float64, g, w []float64) *elastic.Point {
 	n := len(g)
-	p := &Point{W: w, Gradient: make([]float64, n)}
+	p := &elastic.Point{W: w, Gradient: make([]float64, n)}
 	for i := range n {
 		for j := range i + 1 {
 			sum := 0.0
@@ -31,13 +33,13 @@ func quadraticOf(x [][]float64, g, w []float64) *Point {
 		}
 		p.Loss += g[i] * w[i]
 	}
-	p.Dual = func(*Step) *Dual { return nil }
+	p.Dual = func(*elastic.Step) *elastic.Dual { return nil }
 	return p
 }
 
 // orthants returns the least objective of a quadratic function with a penalty. It takes each pattern of signs, finds the
 // stationary point with these signs, and keeps the best of those that have them.
-func orthants(t *testing.T, s *Search, x [][]float64, g []float64) float64 {
+func orthants(t *testing.T, s *elastic.Search, x [][]float64, g []float64) float64 {
 	n, best := len(g), math.Inf(1)
 	features := n
 	if s.Bias {
@@ -81,7 +83,7 @@ func TestQuadratic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for problem := range 300 {
 		n := 1 + rng.IntN(5)
-		s := &Search{Penalty: Penalty{L1: math.Exp(rng.NormFloat64()), L2: float64(rng.IntN(2)) * rng.Float64(), NonNegative: problem%3 == 0}, Bias: problem%2 == 0}
+		s := &elastic.Search{Penalty: elastic.Penalty{L1: math.Exp(rng.NormFloat64()), L2: float64(rng.IntN(2)) * rng.Float64(), NonNegative: problem%3 == 0}, Bias: problem%2 == 0}
 		x, g, start := make([][]float64, 12), make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = make([]float64, n)
@@ -118,7 +120,11 @@ func TestQuadratic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end := quadraticOf(x, g, sum(start, step.D))
+		at := slices.Clone(start)
+		for j, d := range step.D {
+			at[j] += d
+		}
+		end := quadraticOf(x, g, at)
 		s.Point = end
 		if got := s.Objective(end); !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
 			t.Errorf("problem %d of %d columns, penalty %v: objective %v, best of all signs %v", problem, n, s.Penalty, got, want)

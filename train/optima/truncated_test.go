@@ -1,4 +1,4 @@
-package truncated_test
+package optima_test
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"halfspace/train/truncated"
 )
 
-// rows returns rows with a few features each that aren't zero, and labels of a plane with noise.
-func rows[T kernel.Float](n, features int, bias bool) *block.Data[T] {
+// noisy returns rows with a few features each that aren't zero, and labels of a plane with noise.
+func noisy[T kernel.Float](n, features int, bias bool) *block.Data[T] {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
 	x, y := make([][]float64, n), make([]float64, n)
 	for r := range x {
@@ -46,13 +46,13 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 	}
 }
 
-// TestOptima: the objective is that of Newton's method with a Hessian, and at most the gap above it. Every form of the
+// TestTruncated: the objective is that of Newton's method with a Hessian, and at most the gap above it. Every form of the
 // rows and number of workers gives the same bits.
-func TestOptima(t *testing.T) {
+func TestTruncated(t *testing.T) {
 	ctx := context.Background()
 	for _, bias := range []bool{false, true} {
 		for _, l2 := range []float64{0.01, 10} {
-			for weighted, d := range []*block.Data[float32]{rows[float32](5000, 40, bias), testrows.Weighted(rows[float32](4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
+			for weighted, d := range []*block.Data[float32]{noisy[float32](5000, 40, bias), testrows.Weighted(noisy[float32](4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
 				options := train.Options{Workers: 1}
 				l, err := logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton})
 				if err != nil {
@@ -94,9 +94,9 @@ func TestOptima(t *testing.T) {
 	}
 }
 
-// TestPasses: few passes end the search before the gap is small, and the gap says so.
-func TestPasses(t *testing.T) {
-	d := rows[float64](3000, 40, true)
+// TestTruncatedPasses: few passes end the search before the gap is small, and the gap says so.
+func TestTruncatedPasses(t *testing.T) {
+	d := noisy[float64](3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
 		task := truncated.Task[float64]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: kernel.Logistic}
@@ -143,8 +143,8 @@ func wide(n, features int) *block.Data[float32] {
 	return block.NewData(spec, []*block.Block[float32]{{Cols: cols, Stride: kernel.Stride[float32](cols), Sparse: s, Y: y}})
 }
 
-// TestWide: the learners take more columns than a Hessian may have, and prove their optima.
-func TestWide(t *testing.T) {
+// TestTruncatedWide: the learners take more columns than a Hessian may have, and prove their optima.
+func TestTruncatedWide(t *testing.T) {
 	d, ctx := wide(4000, 20_000), context.Background()
 	l, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton})
 	if err != nil {
@@ -194,10 +194,10 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestChoice: logistic regression takes this package by itself for more than 256 columns with a penalty. Its optimum and
+// TestTruncatedChoice: logistic regression takes package truncated by itself for more than 256 columns with a penalty. Its optimum and
 // that of the squared hinge are those of Newton's method with a Hessian.
-func TestChoice(t *testing.T) {
-	d, ctx := rows[float32](3000, 300, true), context.Background()
+func TestTruncatedChoice(t *testing.T) {
+	d, ctx := noisy[float32](3000, 300, true), context.Background()
 	want, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton})
 	if err != nil {
 		t.Fatal(err)

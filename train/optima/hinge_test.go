@@ -1,4 +1,6 @@
-package coordinate_test
+// Package optima_test holds the methods of elastic, truncated and coordinate to the optima of other learners. It is a package of
+// its own: beside tests inside of a method's package, all learners above it would be compiled once more for them.
+package optima_test
 
 import (
 	"context"
@@ -130,8 +132,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestPasses: few passes end the search before the gap is small, and the gap says so.
-func TestPasses(t *testing.T) {
+// TestHingePasses: few passes end the search before the gap is small, and the gap says so.
+func TestHingePasses(t *testing.T) {
 	d := rows[float64](3000, 40, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,4 +1,4 @@
-package coordinate_test
+package optima_test
 
 import (
 	"context"
