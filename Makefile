@@ -163,7 +163,7 @@ bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, w
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
 
-mishaps: ## processes that are killed, full disks, files that change, little memory, flipped bits: half an hour or more
+mishaps: ## processes that are killed, full disks, files that change, little memory, flipped bits: 15 minutes or more
 	go test -count=1 -v -timeout 180m -run TestMishaps ./internal/cli -mishaps ../../bench/results/mishaps.md
 
 soak: build mishaps ## 100 million rows in 256 MiB of memory, and mishaps
