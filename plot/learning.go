@@ -53,7 +53,7 @@ func passes(columns map[string][]float64) *Figure {
 	if len(t) == 0 || !known(objective) {
 		return nil
 	}
-	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "power of ten"}, Subtitle: "on a logarithmic scale"}
+	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "value", Log: true}, Subtitle: "on a logarithmic scale"}
 	f.Series = []Series{{Name: "objective", X: t, Y: log10(objective)}}
 	if gap := columns["gap"]; known(gap) {
 		f.Series = append(f.Series, Series{Name: "gap: most that is left", Colour: 1, X: t, Y: log10(gap)})
@@ -113,7 +113,7 @@ func Best(updates, errors []float64) *Figure {
 
 // Mistakes draws the share of mistakes among the first rows, as package fit counts them at powers of two.
 func Mistakes(rows, mistakes []float64) *Figure {
-	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning", X: Axis{Name: "rows, as a power of ten"},
+	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning", X: Axis{Name: "rows, on a logarithmic scale", Log: true},
 		Y: Axis{Name: "share", zero: true}, Series: []Series{{X: log10(rows)}}}
 	for i, n := range rows {
 		f.Series[0].Y = append(f.Series[0].Y, mistakes[i]/n)

@@ -3,8 +3,8 @@ package plot
 import (
 	"fmt"
 	"math"
-	"strings"
 
+	"halfspace/internal/drawing"
 	"halfspace/internal/say"
 )
 
@@ -111,26 +111,36 @@ func newSteps(f *Figure, r *Rows) *steps {
 	return s
 }
 
-// animate draws a faint trail of all lines, and shows them one after another. It needs no script. A reader without
-// animations sees the trail and the last line.
-func (c *canvas) animate(s *steps) {
-	each := min(0.6, 12/float64(len(s.lines))) // seconds
-	var d strings.Builder
+// ends returns the ends of a step's line in pixels, nil if it isn't in the plot.
+func (c *canvas) ends(l [4]float64) [][2]float64 {
+	if l == [4]float64{} {
+		return nil
+	}
+	return [][2]float64{{c.px(l[0]), c.py(l[1])}, {c.px(l[2]), c.py(l[3])}}
+}
+
+// trail draws a faint line for each step. A reader without animations sees these and the last line.
+func (c *canvas) trail(s *steps) {
+	p := &drawing.Path{Paint: drawing.Paint{Colour: drawing.Faint, Width: 1, Opacity: 0.3}}
 	for _, l := range s.lines {
-		if l != [4]float64{} {
-			fmt.Fprintf(&d, "M%.1f %.1fL%.1f %.1f", c.px(l[0]), c.py(l[1]), c.px(l[2]), c.py(l[3]))
+		if ends := c.ends(l); ends != nil {
+			p.Points = append(append(p.Points, ends...), [2]float64{math.NaN(), math.NaN()})
 		}
 	}
-	fmt.Fprintf(c, `<path d="%s" class="hp-l-1" stroke-opacity="0.3" fill="none"/>`+"\n", d.String())
+	c.draw(p)
+}
+
+// animate shows the lines one after another, with the number of the update beside the title. It needs no script.
+func (c *canvas) animate(s *steps) {
+	each := min(0.6, 12/float64(len(s.lines))) // seconds
+	strong := drawing.Colour(3)
 	for k, l := range s.lines {
-		begin := each * float64(k)
-		fmt.Fprintf(c, `<g visibility="hidden"><set attributeName="visibility" to="visible" begin="%.2fs" dur="%.2fs"/>`, begin, each)
-		if l != [4]float64{} {
-			fmt.Fprintf(c, `<path d="M%.1f %.1fL%.1f %.1f" class="hp-l3" stroke-width="2.5"/>`, c.px(l[0]), c.py(l[1]), c.px(l[2]), c.py(l[3]))
-		}
+		f := &drawing.Frame{Begin: each * float64(k), Length: each}
+		f.Shapes = append(f.Shapes, &drawing.Path{Points: c.ends(l), Paint: drawing.Paint{Colour: strong, Width: 2.5}})
 		if row := s.rows[k]; row[0] == row[0] {
-			fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="8" class="hp-l3" fill="none" stroke-width="2"/>`, c.px(row[0]), c.py(row[1]))
+			f.Shapes = append(f.Shapes, &drawing.Disc{X: c.px(row[0]), Y: c.py(row[1]), Radius: 8, Paint: drawing.Paint{Colour: strong, Width: 2}})
 		}
-		fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="end" class="hp-ink">update %d</text></g>`+"\n", c.right-8, c.top+16, s.updates[k])
+		f.Shapes = append(f.Shapes, &drawing.Text{X: c.right, Y: 28, Anchor: drawing.End, Colour: drawing.Ink, String: "update " + say.Count(int64(s.updates[k]))})
+		c.draw(f)
 	}
 }

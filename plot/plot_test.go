@@ -1,9 +1,13 @@
 package plot
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -11,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/drawing"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
@@ -89,6 +94,143 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// reads returns the number that a label stands for.
+func reads(t *testing.T, l tick) float64 {
+	t.Helper()
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(strings.NewReplacer("−", "-", ",", "").Replace(s), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if l.power != "" {
+		return math.Pow(number(l.text), number(l.power))
+	}
+	return number(l.text)
+}
+
+// TestLogTicks: a logarithmic axis of any range has some ticks, inside, that stand for different powers of ten.
+func TestLogTicks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	raised, plain := 0, 0
+	for range 2000 {
+		from := 8 * rng.NormFloat64()
+		a := Axis{From: from, To: from + math.Pow(10, 3*rng.Float64()-2), Log: true}
+		a.fit(rng.IntN(2) == 0)
+		ticks := a.ticks()
+		if len(ticks) < 2 || len(ticks) > 20 {
+			t.Fatalf("%d ticks from %v to %v", len(ticks), a.From, a.To)
+		}
+		wide := a.To - a.From
+		for i, tick := range ticks {
+			if tick.at < a.From-wide*1e-6 || tick.at > a.To+wide*1e-6 || i > 0 && tick.at <= ticks[i-1].at {
+				t.Fatalf("ticks %v from %v to %v", ticks, a.From, a.To)
+			}
+			if read := math.Log10(reads(t, tick)); math.Abs(read-tick.at) > wide/20 {
+				t.Fatalf("the power %v of ten is written %v", tick.at, tick)
+			}
+			if tick.power != "" {
+				raised++
+			} else {
+				plain++
+			}
+		}
+	}
+	if raised < 1000 || plain < 1000 {
+		t.Errorf("%d powers of ten and %d other numbers were tried", raised, plain)
+	}
+}
+
+// decoded returns the PNG of a figure, with its size in pixels of SVG.
+func decoded(t *testing.T, f *Figure, theme Theme) (m image.Image, width, height int) {
+	t.Helper()
+	text, err := f.PNG(theme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = png.Decode(bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	return m, m.Bounds().Dx() / 2, m.Bounds().Dy() / 2
+}
+
+// TestInside: no picture has anything at its edges, so that nothing is cut off.
+func TestInside(t *testing.T) {
+	all := figures()
+	wide := strings.Repeat("W", 200)
+	all["wide"] = &Figure{Title: wide, Subtitle: wide, X: Axis{Name: wide, From: 1e9, To: 1.2e9}, Y: Axis{Name: wide, From: -1e9, To: 1e9}, Series: []Series{{Name: wide, X: []float64{1e9}, Y: []float64{0}}}}
+	all["names"] = &Figure{X: Axis{Name: "x"}, Y: Axis{Names: []string{wide, wide}}, Series: []Series{{Name: wide, Shape: Ranges, X: []float64{1}, Y: []float64{0}, Low: []float64{0}, High: []float64{2}}}}
+	for name, f := range all {
+		m, width, height := decoded(t, f, Light)
+		bare := func(x, y int) bool { return m.At(x, y) == color.Color(color.RGBA{255, 255, 255, 255}) }
+		const edge = 3
+		for k := range edge {
+			for x := range 2 * width {
+				if !bare(x, k) || !bare(x, 2*height-1-k) {
+					t.Fatalf("%s: there is something in column %d at the upper or the lower edge", name, x)
+				}
+			}
+			for y := range 2 * height {
+				if !bare(k, y) || !bare(2*width-1-k, y) {
+					t.Fatalf("%s: there is something in line %d at the left or the right edge", name, y)
+				}
+			}
+		}
+	}
+}
+
+// TestLineEnds: a line is where its numbers are, in the SVG and in the PNG, and ends there.
+func TestLineEnds(t *testing.T) {
+	f := &Figure{Title: "t", X: Axis{From: 0, To: 10}, Y: Axis{From: -2, To: 2}, Series: []Series{{Colour: 1, X: []float64{2, 8}, Y: []float64{-1, 1}}}}
+	p := f.picture(usualWidth, usualHeight)
+	var frame, line *drawing.Path
+	for _, s := range p.Shapes {
+		if clip, ok := s.(*drawing.Clip); ok {
+			line = clip.Shapes[0].(*drawing.Path)
+		}
+		if path, ok := s.(*drawing.Path); ok && len(path.Points) == 3 {
+			frame = path // the axes: from the left upper corner by the left lower to the right lower one
+		}
+	}
+	at := func(x, y float64) [2]float64 {
+		corner, right, top := frame.Points[1], frame.Points[2][0], frame.Points[0][1]
+		return [2]float64{corner[0] + x/10*(right-corner[0]), corner[1] + (y+2)/4*(top-corner[1])}
+	}
+	ends := [][2]float64{at(2, -1), at(8, 1)}
+	for i, want := range ends {
+		if got := line.Points[i]; math.Hypot(got[0]-want[0], got[1]-want[1]) > 1e-9 {
+			t.Errorf("the line has the point %v, want %v", got, want)
+		}
+	}
+	var x0, y0, x1, y1 float64
+	svg := f.SVG(Light)
+	at0 := strings.Index(svg, `class="hp-l-1"`)
+	if n, err := fmt.Sscanf(svg[strings.LastIndex(svg[:at0], `d="`):], `d="M%f %fL%f %f"`, &x0, &y0, &x1, &y1); n != 4 {
+		t.Fatal(err)
+	}
+	for i, got := range [][2]float64{{x0, y0}, {x1, y1}} {
+		if math.Abs(got[0]-ends[i][0]) > 0.051 || math.Abs(got[1]-ends[i][1]) > 0.051 {
+			t.Errorf("the SVG's line has the point %v, want %v", got, ends[i])
+		}
+	}
+	m, _, _ := decoded(t, f, Light)
+	orange := func(at [2]float64) bool {
+		r, g, b, _ := m.At(int(2*at[0]), int(2*at[1])).RGBA()
+		return r>>8 > 200 && g>>8 < 120 && b>>8 < 60
+	}
+	for _, inside := range [][2]float64{{2.05, -1 + 0.1/6}, {5, 0}, {7.95, 1 - 0.1/6}} {
+		if !orange(at(inside[0], inside[1])) {
+			t.Errorf("the PNG has no line at %v", inside)
+		}
+	}
+	for _, beyond := range [][2]float64{{1.9, -1 - 0.2/6}, {8.1, 1 + 0.2/6}, {5, 0.2}} {
+		if orange(at(beyond[0], beyond[1])) {
+			t.Errorf("the PNG has a line at %v", beyond)
+		}
+	}
+}
+
 // TestTicks: for any range there are some ticks, inside, with different texts that stand for them.
 func TestTicks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -96,17 +238,16 @@ func TestTicks(t *testing.T) {
 		from := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(7)-3))
 		a := Axis{From: from, To: from + rng.Float64()*math.Pow(10, float64(rng.IntN(7)-3)) + math.Abs(from)*1e-3}
 		a.fit(true)
-		at, texts := a.ticks(), a.texts()
-		if len(at) < 3 || len(at) > 12 {
-			t.Fatalf("%d ticks from %v to %v", len(at), a.From, a.To)
+		ticks := a.ticks()
+		if len(ticks) < 3 || len(ticks) > 12 {
+			t.Fatalf("%d ticks from %v to %v", len(ticks), a.From, a.To)
 		}
-		for i, v := range at {
-			if v < a.From-a.between()*1e-6 || v > a.To+a.between()*1e-6 || i > 0 && texts[i] == texts[i-1] {
-				t.Fatalf("ticks %v as %q from %v to %v", at, texts, a.From, a.To)
+		for i, tick := range ticks {
+			if tick.at < a.From-a.between()*1e-6 || tick.at > a.To+a.between()*1e-6 || i > 0 && tick.text == ticks[i-1].text {
+				t.Fatalf("ticks %v from %v to %v", ticks, a.From, a.To)
 			}
-			read, err := strconv.ParseFloat(strings.NewReplacer("−", "-", ",", "").Replace(texts[i]), 64)
-			if err != nil || math.Abs(read-v) > a.between()/3 {
-				t.Fatalf("%v is written %q", v, texts[i])
+			if read := reads(t, tick); math.Abs(read-tick.at) > a.between()/3 {
+				t.Fatalf("%v is written %q", tick.at, tick.text)
 			}
 		}
 	}
@@ -159,7 +300,7 @@ func TestDashes(t *testing.T) {
 	for _, f := range []*Figure{ROC(curves...), PrecisionRecall(curves...)} {
 		seen := map[string]bool{}
 		for _, s := range f.Series[len(f.Series)-len(curves):] {
-			look := fmt.Sprint(s.Colour) + dashes(&s)
+			look := fmt.Sprint(s.Colour, s.dashes())
 			if seen[look] {
 				t.Errorf("%s: two curves are %s", f.Title, look)
 			}
@@ -192,6 +333,27 @@ func TestCross(t *testing.T) {
 	}
 	if inside < 300 {
 		t.Errorf("%d of 1,000 lines cross the plot", inside)
+	}
+}
+
+// TestUpdateLabel: the number of an animated update stands above the plot, not over rows.
+func TestUpdateLabel(t *testing.T) {
+	frames := 0
+	var top float64
+	for _, s := range figures()["plane"].picture(usualWidth, usualHeight).Shapes {
+		switch s := s.(type) {
+		case *drawing.Clip:
+			top = s.Box.Y
+		case *drawing.Frame:
+			frames++
+			label := s.Shapes[len(s.Shapes)-1].(*drawing.Text)
+			if !strings.HasPrefix(label.String, "update ") || label.Y > top {
+				t.Errorf("%q is at %g, and the plot begins at %g", label.String, label.Y, top)
+			}
+		}
+	}
+	if frames != 3 {
+		t.Errorf("%d frames", frames)
 	}
 }
 

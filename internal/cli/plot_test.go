@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +34,16 @@ func TestPlot(t *testing.T) {
 			t.Errorf("%v: %s, %v", args, text, err)
 		}
 	}
+	for _, theme := range []string{"page", "dark"} {
+		succeed(t, "plot", "weights", "--model", "l.json", "--theme", theme, "-o", "p.PNG")
+		m, err := png.Decode(bytes.NewReader(readBytes(t, "p.PNG")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _, _, _ := m.At(0, 0).RGBA(); (r > 0x8000) != (theme == "page") {
+			t.Errorf("the paper of the theme %s is %v", theme, m.At(0, 0))
+		}
+	}
 	one := "mean_radius,diagnosis\n12,malignant\n"
 	if err := os.WriteFile("one.csv", []byte(one), 0o600); err != nil {
 		t.Fatal(err)
@@ -47,7 +59,7 @@ func TestPlot(t *testing.T) {
 		"no kind of picture":                  {},
 		"did you mean roc?":                   {"rok", cancer, "--model", "l.json", "-o", "p.svg"},
 		"--out is missing":                    {"weights", "--model", "l.json"},
-		"ends in .svg":                        {"weights", "--model", "l.json", "-o", "p.jpg"},
+		"ends in .svg or .png":                {"weights", "--model", "l.json", "-o", "p.jpg"},
 		"needs --model":                       {"roc", cancer, "-o", "p.svg"},
 		"name labelled data":                  {"roc", "--model", "l.json", "-o", "p.svg"},
 		"has no errors":                       {"errors", "three.csv", "-o", "p.svg"},

@@ -22,8 +22,8 @@ const module = "halfspace/"
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
 		"internal/ahead", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
-	{"kernel", "internal/memory", "internal/lock", "internal/chart"},
-	{"dataset/internal/parquet/page", "internal/atomicfile"},
+	{"kernel", "internal/memory", "internal/lock", "internal/drawing"},
+	{"dataset/internal/parquet/page", "internal/atomicfile", "internal/chart"},
 	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},
 	{"internal/csr", "checkpoint"},
@@ -62,6 +62,7 @@ var only = map[string][]string{
 	"github.com/pierrec/lz4":         {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":             {"gram/gonumblas"},
 	"google.golang.org/protobuf":     {"exchange"},
+	"golang.org/x/image":             {"internal/drawing"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
 	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},
 	"github.com/apache/arrow/go/v17/arrow/compute":   {},

@@ -69,7 +69,7 @@ func kinds() []kind {
 // Plot returns the command that draws pictures.
 func Plot(a *console.App) *cobra.Command {
 	var o plotOptions
-	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
+	long := "Plot draws a picture as SVG or PNG. KIND is one of these:\n\n"
 	var names []string
 	for _, k := range kinds() {
 		long += fmt.Sprintf("  %-13s%s\n", k.name, k.what)
@@ -80,8 +80,8 @@ func Plot(a *console.App) *cobra.Command {
 		Short: "Draw a trace, a model, or how good a model is",
 		Long: long + `
 trace and errors take the file of train --trace. The others take --model, and
-all but weights take labelled data too. Pictures follow the reader's light or
-dark mode. Their colours suit colour-blind eyes.`,
+all but weights take labelled data too. An SVG follows the reader's light or
+dark mode. The colours suit colour-blind eyes.`,
 		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out iris.json
   halfspace plot trace t.csv --out trace.svg
   halfspace plot weights --model iris.json --out weights.svg
@@ -89,7 +89,7 @@ dark mode. Their colours suit colour-blind eyes.`,
 		ValidArgs: names,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file: .svg. (required)")
+	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file: .svg or .png. (required)")
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
@@ -121,8 +121,23 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	if err != nil {
 		return err
 	}
-	return files.WriteText(p.ctx, p.out, figure.SVG(plot.ThemeOf(o.theme.Value)))
+	return p.write(figure)
 }
+
+// write writes the picture in the format of the file's extension.
+func (p *picture) write(figure *plot.Figure) error {
+	theme := plot.ThemeOf(p.theme.Value)
+	if extension(p.out) == ".svg" {
+		return files.WriteText(p.ctx, p.out, figure.SVG(theme))
+	}
+	text, err := figure.PNG(theme)
+	if err != nil {
+		return fmt.Errorf("%s: %w; or name a file that ends in .svg", p.out, err)
+	}
+	return files.WriteText(p.ctx, p.out, string(text))
+}
+
+func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // check returns an error if an option can't be used, and loads the models.
 func (p *picture) check(k *kind) error {
@@ -130,8 +145,8 @@ func (p *picture) check(k *kind) error {
 	switch {
 	case p.out == "":
 		return console.Usagef("--out is missing: name the file of the picture, such as %s.svg", k.name)
-	case strings.ToLower(filepath.Ext(p.out)) != ".svg":
-		return console.Usagef("--out %s: pictures are SVG: name a file that ends in .svg", p.out)
+	case extension(p.out) != ".svg" && extension(p.out) != ".png":
+		return console.Usagef("--out %s: pictures are SVG or PNG: name a file that ends in .svg or .png", p.out)
 	case k.models && len(p.models) == 0:
 		return console.Usagef("plot %s needs --model: name the file of a model", k.name)
 	case !k.models && len(p.models) > 0:

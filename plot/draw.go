@@ -1,0 +1,302 @@
+package plot
+
+import (
+	"math"
+	"strings"
+
+	"halfspace/internal/drawing"
+)
+
+// Themes are the names of the themes.
+var Themes = drawing.Themes
+
+// ThemeOf returns the theme of a name, Page for an unknown one.
+func ThemeOf(name string) Theme { return drawing.ThemeOf(name) }
+
+// SVG returns the picture as a file of its own.
+func (f *Figure) SVG(t Theme) string { return f.picture(usualWidth, usualHeight).SVG(t) }
+
+// PNG returns the picture as a file, twice as wide and high as the SVG, without animation. A PNG of the theme Page is light. Letters
+// that aren't Latin, Greek or Cyrillic are boxes. It returns an error if the picture is too large.
+func (f *Figure) PNG(t Theme) ([]byte, error) { return f.picture(usualWidth, usualHeight).PNG(t) }
+
+// Inline returns the picture as SVG for a page that has Theme.Style. id is the picture's own on that page: letters and digits.
+func (f *Figure) Inline(id string) string { return f.picture(narrowWidth, narrowHeight).Inline(id) }
+
+// A canvas is a picture that is drawn.
+type canvas struct {
+	x, y                     Axis
+	left, right, top, bottom float64 // of the plot in pixels
+	shapes                   []drawing.Shape
+}
+
+// Sizes in pixels.
+const (
+	usualWidth, usualHeight   = 720, 440
+	narrowWidth, narrowHeight = 520, 380 // on pages, which phones show too
+	letter                    = 6.6      // of a text of 12 pixels, about
+	mostName                  = 30       // letters of a name on an axis
+	titleLine, legendLine     = 24, 20
+)
+
+// picture returns the shapes of the figure. The width and the height are those of a figure that sets none.
+func (f *Figure) picture(usualWidth, usualHeight int) *drawing.Picture {
+	c := new(canvas)
+	c.x, c.y = f.ranges()
+	width, height := float64(orElse(f.Width, usualWidth)), float64(orElse(f.Height, usualHeight))
+	ticks := c.y.ticks()
+	c.left, c.right = 20+letter*longest(ticks)+22, width-24
+	lines := f.legend(width)
+	c.top = 20 + titleLine + legendLine*float64(len(lines))
+	if f.Subtitle != "" {
+		c.top += legendLine
+	}
+	c.bottom = height - 52
+	if f.Square {
+		side := min(c.right-c.left, c.bottom-c.top)
+		c.right = c.left + side
+		c.bottom = c.top + side
+	}
+	c.head(f, lines, width)
+	c.grid(ticks)
+	plot := canvas{x: c.x, y: c.y, left: c.left, right: c.right, top: c.top, bottom: c.bottom}
+	for i := range f.Series {
+		plot.series(&f.Series[i])
+	}
+	if f.steps != nil {
+		plot.trail(f.steps)
+	}
+	const edge = 5 // beyond the axes, so that points on them are whole
+	c.draw(&drawing.Clip{Box: drawing.Box{X: c.left - edge, Y: c.top - edge, Width: c.right - c.left + 2*edge, Height: c.bottom - c.top + 2*edge}, Shapes: plot.shapes})
+	if f.steps != nil {
+		c.animate(f.steps)
+	}
+	return &drawing.Picture{Title: f.Title, Text: f.Text, Width: width, Height: height, Shapes: c.shapes}
+}
+
+func (c *canvas) draw(s ...drawing.Shape) { c.shapes = append(c.shapes, s...) }
+
+func orElse(v, other int) int {
+	if v == 0 {
+		return other
+	}
+	return v
+}
+
+// letters returns about how many usual letters are as long as a text.
+func letters(s string) (n float64) {
+	for _, c := range s {
+		n += width(c)
+	}
+	return n
+}
+
+// width returns the width of a letter, where most small letters and digits have 1.
+func width(c rune) float64 {
+	const radicals = 0x2e80 // the first letters of East Asia
+	switch {
+	case c >= radicals:
+		return 2
+	case strings.ContainsRune("mwMW@%", c):
+		return 1.7
+	case 'A' <= c && c <= 'Z':
+		return 1.2
+	case strings.ContainsRune("ijlftr .,:;'|!()[]", c):
+		return 0.6
+	}
+	return 1
+}
+
+// cut returns a text that is at most n letters long.
+func cut(s string, n float64) string {
+	if letters(s) <= n {
+		return s
+	}
+	left := n - width('…')
+	for i, c := range s {
+		if left -= width(c); left < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// text draws a text that begins, ends or has its middle at x.
+func (c *canvas) text(x, y float64, anchor drawing.Anchor, colour drawing.Colour, s string) {
+	c.draw(&drawing.Text{X: x, Y: y, Anchor: anchor, Colour: colour, String: s})
+}
+
+// legend returns the series that have names, in lines that fit a width.
+func (f *Figure) legend(width float64) (lines [][]*Series) {
+	at := width
+	for i := range f.Series {
+		s := &f.Series[i]
+		if s.Name == "" {
+			continue
+		}
+		if at+s.long() > width-20 {
+			lines, at = append(lines, nil), 20
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], s)
+		at += s.long()
+	}
+	return lines
+}
+
+// label returns the name for the legend.
+func (s *Series) label() string { return cut(s.Name, 60) }
+
+// long returns the length in the legend.
+func (s *Series) long() float64 { return 50 + letter*letters(s.label()) }
+
+// head draws the title and the legend.
+func (c *canvas) head(f *Figure, lines [][]*Series, width float64) {
+	y := 28.0
+	c.draw(&drawing.Text{X: 20, Y: y, Colour: drawing.Ink, Size: 16, Bold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
+	if f.Subtitle != "" {
+		y += legendLine
+		c.text(20, y, drawing.Start, drawing.Faint, cut(f.Subtitle, (width-40)/letter))
+	}
+	for _, line := range lines {
+		y += legendLine
+		x := 20.0
+		for _, s := range line {
+			c.key(s, x, y-4)
+			c.text(x+32, y, drawing.Start, drawing.Ink, s.label())
+			x += s.long()
+		}
+	}
+}
+
+// key draws the sign of a series in the legend.
+func (c *canvas) key(s *Series, x, y float64) {
+	p := drawing.Paint{Colour: drawing.Colour(s.Colour)}
+	switch s.Shape {
+	case Dots, Ranges:
+		c.draw(&drawing.Disc{X: x + 14, Y: y, Radius: 4, Paint: p})
+	case Rings:
+		p.Width = 1.6
+		c.draw(&drawing.Box{X: x + 10, Y: y - 4, Width: 8, Height: 8, Paint: p})
+	case Bars:
+		p.Opacity = barOpacity
+		c.draw(&drawing.Box{X: x + 4, Y: y - 5, Width: 20, Height: 9, Paint: p})
+	default:
+		p.Width, p.Dash = 2, s.dashes()
+		c.draw(drawing.Line(x, y, x+26, y, p))
+	}
+}
+
+// patterns are the lengths of dashes and gaps in pixels. Their number and that of the colours have no common divisor: lines that
+// share a colour have different dashes.
+var patterns = [][]float64{nil, {6, 4}, {2, 3}, {9, 3, 2, 3}, {13, 4}}
+
+func (s *Series) dashes() []float64 { return patterns[s.Dash%len(patterns)] }
+
+// px and py return the pixels of a number.
+func (c *canvas) px(v float64) float64 {
+	return c.left + (reached(v)-c.x.From)/(c.x.To-c.x.From)*(c.right-c.left)
+}
+
+func (c *canvas) py(v float64) float64 {
+	return c.bottom - (reached(v)-c.y.From)/(c.y.To-c.y.From)*(c.bottom-c.top)
+}
+
+// grid draws the ticks with their texts, and the names of the axes. ticks are those of the Y axis.
+func (c *canvas) grid(ticks []tick) {
+	thin := drawing.Paint{Colour: drawing.Grid, Width: 1}
+	for _, t := range ticks {
+		y := c.py(t.at)
+		if c.y.Names == nil {
+			c.draw(drawing.Line(c.left, y, c.right, y, thin))
+		}
+		c.draw(&drawing.Text{X: c.left - 8, Y: y + 4, Anchor: drawing.End, Colour: drawing.Faint, String: t.text, Power: t.power})
+	}
+	below := c.x.ticks()
+	every := 1 // tick that has a text
+	for long := longest(below)*letter + 14; long > (c.right-c.left)/float64(max(1, len(below)))*float64(every); every++ {
+	}
+	for i, t := range below {
+		x := c.px(t.at)
+		c.draw(drawing.Line(x, c.top, x, c.bottom, thin))
+		if i%every == 0 {
+			c.draw(&drawing.Text{X: x, Y: c.bottom + 18, Anchor: drawing.Middle, Colour: drawing.Faint, String: t.text, Power: t.power})
+		}
+	}
+	c.draw(&drawing.Path{Points: [][2]float64{{c.left, c.top}, {c.left, c.bottom}, {c.right, c.bottom}}, Paint: drawing.Paint{Colour: drawing.Faint, Width: 1}})
+	c.text((c.left+c.right)/2, c.bottom+38, drawing.Middle, drawing.Ink, cut(c.x.Name, (c.right-c.left)/letter))
+	name := cut(c.y.Name, (c.bottom-c.top)/letter)
+	c.draw(&drawing.Text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: drawing.Middle, Colour: drawing.Ink, Turned: true, String: name})
+}
+
+// longest returns the length of the longest label in letters.
+func longest(ticks []tick) (n float64) {
+	for _, t := range ticks {
+		n = max(n, t.letters())
+	}
+	return n
+}
+
+// barOpacity lets the grid be seen through bars.
+const barOpacity = 0.55
+
+// series draws a series.
+func (c *canvas) series(s *Series) {
+	p := drawing.Paint{Colour: drawing.Colour(s.Colour)}
+	if s.Shape == Line || s.Shape == Steps {
+		p.Width, p.Dash = s.stroke(), s.dashes()
+		c.draw(&drawing.Path{Points: c.path(s), Paint: p})
+		return
+	}
+	for i, x := range s.X {
+		y := s.Y[i]
+		if x-x != 0 || y-y != 0 {
+			continue
+		}
+		px, py := c.px(x), c.py(y)
+		switch s.Shape {
+		case Dots:
+			c.draw(&drawing.Disc{X: px, Y: py, Radius: 3.5, Paint: drawing.Paint{Colour: p.Colour, Opacity: 0.75}})
+		case Rings:
+			c.draw(&drawing.Box{X: px - 3.2, Y: py - 3.2, Width: 6.4, Height: 6.4, Paint: drawing.Paint{Colour: p.Colour, Width: 1.4}})
+		case Bars:
+			x0, x1, zero := c.px(x-s.Size/2), c.px(x+s.Size/2), c.py(0)
+			c.draw(&drawing.Box{X: x0 + 0.3, Y: min(py, zero), Width: max(0.4, x1-x0-0.6), Height: math.Abs(zero - py), Paint: drawing.Paint{Colour: p.Colour, Opacity: barOpacity}})
+		case Ranges:
+			c.draw(drawing.Line(c.px(s.Low[i]), py, c.px(s.High[i]), py, drawing.Paint{Colour: p.Colour, Width: 2}))
+			c.draw(&drawing.Disc{X: px, Y: py, Radius: 4, Paint: p})
+		}
+	}
+}
+
+// stroke returns the width of the line: a thin one if there are so many points that it may go to and fro everywhere.
+func (s *Series) stroke() float64 {
+	const many = 100
+	if s.Shape == Line && len(s.X) > many {
+		return 1.2
+	}
+	return 2
+}
+
+// mostPoints is how many points of a line are drawn. Lines with more of them look the same.
+const mostPoints = 1500
+
+// path returns the points of a line in pixels. One with a NaN is a gap.
+func (c *canvas) path(s *Series) (points [][2]float64) {
+	every := max(1, (len(s.X)+mostPoints-1)/mostPoints)
+	gap := true
+	for i, x := range s.X {
+		if i%every != 0 && i != len(s.X)-1 {
+			continue
+		}
+		y := s.Y[i]
+		if x-x != 0 || y-y != 0 {
+			points, gap = append(points, [2]float64{math.NaN(), math.NaN()}), true
+			continue
+		}
+		if s.Shape == Steps && !gap {
+			points = append(points, [2]float64{c.px(x), points[len(points)-1][1]})
+		}
+		points, gap = append(points, [2]float64{c.px(x), c.py(y)}), false
+	}
+	return points
+}
