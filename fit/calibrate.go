@@ -46,8 +46,7 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 	}
 	defer opt.save(ctx) // what was judged before
 	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
-		opt.stage(fmt.Sprintf("calibrating: fold %d of %d", number+1, c.Folds), int64(number), int64(c.Folds))
-		return c.scoreFold(ctx, from, has, l, r)
+		return c.scoreFold(ctx, from, has, number, l, r)
 	})
 	if unfinished := (*train.Unfinished)(nil); errors.As(err, &unfinished) {
 		unfinished.Far = "the calibration was not complete"
@@ -94,13 +93,14 @@ func (o Options) ofFold() Options {
 }
 
 // scoreFold learns from the rows outside of a fold, and scores those in it.
-func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], has Chooser, l Learner, r *scored[T]) error {
+func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], has Chooser, number int, l Learner, r *scored[T]) error {
+	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
 	parts, err := split(ctx, all, has, &c.opt)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	j := &job[T]{Learner: l.with(c.workers, nil), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
+	j := &job[T]{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l L
 }
 
 // Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that
-// their times can be compared. It returns figures of merit, and reports the progress of each. If ctx ends the
+// their times can be compared. It returns figures of merit. If ctx ends the
 // comparison, Compare returns the figures of the folds so far with ctx's error. A learner without any fold then has no
 // errors.
 func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
@@ -250,6 +250,7 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(
 // fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
 // time if the rows are in memory.
 func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
+	c.opt.stage(c.stage(number, "dealing the rows"))
 	parts, err := split(ctx, all, has, &c.opt)
 	if err != nil {
 		return err
@@ -272,10 +273,9 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			c.begin(l, number, i)
-			var progress func(train.Progress)
-			if p.Figures != nil {
-				progress = l.Settings.Shared().Progress
+			progress := c.begin(l, number)
+			if side > 1 { // several at a time: one line tells how many are done
+				progress = nil
 			}
 			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, held: bytes}
 			t, value, err := judge(ctx, p, j, c.Score, parts.Held, judges)
@@ -290,13 +290,6 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 		})
 	}
 	return g.Wait()
-}
-
-// begin tells that a learner begins with a fold.
-func (c *crossing[T]) begin(l Learner, fold, learner int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.opt.stage(fmt.Sprintf("cross-validating: fold %d of %d, %s", fold+1, c.Folds, cmp.Or(l.VariedText(), l.Name)), int64(fold*len(c.learners)+learner), int64(c.Folds*len(c.learners)))
 }
 
 // end adds what a learner has wrong of a fold, and its score, to its point, or why it failed.

@@ -31,14 +31,14 @@ type Options struct {
 	Calibrate   string
 	Calibration *model.Calibration
 
-	Init    *model.Model                         // begin with the weights of this model; nil: with zeros
-	Memory  int64                                // most bytes for the rows and for what learners keep of them; 0: as much as is available
-	Note    func(text string)                    // told what is worth knowing; may be nil
-	Stage   func(name string, done, total int64) // told how far work other than learning is, which follows a colon in some names; may be nil
-	Weights string                               // name of the column that the weights of rows came from, for the model
-	Judged  *CrossValidation                     // a cross-validation that was made before, whose best learner learns; nil: none
-	Path    *Path                                // a path that was followed before, whose chosen penalty the learner has; nil: none
-	Survey  *Survey                              // of the rows, where it was made before; nil: a pass that is made anyway makes it
+	Init    *model.Model      // begin with the weights of this model; nil: with zeros
+	Memory  int64             // most bytes for the rows and for what learners keep of them; 0: as much as is available
+	Note    func(text string) // told what is worth knowing; may be nil
+	Stage   func(Stage)       // told how far work other than learning is, by one goroutine at a time; may be nil
+	Weights string            // name of the column that the weights of rows came from, for the model
+	Judged  *CrossValidation  // a cross-validation that was made before, whose best learner learns; nil: none
+	Path    *Path             // a path that was followed before, whose chosen penalty the learner has; nil: none
+	Survey  *Survey           // of the rows, where it was made before; nil: a pass that is made anyway makes it
 	// Checkpoint saves the state of the training, and holds the state to resume from. When ctx ends, Learn saves the last
 	// state. After another error, the last checkpoint stays. Open it before, and call Finish once the model is kept. Of a
 	// cross-validation or a path, each finished training or fold is kept. nil: nothing is saved.
@@ -156,12 +156,6 @@ func (o *Options) classWeighted() bool { return o.Balanced || len(o.ClassWeights
 func (o *Options) note(text string) {
 	if o.Note != nil {
 		o.Note(text)
-	}
-}
-
-func (o *Options) stage(name string, done, total int64) {
-	if o.Stage != nil {
-		o.Stage(name, done, total)
 	}
 }
 

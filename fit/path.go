@@ -84,7 +84,7 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
-		c.opt.stage("the path", 0, int64(c.Folds+1))
+		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
 		s.stages, err = walker.path(ctx, c.weighted(c.src), n, nil)
 		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
 	}
@@ -94,7 +94,7 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
 	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
-		c.opt.stage(fmt.Sprintf("the path: fold %d of %d", number+1, c.Folds), int64(number+1), int64(c.Folds+1))
+		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
 		err := c.judgePath(ctx, from, has, walker, l, s)
 		if err == nil {
 			s.folds++
@@ -172,6 +172,13 @@ func newWalker[T kernel.Float](l Learner) (*walker[T], error) {
 		return &walker[T]{svm: o}, nil
 	}
 	return nil, ErrNoPath
+}
+
+func (w *walker[T]) options() *train.Options {
+	if w.svm != nil {
+		return &w.svm.Options
+	}
+	return &w.logistic.Options
 }
 
 // scaled returns a walker whose penalty l2 is multiplied by a share.

@@ -112,8 +112,8 @@ func TestResumeJudged(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		judged, rows := 0, opened{data, new(int)}
-		stage := func(name string, done, _ int64) {
-			if strings.HasPrefix(name, "cross-validating") {
+		stage := func(s fit.Stage) {
+			if s.Name == "cross-validating" && s.Training == nil && !strings.Contains(s.Detail, "dealing") {
 				judged++
 			}
 			if judged == c.stop {

@@ -30,11 +30,11 @@ func TestSavedFolds(t *testing.T) {
 		defer run.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		opt := fit.Options{Checkpoint: run, Stage: func(_ string, done, total int64) {
-			if files, _ := filepath.Glob(dir + "/*"); total == 6 && len(files) > 0 {
-				newest[done] = files[len(files)-1]
+		opt := fit.Options{Checkpoint: run, Stage: func(s fit.Stage) {
+			if files, _ := filepath.Glob(dir + "/*"); s.Total == 6 && s.Training == nil && len(files) > 0 {
+				newest[s.Done] = files[len(files)-1]
 			}
-			if done == stop {
+			if s.Done == stop {
 				cancel()
 			}
 		}}

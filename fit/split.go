@@ -152,7 +152,9 @@ func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (blo
 	if _, inMemory := part.Source.(*block.Data[T]); inMemory {
 		return block.Collect(ctx, part)
 	}
-	f, err := cache.Temporary(ctx, part, func(rows int64) { opt.stage("writing the caches", rows, part.rows) })
+	f, err := cache.Temporary(ctx, part, func(rows int64) {
+		opt.stage(Stage{Name: "writing the caches", Done: rows, Total: part.rows, Rows: true})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
 	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
-	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.Show("writing", "", rows, o.Rows) })
+	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) })
 	if err != nil {
 		return err
 	}

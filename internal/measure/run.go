@@ -111,7 +111,7 @@ func (m *measurement) round(ctx context.Context, round int) error {
 		kernel.Use(l)
 		for _, i := range m.levels[k] {
 			if m.Progress != nil {
-				m.Progress("measuring: "+i.Group+" "+i.Name+", "+i.Level, m.done, int64(m.Rounds*len(m.report.Items)))
+				m.Progress(i.Group+" "+i.Name+", "+i.Level, m.done, int64(m.Rounds*len(m.report.Items)))
 			}
 			m.done++
 			if err := ctx.Err(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Count writes a whole number with commas between thousands.
@@ -50,6 +51,11 @@ func Real(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// Rough writes a number in three digits.
+func Rough(v float64) string {
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
 // Known writes a number and what it is of, or that it isn't known.
 func Known(v *float64, of string) string {
 	if v == nil {
@@ -88,6 +94,29 @@ func Percent(v float64) string {
 
 // Seconds writes a time.
 func Seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
+
+// Duration writes a time in whole seconds, of an hour or more in minutes, and of two days or more in hours.
+func Duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = d.Round(time.Second); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	case d < 2*day:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d days %d h", d/day, d%day/time.Hour)
+}
+
+// About writes a number of 0 or more in three digits.
+func About(v float64) string {
+	if v < 100 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-2)
+	return Count(int64(math.Round(v/unit) * unit))
+}
 
 // Passes writes a number of passes over the rows.
 func Passes(n int64) string {

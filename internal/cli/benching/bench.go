@@ -102,7 +102,9 @@ func (o *benchOptions) check(a *console.App) error {
 func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	bar := a.NewProgress(o.machine.Progress.Value)
 	defer bar.End()
-	opt := measure.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: bar.Work}
+	opt := measure.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
+		bar.Show(console.Step{Name: "measuring", Detail: name, Done: done, Total: total})
+	}}
 	for _, name := range []string{"only", "rounds", "time", "workers", "isa"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			opt.Command += " --" + name + " " + strings.Trim(f.Value.String(), "[]")

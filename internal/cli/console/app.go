@@ -20,6 +20,9 @@ type App struct {
 	Kept   string // what an interrupt leaves, as the end of a sentence; may be empty
 	ends   []func()
 	notes  *notes
+
+	progress *Progress // that is shown; nil: none
+	hushed   bool      // neither notes nor progress are printed
 }
 
 // notes are what was told, for reports. Trainings of several classes may tell at once.
@@ -63,7 +66,9 @@ func (a *App) Note(format string, args ...any) {
 	a.notes.mu.Lock()
 	a.notes.all = append(a.notes.all, note)
 	a.notes.mu.Unlock()
-	fmt.Fprintf(a.Stderr, "note: %s\n", note)
+	if !a.hushed {
+		a.progress.above(func() { fmt.Fprintf(a.Stderr, "note: %s\n", note) })
+	}
 }
 
 // Print writes a result to standard output.
@@ -89,9 +94,12 @@ func (a *App) PrintLine(format string, args ...any) error {
 	return a.Print([]byte(say.Line(fmt.Sprintf(format, args...)) + "\n"))
 }
 
-// Quiet returns an app like a that prints no notes.
-func (a *App) Quiet() *App {
+// Hush has a print neither notes nor progress.
+func (a *App) Hush() { a.hushed = true }
+
+// Hushed returns an app like a that prints neither notes nor progress.
+func (a *App) Hushed() *App {
 	quiet := *a
-	quiet.Stderr = &Patient{ctx: a.Stderr.ctx, w: io.Discard}
+	quiet.hushed = true
 	return &quiet
 }

@@ -7,90 +7,122 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+	"unicode/utf8"
 
 	"halfspace/internal/say"
 )
 
-// A Progress shows how far the work is: a bar for each stage on a terminal, lines of text elsewhere. A nil Progress shows nothing.
-type Progress struct {
-	out   io.Writer
-	mu    sync.Mutex
-	stage string
-	bar   *progressbar.ProgressBar
-
-	lines bool
-	last  time.Time     // when the last line was written
-	wait  time.Duration // until the next
+// A Step is how far a step of the work is.
+type Step struct {
+	Name        string // of the step; one whose Done is less than before begins again
+	Detail      string // what is reached; "" stands for Done of Total, if there is a Unit
+	Done, Total int64  // Total is 0 or less where the end isn't known
+	Unit        Unit   // of Done
+	AtMost      bool   // the step may end before Total
 }
 
-// The time between two lines of a stage doubles from line to line, from firstWait up to mostWait.
+// A Unit is what a step counts.
+type Unit string
+
 const (
+	Other Unit = ""     // steps of unequal length, which have no rate
+	Rows  Unit = "row"  // rows
+	Bytes Unit = "byte" // bytes of files
+)
+
+// A Progress shows how far the work is: a line that is written again and again on a terminal, lines of text elsewhere. A nil Progress shows
+// nothing.
+type Progress struct {
+	out  io.Writer
+	term *os.File // nil elsewhere
+	now  func() time.Time
+
+	mu      sync.Mutex // held while something is written
+	step    Step
+	paces   map[string]*pace // of each step, which may go on after another
+	tick    *time.Timer      // nil before the first step, and after End
+	painted time.Time        // when the last line was written
+	wait    time.Duration
+	shown   bool // the terminal shows a line
+}
+
+// On a terminal the line is written at most every oftenest, and every second also without news. Elsewhere the time between two lines of a
+// step doubles from line to line, from firstWait up to mostWait.
+const (
+	oftenest  = 100 * time.Millisecond
+	heartbeat = time.Second
 	firstWait = 2 * time.Second
 	mostWait  = time.Minute
 )
 
-// NewProgress returns a progress, or nil. when is the value of --progress.
+// NewProgress returns a progress, or nil. when is the value of --progress. Notes are written above it.
 func (a *App) NewProgress(when string) *Progress {
-	f, isFile := a.Stderr.w.(*os.File)
-	watched := isFile && term.IsTerminal(int(f.Fd()))
-	if when == "always" || when == "auto" && watched {
-		return &Progress{out: a.Stderr, lines: !watched}
+	f := terminal(a.Stderr.w)
+	if when == "never" || when == "auto" && f == nil || a.hushed {
+		return nil
 	}
-	return nil
+	a.progress = &Progress{out: a.Stderr, term: f, now: time.Now, paces: map[string]*pace{}}
+	return a.progress
 }
 
-// Work shows a stage. What follows a colon in name is its detail.
-func (p *Progress) Work(name string, done, total int64) {
-	stage, detail, ok := strings.Cut(name, ":")
-	if ok {
-		detail = ":" + detail
-	}
-	p.Show(stage, detail, done, total)
+// Rows shows a step that has read or written so many rows. total is -1 if it isn't known.
+func (p *Progress) Rows(name string, rows, total int64) {
+	p.Show(Step{Name: name, Done: rows, Total: total, Unit: Rows})
 }
 
-// Show sets the bar of a stage to done of total. A new stage gets a new bar.
-func (p *Progress) Show(stage, detail string, done, total int64) {
+// Show shows how far a step is.
+func (p *Progress) Show(s Step) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lines {
-		p.line(stage, detail, done, total, time.Now())
-		return
+	now := p.now()
+	if p.tick == nil {
+		p.tick = time.AfterFunc(heartbeat, p.beat)
+		p.step = Step{}
 	}
-	if p.bar == nil || p.stage != stage {
-		p.clear()
-		p.stage = stage
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.out), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+	if s.Name != p.step.Name {
+		p.painted, p.wait = time.Time{}, 0
 	}
-	p.bar.Describe(stage + detail)
-	p.bar.Set64(done) // if the bar can't be shown, the work goes on
+	p.step = s
+	if was := p.paces[s.Name]; was == nil || s.Done < was.done {
+		p.paces[s.Name] = &pace{begun: now, at: now, done: s.Done}
+	}
+	p.paces[s.Name].reach(s.Done, now)
+	p.paint(now)
 }
 
-// line writes a line if the stage is new or enough time has passed.
-func (p *Progress) line(stage, detail string, done, total int64, now time.Time) {
-	switch {
-	case p.stage != stage:
-		p.stage, p.wait = stage, firstWait
-	case now.Sub(p.last) < p.wait:
-		return
-	default:
-		p.wait = min(2*p.wait, mostWait)
+// beat writes the line again: time passes also where a step says nothing.
+func (p *Progress) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tick != nil {
+		p.paint(p.now())
+		p.tick.Reset(heartbeat)
 	}
-	p.last = now
-	share := ""
-	if total > 0 {
-		share = ", " + say.Percent(float64(done)/float64(total))
-	}
-	fmt.Fprintf(p.out, "%s%s%s\n", stage, detail, share)
 }
 
-// End removes the bar, so that what follows stands on a clean line.
+// paint writes the line if enough time has passed since the last.
+func (p *Progress) paint(now time.Time) {
+	wait := p.wait
+	if p.term != nil {
+		wait = oftenest
+	}
+	if !p.painted.IsZero() && now.Sub(p.painted) < wait {
+		return
+	}
+	p.painted, p.wait = now, min(max(firstWait, 2*p.wait), mostWait)
+	pace := p.paces[p.step.Name]
+	if p.term == nil {
+		fmt.Fprintln(p.out, strings.Join(p.step.parts(pace, now), ", "))
+		return
+	}
+	fmt.Fprint(p.out, "\r"+p.step.line(pace, now, width(p.term)-1, unicodeTerminal())+"\x1b[K")
+	p.shown = true
+}
+
+// End removes the line, so that what follows stands on a clean one.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -98,11 +130,115 @@ func (p *Progress) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
+	if p.tick != nil {
+		p.tick.Stop()
+		p.tick = nil
+	}
 }
 
 func (p *Progress) clear() {
-	if p.bar != nil {
-		p.bar.Clear()
-		p.bar = nil
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.shown = false
 	}
 }
+
+// above has f write above the line.
+func (p *Progress) above(f func()) {
+	if p == nil {
+		f()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	f()
+}
+
+// barWidth is the number of characters of a bar.
+const barWidth = 20
+
+// line returns the parts as a line of at most so many characters, after a bar if there is room and the end is known. In a narrow terminal the
+// detail loses its end.
+func (s *Step) line(p *pace, now time.Time, most int, blocks bool) string {
+	parts := s.parts(p, now)
+	text := strings.Join(parts, ", ")
+	n := utf8.RuneCountInString(text)
+	if n > most {
+		room := most - (n - utf8.RuneCountInString(parts[0]))
+		if room < len(s.Name) { // so narrow that the last parts go
+			return cut(text, most)
+		}
+		parts[0] = cut(parts[0], room)
+		return strings.Join(parts, ", ")
+	}
+	if s.Total <= 0 || n+1+barWidth > most {
+		return text
+	}
+	full, empty := "#", "."
+	if blocks {
+		full, empty = "█", "░"
+	}
+	filled := int(s.share() * barWidth)
+	return strings.Repeat(full, filled) + strings.Repeat(empty, barWidth-filled) + " " + text
+}
+
+func cut(text string, most int) string {
+	r := []rune(text)
+	return strings.TrimRight(string(r[:max(0, min(len(r), most))]), " ,:")
+}
+
+// parts returns the name with the detail, the share that is done, the rate, and the time left. Where that isn't known, the time so far is the
+// last.
+func (s *Step) parts(p *pace, now time.Time) []string {
+	what, detail := s.Name, s.Detail
+	if detail == "" && s.Unit != Other {
+		detail = s.count()
+	}
+	if detail != "" {
+		what += ": " + detail
+	}
+	parts := []string{what}
+	if s.Total > 0 {
+		share := fmt.Sprintf("%d %%", int(100*s.share()))
+		if s.AtMost {
+			share += " of the most"
+		}
+		parts = append(parts, share)
+	}
+	begun := now.Sub(p.begun) >= leastTime
+	if rate := p.rate(); begun && rate > 0 {
+		switch s.Unit {
+		case Rows:
+			parts = append(parts, say.About(rate)+" rows/s")
+		case Bytes:
+			parts = append(parts, say.Size(int64(rate))+"/s")
+		}
+	}
+	switch left, known := p.left(s.Total, now); {
+	case !begun || s.Total > 0 && s.Done >= s.Total:
+	case known && s.AtMost:
+		parts = append(parts, "at most "+say.Duration(left)+" left")
+	case known:
+		parts = append(parts, say.Duration(left)+" left")
+	default:
+		parts = append(parts, say.Duration(now.Sub(p.begun)))
+	}
+	return parts
+}
+
+// count returns how many rows or bytes are done, of how many.
+func (s *Step) count() string {
+	switch {
+	case s.Unit == Bytes && s.Total > 0:
+		return say.Size(s.Done) + " of " + say.Size(s.Total)
+	case s.Unit == Bytes:
+		return say.Size(s.Done)
+	case s.Total > 0:
+		return say.Count(s.Done) + " of " + say.Plural(s.Total, string(s.Unit))
+	}
+	return say.Plural(s.Done, string(s.Unit))
+}
+
+// share returns the share that is done.
+func (s *Step) share() float64 { return min(1, max(0, float64(s.Done)/float64(s.Total))) }

@@ -113,7 +113,9 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	load := time.Since(start)
 	const most = 1000
 	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.Workers, MaxPasses: most,
-		Progress: func(passes int64) { bar.Show("checking", ": pass "+say.Count(passes), passes, most) }})
+		Progress: func(passes int64) {
+			bar.Show(console.Step{Name: "checking", Detail: "pass " + say.Count(passes), Done: passes})
+		}})
 	if err != nil {
 		return slips.OfLearner(err)
 	}

@@ -38,8 +38,8 @@ func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T])
 	rows := int64(0)
 	err := dataset.Scan(p.ctx, p.args, dataset.Options{
 		Spec: m.Spec(), Label: label, Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn:     func(s string) { bar.End(); p.Note("%s", s) },
-		Progress: func(rows, total int64) { bar.Show("reading", "", rows, total) },
+		Warn:     func(s string) { p.Note("%s", s) },
+		Progress: func(rows, total int64) { bar.Rows("reading", rows, total) },
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)

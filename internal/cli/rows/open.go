@@ -101,11 +101,10 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	said := false // the files were read before, and their warnings are printed
 	opt.Warn = func(s string) {
 		if !said {
-			bar.End()
 			a.Note("%s", s)
 		}
 	}
-	written := func(rows, total int64) { bar.Show("writing the cache", "", rows, total) }
+	written := func(rows, total int64) { bar.Rows("writing the cache", rows, total) }
 	s := &o.Storage
 	if s.cache != "" {
 		r, err := openCache[T](ctx, o, paths, opt, written)
@@ -156,7 +155,7 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 
 // options returns the options on files.
 func (o *Options) options(bar *console.Progress) dataset.Options {
-	show := func(rows, total int64) { bar.Show("loading", "", rows, total) }
+	show := func(rows, total int64) { bar.Rows("loading", rows, total) }
 	if spec := o.Columns.spec; spec != nil {
 		return dataset.Options{Spec: spec, Label: o.Columns.label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
 			Memory: o.Storage.Memory.Limit(), Progress: show, Storage: dataset.Storage(o.form.Value)}

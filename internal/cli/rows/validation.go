@@ -20,8 +20,8 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
 		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
 		Storage:  dataset.Storage(o.form.Value),
-		Progress: func(rows, total int64) { bar.Show("loading the validation", "", rows, total) },
-		Warn:     func(s string) { bar.End(); a.Note("--validation: %s", s) },
+		Progress: func(rows, total int64) { bar.Rows("loading the validation", rows, total) },
+		Warn:     func(s string) { a.Note("--validation: %s", s) },
 	})
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 	if fits {
 		v.Source, err = in.Load(ctx)
 	} else {
-		v, err = openTemporary(ctx, in, func(rows int64) { bar.Show("writing the validation's cache", "", rows, count) })
+		v, err = openTemporary(ctx, in, func(rows int64) { bar.Rows("writing the validation's cache", rows, count) })
 	}
 	if err == nil && v.Rows() == 0 {
 		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))

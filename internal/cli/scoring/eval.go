@@ -218,8 +218,8 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 	defer undo()
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Label: label, SampleWeight: o.weight, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn:     func(s string) { bar.End(); a.Note("%s", s) },
-		Progress: func(rows, total int64) { bar.Show("evaluating", "", rows, total) },
+		Warn:     func(s string) { a.Note("%s", s) },
+		Progress: func(rows, total int64) { bar.Rows("evaluating", rows, total) },
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
 		if err := e.Add(ctx, b); err != nil {
 			return err

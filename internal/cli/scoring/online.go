@@ -237,7 +237,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	}
 	memory, undo := o.memory.Hold()
 	defer undo()
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory, Warn: func(s string) { bar.End(); a.Note("%s", s) }}
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory, Warn: func(s string) { a.Note("%s", s) }}
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {
@@ -259,7 +259,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
-		Show: func(rows int64) { bar.Show("learning", "", rows, src.Rows()) }})
+		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
 	if err == nil && !again {
 		err = ctx.Err()
 	}

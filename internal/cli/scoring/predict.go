@@ -145,14 +145,14 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 		return err
 	}
 	defer p.abort()
-	p.warn = func(s string) { bar.End(); a.Note("%s", s) }
+	p.warn = func(s string) { a.Note("%s", s) }
 	memory, undo := o.memory.Hold()
 	defer undo()
 	p.live = files.ToStdout(o.out) && slices.Equal(paths, []string{"-"})
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto,
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
-		Progress: func(rows, total int64) { bar.Show("predicting", "", rows, total) },
+		Progress: func(rows, total int64) { bar.Rows("predicting", rows, total) },
 		Warn:     p.warn,
 	}, func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {

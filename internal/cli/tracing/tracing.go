@@ -163,11 +163,12 @@ func reference[T kernel.Float](ctx context.Context, a *console.App, o *Options, 
 	}
 	const most = 1000
 	found, err := separable.Check(ctx, block.Trust(src), separable.Options{MaxPasses: most,
-		Progress: func(passes int64) { bar.Show("looking for the reference", "", passes, most) }})
+		Progress: func(passes int64) {
+			bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + say.Count(passes), Done: passes})
+		}})
 	if err != nil {
 		return nil, slips.OfLearner(err)
 	}
-	bar.End()
 	if found.Origin == nil {
 		a.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")
 		return nil, nil

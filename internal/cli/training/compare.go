@@ -17,6 +17,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/cli/watching"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -158,6 +159,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if len(data.Spec().Classes) < 2 {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), train.TwoClasses(data.Spec()))
 	}
+	bar.Show(console.Step{Name: "looking at the rows"})
 	looked, err := fit.NewSurvey(ctx, data.Source)
 	if err != nil {
 		return err
@@ -168,7 +170,7 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Stage: watch(bar, learners)}
+	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Stage: watching.Stage(bar)}
 	cv, err := fit.Compare(ctx, data.Relearner(), learners, fit.CV{Folds: o.folds}, opt)
 	if err = unfinished(a, err); cv == nil {
 		return slips.OfLearner(err)
@@ -185,19 +187,6 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 		return cmp.Or(a.PrintJSON(c), err)
 	}
 	return cmp.Or(a.Print(c.text()), err)
-}
-
-// watch has learners show their progress in a stage. It returns a function that shows the stage.
-func watch(p *console.Progress, learners []fit.Learner) func(name string, done, total int64) {
-	var name string
-	var done, total int64
-	for _, l := range learners {
-		l.Settings.Shared().Progress = func(at train.Progress) { p.Work(name+detail(at), done, total) }
-	}
-	return func(n string, d, t int64) {
-		name, done, total = n, d, t
-		p.Work(name, done, total)
-	}
 }
 
 // others tells whether the entrant needs another number of classes.

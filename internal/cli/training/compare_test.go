@@ -51,8 +51,8 @@ func TestInterruptedCompare(t *testing.T) {
 	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		opt := fit.Options{Stage: func(_ string, done, _ int64) {
-			if done == begun {
+		opt := fit.Options{Stage: func(s fit.Stage) {
+			if s.Done == begun {
 				cancel()
 			}
 		}}

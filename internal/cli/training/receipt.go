@@ -119,7 +119,7 @@ func (t *trainer[T]) sumFiles(ctx context.Context, paths []string) ([]model.File
 			return nil, files.OpenError(path, err)
 		}
 		all = append(all, sum)
-		t.bar.Show("hashing the files", "", int64(len(all)), int64(len(paths)))
+		t.bar.Show(console.Step{Name: "hashing the files", Done: int64(len(all)), Total: int64(len(paths))})
 	}
 	t.bar.End()
 	return all, nil

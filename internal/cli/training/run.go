@@ -19,6 +19,7 @@ import (
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/tracing"
+	"halfspace/internal/cli/watching"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -170,10 +171,10 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 		return fmt.Errorf("--validation: %w", err)
 	}
 	if t.inMemory() {
+		t.bar.Show(console.Step{Name: "looking at the rows"})
 		if t.survey, err = fit.NewSurvey(ctx, t.data.Source); err != nil {
 			return err
 		}
-		t.bar.End()
 		noteSurvey(t.App, t.trainOptions, spec, t.survey)
 	}
 	return nil
@@ -224,7 +225,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	if err != nil {
 		return nil, err
 	}
-	t.learner.Settings.Shared().Progress = func(p train.Progress) { t.bar.Show("training", detail(p), p.Visits, p.Rows*p.Epochs) }
+	t.learner.Settings.Shared().Progress = watching.Training(t.bar, t.learner)
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
 		tracer.Abort()
@@ -247,7 +248,7 @@ func (t *trainer[T]) trace(ctx context.Context, opt *fit.Options) (tracer *traci
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
 	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
-		Stage: bar.Work}
+		Stage: watching.Stage(bar)}
 	if o.multiclass.Value != autoName {
 		opt.Multiclass = o.multiclass.Value
 	}
@@ -286,13 +287,4 @@ func (t *trainer[T]) print(ctx context.Context, f *fit.Fitted[T], interrupted bo
 		return t.PrintJSON(r)
 	}
 	return t.App.Print(sheet.Bytes())
-}
-
-// detail returns epoch, updates and fewest errors for the progress bar.
-func detail(p train.Progress) string {
-	s := fmt.Sprintf(": epoch %s, %s", say.Count(p.Epoch), say.Plural(p.Updates, "update"))
-	if p.Best >= 0 {
-		s += ", best " + say.Plural(p.Best, "error")
-	}
-	return s
 }

@@ -220,7 +220,7 @@ type repetition struct {
 
 // repeatAs trains again, and compares. If the receipt tells that the rows are others, it doesn't train.
 func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string) error {
-	quiet := r.Quiet()
+	quiet := r.Hushed()
 	paths, validation, err := r.prepare(quiet, r.cmd, args)
 	if err != nil {
 		return err

@@ -1,0 +1,111 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+
+	"halfspace/internal/say"
+	"halfspace/train"
+)
+
+// A Stage is how far work other than learning is.
+type Stage struct {
+	Name        string // of the work, such as "cross-validating"
+	Detail      string // where it is, such as "fold 2 of 5, l2=0.1"
+	Done, Total int64  // trainings, or rows, of how many; Total is 0 if that isn't known
+	Rows        bool   // they are rows
+	Best        string // the best so far; "" where nothing is known
+
+	// Training, if not nil, is how far the training of Learner is that the work is at. Its Sum is nil.
+	Training *train.Progress
+	Learner  Learner
+}
+
+func (o *Options) stage(s Stage) {
+	if o.Stage != nil {
+		o.Stage(s)
+	}
+}
+
+// watch tells a stage. It returns what tells of the training of a learner at that stage, or nil if nobody listens.
+func (o *Options) watch(s Stage, l Learner) func(train.Progress) {
+	if o.Stage == nil {
+		return nil
+	}
+	o.Stage(s)
+	s.Learner = l
+	return func(p train.Progress) {
+		p.Sum, s.Training = nil, &p
+		o.Stage(s)
+	}
+}
+
+// begin tells that a learner begins with a fold. It returns what tells of the training.
+func (c *crossing[T]) begin(l Learner, fold int) func(train.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opt.watch(c.stage(fold, cmp.Or(l.VariedText(), l.Name)), l)
+}
+
+// stage returns the stage of a fold, with what is done there.
+func (c *crossing[T]) stage(fold int, what string) Stage {
+	s := Stage{Name: "cross-validating", Detail: fmt.Sprintf("fold %d of %d, %s", fold+1, c.Folds, what), Total: int64(c.Folds * len(c.learners)), Best: c.bestSoFar()}
+	for i := range c.Points {
+		if s.Done += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil { // it learns on no further fold
+			s.Done += int64(c.Folds - len(c.Points[i].FoldAccuracy))
+		}
+	}
+	return s
+}
+
+// bestSoFar returns the best mean score of the points over the folds that they were judged on; "" before the first.
+func (c *crossing[T]) bestSoFar() string {
+	best, text := 0.0, ""
+	for i := range c.Points {
+		p := &c.Points[i]
+		mean, _ := p.verdict.mean()
+		cost := mean
+		if greatest(c.Score) {
+			cost = -mean
+		}
+		if p.failure != nil || cost != cost || text != "" && cost >= best {
+			continue
+		}
+		if best, text = cost, c.Score+" "+say.Real(mean); c.Score == ByErrors || c.Score == ByWeight {
+			text = say.Percent(mean) + " wrong"
+		}
+		if len(c.Points) > 1 {
+			text += " with " + cmp.Or(p.Learner.VariedText(), p.Learner.Name)
+		}
+	}
+	return text
+}
+
+// sharedProgress is the progress of the trainings of several classes. Its figures are sums over them.
+type sharedProgress struct {
+	mu   sync.Mutex
+	show func(train.Progress)
+	of   []train.Progress
+}
+
+// class returns the progress of one class, or nil if nobody watches.
+func (s *sharedProgress) class(class int) func(train.Progress) {
+	if s.show == nil {
+		return nil
+	}
+	return func(p train.Progress) { s.report(class, p) }
+}
+
+func (s *sharedProgress) report(class int, p train.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[class] = p
+	all := train.Progress{Epochs: p.Epochs * int64(len(s.of)), Rows: p.Rows, Best: -1, Elapsed: p.Elapsed}
+	for _, p := range s.of {
+		all.Epoch += p.Epoch
+		all.Visits += p.Visits
+		all.Updates += p.Updates
+	}
+	s.show(all)
+}

@@ -1,0 +1,39 @@
+package console
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// terminal returns w if it is a terminal, else nil.
+func terminal(w io.Writer) *os.File {
+	if f, is := w.(*os.File); is && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// usualWidth is the width of a terminal that doesn't tell it.
+const usualWidth = 80
+
+// width returns the number of characters of a line of a terminal.
+func width(f *os.File) int {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return usualWidth
+}
+
+// unicodeTerminal tells whether terminals show Unicode, by the locale.
+func unicodeTerminal() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := os.Getenv(name); value != "" {
+			value = strings.ToUpper(value)
+			return strings.Contains(value, "UTF-8") || strings.Contains(value, "UTF8")
+		}
+	}
+	return false
+}
