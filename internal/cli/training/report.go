@@ -67,6 +67,7 @@ type Report struct {
 	Seconds         trainSeconds         `json:"seconds"`
 	Model           *string              `json:"model"` // path of the file, null if none was written
 	most            int64                // epochs
+	curve           string               // of the training, for a terminal; "": none
 }
 
 type trainSeconds struct {
@@ -131,6 +132,9 @@ func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
 	}
 }
 
+// factIndent is the most characters before the value of a fact, with a name as long as "validation".
+const factIndent = 2 + len("validation") + 3
+
 // sheet is the report for people.
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
@@ -162,6 +166,9 @@ func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
 			"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")))
+	}
+	if r.curve != "" {
+		pairs = append(pairs, "curve", r.curve)
 	}
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", facts.Multiclass(m))

@@ -135,6 +135,7 @@ type trainer[T kernel.Float] struct {
 	saved            *checkpoint.Run // nil without --checkpoint
 	seconds          trainSeconds
 	follower         *reporting.Follower // nil without --report
+	training         *watching.Training  // the last one, over all rows
 	traced           error               // of the trace, which ends no training
 }
 
@@ -225,7 +226,8 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	if err != nil {
 		return nil, err
 	}
-	t.learner.Settings.Shared().Progress = watching.Training(t.bar, t.learner)
+	t.training = watching.Watch(t.bar, t.learner)
+	t.learner.Settings.Shared().Progress = t.training.Show
 	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
 		tracer.Abort()
@@ -285,6 +287,9 @@ func (t *trainer[T]) print(ctx context.Context, f *fit.Fitted[T], interrupted bo
 	}
 	if t.json {
 		return t.PrintJSON(r)
+	}
+	if r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent); r.curve != "" {
+		sheet = r.sheet(t.trainOptions, m)
 	}
 	return t.App.Print(sheet.Bytes())
 }

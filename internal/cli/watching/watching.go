@@ -10,24 +10,35 @@ import (
 	"halfspace/train"
 )
 
-// Training returns a function that shows how far the training of a learner is.
-func Training(bar *console.Progress, l fit.Learner) func(train.Progress) {
-	most := maxUpdates(l)
-	var last *train.Measure
-	return func(p train.Progress) {
-		if p.Measure != nil { // valid for good, and missing between two passes
-			last = p.Measure
-		}
-		s := console.Step{Name: "training", Detail: detail(l, &p, last, most), Done: p.Visits, Unit: console.Rows}
-		switch {
-		case l.Solves: // until it is near the optimum, which nobody knows before
-		case most > 0:
-			s.Done, s.Total, s.Unit, s.AtMost = p.Updates, most, console.Other, true
-		default:
-			s.Total, s.AtMost = p.Rows*p.Epochs, true
-		}
-		bar.Show(s)
+// A Training shows how far the training of a learner is, and keeps its curve.
+type Training struct {
+	bar     *console.Progress
+	learner fit.Learner
+	measure *train.Measure // the last
+	curve   curve
+}
+
+// Watch returns the training of a learner that is about to begin.
+func Watch(bar *console.Progress, l fit.Learner) *Training {
+	return &Training{bar: bar, learner: l, curve: curve{each: 1}}
+}
+
+// Show shows how far the training is.
+func (t *Training) Show(p train.Progress) {
+	t.curve.follow(&p)
+	if p.Measure != nil { // which is missing between two passes
+		t.measure = p.Measure
 	}
+	most := maxUpdates(t.learner)
+	s := console.Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, Unit: console.Rows}
+	switch {
+	case t.learner.Solves: // until it is near the optimum, which nobody knows before
+	case most > 0:
+		s.Done, s.Total, s.Unit, s.AtMost = p.Updates, most, console.Other, true
+	default:
+		s.Total, s.AtMost = p.Rows*p.Epochs, true
+	}
+	t.bar.Show(s)
 }
 
 // maxUpdates returns the most updates of a training of a learner; 0 if there is no such limit.

@@ -1,0 +1,42 @@
+package console
+
+import (
+	"slices"
+	"strings"
+)
+
+// levels are the heights of a sparkline, the lowest first.
+var levels = []rune("▁▂▃▄▅▆▇█")
+
+// Sparkline draws a curve in one line of at most so many characters. Where there are more values than characters, each shows a mean. It returns
+// "" for a curve without a slope.
+func Sparkline(values []float64, most int) string {
+	if most < 2 || len(values) < 2 {
+		return ""
+	}
+	n := min(most, len(values))
+	means := make([]float64, n)
+	for i := range means {
+		part := values[i*len(values)/n : (i+1)*len(values)/n]
+		for _, v := range part {
+			means[i] += v / float64(len(part))
+		}
+	}
+	low, high := slices.Min(means), slices.Max(means)
+	if !(low < high) || high-low-(high-low) != 0 {
+		return ""
+	}
+	var s strings.Builder
+	for _, v := range means {
+		s.WriteRune(levels[min(len(levels)-1, int((v-low)/(high-low)*float64(len(levels))))])
+	}
+	return s.String()
+}
+
+// UnicodeWidth returns the width of the terminal that shows the results, if its locale has Unicode; else 0.
+func (a *App) UnicodeWidth() int {
+	if f := terminal(a.Stdout.to.w); f != nil && unicodeTerminal() {
+		return width(f)
+	}
+	return 0
+}

@@ -1,0 +1,78 @@
+package watching
+
+import (
+	"halfspace/internal/cli/console"
+	"halfspace/internal/say"
+	"halfspace/train"
+)
+
+// A curve is the course of a training, epoch by epoch or pass by pass.
+type curve struct {
+	what    string    // that the values are
+	values  []float64 // means, each of so many epochs
+	each    int
+	sum     float64 // of the epochs after the last value
+	n       int     // how many these are
+	updates int64   // before the epoch
+	begun   bool
+}
+
+// mostValues is how many values a curve keeps: more than a terminal is wide.
+const mostValues = 4096
+
+// follow adds an epoch or a pass, if p is the end of one.
+func (c *curve) follow(p *train.Progress) {
+	if !c.begun {
+		c.begun, c.updates = true, p.Updates
+	}
+	if p.Sum == nil {
+		return
+	}
+	switch {
+	case p.Measure != nil:
+		c.what = "objective"
+		c.add(p.Measure.Objective)
+	case p.Best >= 0:
+		c.what = "fewest errors so far"
+		c.add(float64(p.Best))
+	default:
+		c.what = "updates per epoch"
+		c.add(float64(p.Updates - c.updates))
+	}
+	c.updates = p.Updates
+}
+
+func (c *curve) add(v float64) {
+	if c.sum, c.n = c.sum+v, c.n+1; c.n < c.each {
+		return
+	}
+	c.values = append(c.values, c.sum/float64(c.n))
+	if c.sum, c.n = 0, 0; len(c.values) == mostValues {
+		for i := range mostValues / 2 {
+			c.values[i] = c.values[2*i]/2 + c.values[2*i+1]/2
+		}
+		c.values, c.each = c.values[:mostValues/2], 2*c.each
+	}
+}
+
+// Sparkline returns the curve in one line of at most so many characters, with the first and the last value. It is empty if there is no curve,
+// or no room.
+func (t *Training) Sparkline(most int) string {
+	values := t.curve.values
+	if len(values) < 2 {
+		return ""
+	}
+	text := " " + t.curve.what + ", " + number(values[0]) + " to " + number(values[len(values)-1])
+	if line := console.Sparkline(values, most-len(text)); line != "" {
+		return line + text
+	}
+	return ""
+}
+
+// number writes a value: a count with commas, another in a few digits.
+func number(v float64) string {
+	if v == float64(int64(v)) {
+		return say.Count(int64(v))
+	}
+	return say.Real(v)
+}
