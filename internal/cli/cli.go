@@ -137,6 +137,12 @@ workers.`,
 	}
 	root.SetFlagErrorFunc(slips.FlagError)
 	root.SetUsageFunc(flags.WriteUsage)
+	quiet := root.PersistentFlags().Bool("quiet", false, "Print results and errors alone: no notes, no progress.")
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if *quiet {
+			c.Hush()
+		}
+	}
 	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, picturing.Plot, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Import, Convert, Gen, inspecting.CPU, benching.Bench} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}

@@ -58,7 +58,7 @@ numbers; otherwise features are numbered from 1.`,
 	o.text.AddTo(cmd)
 	o.memory.AddTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
-	flags.AddChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
+	flags.AddProgress(cmd, &o.progress)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(args); err != nil {
 			return err

@@ -56,7 +56,7 @@ Choose one kind of data:
 		"(default 131,072, or fewer with many features)")
 	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
 	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
-	flags.AddChoice(cmd, &o.progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
+	flags.AddProgress(cmd, &o.progress)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Compression = o.compression.Value
 		if o.out == "" {

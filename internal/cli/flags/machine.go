@@ -23,7 +23,12 @@ func (m *Machine) AddTo(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&m.Workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
 	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(LevelNames(), "|")+"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
 	completeWords(cmd, "isa", LevelNames())
-	AddChoice(cmd, &m.Progress, "progress", "`auto|always|never` When to show a progress bar. auto shows it on a terminal.", "auto", "always", "never")
+	AddProgress(cmd, &m.Progress)
+}
+
+// AddProgress adds --progress.
+func AddProgress(cmd *cobra.Command, when *Choice) {
+	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text elsewhere. auto shows it on a terminal.", "auto", "always", "never")
 }
 
 // Apply checks the options, and has the kernels run on the instruction set of --isa.

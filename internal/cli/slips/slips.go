@@ -26,7 +26,7 @@ var otherOptions = map[string]string{
 	"n-jobs": "workers", "normalize": "standardize", "scale": "standardize", "test-size": "validation", "validation-split": "validation", "folds": "cv",
 	"na-values": "null-values", "missing": "null-values", "sep": "delimiter", "one-hot": "categorical onehot", "onehot": "categorical onehot", "fit-intercept": "no-bias, or leave it out",
 	"columns": "features", "drop": "exclude", "learner": "algo", "model": "out", "m": "model", "l": "label", "a": "algo", "e": "epochs", "s": "seed", "f": "features", "w": "workers",
-	"q": "progress never", "v": "cv",
+	"q": "quiet", "silent": "quiet", "v": "cv",
 }
 
 // AdviseVerb returns the end of a sentence about an unknown verb: what to type instead. It is empty where nothing is known.

@@ -307,7 +307,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		text.WriteString(" --standardize")
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"cv", "json", "progress", "workers", "isa"}, f.Name) {
+		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa"}, f.Name) {
 			return
 		}
 		value := f.Value.String()

@@ -22,7 +22,7 @@ import (
 )
 
 // unrecorded are the options of train that a receipt leaves out: where results go, and those that change no result.
-var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage", "workers", "isa", "progress", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
+var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage", "workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
 
 // typed returns the options that were given, for a receipt.
 func typed(cmd *cobra.Command) []model.Typed {

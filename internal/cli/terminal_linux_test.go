@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// onTerminal runs the program on a terminal of that many columns and returns what it writes there.
+func onTerminal(t *testing.T, columns uint16, locale string, args ...string) string {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer master.Close()
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, args...)
+	cmd.Env = append(cmd.Env, "LC_ALL="+locale)
+	cmd.Stdout, cmd.Stderr = slave, slave
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	var text strings.Builder
+	for b := make([]byte, 4096); ; {
+		n, err := master.Read(b)
+		text.Write(b[:n])
+		if err != nil { // EIO once the program has ended
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, text.String())
+	}
+	return text.String()
+}
+
+// TestTerminal: on a terminal, progress is a line that fits it and is gone at the end, and the summary has the curve. With --quiet there is the
+// summary alone.
+func TestTerminal(t *testing.T) {
+	data := noisy(t, "20000")
+	train := []string{"train", "--algo", "averaged", data, "--label", "label", "--epochs", "30"}
+	escape := regexp.MustCompile("\x1b\\[K")
+	for _, columns := range []uint16{40, 100} {
+		text := onTerminal(t, columns, "C.UTF-8", train...)
+		shown, summary, found := strings.Cut(text, "averaged: 20,000 rows")
+		if !found || !strings.Contains(shown, "training") || !strings.HasSuffix(shown, "\r\x1b[K") || strings.Contains(summary, "\x1b") {
+			t.Fatalf("on %d columns: %q", columns, text)
+		}
+		for line := range strings.SplitSeq(escape.ReplaceAllString(shown, ""), "\r") {
+			if n := utf8.RuneCountInString(line); n >= int(columns) && strings.Contains(line, "training") {
+				t.Errorf("%d characters on %d columns: %q", n, columns, line)
+			}
+		}
+		if has := regexp.MustCompile(`\n  curve +[▁▂▃▄▅▆▇█]{20,30} updates per epoch, `).MatchString(summary); has != (columns == 100) {
+			t.Errorf("on %d columns, the curve is there: %t: %s", columns, has, summary)
+		}
+	}
+	if text := onTerminal(t, 100, "C", train...); strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		t.Errorf("not ASCII: %q", text)
+	}
+	if text := onTerminal(t, 100, "C", append(train, "--quiet")...); !strings.HasPrefix(text, "averaged: 20,000 rows") {
+		t.Errorf("with --quiet: %q", text)
+	}
+}
+
+// TestQuiet: --quiet, before or after the verb, leaves out notes and progress. Results and errors stay, and so do the notes of a report.
+func TestQuiet(t *testing.T) {
+	data, page := noisy(t, "5000"), filepath.Join(t.TempDir(), "r.html")
+	train := []string{"train", "--algo", "perceptron", data, "--label", "label", "--epochs", "2", "--report", page, "--progress", "always"}
+	_, loud, notes := command(train...)
+	if !strings.Contains(notes, "note: ") || !strings.Contains(notes, "training") {
+		t.Fatalf("without --quiet: %q", notes)
+	}
+	for _, args := range [][]string{append(slices.Clone(train), "--quiet"), append([]string{"--quiet"}, train...)} {
+		status, stdout, stderr := command(args...)
+		if status != exitDone || stderr != "" || strings.Count(stdout, "\n") != strings.Count(loud, "\n") {
+			t.Errorf("%q: status %d, %q, %q", args, status, stdout, stderr)
+		}
+		if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "no --out: the model won") {
+			t.Errorf("%q: the report has no notes: %v", args, err)
+		}
+	}
+	if status, stdout, stderr := command("train", "nowhere.csv", "--label", "y", "--quiet"); status != exitFailed || stdout != "" || !strings.HasPrefix(stderr, "halfspace: nowhere.csv") {
+		t.Errorf("of an error: status %d, %q, %q", status, stdout, stderr)
+	}
+}
