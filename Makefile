@@ -13,9 +13,12 @@ SYSTEMS := linux/amd64 linux/arm64 linux/386 linux/riscv64 darwin/amd64 darwin/a
 # The same flags everywhere: each other set of flags compiles every package once more, minutes of them for Arrow.
 export CGO_ENABLED := 0
 # Tests are linked without tables for debuggers, in half the time, and vetted by make lint alone.
-export GOFLAGS := $(GOFLAGS) -trimpath -ldflags=-w -vet=off
+# Of arrow/compute tests alone link something, by pqarrow: without inlining it is compiled in a third of the time.
+export GOFLAGS := $(GOFLAGS) -trimpath -ldflags=-w -vet=off -gcflags=github.com/apache/arrow/go/v17/arrow/compute/...=-l
 # The compiler takes more memory and less time with a lazier garbage collector. Tests keep Go's default: some measure their memory.
 LAZY_GC := GOGC=400
+OWN_GC := env -u GOGC
+TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram/... ./pocket
 
@@ -35,35 +38,33 @@ test: ## everything
 unit:
 	has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
-	HALFSPACE_TEST_REQUIRE=$$need go test -timeout 30m -skip TestSystems ./...
+	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -timeout 30m -skip TestSystems ./...
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
-	go test -count=1 -run TestCounts ./internal/hotloops $(COUNTS)
+	$(TEST) -count=1 -run TestCounts ./internal/hotloops $(COUNTS)
 
 # Learners are the same code with and without assembly: the recorded models of 48 trainings hold them to the same bytes.
 noasm:
-	go test -short -tags noasm $(filter-out ./asm/...,$(DISPATCHING))
-	go test -tags noasm -run TestRecorded ./fit/recorded
+	$(TEST) -short -tags noasm $(filter-out ./asm/...,$(DISPATCHING))
+	$(TEST) -tags noasm -run TestRecorded ./fit/recorded
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 race:
-	CGO_ENABLED=1 $(LAZY_GC) go build -race ./train/... ./fit ./cache
-	CGO_ENABLED=1 go test -race -short -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
-	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' ./pocket ./train/dual ./train/perceptron
-	CGO_ENABLED=1 go test -race -short -run Invariance ./train/logistic ./train/svm
+	CGO_ENABLED=1 $(TEST) -race -short -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
+	CGO_ENABLED=1 $(TEST) -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' ./pocket ./train/dual ./train/perceptron
+	CGO_ENABLED=1 $(TEST) -race -short -run Invariance ./train/logistic ./train/svm
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
-	CGO_ENABLED=1 $(LAZY_GC) go build -race ./internal/cli
-	CGO_ENABLED=1 go test -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
+	CGO_ENABLED=1 $(TEST) -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip 'StreamDrops|StreamNested|StreamChanges' \
 		./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
-	CGO_ENABLED=1 go test -race -short -run '^TestIdentity|Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training
+	CGO_ENABLED=1 $(TEST) -race -short -run '^TestIdentity|Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training
 
 # The recorded models hold learners and the pocket to the same bytes as on amd64.
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
-	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 go test -short -timeout 30m -exec qemu-aarch64-static $(filter-out ./pocket,$(DISPATCHING)); \
-	GOARCH=arm64 go test -timeout 30m -exec qemu-aarch64-static -run TestRecorded ./fit/recorded
+	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -short -timeout 30m $(filter-out ./pocket,$(DISPATCHING)); \
+	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./fit/recorded
 
 # onnxruntime-web for the tests of ONNX files, in a folder that git ignores.
 ONNXRUNTIME := onnxruntime-web@1.22.0
@@ -79,12 +80,12 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 
 pages: ## reports in a browser, which must neither say anything nor load anything
 	./scripts/need.sh chromium chromium "reports in a browser" || { test $$? = 3; exit; }; \
-	go test -count=1 -run TestHTMLReport ./internal/cli
+	$(TEST) -count=1 -run TestHTMLReport ./internal/cli
 
 worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too
 	for arch in s390x ppc64le riscv64; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
-		GOARCH=$$arch go test -timeout 30m -exec qemu-$$arch-static -run TestRecorded ./fit/recorded || exit; done
+		GOARCH=$$arch $(TEST) -exec '$(OWN_GC) qemu-$$arch-static' -timeout 30m -run TestRecorded ./fit/recorded || exit; done
 
 avx512: ## the AVX-512 kernels on a CPU that Bochs emulates, where this one has none: a quarter of an hour
 	./scripts/avx512.sh ./asm/avx512
