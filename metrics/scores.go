@@ -237,6 +237,34 @@ func (s *Scores[T]) CurvePoints() (roc, precisionRecall int) {
 	return roc, precisionRecall
 }
 
+// Outline returns points of ROC and of PrecisionRecall for pictures, at most that many of each, 3 or more. For each point that is left
+// out, one stays whose rate of false positives and whose recall differ by less than 2/(most-2). It sorts the scores in place.
+func (s *Scores[T]) Outline(most int) (roc, precisionRecall []Point) {
+	all := s.last()
+	share := func(v, of float64) float64 {
+		if of > 0 {
+			return v / of
+		}
+		return 0
+	}
+	cells := float64(most-2) / 2 // of the way from no rows to all: both rates grow from 0 to 1
+	coarse := func(points iter.Seq[Point]) (kept []Point) {
+		var last Point
+		cell, skipped := math.Inf(-1), false
+		for p := range points {
+			at := math.Floor(cells * (share(p.FalsePositives, all.FalsePositives) + share(p.TruePositives, all.TruePositives)))
+			if last, skipped = p, at == cell; !skipped {
+				cell, kept = at, append(kept, p)
+			}
+		}
+		if skipped {
+			kept = append(kept, last)
+		}
+		return kept
+	}
+	return coarse(s.roc()), coarse(s.precisionRecall())
+}
+
 // thinned returns points without those that are between the points beside them. The first two stay.
 func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) iter.Seq[Point] {
 	return func(yield func(Point) bool) {

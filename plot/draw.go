@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"halfspace/internal/drawing"
+	"halfspace/internal/say"
 )
 
 // Themes are the names of the themes.
@@ -107,9 +108,9 @@ func width(c rune) float64 {
 	return 1
 }
 
-// cut returns a text that is at most n letters long.
+// cut returns a text that is at most n letters long, with control characters made visible.
 func cut(s string, n float64) string {
-	if letters(s) <= n {
+	if s = say.Visible(s); letters(s) <= n {
 		return s
 	}
 	left := n - width('…')

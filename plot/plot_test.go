@@ -5,12 +5,12 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"image"
 	"image/color"
 	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,7 +61,8 @@ func figures() map[string]*Figure {
 	return map[string]*Figure{
 		"roc": ROC(Curve{Name: hostile, Points: points, Figure: 0.5}, Curve{Points: points, Figure: nan}), "pr": PrecisionRecall(Curve{Points: points, Figure: 0.4}),
 		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Weight: 4, Probability: 0.15, Share: 0.25, Interval: metrics.Wilson(0.25, 4)}}),
-		"margins":     Margins([]float64{-1, 0, 0.5, 2, nan}, make([]bool, 5)), "no margins": Margins(nil, nil), "weights": Weights(m, 0), "plane": Plane(rows),
+		"alphas":      Alphas(kernelModel([]float64{2, 0, -5}), 0), "many alphas": Alphas(kernelModel(make([]float64, 100), slices.Repeat([]float64{1, -2}, 50)), 1),
+		"margins": Margins([]float64{-1, 0, 0.5, 2, nan}, make([]bool, 5)), "no margins": Margins(nil, nil), "weights": Weights(m, 0), "plane": Plane(rows),
 		"learning": Learning(map[string][]float64{"update": {1, 2}, "norm": {1, 1.5}, "upper": {2, 3}, "dot": {1, 1}, "lower": {nan, nan}}),
 		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),
 		"passes":   Learning(map[string][]float64{"update": {0, 1}, "pass": {1, 2}, "objective": {nan, 10}, "gap": {nan, 0}, "gradient": {nan, nan}}),
@@ -142,19 +143,6 @@ func TestLogTicks(t *testing.T) {
 	}
 }
 
-// decoded returns the PNG of a figure, with its size in pixels of SVG.
-func decoded(t *testing.T, f *Figure, theme Theme) (m image.Image, width, height int) {
-	t.Helper()
-	text, err := f.PNG(theme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m, err = png.Decode(bytes.NewReader(text)); err != nil {
-		t.Fatal(err)
-	}
-	return m, m.Bounds().Dx() / 2, m.Bounds().Dy() / 2
-}
-
 // TestInside: no picture has anything at its edges, so that nothing is cut off.
 func TestInside(t *testing.T) {
 	all := figures()
@@ -162,17 +150,21 @@ func TestInside(t *testing.T) {
 	all["wide"] = &Figure{Title: wide, Subtitle: wide, X: Axis{Name: wide, From: 1e9, To: 1.2e9}, Y: Axis{Name: wide, From: -1e9, To: 1e9}, Series: []Series{{Name: wide, X: []float64{1e9}, Y: []float64{0}}}}
 	all["names"] = &Figure{X: Axis{Name: "x"}, Y: Axis{Names: []string{wide, wide}}, Series: []Series{{Name: wide, Shape: Ranges, X: []float64{1}, Y: []float64{0}, Low: []float64{0}, High: []float64{2}}}}
 	for name, f := range all {
-		m, width, height := decoded(t, f, Light)
+		m, err := f.picture(usualWidth, usualHeight).Image(Light)
+		if err != nil {
+			t.Fatal(err)
+		}
+		width, height := m.Bounds().Dx(), m.Bounds().Dy()
 		bare := func(x, y int) bool { return m.At(x, y) == color.Color(color.RGBA{255, 255, 255, 255}) }
 		const edge = 3
 		for k := range edge {
-			for x := range 2 * width {
-				if !bare(x, k) || !bare(x, 2*height-1-k) {
+			for x := range width {
+				if !bare(x, k) || !bare(x, height-1-k) {
 					t.Fatalf("%s: there is something in column %d at the upper or the lower edge", name, x)
 				}
 			}
-			for y := range 2 * height {
-				if !bare(k, y) || !bare(2*width-1-k, y) {
+			for y := range height {
+				if !bare(k, y) || !bare(width-1-k, y) {
 					t.Fatalf("%s: there is something in line %d at the left or the right edge", name, y)
 				}
 			}
@@ -214,7 +206,14 @@ func TestLineEnds(t *testing.T) {
 			t.Errorf("the SVG's line has the point %v, want %v", got, ends[i])
 		}
 	}
-	m, _, _ := decoded(t, f, Light)
+	text, err := f.PNG(Light)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := png.Decode(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	orange := func(at [2]float64) bool {
 		r, g, b, _ := m.At(int(2*at[0]), int(2*at[1])).RGBA()
 		return r>>8 > 200 && g>>8 < 120 && b>>8 < 60

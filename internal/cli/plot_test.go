@@ -51,31 +51,40 @@ func TestPlot(t *testing.T) {
 	succeed(t, "train", cancer, "--label", "diagnosis", "--algo", "logistic", "--features", "mean_radius", "--l2", "1", "--out", "radius.json")
 	succeed(t, "plot", "calibration", "one.csv", "--model", "radius.json", "-o", "p.svg")
 	succeed(t, "train", iris, "--label", "species", "--algo", "kernel-perceptron", "--kernel", "rbf", "--features", "petal_*", "--out", "kernel.json")
+	succeed(t, "plot", "alphas", "--model", "kernel.json", "-o", "p.svg")
+	if curves := ">virginica<"; !strings.Contains(string(readBytes(t, "p.svg")), curves) {
+		t.Errorf("the picture of the dual coefficients lacks %s", curves)
+	}
 	succeed(t, "plot", "trace", "three.csv", "-o", "p.svg")
 	if title := ": class setosa<"; !strings.Contains(string(readBytes(t, "p.svg")), title) {
 		t.Errorf("the picture of the first class lacks %s", title)
 	}
 	for want, args := range map[string][]string{
-		"no kind of picture":                  {},
-		"did you mean roc?":                   {"rok", cancer, "--model", "l.json", "-o", "p.svg"},
-		"--out is missing":                    {"weights", "--model", "l.json"},
-		"ends in .svg or .png":                {"weights", "--model", "l.json", "-o", "p.jpg"},
-		"needs --model":                       {"roc", cancer, "-o", "p.svg"},
-		"name labelled data":                  {"roc", "--model", "l.json", "-o", "p.svg"},
-		"has no errors":                       {"errors", "three.csv", "-o", "p.svg"},
-		"no columns update and visit":         {"trace", cancer, "-o", "p.svg"},
-		"has 3 classes":                       {"roc", cancer, "--model", "three.json", "-o", "p.svg"},
-		"no probabilities":                    {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
-		"of two features":                     {"line", cancer, "--model", "l.json", "-o", "p.svg"},
-		"no row is of class benign":           {"roc", "one.csv", "--model", "radius.json", "-o", "p.svg"},
-		"--class is for":                      {"roc", cancer, "--model", "l.json", "--class", "zz", "-o", "p.svg"},
-		"same weights for both":               {"weights", "--model", "l.json", "--class", "zz", "-o", "p.svg"},
-		"is of one training":                  {"trace", "t.csv", "--class", "zz", "-o", "p.svg"},
-		"--label is for":                      {"weights", "--model", "l.json", "--label", "zz", "-o", "p.svg"},
-		"--calibrate platt":                   {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
-		"has a kernel":                        {"line", iris, "--model", "kernel.json", "-o", "p.svg"},
-		"no class is":                         {"trace", "three.csv", "--class", "x", "-o", "p.svg"},
-		"--class x: t.csv is of one training": {"trace", "t.csv", "--class", "x", "-o", "p.svg"},
+		"no kind of picture":          {},
+		"did you mean roc?":           {"rok", cancer, "--model", "l.json", "-o", "p.svg"},
+		"--out is missing":            {"weights", "--model", "l.json"},
+		"ends in .svg or .png":        {"weights", "--model", "l.json", "-o", "p.jpg"},
+		"needs --model":               {"roc", cancer, "-o", "p.svg"},
+		"name labelled data":          {"roc", "--model", "l.json", "-o", "p.svg"},
+		"has no errors":               {"errors", "three.csv", "-o", "p.svg"},
+		"no columns update and visit": {"trace", cancer, "-o", "p.svg"},
+		"has 3 classes":               {"roc", cancer, "--model", "three.json", "-o", "p.svg"},
+		"no probabilities":            {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
+		"of two features":             {"line", cancer, "--model", "l.json", "-o", "p.svg"},
+		"no row is of class benign":   {"roc", "one.csv", "--model", "radius.json", "-o", "p.svg"},
+		"--class is for":              {"roc", cancer, "--model", "l.json", "--class", "zz", "-o", "p.svg"},
+		"same weights for both":       {"weights", "--model", "l.json", "--class", "zz", "-o", "p.svg"},
+		"is of one training":          {"trace", "t.csv", "--class", "zz", "-o", "p.svg"},
+		"the model has no such class: use one of \"setosa\", \"versicolor\"": {"weights", "--model", "three.json", "--class", "zz", "-o", "p.svg"},
+		"draw its dual coefficients with plot alphas":                        {"weights", "--model", "kernel.json", "-o", "p.svg"},
+		"no dual coefficients: train --algo dual":                            {"alphas", "--model", "l.json", "-o", "p.svg"},
+		"takes one trace: leave out three.csv":                               {"trace", "t.csv", "three.csv", "-o", "p.svg"},
+		"with plot weights --class CLASS":                                    {"roc", iris, "--model", "three.json", "-o", "p.svg"},
+		"--label is for":                                                     {"weights", "--model", "l.json", "--label", "zz", "-o", "p.svg"},
+		"--calibrate platt":                                                  {"calibration", iris, "--model", "two.json", "-o", "p.svg"},
+		"has a kernel":                                                       {"line", iris, "--model", "kernel.json", "-o", "p.svg"},
+		"no class is":                                                        {"trace", "three.csv", "--class", "x", "-o", "p.svg"},
+		"--class x: t.csv is of one training":                                {"trace", "t.csv", "--class", "x", "-o", "p.svg"},
 	} {
 		if status, _, stderr := command(append([]string{"plot"}, args...)...); status == exitDone || !strings.Contains(stderr, want) {
 			t.Errorf("%v: status %d, %s, not %q", args, status, stderr, want)

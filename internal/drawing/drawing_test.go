@@ -1,11 +1,9 @@
 package drawing
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"image"
-	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -17,16 +15,12 @@ import (
 // pixels returns the PNG of shapes on paper of 100 by 60 pixels, and a function that tells whether a pixel of SVG is wholly of a colour.
 func pixels(t *testing.T, theme Theme, shapes ...Shape) (image.Image, func(x, y float64, c Colour) bool) {
 	t.Helper()
-	text, err := (&Picture{Width: 100, Height: 60, Shapes: shapes}).PNG(theme)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := png.Decode(bytes.NewReader(text))
+	m, err := (&Picture{Width: 100, Height: 60, Shapes: shapes}).Image(theme)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b := m.Bounds(); b.Dx() != 200 || b.Dy() != 120 {
-		t.Fatalf("the PNG is %v", b)
+		t.Fatalf("the image is %v", b)
 	}
 	p := map[Theme]*palette{Page: &light, Light: &light, Dark: &dark}[theme]
 	return m, func(x, y float64, c Colour) bool {

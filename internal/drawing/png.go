@@ -41,6 +41,17 @@ type raster struct {
 // PNG returns the picture as a file, twice as wide and high as the SVG. A frame isn't in it. It returns an error if the picture is
 // too large.
 func (p *Picture) PNG(t Theme) ([]byte, error) {
+	m, err := p.Image(t)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = png.Encode(&b, m)
+	return b.Bytes(), err
+}
+
+// Image returns the pixels of PNG.
+func (p *Picture) Image(t Theme) (*image.RGBA, error) {
 	if !(p.Width >= 1 && p.Height >= 1 && max(p.Width, p.Height)*scale <= mostPixels) {
 		return nil, fmt.Errorf("a PNG can't be %g by %g pixels: make it at most %d pixels wide and high", p.Width*scale, p.Height*scale, mostPixels)
 	}
@@ -57,12 +68,7 @@ func (p *Picture) PNG(t Theme) ([]byte, error) {
 	for _, s := range p.Shapes {
 		s.paint(r)
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	var b bytes.Buffer
-	err = png.Encode(&b, r.image)
-	return b.Bytes(), err
+	return r.image, r.err
 }
 
 // A polygon is corners in pixels of SVG.

@@ -20,6 +20,7 @@ import (
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/plot"
+	"halfspace/schema"
 	"halfspace/trace/tracefile"
 )
 
@@ -58,6 +59,7 @@ func kinds() []kind {
 		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", classes: true, draw: (*picture).learning},
 		{name: "errors", what: "a trace of a pocket: errors after each update", classes: true, draw: (*picture).errors},
 		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true, classes: true, draw: (*picture).weights},
+		{name: "alphas", what: "dual coefficients of the rows that a dual model is made of", models: true, classes: true, draw: (*picture).alphas},
 		{name: "roc", what: "ROC curves", data: true, models: true, several: true, draw: (*picture).roc},
 		{name: "pr", what: "precision-recall curves", data: true, models: true, several: true, draw: (*picture).precisionRecall},
 		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true, draw: (*picture).calibration},
@@ -80,7 +82,7 @@ func Plot(a *console.App) *cobra.Command {
 		Short: "Draw a trace, a model, or how good a model is",
 		Long: long + `
 trace and errors take the file of train --trace. The others take --model, and
-all but weights take labelled data too. An SVG follows the reader's light or
+all but weights and alphas take labelled data too. An SVG follows the reader's light or
 dark mode. The colours suit colour-blind eyes.`,
 		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out iris.json
   halfspace plot trace t.csv --out trace.svg
@@ -155,6 +157,8 @@ func (p *picture) check(k *kind) error {
 		return console.Usagef("plot %s takes one model: name one with --model", k.name)
 	case needs && len(p.args) == 0:
 		return console.Usagef("plot %s needs a file: %s", k.name, map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.data])
+	case !k.data && len(p.args) > 1:
+		return console.Usagef("plot %s takes one trace: leave out %s", k.name, strings.Join(p.args[1:], " "))
 	case !needs && len(p.args) > 0:
 		return console.Usagef("plot %s takes no data: leave out %s", k.name, p.args[0])
 	case len(p.models) > 1 && slices.Contains(p.args, "-"):
@@ -162,7 +166,7 @@ func (p *picture) check(k *kind) error {
 	case p.trace != "" && k.name != "line":
 		return console.Usagef("--trace is for plot line: leave it out")
 	case p.class != "" && !k.classes:
-		return console.Usagef("--class is for plot trace, errors and weights: leave it out")
+		return console.Usagef("--class is for plot trace, errors, weights and alphas: leave it out")
 	case p.label != "" && !k.data:
 		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}
@@ -188,7 +192,7 @@ func (p *picture) check(k *kind) error {
 			return err
 		}
 		if n := len(m.Classes); k.data && n > 2 {
-			return console.Usagef("%s has %d classes, and plot %s takes two", path, n, k.name)
+			return console.Usagef("%s has %d classes, and plot %s takes two: name a model of two, or draw the weights of one class with plot weights --class CLASS", path, n, k.name)
 		}
 		p.loaded = append(p.loaded, m)
 	}
@@ -249,26 +253,51 @@ func (p *picture) errors() (*plot.Figure, error) {
 	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
 }
 
-func (p *picture) weights() (*plot.Figure, error) {
-	m, class := p.loaded[0], 0
-	if p.class != "" && len(m.Weights) == 1 {
-		return nil, console.Usagef("--class %s: the model has the same weights for both classes: leave out --class", p.class)
+// vector returns the number of the weights that --class asks for, of the several that a model has.
+func (p *picture) vector(several int) (int, error) {
+	m := p.loaded[0]
+	if p.class == "" {
+		return 0, nil
 	}
-	if p.class != "" {
-		class = -1
-		for i, c := range m.Classes {
-			if c.Text == p.class {
-				class = i
-			}
-		}
-		if class < 0 {
-			return nil, console.Usagef("--class %s: the model has no such class", p.class)
-		}
+	if several == 1 {
+		return 0, console.Usagef("--class %s: the model has the same weights for both classes: leave out --class", p.class)
+	}
+	at := slices.IndexFunc(m.Classes, func(c schema.Class) bool { return c.Text == p.class })
+	if at < 0 {
+		return 0, console.Usagef("--class %s: the model has no such class: use one of %s", p.class, schema.ListClasses(m.Classes))
+	}
+	return at, nil
+}
+
+func (p *picture) weights() (*plot.Figure, error) {
+	m := p.loaded[0]
+	class, err := p.vector(len(m.Weights))
+	if err != nil {
+		return nil, err
 	}
 	if f := plot.Weights(m, class); f != nil {
 		return f, nil
 	}
-	return nil, fmt.Errorf("%s: a model of --algo %s has no weights of features", p.models[0], m.Algorithm)
+	instead := "train --algo averaged"
+	if m.Expansion != nil {
+		instead = "draw its dual coefficients with plot alphas"
+	}
+	return nil, fmt.Errorf("%s: a model of --algo %s has no weights of features: %s", p.models[0], m.Algorithm, instead)
+}
+
+func (p *picture) alphas() (*plot.Figure, error) {
+	m, vectors := p.loaded[0], 1
+	if m.Expansion != nil {
+		vectors = len(m.Expansion.Coefficients)
+	}
+	class, err := p.vector(vectors)
+	if err != nil {
+		return nil, err
+	}
+	if f := plot.Alphas(m, class); f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
 }
 
 // planes reads from a trace the weights on the way, with the numbers of their updates and of the rows that made them.

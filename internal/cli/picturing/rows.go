@@ -19,11 +19,20 @@ import (
 	"halfspace/train"
 )
 
-// mostPoints is how many rows a picture of points shows. mostMargins is how many rows a histogram counts.
 const (
-	mostPoints  = 5000
-	mostMargins = 20_000_000
+	mostPoints  = 5000     // rows that a picture of points shows
+	mostCorners = 2000     // points of a curve
+	leastHeld   = 48 << 20 // bytes that numbers of rows may take whatever --memory is
 )
+
+// room returns an error if what a picture holds of rows takes more than half of the memory.
+func (p *picture) room(rows, bytes int64) error {
+	if limit := p.memory.Limit(); bytes > max(leastHeld, limit/2) {
+		return fmt.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
+			say.Plural(rows, "row"), say.Size(bytes), say.Size(limit))
+	}
+	return nil
+}
 
 // scan reads the labelled rows of the data with the features of a model.
 func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T]) error) error {
@@ -62,11 +71,17 @@ func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = scan(p, m, func(b *block.Block[T]) error { return e.Add(p.ctx, b) })
+	err = scan(p, m, func(b *block.Block[T]) error {
+		if err := e.Add(p.ctx, b); err != nil {
+			return err
+		}
+		return p.room(e.Confusion.Rows(), e.Scores.Bytes())
+	})
 	if err != nil {
 		return nil, err
 	}
-	j := &judged{roc: plot.Curve{Points: e.Scores.ROC(), Figure: e.Scores.AUC()}, pr: plot.Curve{Points: e.Scores.PrecisionRecall(), Figure: e.Scores.AveragePrecision()}}
+	roc, pr := e.Scores.Outline(mostCorners)
+	j := &judged{roc: plot.Curve{Points: roc, Figure: e.Scores.AUC()}, pr: plot.Curve{Points: pr, Figure: e.Scores.AveragePrecision()}}
 	last := j.roc.Points[len(j.roc.Points)-1]
 	j.negatives, j.positives = last.FalsePositives > 0, last.TruePositives > 0
 	if e.Calibration != nil {
@@ -171,10 +186,8 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 			all = append(all, float64(y)*float64(scores[0][r])/norm)
 			wrong = append(wrong, predict.Class(scores[0][r], positive) != predict.Class(y, positive))
 		}
-		if len(all) > mostMargins {
-			return fmt.Errorf("there are more than %s rows: draw a part of the files", say.Count(mostMargins))
-		}
-		return nil
+		const each = 9 * 9 / 4 // bytes of a margin and of wrong, in slices that are in memory twice while they grow
+		return p.room(int64(len(all)), each*int64(len(all)))
 	})
 	if err != nil {
 		return nil, err

@@ -286,7 +286,7 @@ func (o *trainOptions) defaultsText() string {
 	return text + " --order " + o.learner.Text("order") + ", chosen because no --algo was given"
 }
 
-// mostVectors is how many classes have a picture of their weights.
+// mostVectors is how many classes have a picture of their weights or dual coefficients.
 const mostVectors = 6
 
 // page returns the report as a page of HTML.
@@ -323,7 +323,7 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 	return p
 }
 
-// figures returns the pictures of a training: its trace, the errors of the pocket, and the weights.
+// figures returns the pictures of a training: its trace, the errors of the pocket, the weights, and the dual coefficients.
 func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
 	figures := t.follower.Figures(m.Classes)
 	var updates, errors []float64
@@ -336,6 +336,11 @@ func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
 	for class := range min(mostVectors, len(m.Weights)) {
 		if w := plot.Weights(m, class); w != nil {
 			figures = append(figures, w)
+		}
+	}
+	for class := range mostVectors {
+		if a := plot.Alphas(m, class); a != nil {
+			figures = append(figures, a)
 		}
 	}
 	return figures

@@ -1,0 +1,157 @@
+package plot
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+)
+
+// An alpha is the dual coefficient of a row: how much the row adds to the weights, or to the score by the kernel.
+type alpha struct {
+	row      int64
+	size     float64 // not negative
+	positive bool    // the row is of the positive class
+}
+
+// Alphas draws the dual coefficients of a model, the largest first: up to 30 with the numbers of their rows, else those of each class
+// as a curve. class is the number of the vector to draw, 0 of two classes. Of a linear model it draws how often the rows were
+// misclassified, of which the model names some. It returns nil for a model without dual coefficients.
+func Alphas(m *model.Model, class int) *Figure {
+	e := m.Expansion
+	switch {
+	case e == nil && class == 0:
+		return updatesOfRows(m)
+	case e == nil || class >= len(e.Coefficients):
+		return nil
+	}
+	all := alphas(m, class)
+	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
+	positive, negative := m.Spec().PositiveClass(), 1-m.Spec().PositiveClass()
+	names := [2]string{"other classes", ""}
+	if len(e.Coefficients) == 1 {
+		names[0], names[1] = m.Classes[negative].Text, m.Classes[positive].Text
+	} else {
+		names[1] = m.Classes[class].Text
+	}
+	f := &Figure{Title: "Dual coefficients", Subtitle: "α of a row: how much it adds to the score, times the kernel"}
+	if len(e.Coefficients) > 1 {
+		f.Title += " of class " + m.Classes[class].Text
+	}
+	f.Text = fmt.Sprintf("%s of %s have a coefficient. ", say.Count(int64(len(all))), say.Plural(m.Training.Rows, "row"))
+	for _, a := range all[:min(len(all), 10)] {
+		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(a.row), say.Real(a.size))
+	}
+	if len(all) <= mostBars {
+		f.bars(all, names)
+	} else {
+		f.ranked(all, names)
+	}
+	return f
+}
+
+// alphas returns the coefficients that aren't 0, by row.
+func alphas(m *model.Model, class int) (all []alpha) {
+	e := m.Expansion
+	signed, steps := floats(m, e.Coefficients[class]), floats(m, e.Steps)
+	if e.Votes != nil { // only the signs count: a mistake adds a step
+		counts := make([]float64, len(signed))
+		for _, at := range model.Unpack[uint32](e.Votes[class].Mistakes) {
+			step := 1.0
+			if len(steps) > 0 {
+				step = steps[at]
+			}
+			counts[at] += step
+		}
+		for i, c := range counts {
+			signed[i] = math.Copysign(c, signed[i])
+		}
+	}
+	for i, v := range signed {
+		if v != 0 {
+			all = append(all, alpha{e.Rows[i], math.Abs(v), v > 0})
+		}
+	}
+	return all
+}
+
+// floats returns an array of a model's expansion.
+func floats(m *model.Model, b []byte) []float64 {
+	if m.Dtype != "float32" {
+		return model.Unpack[float64](b)
+	}
+	var all []float64
+	for _, v := range model.Unpack[float32](b) {
+		all = append(all, float64(v))
+	}
+	return all
+}
+
+// updatesOfRows draws how often the rows were misclassified that a linear model names, nil if it names none.
+func updatesOfRows(m *model.Model) *Figure {
+	if len(m.Training.Misclassified) == 0 {
+		return nil
+	}
+	var all []alpha
+	f := &Figure{Title: "Dual coefficients", Subtitle: "α of a row: how often the row made an update, in units of the learning rate"}
+	for _, r := range m.Training.Misclassified {
+		all = append(all, alpha{row: r.Row, size: float64(r.Updates), positive: true})
+		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(r.Row), say.Count(r.Updates))
+	}
+	all = all[:min(len(all), mostBars)]
+	sum := int64(0)
+	for _, r := range m.Training.Misclassified {
+		sum += r.Updates
+	}
+	if sum < m.Training.Updates {
+		f.Subtitle = fmt.Sprintf("how often rows made an update; the first %d rows", len(all))
+	}
+	f.bars(all, [2]string{})
+	return f
+}
+
+// bars draws each coefficient with the number of its row, the largest above.
+func (f *Figure) bars(all []alpha, names [2]string) {
+	f.X, f.Height = Axis{Name: "α"}, 140+20*len(all)
+	sides := [2]Series{{Name: names[0], Shape: Ranges, Colour: 1}, {Name: names[1], Shape: Ranges}}
+	for k := range all {
+		a := all[len(all)-1-k]
+		s := &sides[0]
+		if a.positive {
+			s = &sides[1]
+		}
+		s.X, s.Y, s.Low, s.High = append(s.X, a.size), append(s.Y, float64(k)), append(s.Low, 0), append(s.High, a.size)
+		f.Y.Names = append(f.Y.Names, "row "+say.Count(a.row))
+	}
+	f.Y.From, f.Y.To = -0.6, float64(len(all))-0.4
+	f.addSides(sides)
+}
+
+// ranked draws the coefficients of each class as a curve that falls.
+func (f *Figure) ranked(all []alpha, names [2]string) {
+	f.X, f.Y = Axis{Name: "rows of a class, the largest α first"}, Axis{Name: "α", zero: true}
+	sides := [2]Series{{Name: names[0], Colour: 1, Dash: 1}, {Name: names[1]}}
+	for _, a := range all {
+		s := &sides[0]
+		if a.positive {
+			s = &sides[1]
+		}
+		s.X, s.Y = append(s.X, float64(len(s.X)+1)), append(s.Y, a.size)
+	}
+	for i := range sides {
+		sides[i].Name += ": " + say.Plural(int64(len(sides[i].X)), "row")
+	}
+	f.addSides(sides)
+}
+
+// addSides adds the series that have points, the positive class first.
+func (f *Figure) addSides(sides [2]Series) {
+	for _, s := range []Series{sides[1], sides[0]} {
+		if len(s.X) > 0 {
+			f.Series = append(f.Series, s)
+		}
+	}
+}
