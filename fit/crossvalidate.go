@@ -278,7 +278,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 				progress = nil
 			}
 			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, held: bytes}
-			t, value, err := judge(ctx, p, j, c.Score, parts.Held, judges)
+			t, value, err := judge(ctx, p, j, c.Score, judges)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -359,14 +359,18 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 
 // judge learns, counts errors and takes the score on the rows that were held back. judges are these rows with the weights of their
 // classes.
-func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], score string, held, judges block.Source[T]) (t Tally, value part, err error) {
+func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], score string, judges block.Source[T]) (t Tally, value part, err error) {
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return t, value, err
 	}
-	t, value, err = scoreModel(ctx, score, f.Model, judges, j.workers())
-	if err == nil && p.Figures != nil {
-		err = addMerit(ctx, p.Figures, f.Model, j, held, f.Result.Seconds)
+	var merit *meritOf[T]
+	if p.Figures != nil {
+		merit = &meritOf[T]{model: f.Model}
+	}
+	t, value, err = scoreModel(ctx, score, f.Model, judges, j.workers(), merit)
+	if err == nil && merit != nil {
+		merit.addTo(p.Figures, f.Result.Seconds)
 	}
 	return t, value, err
 }

@@ -234,32 +234,30 @@ func (m *Merit) MeanAUC() float64 {
 	return mean
 }
 
-// addMerit adds the figures of a model on a fold, which was learned in so many seconds.
-func addMerit[T kernel.Float](ctx context.Context, f *Merit, m *model.Model, j *job[T], held block.Source[T], seconds float64) error {
-	scorer, err := predict.NewScorer[T](m, j.workers())
-	if err != nil {
-		return err
+// A meritOf takes the figures of a model on a fold from the scores of its rows.
+type meritOf[T kernel.Float] struct {
+	model  *model.Model
+	scored metrics.Scores[T]
+	losses []float64
+}
+
+// add adds the scores of the rows of a block. Of nil it does nothing.
+func (m *meritOf[T]) add(scores [][]T, b *block.Block[T]) {
+	if m == nil {
+		return
 	}
-	scored := new(metrics.Scores[T])
-	var losses []float64
-	for b, err := range held.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return err
-		}
-		if len(scores) == 1 {
-			scored.Add(scores[0], b.Y, nil)
-		}
-		if m.HasProbabilities() {
-			losses = append(losses, predict.LogLosses(scores, b.Y, predict.OddsOf(m))...)
-		}
+	if len(scores) == 1 {
+		m.scored.Add(scores[0], b.Y, nil)
 	}
-	f.AUC, f.Seconds = append(f.AUC, scored.AUC()), f.Seconds+seconds
-	f.LogLoss.Add(losses, nil)
-	return nil
+	if m.model.HasProbabilities() {
+		m.losses = append(m.losses, predict.LogLosses(scores, b.Y, predict.OddsOf(m.model))...)
+	}
+}
+
+// addTo adds the figures to those of other folds. The model was learned in so many seconds.
+func (m *meritOf[T]) addTo(f *Merit, seconds float64) {
+	f.AUC, f.Seconds = append(f.AUC, m.scored.AUC()), f.Seconds+seconds
+	f.LogLoss.Add(m.losses, nil)
 }
 
 // updateBound returns the most updates that the learner can make on these rows in any order. It returns +Inf where no

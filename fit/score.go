@@ -76,12 +76,13 @@ func (v verdict) mean() (mean, deviation float64) {
 }
 
 // scoreModel returns the score of a model on the rows of a fold, and what it has wrong of them. judges have the weights of classes.
-// Scores of rows are kept for ByAUC alone.
-func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], workers int) (t Tally, p part, err error) {
+// Scores of rows are kept for ByAUC alone, and by merit, which may be nil.
+func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], workers int, merit *meritOf[T]) (t Tally, p part, err error) {
 	var loss metrics.Mean
 	var kept metrics.Scores[T]
 	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
 	t, err = count(ctx, m, judges, workers, func(scores [][]T, b *block.Block[T]) {
+		merit.add(scores, b)
 		switch score {
 		case ByLogLoss:
 			loss.Add(predict.LogLosses(scores, b.Y, odds), b.W)
@@ -247,7 +248,7 @@ func (c *crossing[T]) judgeStages(ctx context.Context, l Learner, weights [][]fl
 		}
 		m := model.New(spec, vector)
 		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")
-		_, p, err := scoreModel(ctx, c.Score, m, held, c.workers)
+		_, p, err := scoreModel(ctx, c.Score, m, held, c.workers, nil)
 		if err != nil {
 			return err
 		}
