@@ -1,7 +1,12 @@
 package dataset
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -85,5 +90,42 @@ func TestDigitsAmongBooleans(t *testing.T) {
 	path = textFile(t, "x.csv", long+"2,2,1\n")
 	if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `"2" is neither true nor false`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestOtherContent: a file whose name says that it is text, and whose content is another format, is an error that says so.
+func TestOtherContent(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, content, want string }{
+		{"a.csv", "PAR1\x15\x00", `a.csv: the name says CSV, but the content is Parquet: rename it to *.parquet`},
+		{"a.svm", "PAR1\x15\x00", `a.svm: the name says svmlight, but the content is Parquet: rename it to *.parquet`},
+		{"a.tsv", "ARROW1\x00\x00", `a.tsv: the name says CSV, but the content is Arrow IPC: rename it to *.arrow`},
+	} {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+		wantError(t, err, dir, "DIR/"+c.want)
+		if !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v is no ErrFormat", c.name, err)
+		}
+	}
+	path := filepath.Join(dir, "b.csv.gz")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write([]byte("PAR1\x15\x00"))
+	w.Close()
+	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	wantError(t, err, dir, "DIR/b.csv.gz: the name says CSV, but the content is Parquet: decompress it and rename it to *.parquet")
+	path = filepath.Join(dir, "c.csv") // a column's name may begin like that
+	if err := os.WriteFile(path, []byte("PAR1,y\n1,0\n2,1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"}); err != nil {
+		t.Error(err)
 	}
 }

@@ -121,6 +121,11 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 				}
 			}
 		}
+		if f == formatCSV || f == formatSvmlight {
+			if err := checkText(sources[i], f); err != nil {
+				return "", nil, err
+			}
+		}
 		if path == "-" && (f == formatParquet || i > 0 || len(paths) > 1) {
 			return "", nil, errStandardInput(f)
 		}
@@ -141,6 +146,32 @@ func errStandardInput(f format) error {
 			"save it and name the file")
 	}
 	return errors.New("-: standard input can't be read beside other files: save it and name the file")
+}
+
+// checkText returns an error if a file whose name says that it is text is Parquet or Arrow IPC. What else is wrong with it, who reads it says.
+func checkText(s *source.Source, says format) error {
+	if s.Stdin != nil || !s.Info.Mode().IsRegular() {
+		return nil
+	}
+	r, err := s.Open()
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	head, is, extension := make([]byte, 8), formatParquet, ".parquet"
+	n, _ := io.ReadFull(r, head)
+	switch head = head[:n]; {
+	case source.HasPrefix(head, "PAR1\x15"), source.HasPrefix(head, "PARE\x15"): // a page begins with this byte, and no word of text has it
+	case source.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
+		is, extension = formatArrow, ".arrow"
+	default:
+		return nil
+	}
+	advice := "rename it to"
+	if r.Gzip {
+		advice = "decompress it and rename it to"
+	}
+	return frame.Mark(fmt.Errorf("%s: the name says %s, but the content is %s: %s *%s", s.Path, says, is, advice, extension), ErrFormat)
 }
 
 // sniff tells the format of a source by its first bytes.

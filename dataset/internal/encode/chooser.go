@@ -83,9 +83,10 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	all := slices.Concat(crossed...)
 	for i, col := range c.cols {
 		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !slices.Contains(all, i) && !excluded[i] && !c.usable(i) {
-			c.left.add(col)
 			if col.Advice != "" {
-				c.odd = append(c.odd, col.Advice)
+				c.odd = append(c.odd, col.Advice+", so it is left out: "+col.Remedy)
+			} else {
+				c.left.add(col)
 			}
 		}
 	}

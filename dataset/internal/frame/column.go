@@ -19,7 +19,8 @@ type Column struct {
 	Name     string
 	Type     arrow.DataType // of the arrays it is read into; nil if it can't be read
 	Desc     string         // the type as messages name it
-	Advice   string         // what to do about a column of text that is mostly numbers; "" for others
+	Advice   string         // that it is a column of text that is mostly numbers; "" for others
+	Remedy   string         // what to do about that
 	Content  Content        // of a column of text
 	Nullable bool
 	Empty    bool           // the first rows have no value that tells the type

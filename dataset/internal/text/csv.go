@@ -231,7 +231,7 @@ func (in *CSV) Notes() (notes []string) {
 	}
 	for _, c := range in.sel.Columns {
 		if c.Advice != "" {
-			notes = append(notes, c.Advice)
+			notes = append(notes, c.Advice+": "+c.Remedy)
 		}
 	}
 	notes = append(notes, in.sel.Odd...)

@@ -249,8 +249,8 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 			cols[i].Content = frame.Dates
 		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
-			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers: use %s if that stands for no value, or correct it",
-				f.path, name, cols[i].Desc, f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
+			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)
+			cols[i].Remedy = fmt.Sprintf("use %s if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
 	return cols, nil
