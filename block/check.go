@@ -137,6 +137,9 @@ func (s *checked[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
 	}
 }
 
+// Remote returns what makes passes over the other source: all its rows are right, or a pass would have an error. See Remote.
+func (s *checked[T]) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
+
 // A checkedFile also checks rows that are read in any order.
 type checkedFile[T kernel.Float] struct {
 	*checked[T]

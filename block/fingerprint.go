@@ -24,29 +24,46 @@ import (
 // seeded with that hash. The fingerprint is the XXH3-64 of the number of columns and then the hashes of the runs in row
 // order.
 func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int) (string, error) {
-	all := xxh3.New()
+	all := NewPrint(src.Spec().Cols())
+	err := ReduceRuns(ctx, src, workers, HashRun[T], all.Add)
+	return all.String(), err
+}
+
+// A Print makes the fingerprint of rows from the hashes of their runs.
+type Print struct{ all *xxh3.Hasher }
+
+// NewPrint returns the print of rows of so many columns. It has no rows yet.
+func NewPrint(cols int) Print {
+	p := Print{xxh3.New()}
+	p.Add(uint64(cols))
+	return p
+}
+
+// Add adds the hash of the next run.
+func (p Print) Add(hash uint64) {
 	var word [8]byte
-	add := func(h uint64) {
-		binary.LittleEndian.PutUint64(word[:], h)
-		all.Write(word[:])
+	binary.LittleEndian.PutUint64(word[:], hash)
+	p.all.Write(word[:])
+}
+
+// String returns the fingerprint of the runs so far.
+func (p Print) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
+
+// HashRun returns the hash of a run; see Fingerprint.
+func HashRun[T kernel.Float](r Run[T]) uint64 {
+	rows := xxh3.New()
+	if r.Cols > maxWhole {
+		r.elements(rows.Write)
+	} else {
+		for row := range r.dense() {
+			rows.Write(LittleEndian(row))
+		}
 	}
-	add(uint64(src.Spec().Cols()))
-	err := ReduceRuns(ctx, src, workers, func(r Run[T]) uint64 {
-		rows := xxh3.New()
-		if r.Cols > maxWhole {
-			r.elements(rows.Write)
-		} else {
-			for row := range r.dense() {
-				rows.Write(LittleEndian(row))
-			}
-		}
-		sum := xxh3.HashSeed(LittleEndian(r.Y), rows.Sum64())
-		if slices.ContainsFunc(r.W, func(w float64) bool { return w != 1 }) {
-			sum = xxh3.HashSeed(LittleEndian(r.W), sum)
-		}
-		return sum
-	}, add)
-	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
+	sum := xxh3.HashSeed(LittleEndian(r.Y), rows.Sum64())
+	if slices.ContainsFunc(r.W, func(w float64) bool { return w != 1 }) {
+		sum = xxh3.HashSeed(LittleEndian(r.W), sum)
+	}
+	return sum
 }
 
 // RunSums returns the SHA-256 of each run of src in row order. Dense and sparse storage of the same rows have the same

@@ -34,6 +34,42 @@ type Seekable[T kernel.Float] interface {
 	ReadRows(rows []uint32, to *Block[T]) error
 }
 
+// A Remote source's rows are also read by other processes, which make passes over them; see package internal/passes. Blocks
+// reads the rows in this process.
+type Remote interface {
+	// Remote returns those processes, or nil. The rows are those that the processes read, changed by each view in turn.
+	Remote() (Cluster, []View)
+}
+
+// A Cluster is processes that make passes over the same rows.
+type Cluster interface {
+	// Pass computes a task for each piece of the rows, anywhere, in any order and any number of times. It passes the results
+	// to merge one at a time, in the order of the pieces.
+	Pass(ctx context.Context, p Pass, merge func(result any) error) error
+}
+
+// A Pass is a task on the rows. Its name and those of its views are those of package internal/passes.
+type Pass struct {
+	Task   string
+	Args   any // the task's arguments
+	Views  []View
+	Pieces [][]int64 // the numbers of the runs in each piece, ascending
+}
+
+// A View is a change of the rows of a source, such as other sample weights. Another process can make it too.
+type View struct {
+	Name string
+	Args any
+}
+
+// RemoteOf returns the cluster of src and its views, or nil if src is not Remote.
+func RemoteOf[T kernel.Float](src Source[T]) (Cluster, []View) {
+	if r, ok := src.(Remote); ok {
+		return r.Remote()
+	}
+	return nil, nil
+}
+
 // InFlight is the number of blocks that a source that isn't in memory holds during a pass. One or two are in use
 // while the next ones are read.
 const InFlight = 3

@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/beside"
+	"halfspace/internal/passes"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -184,6 +185,12 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 		j.trail = new(trail)
 	}
 	looked, survey := src, opt.Survey
+	if cluster, _ := block.RemoteOf(src); cluster != nil && survey == nil {
+		var err error
+		if survey, err = NewSurvey(ctx, src); err != nil {
+			return nil, err
+		}
+	}
 	if survey == nil {
 		survey = newSurvey(src.Spec())
 		looked = watched[T]{src, survey}
@@ -210,7 +217,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	m.Data.Rows, m.Calibration = src.Rows(), opt.Calibration
 	if m.Data.Fingerprint = print; print == "" {
-		m.Data.Fingerprint, err = block.Fingerprint(after, looked, l.workers())
+		m.Data.Fingerprint, err = passes.Fingerprint(after, looked, l.workers())
 	}
 	if err == nil && validation != nil {
 		f.Validation, err = validate(after, m, validation, l.workers())

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -29,9 +30,45 @@ const (
 	surveyValues = 1 << 20
 )
 
+// surveyPass is the pass of NewSurvey.
+var surveyPass = passes.NewPerRun("fit.survey", surveyor[float32], surveyor[float64])
+
+// surveyed is the survey of a run, and its first label.
+type surveyed struct {
+	Survey
+	first float64
+}
+
+func surveyor[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) surveyed {
+	spec := src.Spec()
+	return func(run block.Run[T]) surveyed {
+		s := newSurvey(spec)
+		surveyBlock(s, spec, run.Block)
+		return surveyed{*s, float64(run.Y[0])}
+	}
+}
+
+// add adds the survey of the next run. What a survey knows of the first rows is that of the first run.
+func (s *Survey) add(next surveyed) {
+	if s.before != s.before {
+		*s = next.Survey
+		return
+	}
+	for c, n := range next.Counts {
+		s.Counts[c] += n
+	}
+	if s.Changes += next.Changes; s.before != next.first {
+		s.Changes++
+	}
+	s.before = next.before
+}
+
 // NewSurvey returns the survey of rows.
 func NewSurvey[T kernel.Float](ctx context.Context, src block.Source[T]) (*Survey, error) {
 	s := newSurvey(src.Spec())
+	if cluster, _ := block.RemoteOf(src); cluster != nil {
+		return s, passes.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
+	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -163,6 +164,28 @@ type centred[T kernel.Float] struct {
 
 func (c *centred[T]) Spec() *schema.Spec { return c.src.Spec() }
 func (c *centred[T]) Rows() int64        { return c.src.Rows() }
+
+const centreView = "train.centre"
+
+// centring is the arguments of Centre.
+type centring struct {
+	of       int
+	multiple []float64
+}
+
+func init() {
+	passes.NewView(centreView, centre[float32])
+	passes.NewView(centreView, centre[float64])
+}
+
+func centre[T kernel.Float](src block.Source[T], by centring, workers int) block.Source[float64] {
+	return Centre(src, by.of, by.multiple, workers)
+}
+
+// Remote returns the cluster of the rows; see block.Remote.
+func (c *centred[T]) Remote() (block.Cluster, []block.View) {
+	return passes.Changed(c.src, centreView, centring{c.of, c.multiple})
+}
 
 // Blocks yields the blocks of the other source. A block is valid until the next one is requested.
 func (c *centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -105,6 +106,22 @@ type reweighted[T kernel.Float] struct {
 }
 
 func (w *reweighted[T]) Spec() *schema.Spec { return w.spec }
+
+const classWeightsView = "train.class-weights"
+
+func init() {
+	passes.NewView(classWeightsView, reweigh[float32])
+	passes.NewView(classWeightsView, reweigh[float64])
+}
+
+func reweigh[T kernel.Float](src block.Source[T], classes []float64, _ int) block.Source[T] {
+	return WithClassWeights(src, classes)
+}
+
+// Remote returns the cluster of the rows; see block.Remote.
+func (w *reweighted[T]) Remote() (block.Cluster, []block.View) {
+	return passes.Changed(w.Source, classWeightsView, w.classes)
+}
 
 // reweight returns the block with its new sample weights, which it writes to buf. buf may be the block's own weights.
 func (w *reweighted[T]) reweight(b *block.Block[T], buf []float64) *block.Block[T] {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/predict"
 )
@@ -21,7 +22,7 @@ import (
 // the least difference between the score of a row's class and the greatest other score. It is divided by the square
 // root of 2 and the norm of all vectors. Two classes with weights -w and w then have the margin of w.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
-	_, _, err := evaluate(ctx, src, workers, r, perceptronLoss)
+	_, _, err := evaluate(ctx, src, workers, r, nil)
 	return err
 }
 
@@ -48,28 +49,32 @@ func perceptronLoss(m float64) float64 {
 // another class, less that of the row's class. EvaluateLoss also returns the sum of sample weights of wrong rows, for
 // more than two classes.
 func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
-	r.Loss, wrong, err = evaluate(ctx, src, workers, r, perceptronLoss)
+	r.Loss, wrong, err = evaluate(ctx, src, workers, r, nil)
 	if err == nil && r.Loss-r.Loss != 0 {
 		err = TooLarge[T]()
 	}
 	return wrong, err
 }
 
-func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], of func(m float64) float64) (loss, wrong float64, err error) {
-	spec := src.Spec()
-	cols := spec.Cols()
-	stride := kernel.Stride[T](cols)
-	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
-		return 0, 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
-	}
-	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
-		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
-	}
+// judgePass is the pass of evaluate with the perceptron's loss.
+var judgePass = passes.NewPerRun("train.evaluate", judgeRun[float32], judgeRun[float64])
+
+// judgeRun returns what evaluates a run by weights. They have as many vectors as src has columns in them.
+func judgeRun[T kernel.Float](src block.Source[T], weights []float64) func(block.Run[T]) judgement {
+	return judgeBy(src, weights, perceptronLoss)
+}
+
+func judgeBy[T kernel.Float](src block.Source[T], weights []float64, of func(m float64) float64) func(block.Run[T]) judgement {
+	cols := src.Spec().Cols()
 	var w [][]T
-	for v := range slices.Chunk(r.Weights, cols) {
-		w = append(w, append(block.Alloc[T](stride)[:0], v...)[:stride])
+	for v := range slices.Chunk(weights, cols) {
+		padded := block.Alloc[T](kernel.Stride[T](cols))
+		for i, x := range v {
+			padded[i] = T(x)
+		}
+		w = append(w, padded)
 	}
-	part := func(run block.Run[T]) judgement {
+	return func(run block.Run[T]) judgement {
 		if err := run.CheckLabels(len(w)); err != nil {
 			return judgement{err: err}
 		}
@@ -78,10 +83,27 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 		}
 		return judgeClasses(run, w, of)
 	}
+}
+
+// evaluate makes the pass of Evaluate. of is the loss; nil is the perceptron's.
+func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], of func(m float64) float64) (loss, wrong float64, err error) {
+	spec := src.Spec()
+	cols := spec.Cols()
+	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
+		return 0, 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
+	}
+	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
+		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
+	}
+	vectors := len(r.Weights) / cols
+	weights := make([]float64, len(r.Weights))
+	for i, v := range r.Weights {
+		weights[i] = float64(v)
+	}
 	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
-	predicted := make([]int64, max(2, len(w)))
+	predicted := make([]int64, max(2, vectors))
 	var unknown error // the first
-	err = block.ReduceRuns(ctx, src, workers, part, func(s judgement) {
+	add := func(s judgement) {
 		errors += s.errors
 		for c, n := range s.predicted {
 			predicted[c] += n
@@ -90,13 +112,18 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 		wrong += s.wrong
 		square, margin = max(square, s.square), min(margin, s.margin)
 		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
-	})
+	}
+	if of == nil {
+		err = passes.Reduce(ctx, src, workers, judgePass, weights, judgeRun(src, weights), add)
+	} else {
+		err = block.ReduceRuns(ctx, src, workers, judgeBy(src, weights, of), add)
+	}
 	if err = cmp.Or(err, unknown); err != nil {
 		return 0, 0, err
 	}
 	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = errors, predicted, math.Sqrt(square), Norm(r.Weights), 0
 	if margin > 0 {
-		if r.Margin = margin / r.Norm; len(w) > 1 {
+		if r.Margin = margin / r.Norm; vectors > 1 {
 			r.Margin /= math.Sqrt2
 		}
 	}

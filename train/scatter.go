@@ -6,8 +6,66 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 )
+
+// A ScatterTask is what ScatterAs computes of a run, by a name. Other processes can compute it too.
+type ScatterTask[A, R any] struct {
+	*passes.PerRun[scatterArgs[A], scattered[R]]
+}
+
+// A ScatterPart returns the part of Scatter for the runs of a source.
+type ScatterPart[T kernel.Float, A, R any] func(src block.Source[T], args A) func(run block.Run[T], s, f []float64) R
+
+type scatterArgs[A any] struct {
+	n    int // rows of the matrix
+	args A
+}
+
+// scattered is what a run adds: to the matrix, in the order of gram.Packed, and to the other sums.
+type scattered[R any] struct {
+	products []float64
+	sums     R
+}
+
+// NewScatterTask names a task for ScatterAs.
+func NewScatterTask[A, R any](name string, of32 ScatterPart[float32, A, R], of64 ScatterPart[float64, A, R]) *ScatterTask[A, R] {
+	return &ScatterTask[A, R]{passes.NewPerRun(name, scatterRun(of32), scatterRun(of64))}
+}
+
+// scatterRun returns what computes the sums of one run.
+func scatterRun[T kernel.Float, A, R any](of ScatterPart[T, A, R]) func(block.Source[T], scatterArgs[A]) func(block.Run[T]) scattered[R] {
+	return func(src block.Source[T], args scatterArgs[A]) func(block.Run[T]) scattered[R] {
+		part := of(src, args.args)
+		return func(run block.Run[T]) (s scattered[R]) {
+			m, err := gram.NewSymmetric[float64](args.n, gram.Packed)
+			if err == nil {
+				one := block.Trust(block.Source[T](block.NewData(src.Spec(), []*block.Block[T]{run.Block})))
+				err = gram.Scatter(context.Background(), m, one, func(run block.Run[T], w, f []float64) { s.sums = part(run, w, f) }, 1)
+			}
+			if err != nil { // the matrix of the caller has the same size
+				panic("train: " + err.Error())
+			}
+			s.products = m.Data
+			return s
+		}
+	}
+}
+
+// ScatterAs is Scatter, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run. m is
+// gram.Packed.
+func ScatterAs[T kernel.Float, A, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
+	t *ScatterTask[A, R], args A, part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
+	if cluster, _ := block.RemoteOf(src); cluster == nil {
+		return Scatter(ctx, m, src, workers, part, merge)
+	}
+	clear(m.Data)
+	return passes.Reduce(ctx, src, workers, t.PerRun, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
+		kernel.Axpy(m.Data, 1, s.products)
+		merge(s.sums)
+	})
+}
 
 // Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
 // weights s of its rows, and the elements f that m adds to each row. It sets s and f, and returns the sums of the run.

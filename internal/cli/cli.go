@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/block"
 	"halfspace/internal/cli/benching"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
@@ -46,12 +47,15 @@ const oneInterrupt = 200 * time.Millisecond
 
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process at once.
-func Main(args []string, stdout, stderr io.Writer) int {
+func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args, stdout, stderr) }
+
+// MainOn is Main with processes that make passes over rows too; see console.App.
+func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // SIGABRT, since the runtime's status 2 is that of wrong usage
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // not earlier: a signal would end the process as it exits
-	return run(ctx, args, stdout, stderr)
+	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
 // endAtSignal waits for a signal and ends the process. Files with names that it must not leave are removed, unless that takes long.
@@ -72,6 +76,10 @@ type call struct {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	return runOn(ctx, nil, args, stdout, stderr)
+}
+
+func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "halfspace: internal error: %s: this is a bug, please report it with the command line\n",
@@ -81,6 +89,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}()
 	defer kernel.Use(kernel.Active()) // --isa holds for this run
 	c := &call{App: console.New(ctx, stdout, stderr)}
+	c.Cluster = cluster
 	defer c.End()
 	root := c.root()
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {

@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"dataset/internal/parquet/page", "internal/atomicfile", "internal/chart"},
 	{"internal/microkernel", "internal/features"},
 	{"block", "internal/kerneltest"},
-	{"internal/csr", "checkpoint"},
+	{"internal/csr", "checkpoint", "internal/passes"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet

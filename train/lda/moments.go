@@ -44,8 +44,7 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only
 		return nil, err
 	}
 	m := &moments{products, classes{n: make([]float64, k), sums: make([][]float64, k)}}
-	part := func(run block.Run[T], s, f []float64) classes { return classify(run, s, f, k, only) }
-	if err := train.Scatter(ctx, products, src, workers, part, m.add); err != nil {
+	if err := train.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
 	}
 	if m.noLabels {
@@ -60,6 +59,14 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only
 }
 
 const all = -1 // classes
+
+// momentsPass is the pass of sum. Its argument is the class.
+var momentsPass = train.NewScatterTask("lda.moments", classifier[float32], classifier[float64])
+
+func classifier[T kernel.Float](src block.Source[T], only int) func(run block.Run[T], s, f []float64) classes {
+	k := len(src.Spec().Classes)
+	return func(run block.Run[T], s, f []float64) classes { return classify(run, s, f, k, only) }
+}
 
 // classify counts the rows of each class in a run. It sets s to the sample weights in the products, and f to 1 for each
 // row's class.

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -76,7 +77,7 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 		err = p.scatter(ctx, w, at)
 	default:
 		part := func(run block.Run[T]) sums { return p.run(run, w, nil, nil) }
-		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
+		err = passes.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -99,6 +100,22 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 	return err
 }
 
+// The passes of a problem at weights.
+var (
+	gradientPass = passes.NewPerRun("logistic.gradient", gradientRun[float32], gradientRun[float64])
+	hessianPass  = train.NewScatterTask("logistic.hessian", hessianRun[float32], hessianRun[float64])
+)
+
+func gradientRun[T kernel.Float](src block.Source[T], w []float64) func(block.Run[T]) sums {
+	p := newProblem(src, 0, 1)
+	return func(run block.Run[T]) sums { return p.run(run, w, nil, nil) }
+}
+
+func hessianRun[T kernel.Float](src block.Source[T], w []float64) func(run block.Run[T], s, _ []float64) sums {
+	p := newProblem(src, 0, 1)
+	return func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s, nil) }
+}
+
 // penalised returns the number of weights of a vector without the bias.
 func (p *problem[T]) penalised() int { return p.src.Spec().Width() }
 
@@ -109,7 +126,7 @@ func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
 		return err
 	}
 	part := func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s, nil) }
-	err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
+	err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
 	at.hessian = m.Data
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/truncated"
@@ -134,7 +135,11 @@ func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) e
 		err = p.scatter(ctx, pt, h, at)
 	} else {
 		part := func(run block.Run[T]) runSums { return p.run(run, pt, nil) }
-		err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
+		if p.loss.squared() { // rows of others have states
+			err = passes.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
+		} else {
+			err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
+		}
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -144,6 +149,22 @@ func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) e
 	}
 	p.objectives(pt.w, at)
 	return err
+}
+
+// The passes of the squared hinge at a point.
+var (
+	sumsPass    = passes.NewPerRun("svm.sums", sumsRun[float32], sumsRun[float64])
+	hessianPass = train.NewScatterTask("svm.hessian", hessianRun[float32], hessianRun[float64])
+)
+
+func sumsRun[T kernel.Float](src block.Source[T], pt point) func(block.Run[T]) runSums {
+	p := newProblem(src, Options{})
+	return func(run block.Run[T]) runSums { return p.run(run, pt, nil) }
+}
+
+func hessianRun[T kernel.Float](src block.Source[T], pt point) func(run block.Run[T], s, _ []float64) runSums {
+	p := newProblem(src, Options{})
+	return func(run block.Run[T], s, _ []float64) runSums { return p.run(run, pt, s) }
 }
 
 // scatter computes the sums at a point and updates h to it. It needs only the rows that are free at one of the two
@@ -159,7 +180,12 @@ func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums
 	}
 	pt.other = h.w
 	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, pt, s) }
-	if err := train.Scatter(ctx, m, p.src, p.workers, part, at.add); err != nil {
+	if p.loss.squared() {
+		err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
+	} else {
+		err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
+	}
+	if err != nil {
 		return err
 	}
 	for k := range m.Data {

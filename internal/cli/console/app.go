@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"halfspace/block"
+	"halfspace/dataset"
 	"halfspace/internal/say"
 )
 
@@ -23,6 +25,17 @@ type App struct {
 
 	progress *Progress // that is shown; nil: none
 	hushed   bool      // neither notes nor progress are printed
+
+	// Cluster returns the processes that make passes over the rows of files too. nil: there are none. See block.Remote.
+	Cluster func(Files) (block.Cluster, error)
+}
+
+// Files are files whose rows other processes read too, as blocks of float32 or, if Double is set, of float64.
+type Files struct {
+	Paths   []string
+	Options dataset.Options // Spec is set
+	Rows    int64           // that are kept
+	Double  bool
 }
 
 // notes are what was told, for reports. Trainings of several classes may tell at once.

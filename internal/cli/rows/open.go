@@ -120,6 +120,9 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	if err != nil {
 		return nil, err
 	}
+	if a.Cluster != nil {
+		return distribute(ctx, a, paths, in)
+	}
 	again := func() (*dataset.Input[T], error) {
 		said = true
 		return in, nil
@@ -151,6 +154,29 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 		return nil, err
 	}
 	return &Rows[T]{f, in.Density(), f.Close, again}, nil
+}
+
+// distributed is rows that a cluster reads too.
+type distributed[T kernel.Float] struct {
+	*dataset.Stream[T]
+	cluster block.Cluster
+}
+
+// Remote returns the cluster; see block.Remote.
+func (d distributed[T]) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
+
+// distribute returns rows that a cluster makes passes over. This process reads them only for what the cluster doesn't do.
+func distribute[T kernel.Float](ctx context.Context, a *console.App, paths []string, in *dataset.Input[T]) (*Rows[T], error) {
+	stream, err := in.Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, double := any(T(0)).(float64)
+	cluster, err := a.Cluster(console.Files{Paths: paths, Options: in.Spread(stream.Spec()), Rows: stream.Rows(), Double: double})
+	if err != nil {
+		return nil, err
+	}
+	return New(block.Source[T](distributed[T]{stream, cluster}), nil), nil
 }
 
 // options returns the options on files.

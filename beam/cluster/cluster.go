@@ -1,0 +1,191 @@
+// Package cluster makes passes over rows on Apache Beam.
+//
+// A pass is one pipeline. Its elements are numbers of pieces of the rows. A worker reads the rows of a piece, computes the task
+// and writes the result to a file in a folder that all processes share. The driver, which is the process that trains, reads the
+// files in the order of the pieces. A result depends on its piece alone, so a piece that is computed again changes nothing.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/internal/passes"
+)
+
+// Options say how passes are made.
+type Options struct {
+	Runner  string   // of Beam, such as prism or flink
+	Staging string   // the folder for what processes tell each other: a path, or a URL of a file system of Beam such as gs://bucket/folder
+	Pools   []string // addresses of the workers of Serve; none: Runner starts the workers
+	Workers int      // goroutines of a worker that compute at once; 0: GOMAXPROCS
+}
+
+// Files are what workers read: blocks of float32, or of float64 if Double is set. No files: a task without rows.
+type Files struct {
+	Paths   []string
+	Options dataset.Options
+	Rows    int64 // that are kept
+	Double  bool
+}
+
+// A Cluster makes passes over the rows of files. It is a block.Cluster.
+type Cluster struct {
+	opt    Options
+	files  Files
+	folder *folder
+
+	mu   sync.Mutex
+	made int             // passes so far
+	gone map[string]bool // pools that failed
+}
+
+// New returns a cluster for files. Close removes what it has written to Options.Staging.
+func New(ctx context.Context, opt Options, files Files) (*Cluster, error) {
+	f, err := newFolder(ctx, opt.Staging)
+	if err != nil {
+		return nil, fmt.Errorf("--staging: %w", err)
+	}
+	return &Cluster{opt: opt, files: files, folder: f, gone: map[string]bool{}}, nil
+}
+
+// Close removes the files of the cluster. Nobody uses it any more.
+func (c *Cluster) Close(ctx context.Context) error { return c.folder.remove(ctx, "") }
+
+// An order is what the workers of a pass read first.
+type order struct {
+	Files   Files
+	Pass    []byte // of passes.EncodePass
+	Pieces  [][]int64
+	Workers int
+}
+
+// tries is how often the pieces of a pass are given out, before those without a result end the training.
+const tries = 5
+
+// Pass makes a pass; see block.Cluster. A pass without rows has empty pieces.
+func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
+	c.mu.Lock()
+	c.made++
+	name := fmt.Sprintf("pass-%06d", c.made)
+	c.mu.Unlock()
+	pass, err := passes.EncodePass(p)
+	if err != nil {
+		return err
+	}
+	text, err := passes.Encode(order{c.files, pass, p.Pieces, c.opt.Workers})
+	if err != nil {
+		return err
+	}
+	if err := c.folder.write(ctx, name+"/order", text); err != nil {
+		return err
+	}
+	results, err := c.compute(ctx, name, len(p.Pieces))
+	if err != nil {
+		return err
+	}
+	for i := range results {
+		r, err := passes.DecodeResult(p, results[i])
+		if err == nil {
+			err = merge(r)
+		}
+		if err != nil {
+			return err
+		}
+		results[i] = nil
+	}
+	return c.folder.remove(ctx, name)
+}
+
+// compute returns the results of all pieces of a pass.
+func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byte, error) {
+	results := make([][]byte, pieces)
+	missing := make([]int64, pieces)
+	for i := range missing {
+		missing[i] = int64(i)
+	}
+	var failed error
+	for range tries {
+		failed = c.run(ctx, name, missing, pieces)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var left []int64
+		for _, i := range missing {
+			r, err := c.folder.result(ctx, name, i)
+			switch {
+			case errors.As(err, new(wrong)):
+				return nil, err // each try would have the same error
+			case err != nil:
+				left = append(left, i)
+			}
+			results[i] = r
+		}
+		if missing = left; len(missing) == 0 {
+			return results, nil
+		}
+	}
+	if failed == nil {
+		failed = errors.New("the runner says that the pipeline is done: do all workers and this process see the same folder --staging?")
+	}
+	return nil, fmt.Errorf("%d of %d pieces of a pass have no result after %d tries: %w", len(missing), pieces, tries, failed)
+}
+
+// run runs the pipeline of some pieces, or one on each pool at the same time. Pools that fail get no more pieces, unless all do.
+func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all int) error {
+	if len(c.opt.Pools) == 0 {
+		return runPipeline(ctx, c.opt.Runner, c.folder.path(name), pieces)
+	}
+	pools := c.alive()
+	shares := make([][]int64, len(pools))
+	for _, i := range pieces { // the same pool gets the same piece in each pass, and has its rows already
+		at := int(i) * len(pools) / all
+		shares[at] = append(shares[at], i)
+	}
+	errs := make([]error, len(pools))
+	var wait sync.WaitGroup
+	for k, pool := range pools {
+		if len(shares[k]) == 0 {
+			continue
+		}
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			errs[k] = runOnPool(ctx, pool, c.folder.path(name), shares[k])
+		}()
+	}
+	wait.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, err := range errs {
+		if err != nil {
+			c.gone[pools[k]] = true
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// alive returns the pools that have not failed, or all if each has.
+func (c *Cluster) alive() (pools []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.opt.Pools {
+		if !c.gone[p] {
+			pools = append(pools, p)
+		}
+	}
+	if len(pools) == 0 {
+		clear(c.gone)
+		return c.opt.Pools
+	}
+	return pools
+}
+
+// List returns the items of a list that is typed with commas.
+func List(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}

@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+)
+
+// A folder is where the processes of a training leave files for each other. Each training has a folder of its own.
+type folder struct{ root string }
+
+// newFolder makes a folder in another one, which may be "" for that of temporary files.
+func newFolder(ctx context.Context, in string) (*folder, error) {
+	if in == "" {
+		in = os.TempDir()
+	}
+	if !remote(in) {
+		if err := os.MkdirAll(in, 0o777); err != nil {
+			return nil, err
+		}
+		root, err := os.MkdirTemp(in, "halfspace-beam-")
+		if err == nil {
+			root, err = filepath.Abs(root)
+		}
+		return &folder{root}, err
+	}
+	if _, err := filesystem.New(ctx, in); err != nil {
+		return nil, err
+	}
+	return &folder{strings.TrimSuffix(in, "/") + "/halfspace-beam-" + strings.ToLower(rand.Text())}, nil
+}
+
+// remote tells whether a path is a URL.
+func remote(path string) bool { return strings.Contains(path, "://") }
+
+// path returns the path of a file of the folder.
+func (f *folder) path(name string) string { return f.root + "/" + name }
+
+// write writes a file, which appears whole or not at all.
+func (f *folder) write(ctx context.Context, name string, text []byte) error {
+	return writeFile(ctx, f.path(name), text)
+}
+
+func writeFile(ctx context.Context, path string, text []byte) (err error) {
+	if remote(path) { // an object appears when it is closed
+		fs, err := filesystem.New(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer fs.Close()
+		w, err := fs.OpenWrite(ctx, path)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return errors.Join(err, w.Close())
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	w, err := os.CreateTemp(filepath.Dir(path), "new-")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	if err = errors.Join(err, w.Close()); err == nil {
+		err = os.Rename(w.Name(), path)
+	}
+	if err != nil {
+		os.Remove(w.Name())
+	}
+	return err
+}
+
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	if !remote(path) {
+		return os.ReadFile(path)
+	}
+	fs, err := filesystem.New(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close()
+	r, err := fs.OpenRead(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// remove removes a file or a folder, "" for all.
+func (f *folder) remove(ctx context.Context, name string) error {
+	if !remote(f.root) {
+		return os.RemoveAll(f.path(name))
+	}
+	fs, err := filesystem.New(ctx, f.root)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	remover, ok := fs.(filesystem.Remover)
+	if !ok {
+		return nil
+	}
+	all, err := fs.List(ctx, strings.TrimSuffix(f.path(name), "/")+"/*")
+	for _, path := range all {
+		err = errors.Join(err, remover.Remove(ctx, path))
+	}
+	return err
+}
+
+// A result file is the SHA-256 of the rest, the name of the file, a line feed, and either "ok" and the bytes of the result, or
+// "no" and the text of an error. So a file that is damaged, or of another pass, is as good as none.
+
+// wrong is an error of a task that any process would have.
+type wrong struct{ error }
+
+// resultName returns the name of the result of a piece in the folder of its pass.
+func resultName(piece int64) string { return fmt.Sprintf("piece-%06d", piece) }
+
+// writeResult writes the result of a piece to the folder of a pass, or the error that each process would have.
+func writeResult(ctx context.Context, pass string, piece int64, result []byte, failed error) error {
+	path := pass + "/" + resultName(piece)
+	text := []byte(path + "\nok")
+	if failed != nil {
+		text, result = []byte(path+"\nno"), []byte(failed.Error())
+	}
+	text = append(text, result...)
+	sum := sha256.Sum256(text)
+	return writeFile(ctx, path, append(sum[:], text...))
+}
+
+// result returns the result of a piece. It is a wrong if the task has an error.
+func (f *folder) result(ctx context.Context, pass string, piece int64) ([]byte, error) {
+	path := f.path(pass) + "/" + resultName(piece)
+	text, err := readFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	head := []byte(path + "\n")
+	if len(text) < sha256.Size+len(head)+2 || !bytes.HasPrefix(text[sha256.Size:], head) ||
+		sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
+		return nil, fmt.Errorf("%s is damaged", path)
+	}
+	text = text[sha256.Size+len(head):]
+	if string(text[:2]) == "no" {
+		return nil, wrong{errors.New(string(text[2:]))}
+	}
+	return text[2:], nil
+}

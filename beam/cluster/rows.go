@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/internal/memory"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+// computePiece computes a piece of the pass in a folder, and writes its result there.
+func computePiece(ctx context.Context, folder string, piece int64) error {
+	o, p, err := orders.get(ctx, folder)
+	if err != nil {
+		return err
+	}
+	if piece < 0 || piece >= int64(len(o.Pieces)) {
+		return fmt.Errorf("%s: there is no piece %d", folder, piece)
+	}
+	var rows any
+	switch runs := o.Pieces[piece]; {
+	case len(runs) == 0:
+	case o.Files.Double:
+		rows, err = rowsOf(ctx, &tables64, o, runs)
+	default:
+		rows, err = rowsOf(ctx, &tables32, o, runs)
+	}
+	var result []byte
+	if err == nil {
+		result, err = passes.Run(ctx, p, rows, int(piece), o.Workers)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	return writeResult(ctx, folder, piece, result, err)
+}
+
+// orders keeps the order of the last pass.
+var orders lastOrder
+
+type lastOrder struct {
+	mu     sync.Mutex
+	folder string
+	order  *order
+	pass   block.Pass
+}
+
+func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.folder == folder {
+		return l.order, l.pass, nil
+	}
+	text, err := readFile(ctx, folder+"/order")
+	if err != nil {
+		return nil, block.Pass{}, err
+	}
+	o := new(order)
+	if err := passes.Decode(text, o); err != nil {
+		return nil, block.Pass{}, fmt.Errorf("%s: %w", folder, err)
+	}
+	pass, err := passes.DecodePass(o.Pass)
+	if err != nil {
+		return nil, pass, err
+	}
+	l.folder, l.order, l.pass = folder, o, pass
+	return o, pass, nil
+}
+
+// tables32 and tables64 are the rows that this process keeps.
+var (
+	tables32 table[float32]
+	tables64 table[float64]
+)
+
+// A table keeps decoded runs of the files that were asked for last.
+type table[T kernel.Float] struct {
+	mu    sync.Mutex
+	key   string
+	in    *dataset.Input[T]
+	runs  map[int64]*kept[T]
+	bytes int64
+	clock int64
+}
+
+type kept[T kernel.Float] struct {
+	rows *block.Block[T]
+	used int64 // by the clock of the table
+}
+
+// rowsOf returns the rows of some runs as a source, whose rows are numbered from 0. Each block is a run.
+func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, runs []int64) (block.Source[T], error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.open(ctx, &o.Files, o.Workers); err != nil {
+		return nil, err
+	}
+	t.clock++
+	for i := 0; i < len(runs); {
+		if k := t.runs[runs[i]]; k != nil {
+			k.used = t.clock
+			i++
+			continue
+		}
+		n := 1 // missing runs that follow each other
+		for i+n < len(runs) && runs[i+n] == runs[i]+int64(n) && t.runs[runs[i+n]] == nil {
+			n++
+		}
+		if err := t.load(ctx, runs[i], runs[i]+int64(n), o.Files.Rows); err != nil {
+			return nil, err
+		}
+	}
+	blocks := make([]*block.Block[T], len(runs))
+	for i, run := range runs {
+		b := *t.runs[run].rows
+		b.First = int64(i) * block.RunRows
+		blocks[i] = &b
+	}
+	t.shrink()
+	return block.Trust(block.Source[T](block.NewData(o.Files.Options.Spec, blocks))), nil
+}
+
+// open opens files, unless they are open.
+func (t *table[T]) open(ctx context.Context, f *Files, workers int) error {
+	key, err := passes.Encode(*f)
+	if err != nil || t.key == string(key) {
+		return err
+	}
+	opt := f.Options
+	opt.Workers = workers
+	if t.in, err = dataset.Open[T](ctx, f.Paths, opt); err != nil {
+		return err
+	}
+	t.key, t.runs, t.bytes = string(key), map[int64]*kept[T]{}, 0
+	return nil
+}
+
+// load decodes runs first to last.
+func (t *table[T]) load(ctx context.Context, first, last, rows int64) error {
+	blocks, err := t.in.LoadRange(ctx, first*block.RunRows, min(rows, last*block.RunRows), rows)
+	if err != nil {
+		return err
+	}
+	for i, b := range blocks {
+		t.runs[first+int64(i)] = &kept[T]{b, t.clock}
+		t.bytes += t.in.Bytes(int64(b.Len()), b.W != nil)
+	}
+	return nil
+}
+
+// shrink forgets the runs that were not used for longest, if all take more than half of the memory.
+func (t *table[T]) shrink() {
+	for limit := memory.Available() / 2; t.bytes > limit; {
+		oldest, at := t.clock, int64(-1)
+		for run, k := range t.runs {
+			if k.used < oldest {
+				oldest, at = k.used, run
+			}
+		}
+		if at < 0 {
+			return
+		}
+		b := t.runs[at].rows
+		t.bytes -= t.in.Bytes(int64(b.Len()), b.W != nil)
+		delete(t.runs, at)
+	}
+}

@@ -1,0 +1,136 @@
+// Halfspace-beam trains and applies the models of halfspace on Apache Beam. See docs/distributed.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"halfspace/beam/cluster"
+	"halfspace/block"
+	"halfspace/internal/cli"
+	"halfspace/internal/cli/console"
+)
+
+const help = `Halfspace-beam makes the passes of halfspace over rows on Apache Beam.
+
+Usage:
+  halfspace-beam train DATA... --label COLUMN --out m.json [options] [Beam's flags]
+  halfspace-beam eval --model m.json DATA... [options] [Beam's flags]
+  halfspace-beam predict --model m.json DATA... --out FOLDER [options] [Beam's flags]
+  halfspace-beam worker --port PORT      works for a runner on this host
+  halfspace-beam prism --port PORT       is a runner for one host
+
+The options of train, eval and predict are those of halfspace. The model is the
+same, byte for byte. predict writes a file for each file of DATA.
+
+Beam's flags, some of them:
+  --runner NAME            prism, in this process (default), or universal, flink,
+                           spark, dataflow
+  --endpoint HOST:PORT     of the runner
+  --pools HOST:PORT,...    workers that were started by halfspace-beam worker
+  --staging FOLDER         a folder that all processes share (default that of
+                           temporary files); gs://BUCKET/FOLDER with dataflow
+`
+
+var (
+	staging = flag.String("staging", "", "Folder that all processes share.")
+	pools   = flag.String("pools", "", "Addresses of workers.")
+	port    = flag.Int("port", 0, "Port to listen at.")
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run runs the command line and returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	beamArgs, rest := split(args)
+	if err := flag.CommandLine.Parse(beamArgs); err != nil {
+		return 2
+	}
+	log.SetupLogging("error", "text")
+	beam.Init() // does not return in a worker that a runner has started
+	if len(rest) == 0 || rest[0] == "--help" || rest[0] == "-h" || rest[0] == "help" {
+		fmt.Fprint(stdout, help)
+		return 0
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	switch rest[0] {
+	case "train", "eval":
+		return onCluster(ctx, rest, stdout, stderr)
+	case "predict":
+		stop()
+		return predict(rest[1:], stdout, stderr)
+	case "worker":
+		err = cluster.Serve(ctx, *port)
+	case "prism":
+		if _, err = prism.CreateJobServer(ctx, prism.Options{Port: *port}); err == nil {
+			<-ctx.Done()
+		}
+	default:
+		fmt.Fprintf(stderr, "halfspace-beam: no verb is called %q: use train, eval, predict, worker or prism\n", rest[0])
+		return 2
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// split parts Beam's flags and those of this program from the other arguments.
+func split(args []string) (beamArgs, rest []string) {
+	for i := 0; i < len(args); i++ {
+		name, _, valued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		f := flag.CommandLine.Lookup(name)
+		if !strings.HasPrefix(args[i], "-") || f == nil {
+			rest = append(rest, args[i])
+			continue
+		}
+		beamArgs = append(beamArgs, args[i])
+		boolean, ok := f.Value.(interface{ IsBoolFlag() bool })
+		if !valued && !(ok && boolean.IsBoolFlag()) && i+1 < len(args) {
+			i++
+			beamArgs = append(beamArgs, args[i])
+		}
+	}
+	return beamArgs, rest
+}
+
+// options returns the options that the flags give.
+func options() cluster.Options {
+	runner := flag.Lookup("runner").Value.String()
+	if runner == "" {
+		runner = "prism"
+	}
+	return cluster.Options{Runner: runner, Staging: *staging, Pools: cluster.List(*pools)}
+}
+
+// onCluster runs a verb of halfspace, with its passes on a cluster.
+func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var made []*cluster.Cluster
+	defer func() {
+		for _, c := range made {
+			if err := c.Close(context.WithoutCancel(ctx)); err != nil {
+				fmt.Fprintf(stderr, "note: %v\n", err)
+			}
+		}
+	}()
+	return cli.MainOn(func(f console.Files) (block.Cluster, error) {
+		c, err := cluster.New(ctx, options(), cluster.Files(f))
+		if err == nil {
+			made = append(made, c)
+		}
+		return c, err
+	}, args, stdout, stderr)
+}

@@ -1,0 +1,258 @@
+package passes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"halfspace/block"
+)
+
+// Values are coded by their types, which both sides know: numbers and lengths in 8 little-endian bytes, floating-point numbers by
+// their bits. So every value stays the same, NaN too. Fields of structures count whether they are exported or not. Functions,
+// channels and interfaces other than errors are not coded: in a structure they become nil.
+
+// Encode returns the bytes of a value.
+func Encode(v any) ([]byte, error) {
+	var e encoder
+	err := e.value(reflect.ValueOf(v))
+	return e.b, err
+}
+
+// Decode sets the value that to points to, of the type that was encoded.
+func Decode(b []byte, to any) error {
+	d := decoder{b: b}
+	d.value(reflect.ValueOf(to).Elem())
+	return d.end()
+}
+
+// An encoder appends values.
+type encoder struct{ b []byte }
+
+func (e *encoder) number(n uint64) { e.b = binary.LittleEndian.AppendUint64(e.b, n) }
+
+func (e *encoder) text(s string) {
+	e.number(uint64(len(s)))
+	e.b = append(e.b, s...)
+}
+
+// value appends a value.
+func (e *encoder) value(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Bool:
+		e.number(map[bool]uint64{true: 1}[v.Bool()])
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		e.number(uint64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		e.number(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		e.number(math.Float64bits(v.Float()))
+	case reflect.String:
+		e.text(v.String())
+	case reflect.Slice:
+		return e.slice(v)
+	case reflect.Array:
+		return e.elements(v)
+	case reflect.Pointer:
+		return e.pointer(v)
+	case reflect.Struct:
+		return e.fields(v)
+	case reflect.Interface:
+		e.error(v)
+	case reflect.Func, reflect.Chan:
+	default:
+		return fmt.Errorf("a %s can't be sent to another process", v.Type())
+	}
+	return nil
+}
+
+// fields appends the fields of a structure. It reads them through their addresses, as reflection reads unexported ones.
+func (e *encoder) fields(v reflect.Value) error {
+	if !v.CanAddr() {
+		copied := reflect.New(v.Type()).Elem()
+		copied.Set(v)
+		v = copied
+	}
+	for i := range v.NumField() {
+		if err := e.value(field(v, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field returns a field of a structure that has an address.
+func field(v reflect.Value, i int) reflect.Value {
+	f := v.Field(i)
+	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
+}
+
+func (e *encoder) pointer(v reflect.Value) error {
+	if v.IsNil() {
+		e.number(0)
+		return nil
+	}
+	e.number(1)
+	return e.value(v.Elem())
+}
+
+// error appends the text of an error. Other interfaces count as nil.
+func (e *encoder) error(v reflect.Value) {
+	if v.Type() != reflect.TypeFor[error]() || v.IsNil() {
+		e.number(0)
+		return
+	}
+	e.number(1)
+	e.text(v.Interface().(error).Error())
+}
+
+// slice appends the length of a slice plus 1, or 0 for nil, and the elements.
+func (e *encoder) slice(v reflect.Value) error {
+	if v.IsNil() {
+		e.number(0)
+		return nil
+	}
+	e.number(uint64(v.Len()) + 1)
+	if v.Type().Elem().Kind() == reflect.Float64 { // most of what there is
+		n := v.Len()
+		e.b = slices.Grow(e.b, 8*n)
+		e.b = append(e.b, block.LittleEndian(unsafe.Slice((*float64)(v.UnsafePointer()), n))...)
+		return nil
+	}
+	return e.elements(v)
+}
+
+func (e *encoder) elements(v reflect.Value) error {
+	for i := range v.Len() {
+		if err := e.value(v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A decoder takes values off the front of b. After the first error it returns zeros.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+var errShort = errors.New("a message of another process is damaged: the programs of the cluster differ")
+
+func (d *decoder) number() uint64 {
+	if len(d.b) < 8 {
+		d.b, d.err = nil, errShort
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(d.b)
+	d.b = d.b[8:]
+	return n
+}
+
+// length takes the length of something whose elements take at least so many bytes each.
+func (d *decoder) length(each int) int {
+	n := d.number()
+	if n > uint64(len(d.b)/max(1, each)) {
+		d.err = errShort
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) text() string {
+	n := d.length(1)
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+// any takes a value of a type.
+func (d *decoder) any(t reflect.Type) (any, error) {
+	v := reflect.New(t).Elem()
+	d.value(v)
+	return v.Interface(), d.err
+}
+
+// end returns an error if bytes are left.
+func (d *decoder) end() error {
+	if d.err == nil && len(d.b) > 0 {
+		d.err = errShort
+	}
+	return d.err
+}
+
+// value takes a value to v, which can be set.
+func (d *decoder) value(v reflect.Value) {
+	if d.err != nil {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(d.number() != 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(int64(d.number()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(d.number())
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(math.Float64frombits(d.number()))
+	case reflect.String:
+		v.SetString(d.text())
+	case reflect.Slice:
+		d.slice(v)
+	case reflect.Array:
+		for i := range v.Len() {
+			d.value(v.Index(i))
+		}
+	case reflect.Pointer:
+		if d.number() != 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			d.value(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			d.value(field(v, i))
+		}
+	case reflect.Interface:
+		if d.number() != 0 {
+			text := d.text()
+			if v.Type() == reflect.TypeFor[error]() {
+				v.Set(reflect.ValueOf(sent(text)))
+			}
+		}
+	}
+}
+
+// sent returns the error of another process that has this text.
+func sent(text string) error {
+	if text == block.ErrNoLabels.Error() {
+		return block.ErrNoLabels
+	}
+	return errors.New(text)
+}
+
+// slice takes a slice. Elements take at least one byte each, or a length that no message has could be believed.
+func (d *decoder) slice(v reflect.Value) {
+	n := d.number()
+	if n == 0 {
+		return
+	}
+	n--
+	if n > uint64(len(d.b)) {
+		d.err = errShort
+		return
+	}
+	if v.Type().Elem().Kind() == reflect.Float64 && n > uint64(len(d.b)/8) {
+		d.err = errShort
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), int(n), int(n)))
+	for i := range int(n) {
+		if d.value(v.Index(i)); d.err != nil {
+			return
+		}
+	}
+}

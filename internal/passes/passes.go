@@ -1,0 +1,148 @@
+// Package passes gives passes over rows names, so that other processes can make them.
+//
+// A pass is a task on pieces of the rows. Each piece is some runs of 4,096 rows. A task is a pure function of the rows of its
+// piece and of its arguments. So a piece may be computed anywhere, and more than once, and its result is the same. Results are
+// merged in the order of the pieces, as the sums of a single process are.
+//
+// Reduce and Each make a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Run is what a
+// process of a cluster calls. Encode and Decode turn arguments and results into bytes.
+package passes
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A Task computes a result of type R from the rows of a piece and arguments of type A.
+type Task[T kernel.Float, A, R any] struct {
+	name string
+	do   func(ctx context.Context, piece Piece[T], args A) (R, error)
+}
+
+// A Piece is the rows that a task gets, and which piece of the pass they are.
+type Piece[T kernel.Float] struct {
+	block.Source[T] // numbered from 0; each block is a run
+	Number          int
+	Workers         int // goroutines that may compute at once
+}
+
+// A task is a Task of any types.
+type task interface {
+	args() reflect.Type
+	result() reflect.Type
+	run(ctx context.Context, piece any, number, workers int, args any) (any, error)
+}
+
+var (
+	tasks = map[string]task{}
+	views = map[string]view{}
+)
+
+func (t *Task[T, A, R]) args() reflect.Type   { return reflect.TypeFor[A]() }
+func (t *Task[T, A, R]) result() reflect.Type { return reflect.TypeFor[R]() }
+
+func (t *Task[T, A, R]) run(ctx context.Context, rows any, number, workers int, args any) (any, error) {
+	src, ok := rows.(block.Source[T])
+	if !ok {
+		return nil, fmt.Errorf("the task %s takes rows of %T: the programs of the cluster differ", t.name, T(0))
+	}
+	return t.do(ctx, Piece[T]{src, number, workers}, args.(A))
+}
+
+// New names a task. It is called as the program starts: every process of a cluster has the same tasks. Of each task there is one
+// for float32 and one for float64.
+func New[T kernel.Float, A, R any](name string, do func(ctx context.Context, piece Piece[T], args A) (R, error)) *Task[T, A, R] {
+	t := &Task[T, A, R]{fmt.Sprintf("%s/%T", name, T(0)), do}
+	if tasks[t.name] != nil {
+		panic("passes: two tasks of one name")
+	}
+	tasks[t.name] = t
+	return t
+}
+
+// Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
+func Each[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], t *Task[T, A, R], args A, pieces [][]int64, merge func(R) error) error {
+	cluster, views := block.RemoteOf(src)
+	if cluster == nil {
+		return fmt.Errorf("no cluster has these rows")
+	}
+	return cluster.Pass(ctx, block.Pass{Task: t.name, Args: args, Views: views, Pieces: pieces}, func(r any) error {
+		if r, ok := r.(R); ok {
+			return merge(r)
+		}
+		return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ", t.name, r)
+	})
+}
+
+// A PerRun is a task for float32 and for float64 whose result is a list, with an element for each run of a piece.
+type PerRun[A, R any] struct {
+	task32 *Task[float32, A, []R]
+	task64 *Task[float64, A, []R]
+}
+
+// NewPerRun names a task by what it computes of a run. The functions get the source of the runs: it says what their columns are.
+func NewPerRun[A, R any](name string, of32 func(block.Source[float32], A) func(block.Run[float32]) R,
+	of64 func(block.Source[float64], A) func(block.Run[float64]) R) *PerRun[A, R] {
+	return &PerRun[A, R]{New(name, perRun(of32)), New(name, perRun(of64))}
+}
+
+// perRun returns a task that computes part for each run of a piece.
+func perRun[T kernel.Float, A, R any](of func(block.Source[T], A) func(block.Run[T]) R) func(context.Context, Piece[T], A) ([]R, error) {
+	return func(ctx context.Context, piece Piece[T], args A) (results []R, err error) {
+		err = block.ReduceRuns(ctx, piece.Source, piece.Workers, of(piece.Source, args), func(r R) { results = append(results, r) })
+		return results, err
+	}
+}
+
+// Reduce is block.ReduceRuns, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run.
+func Reduce[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], workers int, t *PerRun[A, R], args A,
+	part func(block.Run[T]) R, merge func(R)) error {
+	if cluster, _ := block.RemoteOf(src); cluster == nil {
+		return block.ReduceRuns(ctx, src, workers, part, merge)
+	}
+	task, ok := any(t.task32).(*Task[T, A, []R])
+	if !ok {
+		task = any(t.task64).(*Task[T, A, []R])
+	}
+	return Each(ctx, src, task, args, Consecutive(src.Rows()), func(results []R) error {
+		for _, r := range results {
+			merge(r)
+		}
+		return nil
+	})
+}
+
+// mostPieces is the most pieces of a Reduce. They are many enough that the last one to come is a small share.
+const mostPieces = 256
+
+// Consecutive cuts the runs of so many rows into pieces of runs that follow each other.
+func Consecutive(rows int64) (pieces [][]int64) {
+	runs := (rows + block.RunRows - 1) / block.RunRows
+	each := max(1, (runs+mostPieces-1)/mostPieces)
+	for first := int64(0); first < runs; first += each {
+		var piece []int64
+		for run := first; run < min(runs, first+each); run++ {
+			piece = append(piece, run)
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces
+}
+
+// fingerprintPass is the pass of Fingerprint.
+var fingerprintPass = NewPerRun("block.fingerprint", hasher[float32], hasher[float64])
+
+func hasher[T kernel.Float](block.Source[T], struct{}) func(block.Run[T]) uint64 {
+	return block.HashRun[T]
+}
+
+// Fingerprint is block.Fingerprint, on the cluster of src if there is one.
+func Fingerprint[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (string, error) {
+	all := block.NewPrint(src.Spec().Cols())
+	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashRun[T], all.Add)
+	return all.String(), err
+}

@@ -1,0 +1,123 @@
+package passes
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"halfspace/block"
+	"halfspace/kernel"
+)
+
+// A view makes a changed source of another one.
+type view struct {
+	args reflect.Type
+	of   func(src any, args any, workers int) (any, error)
+}
+
+// NewView names a change of rows, as New does a task. There is one for float32 and one for float64.
+func NewView[T, U kernel.Float, A any](name string, of func(src block.Source[T], args A, workers int) block.Source[U]) {
+	name = fmt.Sprintf("%s/%T", name, T(0))
+	if views[name].of != nil {
+		panic("passes: two views of one name")
+	}
+	views[name] = view{reflect.TypeFor[A](), func(src, args any, workers int) (any, error) {
+		rows, ok := src.(block.Source[T])
+		if !ok {
+			return nil, fmt.Errorf("the view %s changes rows of %T: the programs of the cluster differ", name, T(0))
+		}
+		return block.Trust(of(rows, args.(A), workers)), nil
+	}}
+}
+
+// Changed returns the cluster of src, and the views of its rows after one more. It is the method Remote of a source that
+// changes src.
+func Changed[T kernel.Float](src block.Source[T], name string, args any) (block.Cluster, []block.View) {
+	cluster, before := block.RemoteOf(src)
+	if cluster == nil {
+		return nil, nil
+	}
+	return cluster, append(before[:len(before):len(before)], block.View{Name: fmt.Sprintf("%s/%T", name, T(0)), Args: args})
+}
+
+// EncodePass returns the bytes of a pass without its pieces.
+func EncodePass(p block.Pass) ([]byte, error) {
+	var e encoder
+	e.text(p.Task)
+	if err := e.value(reflect.ValueOf(p.Args)); err != nil {
+		return nil, err
+	}
+	e.number(uint64(len(p.Views)))
+	for _, v := range p.Views {
+		e.text(v.Name)
+		if err := e.value(reflect.ValueOf(v.Args)); err != nil {
+			return nil, err
+		}
+	}
+	return e.b, nil
+}
+
+// DecodePass is the inverse of EncodePass.
+func DecodePass(b []byte) (p block.Pass, err error) {
+	d := decoder{b: b}
+	p.Task = d.text()
+	t := tasks[p.Task]
+	if t == nil {
+		return p, fmt.Errorf("no task is called %q: the programs of the cluster differ", p.Task)
+	}
+	if p.Args, err = d.any(t.args()); err != nil {
+		return p, err
+	}
+	for range d.length(1) {
+		v := block.View{Name: d.text()}
+		known := views[v.Name]
+		if known.of == nil {
+			return p, fmt.Errorf("no view is called %q: the programs of the cluster differ", v.Name)
+		}
+		if v.Args, err = d.any(known.args); err != nil {
+			return p, err
+		}
+		p.Views = append(p.Views, v)
+	}
+	return p, d.end()
+}
+
+// Run computes a piece of a pass, of a number, from its rows: a block.Source of float32 or float64. It returns the bytes of the
+// result. Up to workers goroutines compute.
+func Run(ctx context.Context, p block.Pass, rows any, number, workers int) ([]byte, error) {
+	t := tasks[p.Task]
+	if t == nil {
+		return nil, fmt.Errorf("no task is called %q: the programs of the cluster differ", p.Task)
+	}
+	var err error
+	for _, v := range p.Views {
+		known := views[v.Name]
+		if known.of == nil {
+			return nil, fmt.Errorf("no view is called %q: the programs of the cluster differ", v.Name)
+		}
+		if rows, err = known.of(rows, v.Args, workers); err != nil {
+			return nil, err
+		}
+	}
+	result, err := t.run(ctx, rows, number, workers, p.Args)
+	if err != nil {
+		return nil, err
+	}
+	var e encoder
+	err = e.value(reflect.ValueOf(&result).Elem().Elem())
+	return e.b, err
+}
+
+// DecodeResult returns the result of a piece, of the type that the pass's task has.
+func DecodeResult(p block.Pass, b []byte) (any, error) {
+	t := tasks[p.Task]
+	if t == nil {
+		return nil, fmt.Errorf("no task is called %q", p.Task)
+	}
+	d := decoder{b: b}
+	result, err := d.any(t.result())
+	if err != nil {
+		return nil, err
+	}
+	return result, d.end()
+}

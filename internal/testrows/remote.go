@@ -1,0 +1,88 @@
+package testrows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"halfspace/block"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+// A Remote is rows of a program that a pretended cluster makes passes over. Pieces come in a random order and some twice, and
+// all travel as bytes.
+type Remote[T kernel.Float] struct {
+	block.Source[T]
+	cluster *cluster[T]
+}
+
+// NewRemote returns the rows of d as a source that isn't in memory.
+func NewRemote[T kernel.Float](d *block.Data[T], seed uint64) *Remote[T] {
+	c := &cluster[T]{Tasks: map[string]int{}, spec: d, rng: rand.New(rand.NewPCG(seed, 1))}
+	for b, err := range d.Blocks(context.Background()) {
+		if err != nil {
+			panic("testrows: " + err.Error())
+		}
+		for lo := 0; lo < b.Len(); lo += block.RunRows {
+			c.runs = append(c.runs, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
+		}
+	}
+	return &Remote[T]{Stream[T]{d}, c}
+}
+
+// Remote returns the cluster; see block.Remote.
+func (r *Remote[T]) Remote() (block.Cluster, []block.View) { return r.cluster, nil }
+
+// Tasks returns how often each task was asked for, by its name.
+func (r *Remote[T]) Tasks() map[string]int { return r.cluster.Tasks }
+
+type cluster[T kernel.Float] struct {
+	Tasks map[string]int
+	spec  block.Source[T]
+	runs  []*block.Block[T]
+	rng   *rand.Rand
+}
+
+// Pass makes a pass; see block.Cluster.
+func (c *cluster[T]) Pass(ctx context.Context, p block.Pass, merge func(any) error) error {
+	c.Tasks[p.Task]++
+	coded, err := passes.EncodePass(p)
+	if err != nil {
+		return err
+	}
+	results := make([][]byte, len(p.Pieces))
+	order := c.rng.Perm(len(p.Pieces))
+	for _, i := range append(order, order[:(len(order)+2)/3]...) {
+		pass, err := passes.DecodePass(coded)
+		if err != nil {
+			return err
+		}
+		var blocks []*block.Block[T]
+		for k, run := range p.Pieces[i] {
+			b := *c.runs[run]
+			b.First = int64(k) * block.RunRows
+			blocks = append(blocks, &b)
+		}
+		rows := block.Trust(block.Source[T](block.NewData(c.spec.Spec(), blocks)))
+		r, err := passes.Run(ctx, pass, rows, i, 1+i%3)
+		if err != nil {
+			return err
+		}
+		if results[i] != nil && !bytes.Equal(results[i], r) {
+			return errors.New("a piece has another result when it is computed again")
+		}
+		results[i] = r
+	}
+	for _, b := range results {
+		r, err := passes.DecodeResult(p, b)
+		if err == nil {
+			err = merge(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
