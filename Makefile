@@ -38,7 +38,7 @@ test: ## everything
 unit:
 	has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; \
-	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -timeout 30m -skip 'TestSystems|TestCounts|TestHTMLReport' ./...
+	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -timeout 30m -skip 'TestSystems|TestCounts|TestHTMLReport|TestPageFaults' ./...
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
@@ -80,7 +80,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./scripts/need.sh chromium chromium "reports in a browser" || test $$? = 3
-	$(TEST) -count=1 -run TestHTMLReport ./internal/cli
+	$(TEST) -count=1 -run 'TestHTMLReport|TestPageFaults' ./internal/cli ./internal/browsertest
 
 worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too
 	for arch in s390x ppc64le riscv64; do \

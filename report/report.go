@@ -40,10 +40,10 @@ const style = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin
 	`main{max-width:1180px;margin:auto;padding:1rem}h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}` +
 	`.lead{font-size:1.1rem;margin-top:0}nav a{margin-right:1rem;display:inline-block;padding:.3rem 0}a{color:#0b5cad}a:focus-visible,[tabindex]:focus-visible{outline:3px solid #d55e00;outline-offset:2px}` +
 	`table{border-collapse:collapse}h3{font-size:1rem;margin:1.2rem 0 .2rem}th,td{padding:.25rem .8rem .25rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #d8dee4}` +
-	`.n td,.n thead th:not(:first-child){text-align:right;font-variant-numeric:tabular-nums}.facts th{font-weight:600;white-space:nowrap}.facts td{overflow-wrap:anywhere}.wide{overflow-x:auto}` +
-	`pre{padding:.8rem;background:#f3f5f7;white-space:pre-wrap;overflow-wrap:anywhere}.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,500px),1fr));gap:1rem;align-items:start}` +
-	`figure{margin:0}svg{max-width:100%;height:auto;display:block}@media print{nav{display:none}section,figure{break-inside:avoid}}` +
-	`@media screen and (prefers-color-scheme:dark){body{background:#0d1117;color:#f0f6fc}a{color:#7cc4f5}th,td{border-color:#30363d}pre{background:#161b22}}`
+	`.n td,.n thead th:not(:first-child){text-align:right;font-variant-numeric:tabular-nums}.n td,.n tbody th{white-space:nowrap}.facts th{font-weight:600}.facts td{overflow-wrap:anywhere}@media(min-width:600px){.facts th{white-space:nowrap}}@media(max-width:599px){.facts th{overflow-wrap:anywhere;width:34%}}.wide{--paper:#fff;overflow-x:auto;background:linear-gradient(var(--paper),var(--paper)) 100%/2rem 100% no-repeat local,linear-gradient(270deg,#8886,transparent) 100%/1rem 100% no-repeat scroll}` +
+	`pre{padding:.8rem;background:#f3f5f7;white-space:pre-wrap;overflow-wrap:anywhere}.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,360px),1fr));gap:1rem;align-items:start}` +
+	`figure{margin:0}figcaption{font-size:.85rem;padding:0 1rem}svg{max-width:100%;height:auto;display:block}@media print{nav{display:none}.wide{overflow:visible;background:none}.n td{white-space:normal}.figures{grid-template-columns:1fr 1fr}h2,h3{break-after:avoid}figure,tr,pre{break-inside:avoid}}` +
+	`@media screen and (prefers-color-scheme:dark){body{background:#0d1117;color:#f0f6fc}a{color:#7cc4f5}.wide{--paper:#0d1117}th,td{border-color:#30363d}pre{background:#161b22}}`
 
 // HTML returns the page.
 func (p *Page) HTML() string {
@@ -94,11 +94,30 @@ func (section *Section) write(s *strings.Builder, number int) {
 	if len(section.Figures) > 0 {
 		s.WriteString("<div class=\"figures\">\n")
 		for i, f := range section.Figures {
-			fmt.Fprintf(s, "<figure>\n%s</figure>\n", f.Inline(fmt.Sprintf("f%dx%d", number, i+1)))
+			writeFigure(s, f, fmt.Sprintf("f%dx%d", number, i+1))
 		}
 		s.WriteString("</div>\n")
 	}
 	s.WriteString("</section>\n")
+}
+
+// writeFigure writes a picture as large as a phone shows it, so that its letters stay legible. What is below its title is a
+// caption, which takes as many lines as it needs.
+func writeFigure(s *strings.Builder, f *plot.Figure, id string) {
+	const width, height, square = 400, 320, 440
+	small := *f
+	small.Subtitle, small.Width = "", width
+	switch {
+	case f.Square:
+		small.Height = square
+	case f.Height == 0:
+		small.Height = height
+	}
+	fmt.Fprintf(s, "<figure>\n%s", small.Inline(id))
+	if f.Subtitle != "" {
+		fmt.Fprintf(s, "<figcaption>%s</figcaption>\n", text(f.Subtitle))
+	}
+	s.WriteString("</figure>\n")
 }
 
 func (t *Table) write(s *strings.Builder, id string) {

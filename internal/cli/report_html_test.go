@@ -3,10 +3,11 @@ package cli
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"halfspace/internal/browsertest"
 )
 
 // TestHTMLReport: reports name what was asked and what came out, and hostile names of columns and classes are escaped. The
@@ -51,7 +52,7 @@ func TestHTMLReport(t *testing.T) {
 	succeed(t, "eval", "--model", "p.json", iris, "--report", "three.html")
 	hasAll(t, "three.html", "150 rows of 3 classes", "class virginica")
 	succeed(t, "eval", "--model", "h.json", "--model", "h.json", "it's.csv", "--report", "two.html")
-	hasAll(t, "two.html", "Evaluation of 2 models", ">Hard rows of h.json<")
+	hasAll(t, "two.html", "Evaluation of 2 models", "Side by side", "always ", ">Hard rows of h.json<")
 	if status, _, stderr := command("eval", "--model", "g.json", cancer, "--report", "eval.txt"); status != exitUsage || !strings.Contains(stderr, ".html") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
@@ -61,7 +62,20 @@ func TestHTMLReport(t *testing.T) {
 	hasAll(t, "no.html", "No plane separates", "is zero, exactly")
 	succeed(t, "online", cancer, "--label", "diagnosis", "--out", "o.json", "--report", "online.html")
 	hasAll(t, "online.html", "Mistakes so far", "Each row was predicted")
-	browse(t, "online.html", "check.html", "hostile.html", "eval.html", "pocket.html")
+	if testing.Short() {
+		return
+	}
+	browser := browsertest.Start(t)
+	for _, page := range []string{"online.html", "check.html", "no.html", "hostile.html", "eval.html", "two.html", "three.html", "pocket.html", "grid.html", "svm.html"} {
+		for _, look := range []browsertest.Look{{Width: 400}, {Width: 1400, Dark: true}} {
+			for _, fault := range browser.Faults(page, look) {
+				t.Errorf("%s, %+v: %s", page, look, fault)
+			}
+		}
+		if pdf := browser.Print(); !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+			t.Errorf("%s: what is printed has %d bytes, and is no PDF", page, len(pdf))
+		}
+	}
 }
 
 func hasAll(t *testing.T, path string, want ...string) {
@@ -74,37 +88,5 @@ func hasAll(t *testing.T, path string, want ...string) {
 	}
 	if strings.Contains(page, "<i>") || strings.Contains(page, "<b>") {
 		t.Errorf("%s has a name that isn't escaped", path)
-	}
-}
-
-// browse shows pages in a browser, if there is one. It fails if the console has a message. The pages forbid every request, so
-// that each would be one.
-func browse(t *testing.T, pages ...string) {
-	t.Helper()
-	browser, err := exec.LookPath("chromium")
-	if err != nil || testing.Short() {
-		t.Log("SKIPPED: no chromium, or a short run")
-		return
-	}
-	for _, page := range pages {
-		path, err := filepath.Abs(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--enable-logging=stderr", "--log-level=0",
-			"--user-data-dir="+filepath.Join(t.TempDir(), "profile"), "--dump-dom", "file://"+path)
-		var out, log bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &log
-		if err := cmd.Run(); err != nil {
-			t.Errorf("%s: %v: %s", page, err, log.String())
-		}
-		for line := range strings.Lines(log.String()) {
-			if strings.Contains(line, "CONSOLE") {
-				t.Errorf("%s: %s", page, line)
-			}
-		}
-		if !strings.Contains(out.String(), "</svg>") || !strings.Contains(out.String(), "</main>") {
-			t.Errorf("%s: the browser made %d bytes of it", page, out.Len())
-		}
 	}
 }

@@ -24,7 +24,7 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *rep
 	if r.PlaneReport != nil && len(r.Features) > 0 {
 		m := &model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}
 		if f := plot.Weights(m, 0); f != nil {
-			f.Title = "Weights of the plane with the largest margin"
+			f.Title, f.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
 			p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
 		}
 	}

@@ -251,8 +251,8 @@ func (r *evalReport) takenFor(class int) string {
 	return fmt.Sprintf("%s (%s)", r.Classes[best], r.amount(class, best))
 }
 
-// compare is the report on several models for people, a line for each.
-func compare(reports []*evalReport, o *evalOptions) []byte {
+// sideBySide is a table of several models, a line for each and one for the baseline.
+func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
 	chosen := o.threshold.kind != ""
 	if chosen {
@@ -278,8 +278,13 @@ func compare(reports []*evalReport, o *evalOptions) []byte {
 		}
 		rows = append(rows, row)
 	}
+	return rows
+}
+
+// compare is the report on several models for people.
+func compare(reports []*evalReport, o *evalOptions) []byte {
 	var s console.Sheet
-	s.Table(rows)
+	s.Table(sideBySide(reports, o))
 	if o.calibration {
 		for _, r := range reports {
 			s.Line("\n%s: how often the class %s came true, by its predicted probability:\n", r.Model, r.Positive)

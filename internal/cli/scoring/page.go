@@ -16,12 +16,14 @@ import (
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *report.Page {
 	first := reports[0]
 	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", say.Plural(first.Rows, "row"), len(first.Classes))}
+	if len(reports) > 1 {
+		p.Title, p.Sections = fmt.Sprintf("Evaluation of %d models", len(reports)), compared(reports, o)
+	}
 	var hashes [][2]string
 	var roc, pr []plot.Curve
 	for i, r := range reports {
 		result := reporting.Result(r.sheet(o))
 		if len(reports) > 1 {
-			p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
 			result.Heading += " of " + r.Model
 		}
 		p.Sections = append(p.Sections, result)
@@ -70,6 +72,12 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	}
 	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
+}
+
+// compared returns the section that compares several models.
+func compared(reports []*evalReport, o *evalOptions) []report.Section {
+	rows := sideBySide(reports, o)
+	return []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 }
 
 // figures returns the calibration and the weights.

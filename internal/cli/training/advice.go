@@ -22,7 +22,7 @@ func (r *Report) advice(o *trainOptions) string {
 		n, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64)
 		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(n, "epoch"), n)
 	case r.Validation != nil && o.learner.Judges && r.Kept != nil && *r.Kept <= r.Updates/2:
-		return fmt.Sprintf("Not converged: of %s, the weights after %s have the fewest errors on the validation. More --epochs would hardly help.",
+		return fmt.Sprintf("Not converged: of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
 			say.Plural(r.Updates, "update"), say.Count(*r.Kept))
 	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
 		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
