@@ -34,7 +34,7 @@ type canvas struct {
 // Sizes in pixels.
 const (
 	usualWidth, usualHeight   = 720, 440
-	narrowWidth, narrowHeight = 520, 380 // on pages, which phones show too
+	narrowWidth, narrowHeight = 460, 360 // on pages, which phones show too
 	letter                    = 6.6      // of a text of 12 pixels, about
 	mostName                  = 30       // letters of a name on an axis
 	titleLine, legendLine     = 24, 20
@@ -49,16 +49,16 @@ func (f *Figure) picture(usualWidth, usualHeight int) *drawing.Picture {
 	c.left, c.right = 20+letter*longest(ticks)+22, width-24
 	lines := f.legend(width)
 	c.top = 20 + titleLine + legendLine*float64(len(lines))
-	if f.Subtitle != "" {
-		c.top += legendLine
-	}
+	below := wrap(f.Subtitle, (width-40)/letter)
+	c.top += legendLine * float64(len(below))
+	height += legendLine * float64(max(0, len(below)-1)+max(0, len(lines)-1)) // they take nothing from the plot
 	c.bottom = height - 52
 	if f.Square {
 		side := min(c.right-c.left, c.bottom-c.top)
 		c.right = c.left + side
 		c.bottom = c.top + side
 	}
-	c.head(f, lines, width)
+	c.head(f, below, lines, width)
 	c.grid(ticks)
 	plot := canvas{x: c.x, y: c.y, left: c.left, right: c.right, top: c.top, bottom: c.bottom}
 	for i := range f.Series {
@@ -122,6 +122,20 @@ func cut(s string, n float64) string {
 	return s
 }
 
+// wrap returns the words of a text in a few lines of at most n letters. What is longer is cut.
+func wrap(s string, n float64) (lines []string) {
+	const most = 4
+	for _, word := range strings.Fields(s) {
+		last := len(lines) - 1
+		if last < 0 || last+1 < most && letters(lines[last]+" "+word) > n {
+			lines = append(lines, cut(word, n))
+		} else {
+			lines[last] = cut(lines[last]+" "+word, n)
+		}
+	}
+	return lines
+}
+
 // text draws a text that begins, ends or has its middle at x.
 func (c *canvas) text(x, y float64, anchor drawing.Anchor, colour drawing.Colour, s string) {
 	c.draw(&drawing.Text{X: x, Y: y, Anchor: anchor, Colour: colour, String: s})
@@ -150,13 +164,13 @@ func (s *Series) label() string { return cut(s.Name, 60) }
 // long returns the length in the legend.
 func (s *Series) long() float64 { return 50 + letter*letters(s.label()) }
 
-// head draws the title and the legend.
-func (c *canvas) head(f *Figure, lines [][]*Series, width float64) {
+// head draws the title, the lines below it and the legend.
+func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float64) {
 	y := 28.0
 	c.draw(&drawing.Text{X: 20, Y: y, Colour: drawing.Ink, Size: 16, Bold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
-	if f.Subtitle != "" {
+	for _, line := range below {
 		y += legendLine
-		c.text(20, y, drawing.Start, drawing.Faint, cut(f.Subtitle, (width-40)/letter))
+		c.text(20, y, drawing.Start, drawing.Faint, line)
 	}
 	for _, line := range lines {
 		y += legendLine
@@ -238,7 +252,7 @@ func longest(ticks []tick) (n float64) {
 }
 
 // barOpacity lets the grid be seen through bars.
-const barOpacity = 0.55
+const barOpacity = 0.8
 
 // series draws a series.
 func (c *canvas) series(s *Series) {

@@ -22,7 +22,7 @@ type Curve struct {
 
 // ROC draws ROC curves of models.
 func ROC(curves ...Curve) *Figure {
-	f := &Figure{Title: "ROC curve", Square: true, Width: 500, Height: 540, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
+	f := &Figure{Title: "ROC curve", Square: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
 		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	for k, c := range curves {
 		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: k % drawing.Series, Dash: k}
@@ -46,7 +46,7 @@ func named(name, what string, v float64) string {
 
 // PrecisionRecall draws precision-recall curves of models.
 func PrecisionRecall(curves ...Curve) *Figure {
-	f := &Figure{Title: "Precision and recall", Square: true, Width: 500, Height: 540, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
+	f := &Figure{Title: "Precision and recall", Square: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
 		Subtitle: "of the positive class, above each threshold"}
 	for k, c := range curves {
 		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: k % drawing.Series, Dash: k}
@@ -62,7 +62,7 @@ func PrecisionRecall(curves ...Curve) *Figure {
 
 // Calibration draws how often the positive class came true, by the predicted probability.
 func Calibration(bins []metrics.Bin) *Figure {
-	f := &Figure{Title: "Calibration", Square: true, Width: 500, Height: 540, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
+	f := &Figure{Title: "Calibration", Square: true, Width: 460, Height: 500, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
 		Subtitle: "with 95 % intervals (Wilson); on the dashed line, predictions are right"}
 	ideal := Series{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}
 	dots, means := Series{Shape: Dots, Name: "rows in ten bins"}, Series{}

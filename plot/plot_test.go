@@ -149,8 +149,17 @@ func TestInside(t *testing.T) {
 	wide := strings.Repeat("W", 200)
 	all["wide"] = &Figure{Title: wide, Subtitle: wide, X: Axis{Name: wide, From: 1e9, To: 1.2e9}, Y: Axis{Name: wide, From: -1e9, To: 1e9}, Series: []Series{{Name: wide, X: []float64{1e9}, Y: []float64{0}}}}
 	all["names"] = &Figure{X: Axis{Name: "x"}, Y: Axis{Names: []string{wide, wide}}, Series: []Series{{Name: wide, Shape: Ranges, X: []float64{1}, Y: []float64{0}, Low: []float64{0}, High: []float64{2}}}}
+	all["many"] = ROC(slices.Repeat([]Curve{{Name: wide, Points: []metrics.Point{{}, {TruePositives: 1, FalsePositives: 1}}}}, 30)...)
+	all["many"].Subtitle = strings.Repeat("many words ", 100)
 	for name, f := range all {
-		m, err := f.picture(usualWidth, usualHeight).Image(Light)
+		const least = 50 // pixels of a plot
+		p := f.picture(usualWidth, usualHeight)
+		if at := slices.IndexFunc(p.Shapes, func(s drawing.Shape) bool { _, ok := s.(*drawing.Clip); return ok }); at < 0 {
+			t.Errorf("%s has no plot", name)
+		} else if b := p.Shapes[at].(*drawing.Clip).Box; min(b.Width, b.Height, b.X, b.Y) < 0 || min(b.Width, b.Height) < least || b.X+b.Width > p.Width || b.Y+b.Height > p.Height {
+			t.Errorf("%s of %g by %g pixels has the plot %v", name, p.Width, p.Height, b)
+		}
+		m, err := p.Image(Light)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"halfspace/internal/chart"
+	"halfspace/internal/drawing"
 )
 
 // results are the times of several tasks on one computer.
@@ -29,7 +30,7 @@ type pair struct {
 	Peer      []float64 `json:"peer_ms"`
 }
 
-var themes = map[string]chart.Theme{"light": chart.Light, "dark": chart.Dark}
+var themes = map[string]drawing.Theme{"light": drawing.Light, "dark": drawing.Dark}
 
 func main() {
 	if len(os.Args) != 3 {
@@ -53,7 +54,7 @@ func run(path, prefix string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	for name, theme := range themes {
-		if err := os.WriteFile(prefix+"-"+name+".svg", []byte(r.bars().Draw(theme)), 0o644); err != nil {
+		if err := os.WriteFile(prefix+"-"+name+".svg", []byte(r.bars().Picture().SVG(theme)), 0o644); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ func (r *results) bars() *chart.Bars {
 		ours, theirs := slices.Max(p.Halfspace), slices.Min(p.Peer)
 		b.Groups = append(b.Groups, chart.Group{Name: p.Task, Bars: []chart.Bar{
 			{Length: ours / longest, Label: duration(ours), Strong: true},
-			{Length: theirs / longest, Label: fmt.Sprintf("%s  (%d times as long)", duration(theirs), int(theirs/ours)), Series: 1},
+			{Length: theirs / longest, Label: fmt.Sprintf("%s  (%d times as long)", duration(theirs), int(theirs/ours)), Colour: drawing.Faint},
 		}})
 	}
 	return b

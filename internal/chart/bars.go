@@ -1,6 +1,11 @@
+// Package chart draws bars and rooflines.
 package chart
 
-import "fmt"
+import (
+	"strings"
+
+	"halfspace/internal/drawing"
+)
 
 // Bars is a picture of horizontal bars in groups.
 type Bars struct {
@@ -20,7 +25,7 @@ type Bar struct {
 	Length float64 // part of the space for bars, up to 1
 	Label  string  // stands behind the bar
 	Strong bool    // the label is bold
-	Series int     // number of the bar's colour
+	Colour drawing.Colour
 }
 
 // The drawing's sizes in pixels.
@@ -34,8 +39,8 @@ const (
 	letter = 8  // of a name, about
 )
 
-// Draw returns the SVG.
-func (b *Bars) Draw(t Theme) string {
+// Picture returns the shapes.
+func (b *Bars) Picture() *drawing.Picture {
 	height, begin, room := top+4+18*len(b.Notes), left, width-left-length
 	for _, g := range b.Groups {
 		height += step(g)
@@ -44,24 +49,35 @@ func (b *Bars) Draw(t Theme) string {
 			room = max(room, (letter-1)*len(bar.Label)+16)
 		}
 	}
-	c := newCanvas(t, begin+length+room, height)
-	c.title(b.Title, b.Subtitle)
+	c := newCanvas(begin+length+room, height, b.Title, b.Subtitle, b.Notes)
 	y := top
 	for _, g := range b.Groups {
-		c.write(begin-12, y+len(g.Bars)*(thick+2)/2+3, "end", c.text, "", g.Name)
+		c.text(&drawing.Text{X: float64(begin - 12), Y: float64(y + len(g.Bars)*(thick+2)/2 + 3), Anchor: drawing.End, Size: 14, Colour: drawing.Ink, String: g.Name})
 		for k, bar := range g.Bars {
-			long, weight := max(2, bar.Length*length), ""
-			if bar.Strong {
-				weight = ` font-weight="600"`
-			}
-			fmt.Fprintf(c, `<rect x="%d" y="%d" width="%.1f" height="%d" rx="2" %s/>`+"\n", begin, y+k*(thick+2), long, thick, c.series[bar.Series%len(c.series)])
-			c.write(begin+int(long)+8, y+k*(thick+2)+14, "start", c.text, weight, bar.Label)
+			long, at := max(2, bar.Length*length), float64(y+k*(thick+2))
+			c.Shapes = append(c.Shapes, &drawing.Box{X: float64(begin), Y: at, Width: long, Height: thick, Paint: drawing.Paint{Colour: bar.Colour}})
+			c.text(&drawing.Text{X: float64(begin) + long + 8, Y: at + 14, Size: 14, Colour: drawing.Ink, Bold: bar.Strong, String: bar.Label})
 		}
 		y += step(g)
 	}
-	c.notes(height, b.Notes)
-	return c.end()
+	return &c.Picture
 }
 
 // step is the height of a group and the space below it.
 func step(g Group) int { return len(g.Bars)*(thick+2) + space }
+
+// A canvas is a picture that is drawn.
+type canvas struct{ drawing.Picture }
+
+// newCanvas begins a picture of that many pixels with the title, the line below it, and the last lines.
+func newCanvas(width, height int, title, subtitle string, notes []string) *canvas {
+	c := &canvas{drawing.Picture{Title: title, Text: strings.Join(append([]string{subtitle}, notes...), ". "), Width: float64(width), Height: float64(height)}}
+	c.text(&drawing.Text{X: 16, Y: 26, Size: 17, Colour: drawing.Ink, Bold: true, String: title})
+	c.text(&drawing.Text{X: 16, Y: 47, Size: 13, Colour: drawing.Faint, String: subtitle})
+	for k, n := range notes {
+		c.text(&drawing.Text{X: 16, Y: float64(height - 12 - 18*(len(notes)-1-k)), Colour: drawing.Faint, String: n})
+	}
+	return c
+}
+
+func (c *canvas) text(t *drawing.Text) { c.Shapes = append(c.Shapes, t) }

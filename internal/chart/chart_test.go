@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"halfspace/internal/drawing"
 )
 
 // elements returns the elements of a picture, and fails unless a parser of XML reads it to its end.
@@ -27,21 +29,31 @@ func elements(t *testing.T, picture string) map[string]int {
 	}
 }
 
-// TestBars: each bar is a rectangle, names are escaped, and every theme draws.
+// TestBars: each bar is a rectangle of its length, and names are escaped.
 func TestBars(t *testing.T) {
 	b := &Bars{Title: "a < b", Subtitle: "&", Notes: []string{"<note>"}, Groups: []Group{
-		{Name: strings.Repeat("long ", 20), Bars: []Bar{{Length: 1, Label: "1"}, {Length: 0, Label: "0", Series: 100}}}, {Name: "none"}}}
-	for name, theme := range map[string]Theme{"light": Light, "dark": Dark, "page": Page} {
-		if found := elements(t, b.Draw(theme)); found["rect"] != 2 || found["text"] != 7 {
-			t.Errorf("%s: %v", name, found)
+		{Name: strings.Repeat("long ", 20), Bars: []Bar{{Length: 1, Label: "1"}, {Length: 0, Label: "0", Colour: 100}}}, {Name: "none"}}}
+	p := b.Picture()
+	if found := elements(t, p.SVG(drawing.Page)); found["rect"] != 2+1 || found["text"] != 7 {
+		t.Error(found)
+	}
+	var widths []float64
+	for _, s := range p.Shapes {
+		if box, ok := s.(*drawing.Box); ok {
+			if widths = append(widths, box.Width); box.X+box.Width > p.Width {
+				t.Errorf("a bar ends at %g of %g", box.X+box.Width, p.Width)
+			}
 		}
+	}
+	if len(widths) != 2 || widths[0] != length || widths[1] != 2 {
+		t.Errorf("bars are %v pixels long", widths)
 	}
 }
 
 // TestRoofline: a computation that reaches a slope, or a peak, lies on its line, and axes hold all points.
 func TestRoofline(t *testing.T) {
 	r := &Roofline{Slopes: []Limit{{"DRAM", 2e10}, {"L1", 2e11}}, Peaks: []Limit{{"FMA", 1e11}}, Points: []Point{{"p", 0.25, 5e9, 0}, {"q", 3000, 1e11, 1}}}
-	if found := elements(t, r.Draw(Page)); found["circle"] != 2 {
+	if found := elements(t, r.Picture().SVG(drawing.Page)); found["circle"] != 2 {
 		t.Errorf("%v", found)
 	}
 	a := r.axes()
@@ -55,5 +67,5 @@ func TestRoofline(t *testing.T) {
 	if p := r.Points[0]; math.Abs(ratio(1, 2e10, p.Intensity, p.Rate)-slope) > 1e-9 {
 		t.Error("a point with the bandwidth of memory isn't on its slope")
 	}
-	elements(t, (&Roofline{}).Draw(Light))
+	elements(t, (&Roofline{}).Picture().SVG(drawing.Light))
 }

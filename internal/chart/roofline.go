@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"halfspace/internal/drawing"
 )
 
 // A Roofline is a picture of computations under the limits of a computer (Williams, Waterman and Patterson, "Roofline",
@@ -27,7 +29,7 @@ type Point struct {
 	Name      string
 	Intensity float64 // flops for each byte
 	Rate      float64 // flops per second
-	Series    int     // number of the point's colour
+	Colour    drawing.Colour
 }
 
 // The plot's edges in pixels.
@@ -47,22 +49,20 @@ func (a axes) y(v float64) float64 {
 	return plotBottom - (math.Log10(v)-a.fromY)/(a.toY-a.fromY)*(plotBottom-plotTop)
 }
 
-// Draw returns the SVG. The roof needs a slope and a peak at least.
-func (r *Roofline) Draw(t Theme) string {
+// Picture returns the shapes. The roof needs a slope and a peak at least.
+func (r *Roofline) Picture() *drawing.Picture {
 	height := max(plotBottom+52, plotTop+17*len(r.Points)+8) + 18*len(r.Notes)
-	c := newCanvas(t, width+60, height)
-	c.title(r.Title, r.Subtitle)
+	c := newCanvas(width+72, height, r.Title, r.Subtitle, r.Notes)
 	a := r.axes()
-	r.grid(c, a)
+	grid(c, a)
 	r.roof(c, a)
 	for k, p := range r.Points {
 		x, y := a.x(p.Intensity), a.y(p.Rate)
-		fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="4" %s/>`+"\n", x, y, c.series[p.Series%len(c.series)])
-		c.write(int(x)+6, int(y)-4, "start", c.text, ` font-size="11"`, strconv.Itoa(k+1))
-		c.write(plotRight+16, plotTop+10+17*k, "start", c.series[p.Series%len(c.series)], ` font-size="12"`, fmt.Sprintf("%d  %s", k+1, p.Name))
+		c.Shapes = append(c.Shapes, &drawing.Disc{X: x, Y: y, Radius: 4, Paint: drawing.Paint{Colour: p.Colour}})
+		c.text(&drawing.Text{X: x + 6, Y: y - 4, Size: 11, Colour: drawing.Ink, String: strconv.Itoa(k + 1)})
+		c.text(&drawing.Text{X: plotRight + 28, Y: float64(plotTop + 10 + 17*k), Colour: p.Colour, String: fmt.Sprintf("%d  %s", k+1, p.Name)})
 	}
-	c.notes(height, r.Notes)
-	return c.end()
+	return &c.Picture
 }
 
 // axes returns axes of whole powers of ten around everything.
@@ -84,19 +84,20 @@ func (r *Roofline) axes() axes {
 }
 
 // grid draws lines at powers of ten, and the axes' numbers.
-func (r *Roofline) grid(c *canvas, a axes) {
+func grid(c *canvas, a axes) {
+	thin := drawing.Paint{Colour: drawing.Grid, Width: 1}
 	for e := a.fromX; e <= a.toX; e++ {
 		x := a.x(math.Pow(10, e))
-		c.stroke(x, plotTop, x, plotBottom, 1, ` stroke-width="0.5"`)
-		c.write(int(x), plotBottom+18, "middle", c.faint, ` font-size="12"`, fmt.Sprintf("%g", math.Pow(10, e)))
+		c.Shapes = append(c.Shapes, drawing.Line(x, plotTop, x, plotBottom, thin))
+		c.text(&drawing.Text{X: x, Y: plotBottom + 18, Anchor: drawing.Middle, Colour: drawing.Faint, String: fmt.Sprintf("%g", math.Pow(10, e))})
 	}
 	for e := a.fromY; e <= a.toY; e++ {
 		y := a.y(math.Pow(10, e))
-		c.stroke(plotLeft, y, plotRight, y, 1, ` stroke-width="0.5"`)
-		c.write(plotLeft-8, int(y)+4, "end", c.faint, ` font-size="12"`, fmt.Sprintf("%g", math.Pow(10, e-9)))
+		c.Shapes = append(c.Shapes, drawing.Line(plotLeft, y, plotRight, y, thin))
+		c.text(&drawing.Text{X: plotLeft - 8, Y: y + 4, Anchor: drawing.End, Colour: drawing.Faint, String: fmt.Sprintf("%g", math.Pow(10, e-9))})
 	}
-	c.write((plotLeft+plotRight)/2, plotBottom+38, "middle", c.faint, ` font-size="12"`, "flops for each byte")
-	c.write(plotLeft-48, plotTop-8, "start", c.faint, ` font-size="12"`, "GFLOP/s")
+	c.text(&drawing.Text{X: (plotLeft + plotRight) / 2, Y: plotBottom + 38, Anchor: drawing.Middle, Colour: drawing.Faint, String: "flops for each byte"})
+	c.text(&drawing.Text{X: 16, Y: (plotTop + plotBottom) / 2, Anchor: drawing.Middle, Colour: drawing.Faint, Turned: true, String: "GFLOP/s"})
 }
 
 // roof draws each slope up to the highest peak, and each peak from the steepest slope on.
@@ -108,18 +109,16 @@ func (r *Roofline) roof(c *canvas, a axes) {
 	for _, s := range r.Slopes {
 		steepest = max(steepest, s.Rate)
 	}
+	thick := drawing.Paint{Width: 1.5}
 	for _, s := range r.Slopes {
 		x0 := max(math.Pow(10, a.fromX), math.Pow(10, a.fromY)/s.Rate)
-		c.stroke(a.x(x0), a.y(x0*s.Rate), a.x(highest/s.Rate), a.y(highest), 0, ` stroke-width="1.5"`)
-		c.write(int(a.x(x0))+4, int(a.y(x0*s.Rate))-6, "start", c.faint, ` font-size="11"`, s.Name)
+		x, y := a.x(x0), a.y(x0*s.Rate)
+		c.Shapes = append(c.Shapes, drawing.Line(x, y, a.x(highest/s.Rate), a.y(highest), thick))
+		c.text(&drawing.Text{X: x + 4, Y: y - 6, Size: 11, Colour: drawing.Faint, String: s.Name})
 	}
 	for _, p := range r.Peaks {
-		c.stroke(a.x(p.Rate/steepest), a.y(p.Rate), plotRight, a.y(p.Rate), 0, ` stroke-width="1.5"`)
-		c.write(plotRight, int(a.y(p.Rate))-5, "end", c.faint, ` font-size="11"`, p.Name)
+		y := a.y(p.Rate)
+		c.Shapes = append(c.Shapes, drawing.Line(a.x(p.Rate/steepest), y, plotRight, y, thick))
+		c.text(&drawing.Text{X: plotRight, Y: y - 5, Anchor: drawing.End, Size: 11, Colour: drawing.Faint, String: p.Name})
 	}
-}
-
-// stroke draws a line in the colour of a series.
-func (c *canvas) stroke(x0, y0, x1, y1 float64, series int, extra string) {
-	fmt.Fprintf(c, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" %s%s/>`+"\n", x0, y0, x1, y1, c.line[series], extra)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"halfspace/internal/chart"
+	"halfspace/internal/drawing"
 	"halfspace/internal/measure"
 )
 
@@ -29,11 +30,11 @@ func roofline(r *measure.Report) string {
 		}
 		point := chart.Point{Name: short(i.Name), Intensity: i.Flops / i.Bytes, Rate: i.Flops / i.Median}
 		if i.Cores > 1 {
-			point.Series = 2
+			point.Colour = 2
 		}
 		p.Points = append(p.Points, point)
 	}
-	return p.Draw(chart.Page)
+	return p.Picture().SVG(drawing.Page)
 }
 
 // bars is the picture of a comparison. The bar of the fastest computer is the longest.
@@ -58,14 +59,14 @@ func bars(c *measure.Comparison) string {
 			if i.Limit != "" {
 				label += fmt.Sprintf(" (%.0f %%)", 100*i.Share)
 			}
-			g.Bars = append(g.Bars, chart.Bar{Length: rate(i) / most, Label: label, Strong: rate(i) == most, Series: k})
+			g.Bars = append(g.Bars, chart.Bar{Length: rate(i) / most, Label: label, Strong: rate(i) == most, Colour: drawing.Colour(k)})
 		}
 		b.Groups = append(b.Groups, g)
 	}
 	for k, r := range c.Reports {
 		b.Notes = append(b.Notes, fmt.Sprintf("%s: %s, on %s, %s", c.Names[k], machine(r), r.Best(), r.Date))
 	}
-	return b.Draw(chart.Page)
+	return b.Picture().SVG(drawing.Page)
 }
 
 // rate is how much of an item's work a computer does in a second: flops, else bytes. Instruction sets have tiles of
