@@ -19,7 +19,7 @@ import (
 
 var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")
 
-// TestRecorded runs the trainings of testdata/recorded.txt on each level of this CPU. A line has the hash of the model's file, the rows,
+// TestRecorded runs the trainings of testdata/recorded.txt on each level of this CPU, or with -short on the best. A line has the hash of the model's file, the rows,
 // their type, the learner and its options. The file is the same for all architectures, so each learns the same models as the others.
 // Most rates are no power of two: where a compiler fuses a product and a sum that another one doesn't, models differ.
 //
@@ -33,7 +33,11 @@ func TestRecorded(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	rows := testrows.Forever()
-	for _, level := range kernel.Levels() {
+	levels := kernel.Levels()
+	if testing.Short() {
+		levels = levels[len(levels)-1:]
+	}
+	for _, level := range levels {
 		kernel.Use(level)
 		var now strings.Builder
 		for line := range strings.Lines(string(text)) {
