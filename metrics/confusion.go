@@ -3,6 +3,8 @@ package metrics
 import (
 	"encoding/json"
 	"math"
+
+	"halfspace/internal/moments"
 )
 
 // Confusion counts rows by their class and the class predicted for them. Rows may have weights. A row of the weight 2
@@ -196,13 +198,10 @@ func (c *Confusion) MarshalJSON() ([]byte, error) {
 // An Interval is the lowest and the highest share that a sample is in accord with.
 type Interval [2]float64
 
-// quantile97 is the number that a normal variable is below with the chance 0.975.
-const quantile97 = 1.959963984540054
-
 // Wilson returns the 95 % interval of a share that was found among n rows (Wilson 1927, "Probable inference, the law of
 // succession, and statistical inference"). Both ends are NaN if n is 0.
 func Wilson(share, n float64) Interval {
-	const z = quantile97
+	const z = moments.Quantile975
 	center, half := share+z*z/(2*n), z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
 	return Interval{max(0, (center-half)/scale), min(1, (center+half)/scale)}

@@ -3,6 +3,8 @@ package model
 import (
 	"math"
 	"slices"
+
+	"halfspace/internal/moments"
 )
 
 // Significance says of weights with standard errors, in their order, how far from 0 they are. The bias is the last one.
@@ -11,9 +13,6 @@ type Significance struct {
 	PValues   []float64    `json:"p_values"`      // chance of a z as far from 0, where the true weight is 0, by the normal distribution
 	Intervals [][2]float64 `json:"confidence_95"` // of 95 %
 }
-
-// quantile97 is the number that a normal variable is below with the chance 0.975.
-const quantile97 = 1.959963984540054
 
 // Significance returns that of the weights, nil of a model without standard errors.
 func (m *Model) Significance() *Significance {
@@ -24,7 +23,7 @@ func (m *Model) Significance() *Significance {
 	for i, w := range slices.Concat(m.Weights[0], m.Bias) {
 		e := m.StdErrors[i]
 		s.Z, s.PValues = append(s.Z, w/e), append(s.PValues, math.Erfc(math.Abs(w/e)/math.Sqrt2))
-		s.Intervals = append(s.Intervals, [2]float64{w - quantile97*e, w + quantile97*e})
+		s.Intervals = append(s.Intervals, [2]float64{w - moments.Quantile975*e, w + moments.Quantile975*e})
 	}
 	return s
 }

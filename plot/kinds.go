@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"halfspace/internal/drawing"
+	"halfspace/internal/moments"
 	"halfspace/internal/say"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -151,7 +152,7 @@ func Weights(m *model.Model, class int) *Figure {
 		i := drawn[len(drawn)-1-k]
 		half := 0.0
 		if exact {
-			half = 1.959963984540054 * m.StdErrors[i]
+			half = moments.Quantile975 * m.StdErrors[i]
 		}
 		s.X, s.Y = append(s.X, w[i]), append(s.Y, float64(k))
 		if exact {

@@ -3,6 +3,10 @@ package moments
 
 import "math"
 
+// Quantile975 is the number that a standard normal variable is below with the chance 0.975. Intervals of 95 % reach that many
+// standard errors to both sides.
+const Quantile975 = 1.959963984540054
+
 // Moments are the mean and the variance of a feature. Those of a run come by Welford's method (Technometrics 4(3), 1962);
 // runs are combined in row order (Chan, Golub, LeVeque 1979).
 type Moments struct{ run, all tally }
