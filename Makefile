@@ -60,7 +60,7 @@ race-files: ## race for readers and the command; takes minutes, because Arrow is
 		./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
 	CGO_ENABLED=1 $(TEST) -race -short -run '^TestIdentity|Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training
 
-# The recorded models hold learners and the pocket to the same bytes as on amd64, with Neon: the kernels' tests hold Go's to Neon's.
+# With Neon the recorded models hold learners and the pocket to the same bytes as on amd64. Tests of kernels hold Go to Neon.
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -short -timeout 30m $(filter-out ./pocket,$(DISPATCHING)); \

@@ -19,9 +19,10 @@ import (
 
 var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")
 
-// TestRecorded runs the trainings of testdata/recorded.txt on each level of this CPU, or with -short on the best. A line has the hash of the model's file, the rows,
-// their type, the learner and its options. The file is the same for all architectures, so each learns the same models as the others.
-// Most rates are no power of two: where a compiler fuses a product and a sum that another one doesn't, models differ.
+// TestRecorded runs the trainings of testdata/recorded.txt on each level of this CPU, or with -short on the best. A line has the
+// hash of the model's file, the rows, their type, the learner and its options. The file is the same for all architectures, so each
+// learns the same models as the others. Most rates are no power of two: where a compiler fuses a product and a sum that another
+// one doesn't, models differ.
 //
 // The test fails where a change of the code changes a model. If that is meant, go test -run TestRecorded -record writes the file again.
 func TestRecorded(t *testing.T) {
