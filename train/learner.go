@@ -145,7 +145,8 @@ func (l *Learner) met(s Settings, w *Condition) bool {
 
 // Access returns how a training with these settings reads rows.
 func (l *Learner) Access(s Settings) Access {
-	if !l.InMemory && l.Option("order") != nil && s.Shared().Order != Cyclic && s.Shared().Order != "" {
+	shared := s.Shared()
+	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil && shared.Order != Cyclic && shared.Order != "" {
 		return AnyOrder
 	}
 	return l.Passes

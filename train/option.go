@@ -45,6 +45,7 @@ type Keep int
 const (
 	Always  Keep = iota
 	Changed      // if it isn't the default, which is zero or the first word
+	Several      // if it is above 1
 	Never        // the learner adds it itself, or the model has it elsewhere
 )
 
@@ -69,6 +70,10 @@ var (
 		Field: shared(func(o *Options) any { return &o.Epochs })}
 	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
 		Valid: func(v float64) bool { return v >= 0 }, Field: shared(func(o *Options) any { return &o.MaxUpdates })}
+	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Parts of the rows that learn apart in each epoch, and are mixed after it. They learn on all cores. The model depends on their number, and not on the number of cores.",
+		Want: "1 or more", Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: shared(func(o *Options) any { return &o.Shards })}
+	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Keep: Changed,
+		Strict: true, Field: shared(func(o *Options) any { return &o.Mix })}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: Changed}
 	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Keep: Changed}
@@ -138,6 +143,8 @@ func (o *Option) Kept(s Settings) bool {
 		return true
 	case Changed:
 		return !o.zero(s) && !(len(o.Words) > 0 && o.Text(s) == o.Words[0])
+	case Several:
+		return o.value(s).Int() > 1
 	}
 	return false
 }

@@ -28,6 +28,20 @@ const (
 // Orders lists every order, the default first.
 var Orders = []Order{Cyclic, Shuffle, FixedShuffle, Random}
 
+// Mix says which share of the mean the weights of each shard have.
+type Mix string
+
+const (
+	Uniform  Mix = "uniform"  // equal shares, the default
+	Mistakes Mix = "mistakes" // a shard's share of the updates of all
+)
+
+// Mixes lists every mix, the default first.
+var Mixes = []Mix{Uniform, Mistakes}
+
+// mostShards is far more than any computers have, and few enough for numbers of 32 bits.
+const mostShards = 1 << 20
+
 // Options are the options that learners share which visit rows one by one. The zero value of a field stands for its
 // default.
 type Options struct {
@@ -37,6 +51,8 @@ type Options struct {
 	Eta        float64 // learning rate, in (0, 1]; 1
 	Seed       uint64  // of every random choice; 0 is a seed of its own, though the default of the command is 1
 	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
+	Shards     int64   // parts of the rows that learn apart in each epoch, and are mixed after it; 1. See package mixing
+	Mix        Mix     // Uniform
 
 	// Trace, if not nil, gets the updates of a perceptron of rows of a plane: those whose number is a multiple of
 	// TraceEvery. It is called from the training goroutine. No result depends on it. Other learners don't call it.
@@ -46,8 +62,8 @@ type Options struct {
 	// Checkpoint, if not nil, saves the state of the training, and has the one to go on from. Package fit sets it.
 	Checkpoint *checkpoint.Part
 
-	// Progress, if not nil, is called from the training goroutine at the start, several times a second, after each epoch
-	// and at the end.
+	// Progress, if not nil, is called at the start, several times a second, after each epoch and at the end: by one
+	// goroutine of the training at a time.
 	Progress func(Progress)
 }
 
@@ -116,6 +132,18 @@ func (o Options) WithDefaults() (Options, error) {
 	if o.MaxUpdates < 0 {
 		return o, fmt.Errorf("max-updates is %d: use 1 or more, or 0 for no limit", o.MaxUpdates)
 	}
+	if o.Shards == 0 {
+		o.Shards = 1
+	}
+	if o.Shards < 0 || o.Shards > mostShards {
+		return o, fmt.Errorf("shards is %d: use 1 to %d", o.Shards, mostShards)
+	}
+	if o.Mix == "" {
+		o.Mix = Uniform
+	}
+	if !slices.Contains(Mixes, o.Mix) {
+		return o, fmt.Errorf("unknown mix %q: use one of %v", o.Mix, Mixes)
+	}
 	if o.Eta == 0 {
 		o.Eta = 1
 	}
@@ -177,6 +205,10 @@ type Result[W any] struct {
 
 	// Uncounted says that ctx left no time for the pass that Errors, Loss, Radius, Norm and Margin take. They mean nothing then.
 	Uncounted bool
+
+	// Mixed is the sum of the updates of all shards, each times the share of its shard in the mix. UpdateBound bounds it
+	// (McDonald, Hall and Mann 2010, theorem 3). It is 0 without shards.
+	Mixed float64
 
 	Converged bool    // the stopping rule of the order was met: no row would update the weights
 	Errors    int64   // rows whose prediction by Weights isn't their label

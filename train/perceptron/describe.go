@@ -47,14 +47,17 @@ var (
 	earlyStopOption = train.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
 		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.EarlyStop })}
 	pocketOption = train.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
-		"or after a longer run of rows without a mistake than the kept weights had (ratchet).", Words: train.WordsOf(pocket.Modes),
+		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With --shards at the end of each epoch.", Words: train.WordsOf(pocket.Modes), When: &train.Condition{Option: "shards", Values: []string{"0", "1"}},
 		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 
 // describe adds to a description what all perceptrons share.
 func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
 	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
-	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}
+	if defaults.Form != train.Voted {
+		l.Options = append(l.Options, train.ShardsOption, train.MixOption)
+	}
+	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: train.Uniform}
 	l.New = func() train.Settings { o := defaults; return &o }
 	l.Perceptron = func(s train.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
 	judges := l.Judges

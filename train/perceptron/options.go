@@ -41,10 +41,15 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	if o.VoterBytes == 0 {
 		o.VoterBytes = VoterBytes
 	}
+	if o.Shards > 1 && o.Pocket == pocket.Exact {
+		o.Pocket = pocket.Epoch
+	}
 	voted := o.Form == train.Voted
 	switch {
 	case voted && (o.Pocket != "" || validated):
 		return o, errors.New("the form voted takes no pocket and no rows to validate on: leave them out")
+	case o.Shards > 1 && (voted || o.Trace != nil || o.Pocket == pocket.Ratchet):
+		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave out the shards")
 	case o.Form == train.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
 	case (voted || o.Pocket != "") && o.Init != nil:

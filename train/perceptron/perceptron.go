@@ -63,7 +63,14 @@ import (
 // updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the smallest
 // sum of sample weights over wrong rows. Errors counts rows.
 //
-// Every order but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers.
+// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights, and what they have then is
+// mixed (package mixing). Zeros aside, the weights at the end of an epoch are then such a mean. The averaged form is the
+// mean over all visits of all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the
+// training after the epoch that reaches it. Train has converged if no row of a shard updated the weights of an epoch.
+// Votes and traces take one shard.
+//
+// Every order but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't
+// depend on opt.Workers.
 // Errors: options out of range, no rows, fewer than two classes, weights that overflow the element type, errors of src,
 // and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
@@ -129,10 +136,14 @@ type learner[T kernel.Float] struct {
 	mean   *mean[T]   // nil if the weights aren't averaged
 	voters *voters[T] // nil if the weights don't vote
 	tracer *tracer[T] // nil if nobody looks at the updates
+	shards *shards[T] // nil if there is one
+	member *shards[T] // whose rows these are; nil if they are all rows
+	stream int64      // the number of the shard as mixing.Stream has it
 
 	visits    int64
 	updates   int64
-	streak    int64 // visits since the last update
+	mixed     float64 // updates, each times the share of its shard; 0 with one
+	streak    int64   // visits since the last update
 	converged bool
 
 	epoch   int64 // epochs that are finished
@@ -142,7 +153,8 @@ type learner[T kernel.Float] struct {
 	over    bool  // no epoch follows
 
 	start, reported time.Time
-	calls           int // of count
+	calls           int                             // of count
+	told            struct{ visits, updates int64 } // of a shard, as the others were told
 }
 
 func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
@@ -181,6 +193,11 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		l.log = l.log[:1] // return after every update
 	}
 	var err error
+	if opt.Shards > 1 {
+		if l.shards, err = newShards(l); err != nil {
+			return nil, err
+		}
+	}
 	l.keeper, err = newKeeper(ctx, src, validation, opt, vectors)
 	return l, err
 }
@@ -202,7 +219,12 @@ const (
 
 // mayReport reports the progress if the last report was some time ago.
 func (l *learner[T]) mayReport() {
-	if l.calls++; l.calls%reportCalls == 0 && time.Since(l.reported) > reportEvery {
+	if l.calls++; l.calls%reportCalls != 0 {
+		return
+	}
+	if l.member != nil {
+		l.member.mayReport(l)
+	} else if time.Since(l.reported) > reportEvery {
 		l.report(nil)
 	}
 }
@@ -212,12 +234,19 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 		return
 	}
 	l.reported = time.Now()
-	l.opt.Progress(train.Progress{Epoch: l.visits / l.rows, Epochs: l.opt.Epochs, Visits: l.visits, Rows: l.rows, Updates: l.updates,
+	visits, updates := l.visits, l.updates
+	if l.shards != nil {
+		visits, updates = visits+l.shards.visits.Load(), updates+l.shards.updates.Load()
+	}
+	l.opt.Progress(train.Progress{Epoch: visits / l.rows, Epochs: l.opt.Epochs, Visits: visits, Rows: l.rows, Updates: updates,
 		Best: l.keeper.fewest(), Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // interrupted returns the weights so far if ctx ended the training after some updates, else nil.
 func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
+	if l.shards != nil {
+		l.shards.mix()
+	}
 	if ctx.Err() == nil || l.updates == 0 {
 		return nil
 	}
@@ -232,7 +261,7 @@ func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
 func (l *learner[T]) learned() *train.Result[T] {
 	w, cols := l.current(), l.src.Spec().Cols()
 	r := &train.Result[T]{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
-		Converged: l.converged, Seconds: time.Since(l.start).Seconds()}
+		Mixed: l.mixed, Converged: l.converged, Seconds: time.Since(l.start).Seconds()}
 	if l.keeper != nil {
 		r.Last = r.Weights
 		r.Weights, r.Kept = unpad(l.keeper.Best().Weights, cols), l.keeper.Best().Update

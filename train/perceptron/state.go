@@ -10,7 +10,7 @@ import (
 )
 
 // mark takes the state of the training for a checkpoint.
-func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.epoch, l.visits, l.state) }
+func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.epoch, l.visits+l.shards.visited(), l.state) }
 
 // state walks what the training is at: between two stretches, or in what follows one.
 func (l *learner[T]) state(w *checkpoint.Walk) {
@@ -25,6 +25,9 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 		w.Fail(errors.New("it is at no row"))
 	}
 	checkpoint.Values(w, l.w)
+	if l.shards != nil {
+		l.shards.state(w)
+	}
 	if l.mean != nil {
 		l.mean.state(w)
 	}

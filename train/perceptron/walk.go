@@ -48,7 +48,10 @@ func (l *learner[T]) endEpoch() {
 
 // order returns the function that makes an epoch in the order of the options.
 func (l *learner[T]) order() (epoch func(context.Context, int64) error, err error) {
-	if l.opt.Order == train.Cyclic {
+	switch {
+	case l.shards != nil:
+		return l.shards.epoch, nil
+	case l.opt.Order == train.Cyclic:
 		return l.cyclic, nil
 	}
 	x := &numbered[T]{learner: l, steps: map[*block.Index[T]]*steps[T]{}}
@@ -126,6 +129,9 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err 
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
 	}
+	if l.member != nil && l.member.due() {
+		return 0, errPause
+	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -176,7 +182,7 @@ func (l *learner[T]) count(ctx context.Context, visits, updates int) error {
 
 // checkUpdates ends a training that has made as many updates as it may.
 func (l *learner[T]) checkUpdates() error {
-	if l.updates > 0 && l.updates == l.opt.MaxUpdates {
+	if l.updates > 0 && l.opt.MaxUpdates > 0 && l.updates >= l.opt.MaxUpdates {
 		return errStop
 	}
 	return nil
@@ -254,7 +260,7 @@ func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func
 
 // permuted is an epoch in the order of the given epoch's permutation.
 func (x *numbered[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
-	p := train.NewPermutation(int(x.rows), x.opt.Seed, epoch)
+	p := train.NewPermutation(int(x.rows), x.opt.Seed, x.stream+epoch)
 	x.within = p.Skip(x.at)
 	return x.windows.Permuted(ctx, p, func(win visits.Window[T]) error { return x.walk(ctx, win, after) })
 }
@@ -279,7 +285,7 @@ func (x *numbered[T]) fixedShuffle(ctx context.Context, _ int64) error {
 // number of the epoch.
 func (x *numbered[T]) random(ctx context.Context, epoch int64) error {
 	x.within = visits.WithinDraws(x.rows, x.at)
-	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(epoch)), x.at, func(win visits.Window[T]) error {
+	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(x.stream+epoch)), x.at, func(win visits.Window[T]) error {
 		return x.walk(ctx, win, func() error { return x.verify(ctx) })
 	})
 }

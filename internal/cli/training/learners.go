@@ -168,7 +168,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	}
 	l.Settings = train.CopySettings(l.Settings)
 	l.Drop(l.Settings)
-	if l.Judges && !l.Has("pocket") && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {
+	if l.Judges && l.Option("pocket") == nil && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {
 		return l, console.Usagef("--early-stop needs --validation, rows to judge on")
 	}
 	return l, nil
@@ -180,7 +180,7 @@ func checkUnused(l *train.Learner, option learnerOption, value, dtype string) er
 		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
 	}
 	if option.Strict && value != autoName {
-		return console.Usagef("--%s %s with --algo %s, which has no %ss: leave it out", option.Name, value, l.Name, option.Name)
+		return console.Usagef("--%s %s with --algo %s, which doesn't take it: leave it out", option.Name, value, l.Name)
 	}
 	s := option.learner.New()
 	err := option.Set(s, value)

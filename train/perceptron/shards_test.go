@@ -1,0 +1,268 @@
+package perceptron
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train"
+	"halfspace/train/mixing"
+)
+
+// mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the runs that
+// mixing.Deal documents.
+type mixedLiteral[T kernel.Float] struct {
+	all     *literal[T]
+	shards  []*literal[T] // one for each shard
+	mixed   float64
+	fewest  int64
+	best    []T // with fewest errors at the end of an epoch
+	visits  int64
+	updates int64
+}
+
+// dealt returns the rows of each shard in an epoch.
+func dealt(n, shards int, order train.Order, seed, epoch uint64) [][]int {
+	var runs []int
+	for r := range (n + 4095) / 4096 {
+		runs = append(runs, r)
+	}
+	if order == train.FixedShuffle {
+		epoch = 0
+	}
+	if rng := rand.NewPCG(seed, math.MaxUint64-epoch); order != train.Cyclic {
+		for i := len(runs) - 1; i > 0; i-- {
+			j := train.Draw(rng, uint64(i)+1)
+			runs[i], runs[j] = runs[j], runs[i]
+		}
+	}
+	rows := make([][]int, shards)
+	for s := range rows {
+		mine := runs[s*len(runs)/shards : (s+1)*len(runs)/shards]
+		for r := range n {
+			if slices.Contains(mine, r/4096) {
+				rows[s] = append(rows[s], r)
+			}
+		}
+	}
+	return rows
+}
+
+// epoch makes an epoch from the weights of all, and mixes.
+func (m *mixedLiteral[T]) epoch(shards int, opt Options, epoch uint64) {
+	a, parts := m.all, make([][]T, shards)
+	counts := make([]float64, shards)
+	for s, rows := range dealt(len(a.x), shards, opt.Order, opt.Seed, epoch) {
+		l := &literal[T]{w: slices.Clone(a.w), sum: a.sum, change: a.change, margin: a.margin}
+		for _, r := range rows {
+			l.x, l.y = append(l.x, a.x[r]), append(l.y, a.y[r])
+			if a.weights != nil {
+				l.weights = append(l.weights, a.weights[r])
+			}
+		}
+		stream := uint64(s)<<32 + epoch
+		order := opt.Order
+		if order == train.FixedShuffle {
+			order, stream = train.Shuffle, uint64(s)<<32
+		}
+		for _, i := range visited(len(l.x), order, opt.Seed, stream) {
+			l.visit(int(i), T(opt.Eta), 0)
+		}
+		parts[s], counts[s] = l.w, float64(l.updates)
+		m.visits += l.visits
+		m.updates += l.updates
+	}
+	shares := slices.Clone(counts)
+	if opt.Mix != train.Mistakes {
+		for s := range shares {
+			shares[s] = 1
+		}
+	}
+	whole, updates := 0.0, 0.0
+	for s, share := range shares {
+		whole += share
+		updates += share * counts[s]
+	}
+	if updates > 0 {
+		m.mixed += updates / whole
+		for i := range a.w {
+			sum := 0.0
+			for s := range parts {
+				sum += shares[s] * float64(parts[s][i])
+			}
+			a.w[i] = T(sum / whole)
+		}
+	}
+	if wrong := a.errors(a.w); wrong < m.fewest {
+		m.fewest, m.best = wrong, slices.Clone(a.w)
+	}
+}
+
+// TestShards compares trainings of several shards with the literal algorithm, bit for bit: rows in memory and in a file, dense
+// and sparse, with one worker and with several.
+func TestShards(t *testing.T) {
+	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 runs
+	d := dense[float32](x, y)
+	for i, c := range []struct {
+		order  train.Order
+		mix    train.Mix
+		shards int64
+		margin float64
+		weigh  bool
+	}{
+		{train.Cyclic, train.Uniform, 2, 0, false}, {train.Cyclic, train.Mistakes, 3, 1, true}, {train.Shuffle, train.Uniform, 3, 0, true},
+		{train.Shuffle, train.Mistakes, 5, 0, false}, {train.FixedShuffle, train.Uniform, 4, 0, false}, {train.Random, train.Mistakes, 2, 0, true},
+	} {
+		rows := d
+		if c.weigh {
+			rows = testrows.Weighted(d, quarters)
+		}
+		m := &mixedLiteral[float32]{all: newLiteral(rows)}
+		m.fewest, m.best, m.all.margin = m.all.errors(m.all.w), slices.Clone(m.all.w), float32(c.margin)
+		opt := Options{Options: train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 3, Eta: 0.5}, Margin: c.margin}
+		for e := range uint64(3) {
+			m.epoch(int(c.shards), opt, e)
+		}
+		what := fmt.Sprintf("%s %s %d shards", c.order, c.mix, c.shards)
+		sources := []block.Source[float32]{rows, sparse(rows), inCache(t, rows), inCache(t, sparse(rows))}
+		var mean []float32
+		for j, src := range sources {
+			opt.Form, opt.Pocket, opt.Workers = "", "", 1+(i+j)%3
+			r := mustTrain(t, src, opt)
+			if !slices.Equal(r.Weights, m.all.w[:5]) || r.Visits != m.visits || r.Updates != m.updates || r.Mixed != m.mixed {
+				t.Errorf("%s, source %d: weights %v, %d visits, %d updates, %v mixed, want %v, %d, %d, %v", what, j, r.Weights, r.Visits, r.Updates, r.Mixed,
+					m.all.w, m.visits, m.updates, m.mixed)
+			}
+			opt.Form = train.Averaged
+			r = mustTrain(t, src, opt)
+			if mean == nil {
+				mean = r.Weights
+			}
+			for k, v := range r.Weights {
+				if want := m.all.sum[k] / float64(m.visits); v != mean[k] || math.Abs(float64(v)-want) > 1e-5*math.Abs(want) {
+					t.Errorf("%s, source %d, averaged: weights %v, want %v, as source 0 has: %v", what, j, r.Weights, want, mean)
+				}
+			}
+			if opt.Form, opt.Pocket = "", pocket.Exact; c.weigh || opt.Margin > 0 {
+				continue // the literal pocket counts rows
+			}
+			if r = mustTrain(t, src, opt); r.Errors != m.fewest || !slices.Equal(r.Weights, m.best[:5]) {
+				t.Errorf("%s, source %d, pocket: weights %v with %d errors, want %v with %d", what, j, r.Weights, r.Errors, m.best, m.fewest)
+			}
+		}
+	}
+}
+
+// TestShardsBound: on rows that a plane separates, the training converges, and the mixed updates obey theorem 3 of the paper. With
+// margins and another learning rate they obey what its proof gives for those.
+func TestShardsBound(t *testing.T) {
+	x, y := noisy(20_000, 3, 0, false, 5)
+	kept := 0
+	for i := range x { // a gap between the classes
+		if s := x[i][0] + 2*x[i][1] - x[i][2]; math.Abs(s) > 0.3 {
+			x[kept], y[kept] = x[i], math.Copysign(1, s)
+			kept++
+		}
+	}
+	d := dense[float64](x[:kept], y[:kept])
+	for _, order := range train.Orders {
+		for _, mix := range train.Mixes {
+			for _, margin := range []float64{0, 2} {
+				opt := Options{Options: train.Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25}, Margin: margin}
+				r := mustTrain(t, block.Source[float64](d), opt)
+				bound := r.UpdateBound(margin, 0.25)
+				if !r.Converged || r.Errors > 0 || r.Mixed == 0 || !(r.Mixed <= bound) || math.IsInf(bound, 1) {
+					t.Errorf("%s %s margin %v: converged %t, %d errors, %v mixed updates of %d, bound %v", order, mix, margin, r.Converged, r.Errors, r.Mixed, r.Updates, bound)
+				}
+				if mix == train.Uniform && r.Mixed != float64(r.Updates)/4 {
+					t.Errorf("%s: %v mixed updates of %d in equal shares", order, r.Mixed, r.Updates)
+				}
+			}
+		}
+	}
+}
+
+// TestOneShard: one shard in the place of several gives the weights of a training without shards, in each order.
+func TestOneShard(t *testing.T) {
+	d := noisyRows(9000)
+	for _, order := range train.Orders {
+		opt := defaults(t, Options{Options: train.Options{Order: order, Seed: 3, Epochs: 4}})
+		want := mustTrain(t, block.Source[float32](d), opt)
+		l, err := newLearner(t.Context(), block.Trust(block.Source[float32](d)), nil, opt)
+		if err == nil {
+			l.shards, err = newShards(l)
+		}
+		if err == nil {
+			err = l.run(t.Context())
+		}
+		if got := unpad(l.w, 5); err != nil || !slices.Equal(got, want.Weights) || l.updates != want.Updates {
+			t.Errorf("%s: %v after %d updates (error %v), want %v after %d", order, got, l.updates, err, want.Weights, want.Updates)
+		}
+	}
+}
+
+// TestPass: the passes of the shards, made one by one and mixed, are an epoch of Train.
+func TestPass(t *testing.T) {
+	d := block.Trust(block.Source[float32](noisyRows(17_000)))
+	opt := Options{Options: train.Options{Order: train.Shuffle, Mix: train.Mistakes, Shards: 3, Seed: 3, Epochs: 2}, Form: train.Averaged}
+	rows, err := mixing.NewRows(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, sum, visits := make([]float32, 8), make([]float64, 8), 0.0
+	for epoch := range int64(2) {
+		dealt, err := mixing.Deal(d.Rows(), &opt.Options, epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []mixing.Part[float32]
+		for s, runs := range dealt {
+			p, err := Pass(t.Context(), rows.Shard(runs), opt, epoch, s, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range p.Sum {
+				sum[i] += v
+			}
+			visits += float64(p.Visits)
+			parts = append(parts, p)
+		}
+		mixing.Mix(w, parts, opt.Mix)
+	}
+	r := mustTrain(t, d, opt)
+	for i, v := range r.Weights {
+		if want := float32(sum[i] / visits); v != want {
+			t.Errorf("weight %d is %v, want %v", i, v, want)
+		}
+	}
+}
+
+// TestShardsRefused: what can't be cut or mixed is an error.
+func TestShardsRefused(t *testing.T) {
+	d := noisyRows(5000)
+	for want, opt := range map[string]Options{
+		"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 or fewer": {Options: train.Options{Shards: 3}},
+		"shards is -1": {Options: train.Options{Shards: -1}},
+		"unknown mix":  {Options: train.Options{Shards: 2, Mix: "odd"}},
+		"each shard has its own: leave out the shards": {Options: train.Options{Shards: 2}, Form: train.Voted},
+	} {
+		if _, err := Train(t.Context(), block.Source[float32](d), opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if _, err := Train(t.Context(), block.Source[float32](stream[float32]{d}), Options{Options: train.Options{Shards: 2}}); err == nil || !strings.Contains(err.Error(), "in memory or in a cache file") {
+		t.Errorf("of a stream: %v", err)
+	}
+}
+
+func noisyRows(n int) *block.Data[float32] {
+	x, y := noisy(n, 4, 0.1, false, 8)
+	return dense[float32](x, y)
+}
