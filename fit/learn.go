@@ -358,7 +358,8 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 			m.Options.Multiclass = model.Joint
 		}
 	}
-	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates, Converged: learned.Converged}
+	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates, MixedUpdates: learned.Mixed,
+		Converged: learned.Converged}
 	if len(learned.Curve) > 0 {
 		m.Training.Kept = &learned.Kept
 	}

@@ -195,6 +195,9 @@ type Training struct {
 	// such rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
+
+	// MixedUpdates are, with shards, the updates times the shares of their shards in the mixes: what the bound holds for then.
+	MixedUpdates float64 `json:"mixed_updates,omitempty"`
 }
 
 // Misclassified tells how often a row was on the wrong side when it was visited: its n_i, summed over the classes where there are

@@ -53,6 +53,7 @@ type Report struct {
 	Path            *fit.Path            `json:"path,omitempty"`
 	Margin          *float64             `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
+	MixedUpdates    float64              `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
 	Standardize     bool                 `json:"standardize"`
 	Options         model.Options        `json:"options"`
 	Fingerprint     string               `json:"fingerprint"`
@@ -91,7 +92,7 @@ func newReport(o *trainOptions, m *model.Model) *Report {
 		Algorithm: m.Algorithm, Rows: t.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
 		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
 		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
-		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound, MixedUpdates: t.MixedUpdates,
 		Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
 	}
@@ -198,6 +199,9 @@ func (r *Report) converged(o *trainOptions) string {
 	}
 	if kept != "" {
 		text += ": the last weights make no mistake; " + kept
+	}
+	if r.MixedUpdates > 0 {
+		text += fmt.Sprintf(", or %s by the shares of their shards", say.Real(r.MixedUpdates))
 	}
 	if r.MistakeBound != nil {
 		text += "; bound " + say.Bound(*r.MistakeBound)
