@@ -78,7 +78,7 @@ func TestChangedAtEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			batches := 0
-			opt := Options{Workers: 1, Features: []string{"*"}, Progress: func(rows, total int64) {
+			opt := Options{Workers: 1, Features: []string{"*"}, Progress: func(_ Pass, rows, total int64) {
 				if batches++; batches == 1 {
 					if err := c.change(path); err != nil {
 						t.Fatal(err)
@@ -149,7 +149,7 @@ func TestKey(t *testing.T) {
 	want := key(base, a, b)
 	for what, opt := range map[string]Options{
 		"workers": {Label: "y", Workers: 3}, "keep": {Label: "y", Keep: []string{"x"}},
-		"functions":   {Label: "y", Warn: func(string) {}, Progress: func(int64, int64) {}},
+		"functions":   {Label: "y", Warn: func(string) {}, Progress: func(Pass, int64, int64) {}},
 		"the default": {Label: "y", Nulls: schema.NullsError},
 	} {
 		if got := key(opt, a, b); got != want {

@@ -57,7 +57,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		}
 		rows += b.Rows
 		if opt.Progress != nil {
-			opt.Progress(rows, in.Total())
+			opt.Progress(PassRows, rows, in.Total())
 		}
 	}
 	opt.tell(in.sel.Notes())

@@ -59,7 +59,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
 		pick.Narrow = mostStandardized
 	}
-	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.Progress,
+	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(PassColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered()}
 	var in frame.Input
 	switch f {

@@ -106,7 +106,7 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, rows, buffers)
 	data, err := encode.Collect[T](ctx, encode.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
-		Memory: in.opt.Memory, Stored: stored, Progress: in.opt.Progress, Warn: in.opt.Warn}, parts)
+		Memory: in.opt.Memory, Stored: stored, Progress: in.opt.told(PassRows), Warn: in.opt.Warn}, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough fun
 			return rows, err
 		}
 		if in.opt.Progress != nil {
-			in.opt.Progress(first, in.Rows())
+			in.opt.Progress(PassLabels, first, in.Rows())
 		}
 		if enough() {
 			break

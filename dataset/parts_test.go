@@ -92,7 +92,7 @@ func TestParts(t *testing.T) {
 			var warnings []string
 			last := int64(0)
 			opt := Options{Label: "y", Workers: workers, Nulls: schema.NullsZero, Warn: func(s string) { warnings = append(warnings, s) }}
-			opt.Progress = func(rows, total int64) {
+			opt.Progress = func(_ Pass, rows, total int64) {
 				if rows < last || total != partsRows {
 					t.Errorf("%d workers: %d of %d rows after %d", workers, rows, total, last)
 				}

@@ -116,13 +116,32 @@ type Options struct {
 	// columns that are only kept are then text, as written. It needs a Spec.
 	Live bool `json:"-"`
 
-	// Progress, if not nil, is called from the calling goroutine after every batch of rows. It gets the number of rows
-	// so far and of all rows, or -1 if that isn't known. A pass to learn what features depend on is counted for itself.
-	Progress func(rows, total int64) `json:"-"`
+	// Progress, if not nil, is called from the calling goroutine after every batch of rows of a pass over the files. It gets
+	// the number of rows so far and of all rows, or -1 if that isn't known. In a pass of a Stream it is called from the goroutine
+	// that takes the blocks, after each.
+	Progress func(pass Pass, rows, total int64) `json:"-"`
 	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error. It gets a
 	// line each about columns that aren't features by default, about rows left out, and about data that isn't read
 	// exactly.
 	Warn func(text string) `json:"-"`
+}
+
+// A Pass is what files are read for.
+type Pass string
+
+const (
+	PassColumns Pass = "looking at the columns" // for types of columns, and for what features depend on
+	PassLabels  Pass = "reading the labels"     // for the classes, and the number of rows
+	PassRows    Pass = "reading the rows"       // for the rows themselves
+	PassAgain   Pass = "reading the rows again" // in a pass of a Stream
+)
+
+// told returns what tells of a pass, or nil.
+func (opt *Options) told(pass Pass) func(rows, total int64) {
+	if opt.Progress == nil {
+		return nil
+	}
+	return func(rows, total int64) { opt.Progress(pass, rows, total) }
 }
 
 // Load reads files into memory. Paths are as in Expand. The files must have the same format. Their extensions tell it, or
@@ -221,7 +240,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return fn(spec, full, rec)
 	})
 	b.Budget, b.Live, b.Reuse = frame.NewBudget(opt.Memory), opt.Live, true
-	if err := b.Run(ctx, in.Batches(ctx, p, mem), opt.Progress); err != nil {
+	if err := b.Run(ctx, in.Batches(ctx, p, mem), opt.told(PassRows)); err != nil {
 		return err
 	}
 	if b.Rows == 0 {

@@ -222,7 +222,7 @@ func TestProgress(t *testing.T) {
 	rec := record(t, field("x", arrow.PrimitiveTypes.Int32, "[1, 2, 3, 4, 5]"))
 	writeFile(t, path, rec, 2)
 	var got []string
-	opt := Options{Progress: func(rows, total int64) { got = append(got, fmt.Sprint(rows, "/", total)) }}
+	opt := Options{Progress: func(_ Pass, rows, total int64) { got = append(got, fmt.Sprint(rows, "/", total)) }}
 	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5]" {
 		t.Errorf("files: %v, %v", err, got)
 	}
@@ -250,7 +250,7 @@ func TestCancel(t *testing.T) {
 	defer mem.AssertSize(t, 0)
 	for _, workers := range []int{1, 4} {
 		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{Workers: workers, Label: "label", Progress: func(rows, _ int64) {
+		opt := Options{Workers: workers, Label: "label", Progress: func(_ Pass, rows, _ int64) {
 			if rows == 500 {
 				cancel()
 			}

@@ -74,9 +74,9 @@ func TestBatchesStop(t *testing.T) {
 }
 
 // stopper returns a function that cancels, and lets what reads in the background end first.
-func stopper(cancel func()) func(rows, total int64) {
+func stopper(cancel func()) func(pass Pass, rows, total int64) {
 	before := runtime.NumGoroutine()
-	return func(int64, int64) {
+	return func(Pass, int64, int64) {
 		cancel()
 		for k := 0; k < 1e6 && runtime.NumGoroutine() > before; k++ {
 			runtime.Gosched()

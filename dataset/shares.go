@@ -50,7 +50,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 			return nil, explain(ctx, bt, first, err)
 		}
 		if in.opt.Progress != nil {
-			in.opt.Progress(learned[0].Input, in.Rows())
+			in.opt.Progress(PassColumns, learned[0].Input, in.Rows())
 		}
 	}
 	for _, l := range learned {

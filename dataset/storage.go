@@ -43,12 +43,12 @@ func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p
 	}
 	frame.Within(in.Input, opt.Memory, 0)
 	if sel.Unmeasured() {
-		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
+		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
 			return err
 		}
 	}
 	if sel.Unlearned() {
-		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.Progress); err != nil {
+		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
 			return err
 		}
 	}

@@ -133,14 +133,19 @@ func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 			b, err = s.decode(ctx, free, ready)
 			return err
 		})
+		read, tell := int64(0), s.opt.told(PassAgain)
 		for full := range ready {
 			lent.Add(1)
+			read += int64(full.Len())
 			release := func() {
 				free <- full
 				lent.Done()
 			}
 			if !yield(block.Loan[T]{Block: full, Release: release}, nil) {
 				return
+			}
+			if tell != nil {
+				tell(read, s.rows)
 			}
 		}
 		if err := g.Wait(); err != nil {

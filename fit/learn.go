@@ -217,6 +217,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	m.Data.Rows, m.Calibration = src.Rows(), opt.Calibration
 	if m.Data.Fingerprint = print; print == "" {
+		opt.stage(Stage{Name: "taking the fingerprint of the rows"})
 		m.Data.Fingerprint, err = passes.Fingerprint(after, looked, l.workers())
 	}
 	if err == nil && validation != nil {

@@ -106,7 +106,7 @@ func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []s
 	defer undo()
 	rows, err := dataset.Convert(ctx, paths, o.out, dataset.Options{
 		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory,
-		Progress: func(rows, total int64) { bar.Rows("converting", rows, total) },
+		Progress: bar.Reading("converting"),
 		Warn:     func(s string) { a.Note("%s", s) },
 	}, dataset.WriterOptions{Compression: o.compression.Value, RowGroupRows: o.groupRows, Label: o.label})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"halfspace/dataset"
 	"halfspace/internal/say"
 )
 
@@ -40,6 +41,7 @@ type Progress struct {
 	mu      sync.Mutex // held while something is written
 	step    Step
 	paces   map[string]*pace // of each step, which may go on after another
+	passed  float64          // share of the rows that a pass of the step has read; 0 without one
 	tick    *time.Timer      // nil before the first step, and after End
 	painted time.Time        // when the last line was written
 	wait    time.Duration
@@ -70,6 +72,46 @@ func (p *Progress) Rows(name string, rows, total int64) {
 	p.Show(Step{Name: name, Done: rows, Total: total, Unit: Rows})
 }
 
+// Reading returns what shows passes over files. A pass over the rows is a step of this name, and one of a stream is a part of the step that runs.
+func (p *Progress) Reading(name string) func(pass dataset.Pass, rows, total int64) {
+	if p == nil {
+		return nil
+	}
+	return func(pass dataset.Pass, rows, total int64) {
+		switch pass {
+		case dataset.PassRows:
+			p.Rows(name, rows, total)
+		case dataset.PassAgain:
+			p.pass(float64(rows) / float64(total))
+		default:
+			p.Rows(string(pass), rows, total)
+		}
+	}
+}
+
+// pass notes which share of the rows a pass of the step has read.
+func (p *Progress) pass(share float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passed = share
+	if p.tick != nil {
+		p.paint(p.now())
+	}
+}
+
+// current returns the step as it is shown. A pass that takes a while is a part of it.
+func (p *Progress) current(now time.Time) Step {
+	s := p.step
+	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Unit != Other {
+		return s
+	}
+	if s.Detail != "" {
+		s.Detail += ", "
+	}
+	s.Detail += fmt.Sprintf("this pass %d %%", int(100*p.passed))
+	return s
+}
+
 // Show shows how far a step is.
 func (p *Progress) Show(s Step) {
 	if p == nil {
@@ -84,6 +126,9 @@ func (p *Progress) Show(s Step) {
 	}
 	if s.Name != p.step.Name {
 		p.painted, p.wait = time.Time{}, 0
+	}
+	if s.Name != p.step.Name || s.Done != p.step.Done {
+		p.passed = 0
 	}
 	p.step = s
 	if was := p.paces[s.Name]; was == nil || s.Done < was.done {
@@ -113,12 +158,12 @@ func (p *Progress) paint(now time.Time) {
 		return
 	}
 	p.painted, p.wait = now, min(max(firstWait, 2*p.wait), mostWait)
-	pace := p.paces[p.step.Name]
+	pace, step := p.paces[p.step.Name], p.current(now)
 	if p.term == nil {
-		fmt.Fprintln(p.out, strings.Join(p.step.parts(pace, now), ", "))
+		fmt.Fprintln(p.out, strings.Join(step.parts(pace, now), ", "))
 		return
 	}
-	fmt.Fprint(p.out, "\r"+p.step.line(pace, now, width(p.term)-1, unicodeTerminal())+"\x1b[K")
+	fmt.Fprint(p.out, "\r"+step.line(pace, now, width(p.term)-1, unicodeTerminal())+"\x1b[K")
 	p.shown = true
 }
 

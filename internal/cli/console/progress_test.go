@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"halfspace/dataset"
 	"halfspace/internal/say"
 )
 
@@ -160,5 +161,36 @@ func TestNoteAbove(t *testing.T) {
 	}
 	if notes := a.Notes(); len(notes) != 2 {
 		t.Errorf("the notes for reports are %q", notes)
+	}
+}
+
+// TestReading: a pass over files is a step of its own, and the pass of a stream a part of a step that says nothing else for a while.
+func TestReading(t *testing.T) {
+	var out strings.Builder
+	p, clock := watched(t, &out)
+	show := p.Reading("loading")
+	for second := range int64(8) {
+		switch {
+		case second < 2:
+			show(dataset.PassColumns, second, 2)
+		case second < 4:
+			show(dataset.PassRows, second-2, 2)
+		case second == 4:
+			p.Show(Step{Name: "training", Detail: "pass 3", Done: 300, Unit: Rows})
+		default:
+			show(dataset.PassAgain, second-4, 4)
+		}
+		*clock = clock.Add(time.Second)
+	}
+	p.Show(Step{Name: "training", Detail: "pass 4", Done: 400, Unit: Rows})
+	*clock = clock.Add(5 * time.Second)
+	show(dataset.PassAgain, 4, 4)
+	p.End()
+	want := "looking at the columns: 0 of 2 rows, 0 %\nloading: 0 of 2 rows, 0 %\ntraining: pass 3\ntraining: pass 3, this pass 50 %, 2 s\ntraining: pass 4, 25 rows/s, 9 s\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	if (*Progress)(nil).Reading("loading") != nil {
+		t.Error("a progress that shows nothing is told")
 	}
 }

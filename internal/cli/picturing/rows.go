@@ -48,7 +48,7 @@ func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T])
 	err := dataset.Scan(p.ctx, p.args, dataset.Options{
 		Spec: m.Spec(), Label: label, Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
 		Warn:     func(s string) { p.Note("%s", s) },
-		Progress: func(rows, total int64) { bar.Rows("reading", rows, total) },
+		Progress: bar.Reading("reading"),
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)

@@ -181,7 +181,7 @@ func distribute[T kernel.Float](ctx context.Context, a *console.App, paths []str
 
 // options returns the options on files.
 func (o *Options) options(bar *console.Progress) dataset.Options {
-	show := func(rows, total int64) { bar.Rows("loading", rows, total) }
+	show := bar.Reading("loading")
 	if spec := o.Columns.spec; spec != nil {
 		return dataset.Options{Spec: spec, Label: o.Columns.label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
 			Memory: o.Storage.Memory.Limit(), Progress: show, Storage: dataset.Storage(o.form.Value)}

@@ -20,7 +20,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 	in, err := dataset.Open[T](ctx, paths, dataset.Options{
 		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
 		Storage:  dataset.Storage(o.form.Value),
-		Progress: func(rows, total int64) { bar.Rows("loading the validation", rows, total) },
+		Progress: bar.Reading("loading the validation"),
 		Warn:     func(s string) { a.Note("--validation: %s", s) },
 	})
 	if err != nil {

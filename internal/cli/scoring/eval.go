@@ -219,7 +219,7 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Spec: m.Spec(), Label: label, SampleWeight: o.weight, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
 		Warn:     func(s string) { a.Note("%s", s) },
-		Progress: func(rows, total int64) { bar.Rows("evaluating", rows, total) },
+		Progress: bar.Reading("evaluating"),
 	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
 		if err := e.Add(ctx, b); err != nil {
 			return err

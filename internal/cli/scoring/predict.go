@@ -152,7 +152,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto,
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
-		Progress: func(rows, total int64) { bar.Rows("predicting", rows, total) },
+		Progress: bar.Reading("predicting"),
 		Warn:     p.warn,
 	}, func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
