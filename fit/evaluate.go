@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/features"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -96,9 +98,14 @@ func Evaluate[T kernel.Float](ctx context.Context, m *model.Model, src block.Sou
 // Add adds the next rows.
 func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 	scores, err := e.scorer.Scores(ctx, b)
-	if err != nil {
-		return err
+	if err == nil {
+		e.add(scores, b)
 	}
+	return err
+}
+
+// add adds the next rows with their scores. It takes the number, the labels and the weights of the block alone.
+func (e *Evaluation[T]) add(scores [][]T, b *block.Block[T]) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
 		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
@@ -111,12 +118,71 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 		e.loss.Add(predict.LogLosses(scores, b.Y, e.odds), b.W)
 		e.addProbabilities(predict.Probabilities(scores, e.odds), b)
 	}
-	return nil
+}
+
+// scoreTask32 and scoreTask64 score rows by a model, whose file is the argument.
+var (
+	scoreTask32 = passes.New("fit.scores", scorePiece[float32])
+	scoreTask64 = passes.New("fit.scores", scorePiece[float64])
+)
+
+// scoredRows is the scores of some rows, their labels and weights.
+type scoredRows[T kernel.Float] struct {
+	scores [][]T
+	y      []T
+	w      []float64
+}
+
+func scorePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], file []byte) (all []scoredRows[T], err error) {
+	m, err := model.Read(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	scorer, err := predict.NewScorer[T](m, piece.Workers)
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range piece.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		s := scoredRows[T]{y: b.Y, w: b.W}
+		for _, of := range scores {
+			s.scores = append(s.scores, slices.Clone(of))
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// AddRemote adds the rows of a block.Remote source, which are scored where its cluster is. m is the evaluation's model.
+// added is called after each piece of the rows; its first error ends the pass.
+func (e *Evaluation[T]) AddRemote(ctx context.Context, m *model.Model, src block.Source[T], added func() error) error {
+	var file bytes.Buffer
+	if _, err := m.WriteTo(&file); err != nil {
+		return err
+	}
+	task, ok := any(scoreTask32).(*passes.Task[T, []byte, []scoredRows[T]])
+	if !ok {
+		task = any(scoreTask64).(*passes.Task[T, []byte, []scoredRows[T]])
+	}
+	first := int64(0)
+	return passes.Each(ctx, src, task, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows[T]) error {
+		for _, s := range all {
+			e.add(s.scores, &block.Block[T]{First: first, Y: s.y, W: s.w})
+			first += int64(len(s.y))
+		}
+		return added()
+	})
 }
 
 // addProbabilities adds the probabilities of each class for the rows of a block.
 func (e *Evaluation[T]) addProbabilities(p [][]T, b *block.Block[T]) {
-	losses, positive := make([]float64, b.Len()), e.spec.PositiveClass()
+	losses, positive := make([]float64, len(b.Y)), e.spec.PositiveClass()
 	for r, y := range b.Y {
 		losses[r] = metrics.BrierLoss(p, r, predict.Labelled(y, e.spec.Vectors(), positive))
 		if e.Calibration != nil {

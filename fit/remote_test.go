@@ -11,10 +11,12 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 )
 
@@ -54,6 +56,13 @@ func TestRemote(t *testing.T) {
 			same(t, two, c.learner, c.opt, c.tasks)
 			same(t, far, c.learner, c.opt, c.tasks)
 		})
+	}
+	for name, o := range map[string]perceptron.Options{
+		"averaged": {Options: train.Options{Shards: 3, Epochs: 3, Seed: 5, Order: train.Shuffle}, Form: train.Averaged},
+		"mistakes": {Options: train.Options{Shards: 2, Epochs: 4, Mix: train.Mistakes}, L2: 0.1},
+		"pocket":   {Options: train.Options{Shards: 2, Epochs: 3, Seed: 1, Order: train.Random}, Pocket: pocket.Exact},
+	} {
+		t.Run(name, func(t *testing.T) { same(t, two, fit.Perceptron(o), fit.Options{}, "perceptron.pass") })
 	}
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")

@@ -63,7 +63,8 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go watch(ctx, pool, cancel)
+	go watch(ctx, "worker", pool, cancel)
+	go watch(ctx, "runner", endpoint, cancel)
 	_, err = runnerlib.Execute(ctx, p, endpoint, &runnerlib.JobOptions{Name: jobopts.GetJobName(), Loopback: true}, false)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -74,12 +75,12 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 // watchEvery is the time between two looks at a worker.
 const watchEvery = 500 * time.Millisecond
 
-// watch cancels when nobody listens at an address any more. A runner may wait for such a worker without end.
-func watch(ctx context.Context, address string, cancel context.CancelCauseFunc) {
+// watch cancels when the worker or the runner doesn't listen at its address any more. Beam waits for minutes, or without end.
+func watch(ctx context.Context, what, address string, cancel context.CancelCauseFunc) {
 	for ctx.Err() == nil {
 		c, err := net.DialTimeout("tcp", address, 5*time.Second)
 		if err != nil {
-			cancel(fmt.Errorf("the worker at %s has gone: %w", address, err))
+			cancel(fmt.Errorf("the %s at %s has gone: %w", what, address, err))
 			return
 		}
 		c.Close()

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // computePiece computes a piece of the pass in a folder, and writes its result there.
@@ -24,6 +25,7 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	var rows any
 	switch runs := o.Pieces[piece]; {
 	case len(runs) == 0:
+		rows = block.Source[float32](block.NewData[float32](new(schema.Spec), nil))
 	case o.Files.Double:
 		rows, err = rowsOf(ctx, &tables64, o, runs)
 	default:

@@ -18,10 +18,10 @@ import (
 
 // A shards is the shards of a training. Between two epochs there are none.
 type shards[T kernel.Float] struct {
-	all  *learner[T] // that they are mixed in
-	rows *mixing.Rows[T]
-	each []*learner[T] // of the epoch that goes on; nil between two epochs
-	done []bool        // which of them have finished it
+	all  *learner[T]     // that they are mixed in
+	rows *mixing.Rows[T] // nil if a cluster has them
+	each []*learner[T]   // of the epoch that goes on; nil between two epochs
+	done []bool          // which of them have finished it
 
 	visits, updates atomic.Int64 // of the epoch, as far as they were told
 	reports         sync.Mutex
@@ -31,11 +31,13 @@ type shards[T kernel.Float] struct {
 var errPause = errors.New("paused")
 
 func newShards[T kernel.Float](l *learner[T]) (*shards[T], error) {
-	rows, err := mixing.NewRows(l.src)
-	if err != nil {
-		return nil, err
+	x := &shards[T]{all: l}
+	var err error
+	if !remote(l.src) {
+		if x.rows, err = mixing.NewRows(l.src); err != nil {
+			return nil, err
+		}
 	}
-	x := &shards[T]{all: l, rows: rows}
 	_, err = mixing.Deal(l.rows, &l.opt.Options, 0) // which tells of too many shards
 	return x, err
 }
@@ -45,6 +47,13 @@ func (x *shards[T]) epoch(ctx context.Context, epoch int64) error {
 	l := x.all
 	if l.at == l.rows { // an interrupt came after the mix
 		return nil
+	}
+	if x.rows == nil {
+		parts, err := x.remoteEpoch(ctx, epoch)
+		if err != nil {
+			return err
+		}
+		return l.mixedEpoch(l.take(parts))
 	}
 	if x.each == nil {
 		if err := x.deal(epoch); err != nil {
@@ -59,7 +68,11 @@ func (x *shards[T]) epoch(ctx context.Context, epoch int64) error {
 			l.mark()
 		}
 	}
-	clean := x.mix()
+	return l.mixedEpoch(x.mix())
+}
+
+// mixedEpoch ends an epoch that is mixed. clean tells whether no row would change the weights that it began with.
+func (l *learner[T]) mixedEpoch(clean bool) error {
 	if l.at = l.rows; clean {
 		l.streak = l.rows
 		return l.finish()

@@ -26,12 +26,13 @@ const help = `Halfspace-beam makes the passes of halfspace over rows on Apache B
 Usage:
   halfspace-beam train DATA... --label COLUMN --out m.json [options] [Beam's flags]
   halfspace-beam eval --model m.json DATA... [options] [Beam's flags]
-  halfspace-beam predict --model m.json DATA... --out FOLDER [options] [Beam's flags]
+  halfspace-beam predict --model m.json DATA... --out 'FOLDER/*.csv' [options] [Beam's flags]
   halfspace-beam worker --port PORT      works for a runner on this host
   halfspace-beam prism --port PORT       is a runner for one host
 
 The options of train, eval and predict are those of halfspace. The model is the
-same, byte for byte. predict writes a file for each file of DATA.
+same, byte for byte. predict writes a file for each file of DATA: * in --out
+stands for its name.
 
 Beam's flags, some of them:
   --runner NAME            prism, in this process (default), or universal, flink,
@@ -69,8 +70,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case "train", "eval":
 		return onCluster(ctx, rest, stdout, stderr)
 	case "predict":
-		stop()
-		return predict(rest[1:], stdout, stderr)
+		return predict(ctx, rest[1:], stdout, stderr)
 	case "worker":
 		err = cluster.Serve(ctx, *port)
 	case "prism":

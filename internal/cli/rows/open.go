@@ -121,7 +121,7 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 		return nil, err
 	}
 	if a.Cluster != nil {
-		return distribute(ctx, a, paths, in)
+		return Distribute(ctx, a, paths, in)
 	}
 	again := func() (*dataset.Input[T], error) {
 		said = true
@@ -165,8 +165,8 @@ type distributed[T kernel.Float] struct {
 // Remote returns the cluster; see block.Remote.
 func (d distributed[T]) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
 
-// distribute returns rows that a cluster makes passes over. This process reads them only for what the cluster doesn't do.
-func distribute[T kernel.Float](ctx context.Context, a *console.App, paths []string, in *dataset.Input[T]) (*Rows[T], error) {
+// Distribute returns rows that a cluster makes passes over. This process reads them only for what the cluster doesn't do.
+func Distribute[T kernel.Float](ctx context.Context, a *console.App, paths []string, in *dataset.Input[T]) (*Rows[T], error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
 		return nil, err

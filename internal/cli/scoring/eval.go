@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/cli/reporting"
+	"halfspace/internal/cli/rows"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -216,16 +218,19 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 	}
 	memory, undo := o.memory.Hold()
 	defer undo()
-	err = dataset.Scan(ctx, paths, dataset.Options{
+	opt := dataset.Options{
 		Spec: m.Spec(), Label: label, SampleWeight: o.weight, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
 		Warn:     func(s string) { a.Note("%s", s) },
 		Progress: bar.Reading("evaluating"),
-	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
-		if err := e.Add(ctx, b); err != nil {
-			return err
-		}
-		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
-	})
+	}
+	added := func() error { return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held) }
+	if a.Cluster != nil {
+		err = judgeRemote(ctx, a, m, paths, opt, e, added)
+	} else {
+		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
+			return cmp.Or(e.Add(ctx, b), added())
+		})
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -235,6 +240,19 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 		return nil, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
 	}
 	return e, nil
+}
+
+// judgeRemote adds the rows of files to an evaluation, on the cluster.
+func judgeRemote[T kernel.Float](ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *fit.Evaluation[T], added func() error) error {
+	in, err := dataset.Open[T](ctx, paths, opt)
+	if err != nil {
+		return err
+	}
+	src, err := rows.Distribute(ctx, a, paths, in)
+	if err != nil {
+		return err
+	}
+	return e.AddRemote(ctx, m, src.Source, added)
 }
 
 func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*evalReport, error) {

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"halfspace/internal/cli"
+)
+
+var kills = flag.Int("kills", 2, "how often TestKilled kills workers")
+
+// asProgram has the test binary run as halfspace-beam.
+const asProgram = "HALFSPACE_BEAM_TEST_PROGRAM=1"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(strings.TrimSuffix(asProgram, "=1")) != "" {
+		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// command returns a run of halfspace-beam.
+func command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram)
+	return cmd
+}
+
+// started starts a verb that listens at a port, and returns its address.
+func started(t *testing.T, verb string) (address string, cmd *exec.Cmd) {
+	t.Helper()
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	cmd = command(verb, "--port", fmt.Sprint(port))
+	cmd.Stderr = io.Discard
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	address = fmt.Sprintf("localhost:%d", port)
+	for range 600 {
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			return address, cmd
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("%s doesn't listen at %s", verb, address)
+	return "", nil
+}
+
+// here runs a verb of halfspace in this process, and returns its output.
+func here(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	if status := cli.Main(args, &out, &said); status != 0 {
+		t.Fatalf("halfspace %v: status %d: %s", args, status, &said)
+	}
+	return out.String()
+}
+
+// data makes three files of rows.
+func data(t *testing.T) string {
+	dir := t.TempDir()
+	for i := range 3 {
+		here(t, "gen", "--rows", fmt.Sprint(9000+i), "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(i), "--out", filepath.Join(dir, fmt.Sprint(i, ".parquet")))
+	}
+	return dir
+}
+
+// trainings are options of train. Their passes are those of every learner that a cluster makes passes for.
+var trainings = []string{
+	"--algo lda --standardize",
+	"--algo logistic --l2 1 --class-weight balanced",
+	"--algo svm --dtype float64",
+	"--algo averaged --shards 3 --order shuffle --epochs 3",
+	"--algo pocket --shards 2 --epochs 3 --mix mistakes",
+}
+
+// TestSame: a training on Beam writes the model file of a single process, byte for byte: on Prism in the same process, and on
+// Prism in another one with 1, 2 and 4 workers.
+func TestSame(t *testing.T) {
+	dir := data(t)
+	var pools []string
+	endpoint, _ := started(t, "prism")
+	for range 4 {
+		address, _ := started(t, "worker")
+		pools = append(pools, address)
+	}
+	for i, options := range trainings {
+		args := append([]string{"train", dir, "--label", "label", "--json"}, strings.Fields(options)...)
+		want := filepath.Join(t.TempDir(), "want.json")
+		here(t, append(args, "--out", want)...)
+		ways := map[string][]string{"embedded": {"--runner=prism"}, "one worker": {"--endpoint", endpoint, "--pools", pools[0]}}
+		if i >= 2 {
+			ways["two workers"] = []string{"--endpoint", endpoint, "--pools", strings.Join(pools[:2], ",")}
+			ways["four workers"] = []string{"--endpoint", endpoint, "--pools", strings.Join(pools, ",")}
+		}
+		for name, way := range ways {
+			got := filepath.Join(t.TempDir(), "got.json")
+			out, err := command(append(append(args, "--out", got, "--staging", t.TempDir()), way...)...).CombinedOutput()
+			if err != nil {
+				t.Errorf("%s, %s: %v: %s", options, name, err, out)
+				continue
+			}
+			equal(t, options+", "+name, got, want)
+		}
+	}
+}
+
+// equal compares two files.
+func equal(t *testing.T, what, got, want string) {
+	t.Helper()
+	a, err := os.ReadFile(got)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	b, err := os.ReadFile(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a, b) {
+		t.Errorf("%s: the file differs from that of a single process", what)
+	}
+}
+
+// TestApplied: eval prints what a single process prints. predict writes for each file what it writes.
+func TestApplied(t *testing.T) {
+	dir, to := data(t), t.TempDir()
+	m := filepath.Join(to, "m.json")
+	here(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
+	for _, args := range [][]string{{"eval", "--model", m, dir, "--json"}, {"eval", "--model", m, dir, "--calibration"}} {
+		want := here(t, args...)
+		cmd := command(append(args, "--staging", to)...)
+		got, err := cmd.Output()
+		if err != nil || string(got) != want {
+			t.Errorf("%v: error %v:\n%s\nwant:\n%s", args, err, got, want)
+		}
+	}
+	out, err := command("predict", "--model", m, dir, "--score", "--keep=x1,x2", "--out", filepath.Join(to, "p-*.csv"), "--staging", to).CombinedOutput()
+	if err != nil {
+		t.Fatalf("predict: %v: %s", err, out)
+	}
+	for i := range 3 {
+		want := filepath.Join(to, fmt.Sprint("want", i, ".csv"))
+		here(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--keep=x1,x2", "--out", want)
+		equal(t, "predict", filepath.Join(to, fmt.Sprint("p-", i, ".csv")), want)
+	}
+	out, err = command("predict", "--model", filepath.Join(to, "none.json"), dir, "--out", to, "--staging", to).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "none.json") {
+		t.Errorf("a model that is not there: error %v: %s", err, out)
+	}
+}
+
+// TestKilled: workers that are killed in the middle leave the right model, or an error and no model.
+func TestKilled(t *testing.T) {
+	dir := data(t)
+	want := filepath.Join(t.TempDir(), "want.json")
+	args := []string{"train", dir, "--label", "label", "--algo", "averaged", "--shards", "4", "--epochs", "20", "--json"}
+	here(t, append(args, "--out", want)...)
+	rng := rand.New(rand.NewPCG(1, uint64(*kills)))
+	for try := range *kills {
+		endpoint, _ := started(t, "prism")
+		first, one := started(t, "worker")
+		second, two := started(t, "worker")
+		got := filepath.Join(t.TempDir(), "got.json")
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		cmd := command(append(args, "--out", got, "--staging", t.TempDir(), "--endpoint", endpoint, "--pools", first+","+second)...)
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stop := context.AfterFunc(ctx, func() { cmd.Process.Kill() })
+		time.Sleep(time.Duration(rng.IntN(1000)) * time.Millisecond)
+		one.Process.Kill()
+		if try%4 == 3 { // nobody is left
+			two.Process.Kill()
+		}
+		err := cmd.Wait()
+		stop()
+		cancel()
+		if _, missing := os.Stat(got); missing == nil {
+			equal(t, fmt.Sprint("try ", try), got, want)
+			t.Logf("try %d: the right model, %v", try, err)
+		} else if err == nil || ctx.Err() == context.DeadlineExceeded || said.Len() == 0 {
+			t.Errorf("try %d: no model, error %v: %s", try, err, &said)
+		} else {
+			t.Logf("try %d: %v: %s", try, err, &said)
+		}
+	}
+}
