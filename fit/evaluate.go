@@ -326,16 +326,28 @@ func (m *meritOf[T]) addTo(f *Merit, seconds float64) {
 	f.LogLoss.Add(m.losses, nil)
 }
 
-// updateBound returns the most updates that the learner can make on these rows in any order. It returns +Inf where no
-// theorem tells. That is a learner that isn't a perceptron, one that didn't begin with zeros, a penalty, weights of rows, or several trainings one versus
-// the rest.
-func (j *job[T]) updateBound(learned *train.Result[T]) float64 {
-	if j.Perceptron == nil || j.opt.Init != nil || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
-		return math.Inf(1)
+// updateBound returns the most updates that the learner can make on these rows in any order, from the weights that it begins
+// with. It returns nil where no theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or
+// several trainings one versus the rest.
+func (j *job[T]) updateBound(learned *train.Result[T]) *float64 {
+	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return nil
 	}
 	margin, l2 := j.Perceptron(j.Settings)
 	if l2 > 0 {
-		return math.Inf(1)
+		return nil
 	}
-	return learned.UpdateBound(margin, j.Settings.Shared().Eta)
+	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
+	if j.opt.Init == nil {
+		return finite(learned.UpdateBound(margin, eta))
+	}
+	return finite(train.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
+}
+
+// finite returns a bound; nil if it is +Inf.
+func finite(bound float64) *float64 {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	return &bound
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"halfspace/block"
 	"halfspace/checkpoint"
@@ -59,6 +58,7 @@ type Fitted[T kernel.Float] struct {
 	Visits          int64            // of all classes; those of Result are the most of one, where each has a training of its own
 	Validation      *Tally           // what the model has wrong of rows that it didn't learn from; nil without any
 	CrossValidation *CrossValidation // nil without one
+	UpdateBound     *float64         // most updates of a perceptron from Options.Init (train.UpdateBoundFrom); nil where no theorem tells, and without Init
 }
 
 // Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was
@@ -324,7 +324,11 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 			m.Training.Errors = nil
 		}
 	}
-	return &Fitted[T]{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}, err
+	f := &Fitted[T]{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}
+	if j.opt.Init != nil {
+		f.UpdateBound = j.updateBound(r)
+	}
+	return f, err
 }
 
 // begin returns the weights to begin with, or nil for zeros.
@@ -371,8 +375,8 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 	if learned.Margin > 0 {
 		m.Training.Margin = &learned.Margin
 	}
-	if bound := j.updateBound(learned); !math.IsInf(bound, 0) {
-		m.Training.MistakeBound = &bound
+	if j.opt.Init == nil {
+		m.Training.MistakeBound = j.updateBound(learned)
 	}
 	return m
 }

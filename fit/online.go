@@ -38,6 +38,7 @@ type OnlineFit struct {
 	Model                   *model.Model
 	Rows, Mistakes, Updates int64
 	Progressive             []Progressive // after 1, 2, 4, 8... rows, and at the end
+	UpdateBound             *float64      // most updates of the perceptron from the weights of a model (train.UpdateBoundFrom); nil from zeros, and where no theorem tells
 }
 
 // OnlineOptions are the options of LearnOnline. The zero value is Rosenblatt's perceptron.
@@ -66,14 +67,16 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	if err != nil {
 		return nil, err
 	}
+	var begin []float64
 	if from != nil {
 		if err := beginsWith(from, src.Spec(), dtypeOf[T]()); err != nil {
 			return nil, err
 		}
 		start := train.StartOf[T](from, -1)
+		begin = unpadded(start, src.Spec())
 		stepper.Begin(start.Weights, start.State)
 	}
-	v := &visitor[T]{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]T, src.Spec().Vectors()), zeros: from == nil,
+	v := &visitor[T]{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]T, src.Spec().Vectors()), begin: begin,
 		odds: opt.Learner != nil && opt.Learner.HasOdds(), show: opt.Show}
 	if err = v.learn(shared.Workers); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -97,9 +100,9 @@ type visitor[T kernel.Float] struct {
 	block.Source[T]
 	train.Stepper[T]
 	ctx     context.Context
-	learner *Learner // nil: the perceptron
-	odds    bool     // the scores are logarithms of odds
-	zeros   bool     // the weights began with zeros
+	learner *Learner  // nil: the perceptron
+	odds    bool      // the scores are logarithms of odds
+	begin   []float64 // the weights to begin with; nil: zeros
 	show    func(rows int64)
 
 	scores [][]T // of rows whose log loss isn't added yet
@@ -252,8 +255,12 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	if learned.Margin > 0 {
 		m.Training.Margin = &learned.Margin
 	}
-	if bound := learned.MistakeBound(); v.zeros && v.learner == nil && !math.IsInf(bound, 0) { // Novikoff speaks of zeros
-		m.Training.MistakeBound = &bound
+	switch {
+	case v.learner != nil:
+	case v.begin == nil:
+		m.Training.MistakeBound = finite(learned.MistakeBound())
+	default:
+		r.UpdateBound = finite(train.UpdateBoundFrom(&learned, v.begin, 1, 0, opt.Eta))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 	"halfspace/trace"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -85,7 +86,7 @@ func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T]
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
 	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
-		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.workers(), Begin: j.unpadded(j.begin())}
+		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.workers(), Begin: unpadded(j.begin(), j.src.Spec())}
 	r, err := trace.New(ctx, block.Trust(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err
@@ -95,11 +96,11 @@ func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T]
 }
 
 // unpadded returns the weights of a start without padding; nil for zeros.
-func (j *job[T]) unpadded(begin *train.Start[T]) (w []float64) {
+func unpadded[T kernel.Float](begin *train.Start[T], spec *schema.Spec) (w []float64) {
 	if begin == nil {
 		return nil
 	}
-	cols := j.src.Spec().Cols()
+	cols := spec.Cols()
 	for v := range slices.Chunk(begin.Weights, kernel.Stride[T](cols)) {
 		for _, x := range v[:cols] {
 			w = append(w, float64(x))

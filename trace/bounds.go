@@ -8,9 +8,9 @@ import "math"
 //
 //	w0.u + t eta rho  <=  w.u  <=  |w|  <=  sqrt(|w0|^2 + t (eta^2 R^2 + 2 eta m)).
 //
-// The two ends meet after the most updates that can happen. With w0 = 0 and m = 0 that is R^2/rho^2. With more than two
-// classes the update of a row has the norm eta |x| sqrt(2), and the margin is that of train.Evaluate: both sides then
-// have the factor sqrt(2).
+// The two ends meet after the most updates that can happen; see train.UpdateBoundFrom. With w0 = 0 and m = 0 that is
+// R^2/rho^2. With more than two classes the update of a row has the norm eta |x| sqrt(2), and the margin is that of
+// train.Evaluate: both sides then have the factor sqrt(2).
 type Bounds struct {
 	Radius float64 // R
 	Margin float64 // rho; 0 if u doesn't separate the rows
@@ -44,15 +44,4 @@ func (b *Bounds) Upper(updates int64) float64 {
 func (b *Bounds) grows() float64 {
 	f, reach := b.factor(), b.Eta*b.Radius
 	return f * f * (reach*reach + 2*b.Eta*b.Within)
-}
-
-// Updates returns the number of updates at which the ends meet: no training makes more. It is +Inf without a margin.
-func (b *Bounds) Updates() float64 {
-	p, q := b.Eta*b.factor()*b.Margin, b.grows()
-	if !(p > 0) {
-		return math.Inf(1)
-	}
-	// (dot + t p)^2 = norm^2 + t q
-	half := q/2 - b.Dot*p
-	return (half + math.Sqrt(half*half+p*p*max(0, b.Norm*b.Norm-b.Dot*b.Dot))) / (p * p)
 }

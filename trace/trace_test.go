@@ -79,22 +79,6 @@ func TestTheorem(t *testing.T) {
 	}
 }
 
-// TestUpdates: the bounds meet at R^2/rho^2 with zeros, and at Updates in general.
-func TestUpdates(t *testing.T) {
-	b := trace.Bounds{Radius: 3, Margin: 0.5, Eta: 0.1}
-	if got := b.Updates(); math.Abs(got-36) > 1e-9 {
-		t.Errorf("%v updates, R^2/rho^2 is 36", got)
-	}
-	b = trace.Bounds{Radius: 3, Margin: 0.5, Eta: 1, Within: 2, Norm: 4, Dot: -1}
-	n := int64(b.Updates())
-	if b.Lower(n) > b.Upper(n) || b.Lower(n+1) <= b.Upper(n+1) {
-		t.Errorf("the bounds don't meet at %d updates", n)
-	}
-	if b.Margin = 0; !math.IsInf(b.Updates(), 1) {
-		t.Error("there is a bound without a margin")
-	}
-}
-
 // TestErrors: the traced errors of a pocket are those of its curve, and each class versus the rest is told alone, in
 // turn.
 func TestErrors(t *testing.T) {

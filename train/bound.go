@@ -1,6 +1,10 @@
 package train
 
-import "math"
+import (
+	"math"
+
+	"halfspace/kernel"
+)
 
 // MistakeBound is UpdateBound without a margin (Novikoff 1962): the most updates that the perceptron can make on these
 // rows in any order. It holds if training begins with zeros and all sample weights are 1.
@@ -14,12 +18,40 @@ func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
 	if len(r.Weights) == 0 {
 		return math.Inf(1)
 	}
+	return updateBound(r.Radius, r.Margin, r.rounding(), len(r.Weights), 2*margin/eta)
+}
+
+// UpdateBoundFrom is UpdateBound of a training that begins with weights w0, as many as r.Weights has. Both consist of so
+// many vectors: one, or one for each of the classes that are learned together. Let u be r.Weights of length 1. The bound is
+// the largest whole t with
+//
+//	w0.u + t f eta rho  <=  sqrt(|w0|^2 + t f^2 (eta^2 R^2 + 2 eta margin)),
+//
+// Novikoff's theorem for w0; see trace.Bounds. f is sqrt(2) for several vectors and 1 for one.
+func UpdateBoundFrom[T kernel.Float](r *Result[T], w0 []float64, vectors int, margin, eta float64) float64 {
+	if len(r.Weights) == 0 {
+		return math.Inf(1)
+	}
+	radius, rho := rounded(r.Radius, r.Margin, r.rounding(), len(r.Weights))
+	step := eta * rho // t counts steps, and so do norm and dot
+	if vectors > 1 {
+		step *= math.Sqrt2
+	}
+	dot := 0.0
+	for i, v := range w0 {
+		dot = math.FMA(v, float64(r.Weights[i]), dot)
+	}
+	norm, relative := Norm(w0)/step, 2*float64(len(w0)+10)*0x1p-52
+	return mostSteps(plainBound(radius, rho, 2*margin/eta), norm+float64(norm*relative), dot/Norm(r.Weights)/step-float64(norm*relative))
+}
+
+// rounding returns a number which times the radius bounds the rounding error of the margin.
+func (r *Result[W]) rounding() float64 {
 	unit, lanes := 0x1p-53, 16
 	if _, ok := any(r.Weights).([]float32); ok {
 		unit, lanes = 0x1p-24, 32
 	}
-	terms := float64(len(r.Weights)/lanes + 10) // of a score: those of a lane, and the folds; see package asm
-	return updateBound(r.Radius, r.Margin, 2*terms*unit, len(r.Weights), 2*margin/eta)
+	return 2 * float64(len(r.Weights)/lanes+10) * unit // the terms of a score: those of a lane, and the folds; see package asm
 }
 
 // MostUpdates is UpdateBound of float64 weights of that many columns that separate rows of a radius by a margin.
@@ -28,13 +60,38 @@ func MostUpdates(radius, margin float64, columns int) float64 {
 }
 
 // updateBound returns the whole part of (radius^2 + more)/margin^2, rounded up. error times the radius bounds the
-// rounding error of the margin. Norms are sums of as many squares as there are columns.
+// rounding error of the margin.
 func updateBound(radius, margin, error float64, columns int, more float64) float64 {
+	radius, margin = rounded(radius, margin, error, columns)
+	return math.Floor(plainBound(radius, margin, more) * (1 + 0x1p-48))
+}
+
+// rounded returns the radius, rounded up, and the margin, rounded down. The margin isn't above 0 if it may be only
+// rounding. Norms are sums of as many squares as there are columns.
+func rounded(radius, margin, error float64, columns int) (up, down float64) {
 	relative := float64(columns+10) * 0x1p-52
-	radius += float64(radius * relative)
-	margin -= float64(margin*relative) + float64(error*radius)
-	if !(margin > 0) || math.IsInf(radius, 0) {
+	up = radius + float64(radius*relative)
+	return up, margin - (float64(margin*relative) + float64(error*up))
+}
+
+// plainBound returns (radius^2 + more)/margin^2.
+func plainBound(radius, margin, more float64) float64 {
+	if !(margin > 0) {
 		return math.Inf(1)
 	}
-	return math.Floor((float64(radius/margin*(radius/margin)) + more/margin/margin) * (1 + 0x1p-48))
+	return float64(radius/margin*(radius/margin)) + more/margin/margin
+}
+
+// mostSteps returns the largest whole t with dot + t <= sqrt(norm^2 + t plain), rounded up. It is +Inf if that overflows.
+func mostSteps(plain, norm, dot float64) float64 {
+	half, square := plain/2-dot, max(0, float64((norm-dot)*(norm+dot)))
+	root := math.Sqrt(float64(half*half) + square)
+	t := half + root
+	if half < 0 { // the same without cancellation
+		t = square / (root - half)
+	}
+	if t != t {
+		return math.Inf(1)
+	}
+	return math.Floor(t * (1 + 0x1p-48))
 }

@@ -2,6 +2,8 @@ package train_test
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"halfspace/train"
@@ -28,4 +30,76 @@ func TestUpdateBound(t *testing.T) {
 	if none := (&train.Result[float32]{Radius: 1, Margin: 1}); !math.IsInf(none.MistakeBound(), 1) {
 		t.Errorf("bound %v without weights", none.MistakeBound())
 	}
+}
+
+// TestUpdateBoundFrom: the bound is the last whole number that keeps the inequality of the theorem, in exact fractions, for weights
+// to begin with in every direction and of every size. With zeros it is UpdateBound.
+func TestUpdateBoundFrom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	whole := func(most int) float64 { return float64(rng.IntN(2*most+1) - most) }
+	before, after := 0, 0 // cases below the bound of zeros, and above it
+	for k := range 400 {
+		vectors := 1 + k%2
+		r := &train.Result[float64]{Weights: [][]float64{{3, 0, 0}, {3, 0, 0, -3, 0, 0}}[k%2], Radius: float64(1 + rng.IntN(30)), Margin: 1 / float64(1+rng.IntN(4))}
+		margin, eta, size := float64(rng.IntN(3)), 1/float64(int(1)<<rng.IntN(3)), []int{3, 300, 1_000_000}[k%3]
+		w0 := make([]float64, len(r.Weights))
+		for v := 0; v < len(w0); v += 3 {
+			w0[v] = whole(size)
+			if k%4 > 1 { // else it has the direction of u, or the opposite one
+				w0[v+1] = whole(size)
+			}
+		}
+		if k%4 < 2 && vectors == 2 {
+			w0[3] = -w0[0]
+		}
+		plain := r.UpdateBound(margin, eta)
+		if zeros := train.UpdateBoundFrom(r, make([]float64, len(w0)), vectors, margin, eta); zeros != plain {
+			t.Errorf("case %d: %v updates from zeros, %v without them", k, zeros, plain)
+		}
+		got := train.UpdateBoundFrom(r, w0, vectors, margin, eta)
+		if !holds(r, w0, vectors, margin, eta, got) || holds(r, w0, vectors, margin, eta, got+1) {
+			t.Errorf("case %d: %+v from %v, margin %v, eta %v: %v updates, which isn't the last number of them", k, r, w0, margin, eta, got)
+		}
+		if got < plain {
+			before++
+		} else if got > plain {
+			after++
+		}
+	}
+	if before < 50 || after < 50 {
+		t.Errorf("%d bounds below that of zeros, %d above it: too few to tell", before, after)
+	}
+	for _, r := range []train.Result[float64]{{Radius: 1, Margin: 1}, {Weights: []float64{1}, Radius: 1}, {Weights: []float64{1}, Radius: 1, Margin: 0x1p-52}} {
+		if got := train.UpdateBoundFrom(&r, []float64{1}, 1, 0, 1); !math.IsInf(got, 1) {
+			t.Errorf("%+v: bound %v without a margin", r, got)
+		}
+	}
+	huge := &train.Result[float64]{Weights: []float64{1, 1}, Radius: 1, Margin: 0.5}
+	if got := train.UpdateBoundFrom(huge, []float64{math.MaxFloat64, -math.MaxFloat64}, 1, 0, 1); !math.IsInf(got, 1) {
+		t.Errorf("bound %v with weights whose norm overflows", got)
+	}
+}
+
+// holds tells whether so many updates keep the inequality of train.UpdateBoundFrom. The direction of r.Weights is that of the first
+// feature; of two vectors it is (1, 0, 0, -1, 0, 0). Both sides are divided by the step of an update, so that all is rational.
+func holds(r *train.Result[float64], w0 []float64, vectors int, margin, eta, updates float64) bool {
+	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	mul := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+	rho := new(big.Rat).SetFrac64(1, int64(math.Round(1/r.Margin)))
+	step := mul(rat(eta), rho) // without the root of 2
+	square, dot := new(big.Rat), rat(w0[0])
+	for _, v := range w0 {
+		square.Add(square, mul(rat(v), rat(v)))
+	}
+	if vectors == 2 {
+		dot.Sub(dot, rat(w0[3]))
+		dot.Quo(dot, rat(2))
+		square.Quo(square, rat(2))
+	}
+	dot.Quo(dot, step)
+	square.Quo(square, mul(step, step))
+	grows := new(big.Rat).Add(rat(r.Radius*r.Radius), rat(2*margin/eta))
+	grows.Quo(grows, mul(rho, rho))
+	left, right := dot.Add(dot, rat(updates)), square.Add(square, mul(rat(updates), grows))
+	return left.Sign() <= 0 || mul(left, left).Cmp(right) <= 0
 }

@@ -69,7 +69,37 @@ func TestBounds(t *testing.T) {
 		"lda", "svm", "svm --loss hinge", "dual --kernel rbf", "dual --class-weight balanced"} {
 		check(2, true, options)
 	}
+	init := filepath.Join(t.TempDir(), "init.json")
+	succeed(t, "train", data[2], "--label", "y", "--exclude", "w", "--algo", "perceptron", "--epochs", "1", "--out", init)
+	for _, options := range []string{"perceptron --margin 30", "averaged --order shuffle --eta 0.5"} {
+		args := append([]string{"train", data[2], "--label", "y", "--exclude", "w", "--epochs", "400", "--init", init, "--algo"}, strings.Fields(options)...)
+		r, said := decode(t, append(args, "--json")...), succeed(t, args...)
+		if bound, ok := r["update_bound"].(float64); !ok || bound < r["updates"].(float64) || r["mistake_bound"] != nil || !strings.Contains(said, "from the weights of --init") {
+			t.Errorf("%s: bound %v, %v updates, from zeros %v\n%s", options, r["update_bound"], r["updates"], r["mistake_bound"], said)
+		}
+	}
 	if bounded < 50 {
 		t.Errorf("%d bounds were printed: too few to tell", bounded)
+	}
+}
+
+// TestOnlineBound: rows that a plane separates cost no more mistakes than Novikoff's bound. From the weights of a model they have a
+// bound of their own.
+func TestOnlineBound(t *testing.T) {
+	dir := text(t, map[string]string{"x.csv": strings.Repeat(lines(60, "0", 0, 5), 30)})
+	data, out := filepath.Join(dir, "x.csv"), filepath.Join(t.TempDir(), "m.json")
+	r := decode(t, "online", data, "--label", "last", "--out", out, "--json")
+	bound, ok := r["mistake_bound"].(float64)
+	if !ok || r["errors"] != 0.0 || r["updates"].(float64) > bound || r["mistakes"].(float64) > r["updates"].(float64) {
+		t.Errorf("%v mistakes, %v updates, bound %v, %v errors at the end", r["mistakes"], r["updates"], r["mistake_bound"], r["errors"])
+	}
+	half := filepath.Join(text(t, map[string]string{"x.csv": lines(60, "0", 0, 5)}), "x.csv")
+	succeed(t, "online", half, "--label", "last", "--out", out)
+	on := decode(t, "online", data, "--label", "last", "--model", out, "--json")
+	if bound, ok := on["update_bound"].(float64); !ok || on["mistake_bound"] != nil || on["updates"] == 0.0 || on["updates"].(float64) > bound {
+		t.Errorf("from a model: %v updates, bound %v, and %v from zeros", on["updates"], on["update_bound"], on["mistake_bound"])
+	}
+	if said := succeed(t, "online", data, "--label", "last", "--model", out); !strings.Contains(said, "mistakes from the weights of --model") {
+		t.Errorf("the report is\n%s", said)
 	}
 }

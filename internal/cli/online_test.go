@@ -137,16 +137,6 @@ func TestOnlineFormats(t *testing.T) {
 	}
 }
 
-// TestOnlineBound: rows that a plane separates cost no more mistakes than Novikoff's bound.
-func TestOnlineBound(t *testing.T) {
-	dir := text(t, map[string]string{"x.csv": strings.Repeat(lines(60, "0", 0, 5), 30)})
-	r := decode(t, "online", filepath.Join(dir, "x.csv"), "--label", "last", "--json")
-	bound, ok := r["mistake_bound"].(float64)
-	if !ok || r["errors"] != 0.0 || r["updates"].(float64) > bound || r["mistakes"].(float64) > r["updates"].(float64) {
-		t.Errorf("%v mistakes, %v updates, bound %v, %v errors at the end", r["mistakes"], r["updates"], r["mistake_bound"], r["errors"])
-	}
-}
-
 // TestOnlineInterrupted: an interrupt leaves the report and the model of the rows so far.
 func TestOnlineInterrupted(t *testing.T) {
 	dir := text(t, map[string]string{"x.csv": lines(30000, "0", 0.1, 6), "head.csv": lines(2048, "0", 0.1, 6)})

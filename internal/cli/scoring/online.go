@@ -51,8 +51,9 @@ func Online(a *console.App) *cobra.Command {
 learns from it. The report counts the mistakes after 1, 2, 4, 8... rows and at
 the end, with the mean log loss of learners with probabilities. For the
 perceptron, whose last weights separate the rows, it also shows Novikoff's bound
-on the mistakes, (radius/margin)^2. The perceptron takes two classes, the other
-learners any number.
+on the mistakes: (radius/margin)^2, or with --model the bound that depends on
+its weights too. The perceptron takes two classes, the other learners any
+number.
 
 --model continues from a model of perceptron, pocket or averaged by the
 perceptron, and from one of another learner by that learner, with the options of
@@ -215,6 +216,7 @@ type onlineReport struct {
 	Radius       float64           `json:"radius"`
 	Margin       *float64          `json:"margin,omitempty"`
 	MistakeBound *float64          `json:"mistake_bound,omitempty"` // of a perceptron that begins with zeros
+	UpdateBound  *float64          `json:"update_bound,omitempty"`  // most updates of a perceptron from the weights of --model
 	Interrupted  bool              `json:"interrupted"`
 	Model        *string           `json:"model"`
 }
@@ -225,7 +227,7 @@ func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
 		algorithm = ""
 	}
 	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss, Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
-		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, Interrupted: interrupted}
+		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
 }
 
 func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
@@ -320,6 +322,8 @@ func (r *onlineReport) sheet() *console.Sheet {
 	case r.Errors == nil || r.Algorithm != "":
 	case r.MistakeBound != nil:
 		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
+	case r.UpdateBound != nil:
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes from the weights of --model, with the margin %s of the last weights", say.Bound(*r.UpdateBound), say.Real(*r.Margin)))
 	case r.Margin == nil:
 		pairs = append(pairs, "bound", "unknown: the last weights don't separate the rows")
 	}

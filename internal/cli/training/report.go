@@ -53,6 +53,7 @@ type Report struct {
 	Path            *fit.Path            `json:"path,omitempty"`
 	Margin          *float64             `json:"margin,omitempty"` // of weights that separate the rows
 	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
+	UpdateBound     *float64             `json:"update_bound,omitempty"`  // most updates from the weights of --init
 	MixedUpdates    float64              `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
 	Standardize     bool                 `json:"standardize"`
 	Options         model.Options        `json:"options"`
@@ -205,6 +206,9 @@ func (r *Report) converged(o *trainOptions) string {
 	}
 	if r.MistakeBound != nil {
 		text += "; bound " + say.Bound(*r.MistakeBound)
+	}
+	if r.UpdateBound != nil {
+		text += fmt.Sprintf("; bound %s from the weights of --init", say.Bound(*r.UpdateBound))
 	}
 	return text
 }

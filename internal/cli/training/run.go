@@ -261,7 +261,7 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 func (t *trainer[T]) print(ctx context.Context, f *fit.Fitted[T], interrupted bool, paths []string) error {
 	m, learned := f.Model, f.Result
 	r := newReport(t.trainOptions, m)
-	r.Candidates, r.RowsScored, r.Curve = learned.Candidates, learned.RowsScored, learned.Curve
+	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
 	if f.Survey != nil {
 		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)

@@ -1,0 +1,87 @@
+package fit_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// parted returns rows of so many classes, each with its own feature at 1 and others at most a half.
+func parted(t *testing.T, rng *rand.Rand, classes int) *block.Data[float64] {
+	t.Helper()
+	var x [][]float64
+	var y []int
+	for i := range 80 {
+		row := make([]float64, 4)
+		for c := range row {
+			row[c] = 0.5 * rng.Float64()
+		}
+		row[i%classes] = 1
+		x, y = append(x, row), append(y, i%classes)
+	}
+	data, err := block.FromRows[float64](x, y, block.RowOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestUpdateBound: a perceptron that begins with weights of any direction and size, and separates the rows, makes at most as many
+// updates as its bound. So it does online. Some
+// trainings make more updates than they could from zeros.
+func TestUpdateBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	exceeded := 0
+	for k := range 60 {
+		classes := 2 + k%2
+		data := parted(t, rng, classes)
+		n := data.Spec().Cols() * data.Spec().Vectors()
+		w := make([]float64, n)
+		for i := range w {
+			w[i] = []float64{1, 30, 1000}[k%3] * rng.NormFloat64()
+		}
+		if k%4 == 0 { // opposite to a plane that separates the rows
+			copy(w, []float64{500, -500, 0, 0, 0})
+		}
+		from := model.New(data.Spec(), w)
+		from.Algorithm = "perceptron"
+		o := perceptron.Options{Margin: float64(k % 5), Options: train.Options{Eta: []float64{1, 0.25}[k/2%2], Order: train.Orders[k%len(train.Orders)], Epochs: 100_000}}
+		if k%7 == 0 {
+			o.Form = train.Averaged
+		}
+		f, err := fit.Learn(t.Context(), data, fit.Perceptron(o), fit.Options{Init: from, Multiclass: []string{"", model.Joint}[k%2]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Result.Converged || f.Model.Training.MistakeBound != nil || f.Result.Margin > 0 && f.UpdateBound == nil {
+			t.Fatalf("case %d: converged %v, margin %v, bounds %v and %v", k, f.Result.Converged, f.Result.Margin, f.Model.Training.MistakeBound, f.UpdateBound)
+		}
+		if f.UpdateBound == nil { // the mean of all doesn't separate the rows
+			continue
+		}
+		if float64(f.Result.Updates) > *f.UpdateBound {
+			t.Errorf("case %d: %d updates of at most %v", k, f.Result.Updates, *f.UpdateBound)
+		}
+		if float64(f.Result.Updates) > f.Result.UpdateBound(o.Margin, o.Eta) {
+			exceeded++
+		}
+		if classes > 2 {
+			continue
+		}
+		online, err := fit.LearnOnline(t.Context(), data, from, fit.OnlineOptions{Eta: o.Eta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if separates := online.Model.Training.Margin != nil; separates != (online.UpdateBound != nil) || separates && float64(online.Updates) > *online.UpdateBound {
+			t.Errorf("case %d: separates %v, %d updates, bound %v", k, separates, online.Updates, online.UpdateBound)
+		}
+	}
+	if exceeded < 5 {
+		t.Errorf("%d trainings made more updates than from zeros: too few to tell", exceeded)
+	}
+}
