@@ -202,7 +202,7 @@ func TestTwoAsClasses(t *testing.T) {
 	}
 }
 
-func defaults(t *testing.T, opt Options) Options {
+func defaults(t testing.TB, opt Options) Options {
 	t.Helper()
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {

@@ -136,6 +136,7 @@ type learner[T kernel.Float] struct {
 	mean   *mean[T]   // nil if the weights aren't averaged
 	voters *voters[T] // nil if the weights don't vote
 	tracer *tracer[T] // nil if nobody looks at the updates
+	look   *lookouts[T]
 	shards *shards[T] // nil if there is one
 	member *shards[T] // whose rows these are; nil if they are all rows
 	stream int64      // the number of the shard as mixing.Stream has it

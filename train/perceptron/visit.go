@@ -28,6 +28,18 @@ func (s *stretch[T]) len() int {
 	return len(s.rows)
 }
 
+// after returns the stretch without its first n rows.
+func (s *stretch[T]) after(n int) *stretch[T] {
+	if n == 0 {
+		return s
+	}
+	rest := *s
+	if rest.lo += n; s.block == nil {
+		rest.rows = s.rows[n:]
+	}
+	return &rest
+}
+
 // at returns the block that holds the row at position i, and the row's number there.
 func (s *stretch[T]) at(i int) (b *block.Block[T], r int) {
 	if s.block != nil {

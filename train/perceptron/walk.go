@@ -17,6 +17,8 @@ func (l *learner[T]) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.look = newLookouts(l)
+	defer l.look.stop()
 	l.report(nil)
 	defer l.report(nil)
 	if err := l.goOn(ctx); err != nil {
@@ -76,15 +78,28 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 		if b.Y == nil {
 			return block.ErrNoLabels
 		}
-		for r := int(min(max(0, l.at-b.First), int64(b.Len()))); r < b.Len(); {
-			visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: l.reach(b, r)})
-			if err != nil {
-				return err
-			}
-			r += visits
-			if err := l.checkStreak(); err != nil {
-				return err
-			}
+		if err := l.inOrder(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOrder visits the rows of a block that are still to be visited in the epoch.
+func (l *learner[T]) inOrder(ctx context.Context, b *block.Block[T]) error {
+	panel := panelOf[T](l.rule.stride, b.Sparse != nil)
+	l.look.begin(b.Len(), func(at int) *stretch[T] {
+		return &stretch[T]{block: b, lo: at, hi: min(b.Len(), at-at%panel+panel)}
+	})
+	defer l.look.end()
+	for r := int(min(max(0, l.at-b.First), int64(b.Len()))); r < b.Len(); {
+		visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: l.reach(b, r)}, r)
+		if err != nil {
+			return err
+		}
+		r += visits
+		if err := l.checkStreak(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -124,8 +139,9 @@ func (l *learner[T]) reach(b *block.Block[T], r int) int {
 	return min(hi, r-r%panel+panel)
 }
 
-// visit visits the rows of a stretch, from the first one on. It returns how many: fewer than all if the log was full.
-func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err error) {
+// visit visits the rows of a stretch, from the first one on, which is at a position of its course. It returns how many:
+// fewer than all if the log was full.
+func (l *learner[T]) visit(ctx context.Context, s *stretch[T], at int) (visits int, err error) {
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
 	}
@@ -138,7 +154,7 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err 
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}
-	visits, updates := l.rule.visit(l.w, l.room(), s)
+	visits, updates := l.learn(s, at)
 	if l.tracer != nil {
 		l.trace(s, l.log[:updates])
 	}
@@ -151,6 +167,20 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T]) (visits int, err 
 		}
 	}
 	return visits, l.count(ctx, visits, updates)
+}
+
+// learn visits the rows of a stretch, but for those that are known to be right.
+func (l *learner[T]) learn(s *stretch[T], at int) (visits, updates int) {
+	known := l.look.known(at, s.len())
+	if known < s.len() {
+		l.look.send(at+s.len(), l.w)
+		visits, updates = l.rule.visit(l.w, l.room(), s.after(known))
+		for i := range l.log[:updates] {
+			l.log[i] += uint32(known)
+		}
+	}
+	l.look.saw(known+visits, updates)
+	return known + visits, updates
 }
 
 // room returns the log for the next visit, cut to the updates that are still allowed.
@@ -234,17 +264,28 @@ func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func
 	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride)), win.Index.Sparse() != nil
 	first := x.within
 	x.within = 0
-	for i := first; i < len(win.Rows); {
+	from := func(i, rows int) *stretch[T] {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
-		hi := min(kernel.ChunkRows, lo+panel)
-		if sparse {
-			hi = min(kernel.ChunkRows, lo+(x.least()+panel-1)/panel*panel)
-		}
+		hi := min(kernel.ChunkRows, lo+rows)
 		s := &stretch[T]{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
 		if c < len(win.Ahead) {
 			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)
 		}
-		visits, err := x.visit(ctx, s)
+		return s
+	}
+	x.look.begin(len(win.Rows), func(at int) *stretch[T] {
+		if sparse {
+			return from(at, sparseRows)
+		}
+		return from(at, panel)
+	})
+	defer x.look.end()
+	for i := first; i < len(win.Rows); {
+		rows := panel
+		if sparse {
+			rows = (x.least() + panel - 1) / panel * panel
+		}
+		visits, err := x.visit(ctx, from(i, rows), i)
 		if err != nil {
 			return err
 		}

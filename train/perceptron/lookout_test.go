@@ -1,0 +1,136 @@
+package perceptron
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/pocket"
+	"halfspace/train"
+)
+
+// TestLookouts compares trainings with lookouts at work all the time with trainings on one goroutine: rows in memory and in a
+// file, dense and sparse, of two classes and three, with and without sample weights, frequent mistakes and rare ones.
+func TestLookouts(t *testing.T) {
+	forced = true
+	defer func() { forced = false }()
+	for _, flips := range []float64{0.2, 0.002} {
+		x, y := noisy(6000, 4, flips, false, 21)
+		d := dense[float32](x, y)
+		few := testrows.Weighted(d, quarters)
+		three := testrows.RandomClasses[float32](6000, 3, 3, flips)
+		for i, src := range []block.Source[float32]{d, sparse(d), inCache(t, d), few, inCache(t, sparse(few)), stream[float32]{d}, three, testrows.Sparse(three)} {
+			for _, opt := range []Options{{}, {Form: train.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: train.Options{MaxUpdates: 300}, Form: train.Voted}, {Margin: 2}} {
+				if opt.Form == train.Voted && flips > 0.1 {
+					continue // slow
+				}
+				if len(src.Spec().Classes) > 2 && (opt.Pocket != "" || opt.Form == train.Voted) {
+					continue
+				}
+				for _, order := range train.Orders {
+					if _, file := src.(block.Seekable[float32]); file && order == train.Random {
+						continue // slow, and read as the other orders are
+					}
+					if _, streams := src.(stream[float32]); streams && order != train.Cyclic {
+						continue
+					}
+					opt.Order, opt.Epochs, opt.Eta, opt.Workers = order, 2, 0.5, 1
+					want := told(mustTrain(t, src, opt))
+					opt.Workers = 2 + i%3
+					if got := told(mustTrain(t, src, opt)); got != want {
+						t.Errorf("source %d, %s %s %s: %s, want %s", i, order, opt.Form, opt.Pocket, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// told returns what a training learned, in a line.
+func told(r *train.Result[float32]) string {
+	return fmt.Sprint(r.Weights, r.Counts, r.Visits, r.Updates, r.Errors, r.Loss, r.Converged, r.Kept)
+}
+
+// TestKnown: lookouts know the rows before the first mistake ahead, and nothing once the weights have changed.
+func TestKnown(t *testing.T) {
+	forced = true
+	defer func() { forced = false }()
+	x, y := make([][]float64, 4096), make([]float64, 4096)
+	for r := range x {
+		if x[r], y[r] = []float64{1}, 1; r == 3000 {
+			y[r] = -1
+		}
+	}
+	d := dense[float32](x, y)
+	l, err := newLearner(t.Context(), block.Trust(block.Source[float32](d)), nil, defaults(t, Options{Options: train.Options{Workers: 2}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := blockOf(t, d)
+	l.look = newLookouts(l)
+	defer l.look.stop()
+	l.w[0] = 1
+	l.look.begin(b.Len(), func(at int) *stretch[float32] { return &stretch[float32]{block: b, lo: at, hi: min(at+1024, b.Len())} })
+	for _, c := range []struct{ send, at, n, want int }{{1024, 1024, 1024, 1024}, {2048, 2048, 500, 500}, {0, 2548, 1500, 452}, {0, 3000, 10, 0}, {1024, 1000, 10, 0}, {0, 1030, 10, 10}} {
+		if c.send > 0 {
+			l.look.send(c.send, l.w)
+			for !l.look.each[0].finished() {
+				runtime.Gosched()
+			}
+		}
+		if got := l.look.known(c.at, c.n); got != c.want {
+			t.Errorf("%d of %d rows are known from %d on, want %d", got, c.n, c.at, c.want)
+		}
+	}
+	if l.look.saw(10, 1); l.look.known(1040, 10) != 0 {
+		t.Error("rows are known after an update")
+	}
+}
+
+// BenchmarkLookouts times epochs in file order at weights that one row of every so many updates, with one worker and with two.
+func BenchmarkLookouts(b *testing.B) {
+	for _, c := range []struct{ rows, d, every int }{{180_000, 28, 0}, {180_000, 28, 20_000}, {180_000, 28, 5000}, {180_000, 28, 1000}, {180_000, 28, 100}, {1_000_000, 28, 5000}, {8000, 784, 0}, {8000, 784, 2000}} {
+		x, y := make([][]float64, c.rows), make([]float64, c.rows)
+		for r := range x {
+			x[r] = make([]float64, c.d)
+			y[r] = float64(1 - 2*(r%2))
+			x[r][0] = y[r] * 1000
+			for i := 1; i < c.d; i++ {
+				x[r][i] = math.Sin(float64(r*i)) / 1000
+			}
+			if c.every > 0 && r%c.every == 1 { // the bias alone, which is wrong each time
+				clear(x[r])
+				y[r] = float64(1 - 2*(r/c.every%2))
+			}
+		}
+		d := dense[float32](x, y)
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
+				opt := defaults(b, Options{Options: train.Options{Workers: workers, Epochs: 1 << 40}})
+				l, err := newLearner(context.Background(), block.Trust(block.Source[float32](d)), nil, opt)
+				if err != nil {
+					b.Fatal(err)
+				}
+				l.look = newLookouts(l)
+				defer l.look.stop()
+				l.w[0] = 1
+				before := l.updates
+				b.SetBytes(int64(c.rows) * int64(l.rule.stride) * 4)
+				for b.Loop() {
+					l.at, l.streak = 0, math.MinInt32
+					if err := l.cyclic(context.Background(), 0); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(l.visits)/float64(max(1, l.updates-before)), "visits/update")
+				if l.look != nil {
+					b.ReportMetric(l.look.pays.cost[0]/l.look.pays.cost[1], "gain")
+				}
+			})
+		}
+	}
+}
