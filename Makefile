@@ -52,7 +52,7 @@ noasm:
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 race:
 	CGO_ENABLED=1 $(TEST) -race -short -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
-	CGO_ENABLED=1 $(TEST) -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' ./pocket ./train/dual ./train/perceptron
+	CGO_ENABLED=1 $(TEST) -race -short -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$|Lookouts|OneShard|TestPass' ./pocket ./train/dual ./train/perceptron
 	CGO_ENABLED=1 $(TEST) -race -short -run Invariance ./train/logistic ./train/svm
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again

@@ -19,11 +19,17 @@ func TestLookouts(t *testing.T) {
 	forced = true
 	defer func() { forced = false }()
 	for _, flips := range []float64{0.2, 0.002} {
+		if testing.Short() && flips > 0.1 {
+			continue
+		}
 		x, y := noisy(6000, 4, flips, false, 21)
 		d := dense[float32](x, y)
 		few := testrows.Weighted(d, quarters)
 		three := testrows.RandomClasses[float32](6000, 3, 3, flips)
 		for i, src := range []block.Source[float32]{d, sparse(d), inCache(t, d), few, inCache(t, sparse(few)), stream[float32]{d}, three, testrows.Sparse(three)} {
+			if testing.Short() && i%3 > 0 {
+				continue
+			}
 			for _, opt := range []Options{{}, {Form: train.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: train.Options{MaxUpdates: 300}, Form: train.Voted}, {Margin: 2}} {
 				if opt.Form == train.Voted && flips > 0.1 {
 					continue // slow
@@ -32,6 +38,9 @@ func TestLookouts(t *testing.T) {
 					continue
 				}
 				for _, order := range train.Orders {
+					if testing.Short() && (order == train.FixedShuffle || order == train.Random) {
+						continue
+					}
 					if _, file := src.(block.Seekable[float32]); file && order == train.Random {
 						continue // slow, and read as the other orders are
 					}
