@@ -21,6 +21,9 @@ type Curve struct {
 	Figure float64 // the area under the ROC curve, or the average precision
 }
 
+// MostPoints is how many points of a curve a picture shows apart, about. See metrics.Scores.Outline.
+const MostPoints = 2000
+
 // ROC draws ROC curves of models.
 func ROC(curves ...Curve) *Figure {
 	f := &Figure{Title: "ROC curve", Square: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},

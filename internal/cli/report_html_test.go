@@ -43,7 +43,7 @@ func TestHTMLReport(t *testing.T) {
 		hasAll(t, name+".html", append(c.want, "What was asked", "halfspace train")...)
 	}
 	succeed(t, "eval", "--model", "g.json", cancer, "--report", "eval.html")
-	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows whose scores are farthest from 0", ">Hard rows<", "95 % interval")
+	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows whose scores are farthest from 0", ">Hard rows<", "95 % interval", `<th scope="row">score</th>`, " rows/s")
 	succeed(t, "eval", "--model", "g.json", filepath.Join(filepath.Dir(cancer), "breast-cance[r].parquet"), "--report", "moved.html", "--threshold", "1")
 	hasAll(t, "moved.html", "breast-cancer.parquet, ")
 	if strings.Contains(read(t, "moved.html"), "Hard rows") {
@@ -57,11 +57,11 @@ func TestHTMLReport(t *testing.T) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	succeed(t, "check", filepath.Join(examples, "iris-setosa.parquet"), "--label", "setosa", "--report", "check.html")
-	hasAll(t, "check.html", "A plane separates", "Weights of the plane", "halfspace check")
+	hasAll(t, "check.html", "A plane separates", "Weights of the plane", "halfspace check", `<th scope="row">check</th>`)
 	succeed(t, "check", filepath.Join(examples, "iris-versicolor-virginica.parquet"), "--label", "species", "--report", "no.html")
 	hasAll(t, "no.html", "No plane separates", "is zero, exactly")
 	succeed(t, "online", cancer, "--label", "diagnosis", "--out", "o.json", "--report", "online.html")
-	hasAll(t, "online.html", "Mistakes so far", "Each row was predicted")
+	hasAll(t, "online.html", "Mistakes so far", "Each row was predicted", "learn and count errors", " rows/s")
 	if testing.Short() {
 		return
 	}

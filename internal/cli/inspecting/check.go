@@ -125,7 +125,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	r.Streamed = !inMemory
 	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
 	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, r, paths)); err != nil {
+		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.Held(data.Source, data.Spec().Weighted), reporting.Reading(data.Source))); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"halfspace/report"
 )
 
-// page returns the verdict as a page of HTML.
-func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *report.Page {
+// page returns the verdict as a page of HTML. The rows take so many bytes.
+func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held int64, bandwidth reporting.Bandwidth) *report.Page {
 	verdict := "Undecided: no plane and no witness were found."
 	switch {
 	case r.Separable != nil && *r.Separable:
@@ -32,6 +32,16 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *rep
 	for _, c := range r.Classes {
 		data = append(data, [2]string{"class", c.Text})
 	}
-	p.Sections = append(p.Sections, reporting.Data(a, paths, data), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
+	p.Sections = append(p.Sections, reporting.Data(a, paths, data), r.stages(reporting.Bytes(paths), held, bandwidth), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
 	return p
+}
+
+// stages returns the section of the times. A pass reads all rows.
+func (r *CheckReport) stages(files, held int64, bandwidth reporting.Bandwidth) report.Section {
+	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: r.Workers}
+	if !r.Streamed {
+		load.Rows, load.Bytes = r.Rows, files+held
+	}
+	check := reporting.Stage{Name: "check", Seconds: r.Seconds.Check, Rows: r.Passes * r.Rows, Bytes: r.Passes * held, Cores: r.Workers}
+	return reporting.Time([]reporting.Stage{load, check}, r.Seconds.Total, bandwidth)
 }

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	mostPoints  = 5000     // rows that a picture of points shows
-	mostCorners = 2000     // points of a curve
-	leastHeld   = 48 << 20 // bytes that numbers of rows may take whatever --memory is
+	mostPoints = 5000     // rows that a picture of points shows
+	leastHeld  = 48 << 20 // bytes that numbers of rows may take whatever --memory is
 )
 
 // room returns an error if what a picture holds of rows takes more than half of the memory.
@@ -80,7 +79,7 @@ func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	roc, pr := e.Scores.Outline(mostCorners)
+	roc, pr := e.Scores.Outline(plot.MostPoints)
 	j := &judged{roc: plot.Curve{Points: roc, Figure: e.Scores.AUC()}, pr: plot.Curve{Points: pr, Figure: e.Scores.AveragePrecision()}}
 	last := j.roc.Points[len(j.roc.Points)-1]
 	j.negatives, j.positives = last.FalsePositives > 0, last.TruePositives > 0

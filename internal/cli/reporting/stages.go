@@ -45,8 +45,9 @@ func Reading[T kernel.Float](src block.Source[T]) Bandwidth {
 	}
 }
 
-// Time returns the section of the times, with the share of the bandwidth that each stage reached. What is left of the total
-// is a stage too.
+// Time returns the section of the times, with the share of the bandwidth that each stage reached; nil is a bandwidth that isn't
+// known. The rate is that of the bytes, or of the rows where bytes aren't known. What is left of the total is a stage too.
+// Columns without a figure are left out.
 func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 	t := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
 	var used []string // limits
@@ -58,12 +59,14 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 		if s.Bytes > 0 && s.Seconds > 0 {
 			rate := float64(s.Bytes) / s.Seconds
 			row[4], row[5] = say.Size(s.Bytes), perSecond(rate)
-			if most := bandwidth(s.Cores); most > 0 {
+			if most := limit(bandwidth, s.Cores); most > 0 {
 				row[6] = say.Percent(rate / most)
-				if limit := fmt.Sprintf("%s by %s", perSecond(most), say.Plural(int64(s.Cores), "core")); !slices.Contains(used, limit) {
-					used = append(used, limit)
+				if reads := fmt.Sprintf("%s by %s", perSecond(most), say.Plural(int64(s.Cores), "core")); !slices.Contains(used, reads) {
+					used = append(used, reads)
 				}
 			}
+		} else if s.Rows > 0 && s.Seconds > 0 {
+			row[5] = say.About(float64(s.Rows)/s.Seconds) + " rows/s"
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -76,12 +79,35 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 		add(Stage{Name: "the rest", Seconds: rest})
 	}
 	add(Stage{Name: "total", Seconds: total})
-	section := report.Section{Heading: "Time", Tables: []report.Table{t}}
+	section := report.Section{Heading: "Time", Tables: []report.Table{withoutEmpty(t)}}
 	if used != nil {
 		section.Text = []string{"The limit is how fast this computer reads the same rows from memory or from its caches, measured at the end of the run: " +
 			strings.Join(used, ", ") + ". A stage far below it waits for arithmetic, or for files."}
 	}
 	return section
+}
+
+// limit returns the bandwidth of some cores, 0 if it isn't known.
+func limit(bandwidth Bandwidth, cores int) float64 {
+	if bandwidth == nil {
+		return 0
+	}
+	return bandwidth(cores)
+}
+
+// withoutEmpty returns a table without columns whose cells are all empty.
+func withoutEmpty(t report.Table) report.Table {
+	short := report.Table{Caption: t.Caption, Rows: make([][]string, len(t.Rows))}
+	for c, name := range t.Head {
+		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != "" }) {
+			continue
+		}
+		short.Head = append(short.Head, name)
+		for i, row := range t.Rows {
+			short.Rows[i] = append(short.Rows[i], row[c])
+		}
+	}
+	return short
 }
 
 // perSecond writes a rate.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -23,6 +24,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/schema"
 )
 
@@ -137,7 +139,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	}
 	defer curves.abort()
 	var reports []*evalReport
-	held := int64(0)
+	begin, held := time.Now(), int64(0)
 	for i, m := range models {
 		evaluate := evalAs[float32]
 		if m.Dtype == "float64" {
@@ -155,7 +157,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		return err
 	}
 	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths)); err != nil {
+		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
 			return err
 		}
 	}
@@ -204,8 +206,9 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 	return models, nil
 }
 
-// judge evaluates a model on the rows of files. held is the bytes that the curves of other models take.
-func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation[T], error) {
+// judge evaluates a model on the rows of files, and returns the time that scoring took. held is the bytes that the curves of other
+// models take.
+func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation[T], time.Duration, error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	label := o.label
@@ -214,8 +217,9 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 	}
 	e, err := fit.NewEvaluation[T](m, o.Workers)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	scoring := time.Duration(0)
 	memory, undo := o.memory.Hold()
 	defer undo()
 	opt := dataset.Options{
@@ -228,18 +232,21 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 		err = judgeRemote(ctx, a, m, paths, opt, e, added)
 	} else {
 		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
-			return cmp.Or(e.Add(ctx, b), added())
+			begin := time.Now()
+			err := e.Add(ctx, b)
+			scoring += time.Since(begin)
+			return cmp.Or(err, added())
 		})
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, 0, err
 	case e.Confusion.Rows() == 0:
-		return nil, fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		return nil, 0, fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
 	case e.Confusion.Total() == 0:
-		return nil, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
+		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
 	}
-	return e, nil
+	return e, scoring, nil
 }
 
 // judgeRemote adds the rows of files to an evaluation, on the cluster.
@@ -256,10 +263,12 @@ func judgeRemote[T kernel.Float](ctx context.Context, a *console.App, m *model.M
 }
 
 func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*evalReport, error) {
-	e, err := judge[T](ctx, a, o, m, paths, held)
+	begin := time.Now()
+	e, scoring, err := judge[T](ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
+	loading := time.Since(begin) - scoring
 	threshold, confusion := 0.0, e.Confusion
 	if o.threshold.kind != "" {
 		if threshold = thresholdOf(&o.threshold, &e.Scores); threshold != threshold {
@@ -276,14 +285,16 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	if e.Calibration != nil {
 		r.Calibration = newBins(e.Calibration)
 	}
-	r.worst, r.calibration = e.Worst, e.Calibration
+	r.worst, r.calibration, r.loading, r.scoring = e.Worst, e.Calibration, loading, scoring
 	return r, setCurves(o, r, &e.Scores, held)
 }
 
-// setCurves sets the curves that were asked for. held is the bytes that the curves of other models take.
+// setCurves sets the curves that were asked for, and those of pictures. held is the bytes that the curves of other models take.
 func setCurves[T kernel.Float](o *evalOptions, r *evalReport, scores *metrics.Scores[T], held int64) error {
-	shown := o.reporting.File != "" && len(r.Classes) == 2
-	roc, pr := o.roc != "" || shown, o.pr != "" || shown
+	if o.reporting.File != "" && len(r.Classes) == 2 {
+		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
+	}
+	roc, pr := o.roc != "", o.pr != ""
 	if !roc && !pr {
 		return nil
 	}
@@ -315,11 +326,11 @@ func room(memory, rows, scores, curves int64) error {
 		return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
 			say.Plural(rows, "row"), say.Size(scores), say.Size(memory))
 	}
-	return fmt.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --report, --roc and --pr out",
+	return fmt.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --roc and --pr out",
 		say.Plural(rows, "row"), say.Size(scores+curves), say.Size(memory))
 }
 
 const (
 	leastScores = 48 << 20 // bytes that scores and curves may take whatever --memory is
-	pointBytes  = 96       // of a point of a curve: 24, 9/4 times while the slice grows, and 16 as often in a picture
+	pointBytes  = 54       // of a point of a curve: 24, 9/4 times while the slice grows
 )

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/cli/reporting"
 	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/schema"
 )
 
@@ -39,7 +41,7 @@ func TestLoadAll(t *testing.T) {
 }
 
 // TestCurveMemory: two curves of 600,000 corners don't fit in 48 MiB, and neither does a small one beside those of other
-// models.
+// models. Those of pictures do.
 func TestCurveMemory(t *testing.T) {
 	alternating := func(rows int) *metrics.Scores[float32] {
 		s, scores, labels := new(metrics.Scores[float32]), make([]float32, rows), make([]float32, rows)
@@ -63,5 +65,12 @@ func TestCurveMemory(t *testing.T) {
 		if fits := err == nil; fits != c.fits || fits != (len(r.roc) >= c.rows && len(r.pr) >= c.rows/2) || !fits && !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("%d rows in %s beside %d bytes: %d and %d points, error %v", c.rows, c.memory, c.held, len(r.roc), len(r.pr), err)
 		}
+	}
+	o, r := &evalOptions{reporting: reporting.Options{File: "r.html"}}, &evalReport{Classes: make([]schema.Class, 2)}
+	if err := o.memory.Set("64MiB"); err != nil {
+		t.Fatal(err)
+	}
+	if err := setCurves(o, r, alternating(600000), 0); err != nil || len(r.drawnROC) < 500 || max(len(r.drawnROC), len(r.drawnPR)) > plot.MostPoints || r.roc != nil || r.pr != nil {
+		t.Errorf("pictures of %d and %d points, error %v", len(r.drawnROC), len(r.drawnPR), err)
 	}
 }

@@ -3,6 +3,7 @@ package scoring
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
@@ -41,7 +42,10 @@ type evalReport struct {
 	PerClass         []classReport      `json:"per_class"`
 	Baseline         *fit.Baseline      `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // of two classes and a model with probabilities
-	roc, pr          []metrics.Point    // only with --roc, --pr and --report
+	roc, pr          []metrics.Point    // only with --roc and --pr
+	drawnROC         []metrics.Point    // of a picture, only with --report and two classes
+	drawnPR          []metrics.Point
+	loading, scoring time.Duration
 	worst            []fit.Miss
 	calibration      *metrics.Calibration // nil without probabilities
 	positive         int                  // number of the positive class

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -219,6 +220,8 @@ type onlineReport struct {
 	UpdateBound  *float64          `json:"update_bound,omitempty"`  // most updates of a perceptron from the weights of --model
 	Interrupted  bool              `json:"interrupted"`
 	Model        *string           `json:"model"`
+	stages       []reporting.Stage
+	total        float64 // seconds
 }
 
 func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
@@ -231,6 +234,7 @@ func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
 }
 
 func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
+	start := time.Now()
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
@@ -260,6 +264,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	if err := train.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
+	load := reporting.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
 	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
 		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
 	if err == nil && !again {
@@ -272,6 +277,12 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 		return slips.OfLearner(err)
 	}
 	r := newOnlineReport(f, err != nil)
+	r.total = time.Since(start).Seconds()
+	learn := reporting.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
+	if r.Errors != nil { // which takes another pass
+		learn.Name, learn.Rows = "learn and count errors", 2*r.Rows
+	}
+	r.stages = []reporting.Stage{load, learn}
 	if o.out != "" {
 		r.Model = &o.out
 		if err := files.SaveModel(ctx, f.Model, o.out); err != nil {

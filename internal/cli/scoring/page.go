@@ -3,6 +3,7 @@ package scoring
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/reporting"
@@ -13,7 +14,7 @@ import (
 )
 
 // page returns the reports as a page of HTML.
-func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *report.Page {
+func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *report.Page {
 	first := reports[0]
 	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", say.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
@@ -28,7 +29,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		}
 		p.Sections = append(p.Sections, result)
 		hashes = append(hashes, reporting.Hash(models[i], r.Model)...)
-		if r.AUC != nil && len(r.roc) > 0 {
+		if r.AUC != nil && len(r.drawnROC) > 0 {
 			name := r.Model
 			if len(reports) == 1 {
 				name = ""
@@ -37,7 +38,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 			if r.AveragePrecision != nil {
 				average = *r.AveragePrecision
 			}
-			roc, pr = append(roc, plot.Curve{Name: name, Points: r.roc, Figure: *r.AUC}), append(pr, plot.Curve{Name: name, Points: r.pr, Figure: average})
+			roc, pr = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC}), append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
 		}
 	}
 	pictures := report.Section{Heading: "Pictures"}
@@ -70,8 +71,23 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		}
 		p.Sections = append(p.Sections, *misses)
 	}
-	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, o.stages(reports, total), o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
+}
+
+// stages returns the section of the times. Each model reads the rows.
+func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.Section {
+	load, score := reporting.Stage{Name: "load", Cores: o.Workers}, reporting.Stage{Name: "score", Cores: o.Workers}
+	for _, r := range reports {
+		load.Rows += r.Rows
+		load.Seconds += r.loading.Seconds()
+		score.Seconds += r.scoring.Seconds()
+	}
+	stages := []reporting.Stage{load}
+	if score.Rows = load.Rows; score.Seconds > 0 { // other processes have no times
+		stages = append(stages, score)
+	}
+	return reporting.Time(stages, total.Seconds(), nil)
 }
 
 // compared returns the section that compares several models.
@@ -121,5 +137,5 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	}
 	o.reporting.Interrupted = r.Interrupted
 	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", say.Count(r.Rows)}, {"label", m.Label}}), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
+		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", say.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
 }
