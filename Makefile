@@ -22,7 +22,7 @@ TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test pages unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse onnx soak faults mishaps fuzz clean
+.PHONY: build test pages unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -163,6 +163,10 @@ bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, w
 	./scripts/need.sh liblinear-train liblinear-tools "benchmarks against LIBLINEAR" || test $$? = 3
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
+
+bench-shards: ## shards: errors by pass on real sets, errors against time, instructions on the longest path: 10 minutes
+	./scripts/need.sh valgrind valgrind "instructions of shards" || test $$? = 3
+	go test -count=1 -v -timeout 60m -run 'TestShards$$' ./bench -shards results/shards.md
 
 mishaps: ## processes that are killed, full disks, files that change, little memory, flipped bits: 15 minutes or more
 	go test -count=1 -v -timeout 180m -run TestMishaps ./internal/cli -mishaps ../../bench/results/mishaps.md

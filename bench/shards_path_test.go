@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// pathShards is the number of shards whose instructions are counted.
+const pathShards = 64
+
+// A path is the instructions of an epoch.
+type path struct {
+	shards []int // of each shard
+	serial int   // of what one core does: dealing rows, making the shards' learners, mixing
+}
+
+// longest returns the instructions on the longest path with a number of workers. Each has as many shards as equal numbers allow,
+// which follow each other.
+func (p path) longest(workers int) int {
+	most := 0
+	for w := range workers {
+		sum := 0
+		for _, n := range p.shards[w*len(p.shards)/workers : (w+1)*len(p.shards)/workers] {
+			sum += n
+		}
+		most = max(most, sum)
+	}
+	return p.serial + most
+}
+
+// TestLongestPath compares with sums by hand.
+func TestLongestPath(t *testing.T) {
+	p := path{[]int{5, 1, 2, 7, 3}, 10}
+	for workers, want := range map[int]int{1: 28, 2: 22, 3: 20, 5: 17} {
+		if got := p.longest(workers); got != want {
+			t.Errorf("%d workers: %d instructions, want %d", workers, got, want)
+		}
+	}
+}
+
+// pathTables counts the instructions of the second epoch in callgrind, and returns the longest paths by workers.
+func pathTables(t *testing.T) string {
+	valgrind, err := exec.LookPath("valgrind")
+	if err != nil {
+		return "SKIPPED: install the package valgrind.\n"
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "halfspace")
+	output(t, exec.Command("go", "build", "-o", program, "../cmd/halfspace"))
+	var out strings.Builder
+	fmt.Fprintf(&out, "| rows | workers | on the longest path | of that serial | one worker's over it | least bytes a core reads |\n|---|---|---|---|---|---|\n")
+	for _, runs := range []int{1, 4} {
+		rows := pathShards * runs * 4096
+		p := countPath(t, valgrind, program, rows)
+		for workers := 1; workers <= pathShards; workers *= 2 {
+			n := p.longest(workers)
+			fmt.Fprintf(&out, "| %d | %d | %d | %.1f %% | %.1f | %.1f MiB |\n", rows, workers, n, 100*float64(p.serial)/float64(n), float64(p.longest(1))/float64(n),
+				float64(rows)*4*33/float64(workers)/(1<<20)) // 28 features, the bias, 3 zeros; the label
+		}
+	}
+	return out.String()
+}
+
+// output returns what a command writes.
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, text)
+	}
+	return string(text)
+}
+
+// countPath learns rows of 28 features with one worker. Callgrind writes its counts where the functions begin that it is given, and
+// where control comes back to (*learner).pass on another stack, which looks like a beginning.
+func countPath(t *testing.T, valgrind, program string, rows int) path {
+	dir := t.TempDir()
+	data, out := filepath.Join(dir, "rows.parquet"), filepath.Join(dir, "out")
+	output(t, exec.Command(program, "gen", "--noise", "0.05", "--rows", strconv.Itoa(rows), "--features", "28", "--compression", "none", "--out", data))
+	cmd := exec.Command(valgrind, "--tool=callgrind", "--callgrind-out-file="+out, "--compress-strings=no", "--compress-pos=no",
+		"--dump-before=halfspace/train/perceptron.*.pass", "--dump-before=halfspace/train/mixing.Mix*", "--dump-before=halfspace/train/mixing.Deal*",
+		program, "train", data, "--label", "label", "--algo", "averaged", "--order", "cyclic", "--standardize=false", "--shards", strconv.Itoa(pathShards),
+		"--workers", "1", "--epochs", "3", "--out", filepath.Join(dir, "model.json"))
+	// Callgrind may crash on a signal, and the runtime preempts loops by signals.
+	cmd.Env = append(os.Environ(), "HALFSPACE_ISA=avx2", "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1")
+	output(t, cmd)
+	return readPath(t, out)
+}
+
+var (
+	triggerOf = regexp.MustCompile(`(?m)^desc: Trigger: --dump-before=(\S+)`)
+	totalOf   = regexp.MustCompile(`(?m)^totals: (\d+)`)
+)
+
+// readPath reads the counts of the second epoch. A file has the instructions up to the function that it names.
+func readPath(t *testing.T, out string) path {
+	files, err := filepath.Glob(out + ".*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, deals, passes := path{}, 0, []int{}
+	for n := range files {
+		text, err := os.ReadFile(fmt.Sprintf("%s.%d", out, n+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trigger, total := triggerOf.FindSubmatch(text), totalOf.FindSubmatch(text)
+		if trigger == nil || total == nil {
+			break // the end of the program
+		}
+		count, err := strconv.Atoi(string(total[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := string(trigger[1])
+		deal := strings.Contains(name, "mixing.Deal")
+		switch {
+		case deals != secondDeal:
+		case deal || strings.Contains(name, "mixing.Mix") || len(passes) == 0 && p.serial == 0:
+			p.serial += count
+		default:
+			passes = append(passes, count)
+		}
+		if deal {
+			deals++
+		}
+	}
+	if len(passes) != 2*pathShards-1 {
+		t.Fatalf("callgrind counted %d pieces of shards, not %d", len(passes), 2*pathShards-1)
+	}
+	for pair := range slices.Chunk(passes, 2) { // the visits, and what a worker does then up to the next shard
+		sum := 0
+		for _, n := range pair {
+			sum += n
+		}
+		p.shards = append(p.shards, sum)
+	}
+	return p
+}
+
+// secondDeal is the number of calls of mixing.Deal before the visits of the second epoch: one checks the number of shards.
+const secondDeal = 3

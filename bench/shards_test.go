@@ -1,0 +1,245 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+	"halfspace/train/mixing"
+	"halfspace/train/perceptron"
+)
+
+var shardsTable = flag.String("shards", "", "a file that TestShards writes what it measures to; it takes real data sets and minutes then")
+
+// TestShards compares the ways on made rows. After one pass the last weights of both mixes are the same bytes, since every shard
+// began with zeros. With one shard all ways give the serial weights. After some passes the errors on held-out rows are in the
+// paper's order: iterative mix, one-shot mix, single shard. With -shards it measures real sets, times and instructions
+// instead, and writes tables.
+func TestShards(t *testing.T) {
+	if *shardsTable != "" {
+		writeShards(t)
+		return
+	}
+	s := planted(26_000, 60, 0.1).split(t, 0, 1)
+	if s.shards != 4 {
+		t.Fatalf("%d rows take %d shards", s.learn.Rows(), s.shards)
+	}
+	once := iterative.learn(t, s.learn, 4, train.Last, 1)
+	if !slices.Equal(oneShot.learn(t, s.learn, 4, train.Last, 1), once) || slices.Equal(serial.learn(t, s.learn, 4, train.Last, 1), once) {
+		t.Error("after one pass the mixes differ, or are the serial weights")
+	}
+	for _, form := range forms {
+		want := serial.learn(t, s.learn, 1, form, 3)
+		for _, w := range []way{oneShot, iterative, single} {
+			if !slices.Equal(w.learn(t, s.learn, 1, form, 3), want) {
+				t.Errorf("%s: %s of one shard differs from serial learning", form, w)
+			}
+		}
+		var shares []float64
+		for _, w := range []way{iterative, oneShot, single} {
+			shares = append(shares, wrongShare(t, s.held, w.learn(t, s.learn, 4, form, 8)))
+		}
+		if !slices.IsSorted(shares) {
+			t.Errorf("%s: errors of the iterative mix, the one-shot mix and a single shard: %.2f %%", form, shares)
+		}
+	}
+}
+
+// A way is a way to learn from rows that are cut into shards (McDonald, Hall and Mann 2010, sections 4 and 5).
+type way string
+
+const (
+	serial    way = "serial"        // one path over all rows
+	iterative way = "iterative mix" // each shard makes a pass from the mixed weights, and all are mixed
+	oneShot   way = "one-shot mix"  // each shard makes all passes alone, and all are mixed once
+	single    way = "single shard"  // one path over the rows of the first shard
+)
+
+var ways = []way{serial, iterative, oneShot, single}
+
+// learn returns the weights that a way learns in some passes over the rows, in file order.
+func (w way) learn(t *testing.T, rows *block.Data[float32], shards int, form train.Form, passes int64) []float32 {
+	opt := perceptron.Options{Options: train.Options{Epochs: passes}, Form: form}
+	if w == serial || w == iterative {
+		if w == iterative {
+			opt.Shards = int64(shards)
+		}
+		return trained(t, rows, opt).Weights
+	}
+	all, err := mixing.NewRows[float32](rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dealt, err := mixing.Deal(rows.Rows(), &train.Options{Order: train.Cyclic, Shards: int64(shards)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w == single {
+		dealt = dealt[:1]
+	}
+	var parts []mixing.Part[float32]
+	for _, runs := range dealt {
+		r := trained(t, all.Shard(runs), opt)
+		parts = append(parts, mixing.Part[float32]{Weights: r.Weights, Updates: r.Updates})
+	}
+	mixed := slices.Clone(parts[0].Weights)
+	mixing.Mix(mixed, parts, train.Uniform)
+	return mixed
+}
+
+func trained(t *testing.T, rows block.Source[float32], opt perceptron.Options) *train.Result[float32] {
+	r, err := perceptron.Train(context.Background(), rows, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// wrongShare returns the share of rows that weights are wrong for, in percent.
+func wrongShare(t *testing.T, rows *block.Data[float32], weights []float32) float64 {
+	r := train.Result[float32]{Weights: weights}
+	if err := train.Evaluate(context.Background(), rows, 2, &r); err != nil {
+		t.Fatal(err)
+	}
+	return 100 * float64(r.Errors) / float64(rows.Rows())
+}
+
+// A split is rows to learn from and rows held out.
+type split struct {
+	learn, held *block.Data[float32]
+	shards      int // the largest power of 2, up to 16, that the runs to learn from suffice for
+}
+
+// flatRows is rows of one length, one after another, the bias among the features.
+type flatRows struct {
+	width int
+	x     []float32
+	y     []int
+}
+
+// add appends the rows of data. Its labels must be whole numbers.
+func (f *flatRows) add(t *testing.T, data *block.Data[float32]) {
+	for b, err := range data.Blocks(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := block.Alloc[float32](b.Stride)
+		for r := range b.Len() {
+			clear(row)
+			b.Axpy(row, 1, r)
+			f.x, f.y = append(f.x, row[:f.width]...), append(f.y, int(b.Y[r]))
+		}
+	}
+}
+
+// take returns the rows with some numbers.
+func (f *flatRows) take(t *testing.T, rows []int) *block.Data[float32] {
+	x, y := make([]float32, 0, len(rows)*f.width), make([]int, 0, len(rows))
+	for _, r := range rows {
+		x, y = append(x, f.x[r*f.width:(r+1)*f.width]...), append(y, f.y[r])
+	}
+	data, err := block.FromFlat[float32](x, f.width, y, block.RowOptions{NoBias: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// split holds out the last rows, or a quarter drawn at random if held is 0. The seed permutes the others.
+func (f *flatRows) split(t *testing.T, held int, seed uint64) split {
+	n := len(f.y)
+	order := rand.New(rand.NewPCG(1, 0)).Perm(n)
+	if held > 0 {
+		for i := range order {
+			order[i] = i
+		}
+	} else {
+		held = n / 4
+	}
+	learn := order[:n-held]
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(learn), func(i, j int) { learn[i], learn[j] = learn[j], learn[i] })
+	s := split{f.take(t, learn), f.take(t, order[n-held:]), 1}
+	for s.shards < 16 && 2*s.shards*block.RunRows <= n-held+block.RunRows-1 {
+		s.shards *= 2
+	}
+	return s
+}
+
+// planted returns rows of normal features, of which a plane separates the classes but for a share of wrong labels.
+func planted(rows, width int, wrong float64) *flatRows {
+	rng := rand.New(rand.NewPCG(5, 0))
+	f, plane := &flatRows{width: width}, make([]float64, width)
+	for i := range plane {
+		plane[i] = rng.NormFloat64()
+	}
+	for range rows {
+		z := 0.0
+		for _, p := range plane {
+			v := rng.NormFloat64()
+			f.x, z = append(f.x, float32(v)), z+float64(v*p)
+		}
+		y := 1
+		if (z > 0) == (rng.Float64() < wrong) {
+			y = -1
+		}
+		f.y = append(f.y, y)
+	}
+	return f
+}
+
+// A realSet is a data set that stands beside the repository.
+type realSet struct {
+	name     string
+	held     int                  // rows at the end, which are published to be held out; 0: none
+	positive func(label int) bool // tells the classes apart
+	load     []func() (*block.Data[float32], error)
+}
+
+func realSets() []realSet {
+	const shared = "../../shared/data/"
+	type load = func() (*block.Data[float32], error)
+	positive := func(label int) bool { return label > 0 }
+	file := func(name, class string, opt dataset.Options) []load {
+		return []load{func() (*block.Data[float32], error) { return loadClasses(shared+name, class, opt) }}
+	}
+	last := dataset.Options{Label: "last", Standardize: true}
+	onehot := dataset.Options{Label: "last", Standardize: true, Categorical: "onehot"}
+	return []realSet{
+		{"a9a", 16_281, positive, []load{func() (*block.Data[float32], error) {
+			return dataset.Load[float32](context.Background(), []string{shared + "a9a.svm.gz", shared + "a9a.test.svm.gz"}, dataset.Options{Label: "label"})
+		}}},
+		{"bank-marketing", 0, positive, file("bank-marketing.csv.gz", "", onehot)},
+		{"KDD Cup 1999", 0, positive, file("kddcup99-10percent.csv.gz", "normal.", onehot)},
+		{"letter, A to M against N to Z", 0, func(label int) bool { return label < 13 }, file("letter.csv.gz", "", last)},
+		{"magic04", 0, positive, file("magic04.csv.gz", "", last)},
+		{"MNIST, odd against even", 10_000, func(label int) bool { return label%2 == 1 }, []load{
+			func() (*block.Data[float32], error) { return testrows.MNIST(shared+"mnist", "train", 60_000) },
+			func() (*block.Data[float32], error) { return testrows.MNIST(shared+"mnist", "test", 10_000) },
+		}},
+	}
+}
+
+// loadReal returns the rows of a set with labels of -1 and 1. It skips the test where the set is missing.
+func loadReal(t *testing.T, set realSet) *flatRows {
+	f := &flatRows{}
+	for _, load := range set.load {
+		data, err := load()
+		if err != nil {
+			t.Skip(err)
+		}
+		f.width = data.Spec().Cols()
+		f.add(t, data)
+	}
+	for r, label := range f.y {
+		if f.y[r] = -1; set.positive(label) {
+			f.y[r] = 1
+		}
+	}
+	return f
+}
