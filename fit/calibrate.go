@@ -66,8 +66,10 @@ func (o *Options) checkCalibrate(l Learner, validated bool) error {
 		return fmt.Errorf("the calibration is %q: use %s or %s", o.Calibrate, model.Platt, model.Isotonic)
 	case l.HasOdds():
 		return fmt.Errorf("a calibration of %s, which has probabilities of its own: leave it out", l.Name)
-	case validated || o.HoldOut > 0:
-		return errors.New("rows to validate on beside a calibration, which holds back folds of its own: leave one of them out")
+	case o.HoldOut > 0:
+		return errors.New("a share to hold out beside a calibration, which holds back folds of its own: leave one of them out, or give the rows to validate on")
+	case validated && l.Judges:
+		return fmt.Errorf("rows to validate on beside a calibration: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
 	case o.Init != nil:
 		return errors.New("a model to begin with beside a calibration, whose folds it may have seen: leave one of them out")
 	}

@@ -153,6 +153,23 @@ func (o one) Blocks(context.Context) iter.Seq2[*block.Block[float64], error] {
 	}
 }
 
+// TestCalibrateValidated: rows to validate on change no calibration. They are predicted by it.
+func TestCalibrateValidated(t *testing.T) {
+	data, held := uncertain(t, 400, 3), uncertain(t, 60, 3)
+	l, opt := fit.SVM(svm.Options{L2: 1}), fit.Options{Calibrate: model.Platt}
+	alone, err := fit.Learn(t.Context(), data, l, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fit.LearnValidated(t.Context(), data, held, l, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Validation == nil || f.Model.Training.Validation.Rows != 60 || !reflect.DeepEqual(f.Model.Calibration, alone.Model.Calibration) || !reflect.DeepEqual(f.Model.Weights, alone.Model.Weights) {
+		t.Errorf("validation %+v, calibration %+v, without it %+v", f.Model.Training.Validation, f.Model.Calibration, alone.Model.Calibration)
+	}
+}
+
 // TestCalibrateErrors: what can't be calibrated is told before any training.
 func TestCalibrateErrors(t *testing.T) {
 	data := uncertain(t, 40, 2)
@@ -167,7 +184,7 @@ func TestCalibrateErrors(t *testing.T) {
 	}{
 		"use platt or isotonic":        {fit.SVM(svm.Options{}), fit.Options{Calibrate: "sigmoid"}, data},
 		"probabilities of its own":     {fit.Logistic(logistic.Options{}), fit.Options{Calibrate: model.Platt}, data},
-		"rows to validate on":          {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt, HoldOut: 0.2}, data},
+		"a share to hold out":          {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt, HoldOut: 0.2}, data},
 		"a model to begin with":        {fit.Perceptron(perceptron.Options{}), fit.Options{Calibrate: model.Platt, Init: other.Model}, data},
 		"no class has more than":       {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt}, uncertain(t, 6, 2)},
 		"more than half of the memory": {fit.SVM(svm.Options{}), fit.Options{Calibrate: model.Platt, Memory: 1500}, data},
@@ -176,6 +193,9 @@ func TestCalibrateErrors(t *testing.T) {
 		if _, err := fit.Learn(t.Context(), c.rows, c.l, c.opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+	if _, err := fit.LearnValidated(t.Context(), data, data, fit.Perceptron(perceptron.Options{}), fit.Options{Calibrate: model.Platt}); err == nil || !strings.Contains(err.Error(), "by them") {
+		t.Errorf("rows that choose weights: error %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

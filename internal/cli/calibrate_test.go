@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,11 +126,29 @@ func checkCalibratedRows(t *testing.T, path string) {
 // textOf returns a folder with a CSV file of rows.
 func textOf(t *testing.T, rows string) string { return text(t, map[string]string{"rows.csv": rows}) }
 
+// TestCalibrateValidation: a model with a calibration is judged on a file of rows, which changes neither weights nor calibration.
+func TestCalibrateValidation(t *testing.T) {
+	dir, data, held := t.TempDir(), noisy(t, "600"), noisy(t, "200")
+	alone, out := filepath.Join(dir, "alone.json"), filepath.Join(dir, "m.json")
+	args := []string{"train", data, "--label", "label", "--algo", "svm", "--standardize", "--calibrate", "platt", "--out"}
+	succeed(t, append(args, alone)...)
+	r := decode(t, append(args, out, "--validation", held, "--json")...)
+	want, got := loadedModel(t, alone), loadedModel(t, out)
+	errors := decode(t, "eval", "--model", out, held, "--json")["errors"]
+	if v := r["validation"].(map[string]any); v["rows"] != 200.0 || v["errors"] != errors || !reflect.DeepEqual(want.Calibration, got.Calibration) || !reflect.DeepEqual(want.Weights, got.Weights) {
+		t.Errorf("validation %v, eval has %v errors; calibration %+v, without the rows %+v", v, errors, got.Calibration, want.Calibration)
+	}
+	if again := succeed(t, "verify", "--model", out, data, "--validation", held); !strings.Contains(again, "the same") {
+		t.Errorf("verify says\n%s", again)
+	}
+}
+
 func TestCalibrateUsage(t *testing.T) {
 	data := noisy(t, "100")
 	for _, c := range []struct{ args, want string }{
 		{"--algo logistic --calibrate platt", "which has probabilities of its own"},
-		{"--algo svm --calibrate platt --validation 0.2", "leave one of them out"},
+		{"--algo svm --calibrate platt --validation 0.2", "give --validation a file"},
+		{"--algo pocket --calibrate platt --validation " + data, "would not in the folds"},
 		{"--algo svm --calibrate sigmoid", "none, platt or isotonic"},
 	} {
 		status, _, stderr := command(append([]string{"train", data, "--label", "label"}, strings.Fields(c.args)...)...)

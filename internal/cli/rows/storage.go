@@ -64,17 +64,23 @@ func (s *Storage) Hold(bytes int64) {
 	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
 }
 
-// budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that
-// are in use at a time. bytes returns the memory of the blocks of some rows.
-func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
-	limit, all := s.Memory.Limit(), bytes(count)
+// parted returns the bytes of rows in memory with those of their parts. The rows alone take so many.
+func (s *Storage) parted(all int64) int64 {
 	held := all
 	if s.Shared {
-		held *= 2
+		held += all
 	}
 	if s.Folds {
 		held += all
 	}
+	return held
+}
+
+// budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that
+// are in use at a time. bytes returns the memory of the blocks of some rows.
+func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
+	limit, all := s.Memory.Limit(), bytes(count)
+	held := s.parted(all)
 	beside := int64(0)
 	if s.Beside != nil {
 		beside = s.Beside(count, cols)

@@ -70,8 +70,10 @@ func budgetBeside[T kernel.Float](s *Storage, count int64, bytes func(rows int64
 	limit, used := s.Memory.Limit(), block.Held(learned, s.Weighted)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
 		used = min(used, pass) + visits.WindowBytes(bytes)
-	} else if s.Memory.Bytes == 0 {
-		used = 0 // the limit is of what is available now
+	} else if parted := s.parted(used); s.Memory.Bytes == 0 {
+		used = parted - used // the limit is of what is available now
+	} else {
+		used = parted
 	}
 	if used+min(all, pass) > limit {
 		return false, fmt.Errorf("%s of memory is too little for these rows beside those that are learned from", say.Size(limit))

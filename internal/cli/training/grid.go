@@ -97,8 +97,11 @@ func (o *trainOptions) checkCalibrate() error {
 	case !o.calibrates():
 	case odds():
 		return console.Usagef("--calibrate with --algo %s, which has probabilities of its own: leave it out", o.learner.Name)
-	case o.validation != "":
-		return console.Usagef("--calibrate with --validation: it holds back folds of its own: leave one of them out, and judge the model with eval")
+	case o.share > 0:
+		return console.Usagef("--calibrate with --validation %s: it holds back folds of its own: give --validation a file, or leave one of them out", o.validation)
+	case o.validation != "" && o.learner.Judges:
+		return console.Usagef("--calibrate with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
+			"leave one of them out, and judge the model with eval", o.learner.Name)
 	case o.init != "":
 		return console.Usagef("--calibrate with --init, whose model may have seen the folds: leave one of them out")
 	}
