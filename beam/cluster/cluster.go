@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"halfspace/block"
 	"halfspace/dataset"
@@ -41,7 +42,7 @@ type Cluster struct {
 
 	mu   sync.Mutex
 	made int             // passes so far
-	gone map[string]bool // pools that failed
+	gone map[string]bool // pools whose worker has gone
 }
 
 // New returns a cluster for files. Close removes what it has written to Options.Staging.
@@ -109,7 +110,12 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 		missing[i] = int64(i)
 	}
 	var failed error
-	for range tries {
+	for try := range tries {
+		select { // a runner may start again
+		case <-time.After(time.Duration(try) * time.Second / 2):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 		failed = c.run(ctx, name, missing, pieces)
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -135,7 +141,8 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 	return nil, fmt.Errorf("%d of %d pieces of a pass have no result after %d tries: %w", len(missing), pieces, tries, failed)
 }
 
-// run runs the pipeline of some pieces, or one on each pool at the same time. Pools that fail get no more pieces, unless all do.
+// run runs the pipeline of some pieces, or one on each pool at the same time. Workers that have gone get no more pieces, unless
+// all have.
 func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all int) error {
 	if len(c.opt.Pools) == 0 {
 		return runPipeline(ctx, c.opt.Runner, c.folder.path(name), pieces)
@@ -162,7 +169,7 @@ func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all int)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, err := range errs {
-		if err != nil {
+		if errors.As(err, new(gone)) {
 			c.gone[pools[k]] = true
 		}
 	}

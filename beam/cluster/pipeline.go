@@ -63,8 +63,8 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go watch(ctx, "worker", pool, cancel)
-	go watch(ctx, "runner", endpoint, cancel)
+	go watch(ctx, pool, func(err error) { cancel(gone{fmt.Errorf("the worker at %s has gone: %w", pool, err)}) })
+	go watch(ctx, endpoint, func(err error) { cancel(fmt.Errorf("the runner at %s has gone: %w", endpoint, err)) })
 	_, err = runnerlib.Execute(ctx, p, endpoint, &runnerlib.JobOptions{Name: jobopts.GetJobName(), Loopback: true}, false)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -75,12 +75,15 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 // watchEvery is the time between two looks at a worker.
 const watchEvery = 500 * time.Millisecond
 
-// watch cancels when the worker or the runner doesn't listen at its address any more. Beam waits for minutes, or without end.
-func watch(ctx context.Context, what, address string, cancel context.CancelCauseFunc) {
+// gone is the error of a worker that has ended.
+type gone struct{ error }
+
+// watch cancels when nobody listens at an address any more. Beam waits for minutes then, or without end.
+func watch(ctx context.Context, address string, cancel func(error)) {
 	for ctx.Err() == nil {
 		c, err := net.DialTimeout("tcp", address, 5*time.Second)
 		if err != nil {
-			cancel(fmt.Errorf("the %s at %s has gone: %w", what, address, err))
+			cancel(err)
 			return
 		}
 		c.Close()

@@ -102,19 +102,13 @@ func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, runs []i
 		return nil, err
 	}
 	t.clock++
-	for i := 0; i < len(runs); {
-		if k := t.runs[runs[i]]; k != nil {
-			k.used = t.clock
-			i++
-			continue
+	for _, run := range runs {
+		if t.runs[run] == nil {
+			if err := t.load(ctx, run, o.Files.Rows); err != nil {
+				return nil, err
+			}
 		}
-		n := 1 // missing runs that follow each other
-		for i+n < len(runs) && runs[i+n] == runs[i]+int64(n) && t.runs[runs[i+n]] == nil {
-			n++
-		}
-		if err := t.load(ctx, runs[i], runs[i]+int64(n), o.Files.Rows); err != nil {
-			return nil, err
-		}
+		t.runs[run].used = t.clock
 	}
 	blocks := make([]*block.Block[T], len(runs))
 	for i, run := range runs {
@@ -141,8 +135,19 @@ func (t *table[T]) open(ctx context.Context, f *Files, workers int) error {
 	return nil
 }
 
-// load decodes runs first to last.
-func (t *table[T]) load(ctx context.Context, first, last, rows int64) error {
+// window is the number of runs that are decoded together. A page of a Parquet file often holds more rows than a run, and other
+// pieces need those around.
+const window = 32
+
+// load decodes a run, with those beside it in its window that are missing.
+func (t *table[T]) load(ctx context.Context, run, rows int64) error {
+	first, last := run, run+1
+	for first%window > 0 && t.runs[first-1] == nil {
+		first--
+	}
+	for last%window > 0 && last*block.RunRows < rows && t.runs[last] == nil {
+		last++
+	}
 	blocks, err := t.in.LoadRange(ctx, first*block.RunRows, min(rows, last*block.RunRows), rows)
 	if err != nil {
 		return err

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -47,6 +50,7 @@ var (
 	staging = flag.String("staging", "", "Folder that all processes share.")
 	pools   = flag.String("pools", "", "Addresses of workers.")
 	port    = flag.Int("port", 0, "Port to listen at.")
+	once    = flag.Bool("once", false, "Don't start Prism again when it ends.")
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -74,9 +78,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case "worker":
 		err = cluster.Serve(ctx, *port)
 	case "prism":
-		if _, err = prism.CreateJobServer(ctx, prism.Options{Port: *port}); err == nil {
-			<-ctx.Done()
-		}
+		err = servePrism(ctx, *port, *once, stderr)
 	default:
 		fmt.Fprintf(stderr, "halfspace-beam: no verb is called %q: use train, eval, predict, worker or prism\n", rest[0])
 		return 2
@@ -86,6 +88,36 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// servePrism runs Prism in a process of its own, and starts it again when it ends: it panics at times when a worker ends. The
+// process ends when its standard input does, as this one's end of the pipe goes with it.
+func servePrism(ctx context.Context, port int, once bool, stderr io.Writer) error {
+	if once {
+		ctx, cancel := context.WithCancel(ctx)
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+		_, err := prism.CreateJobServer(ctx, prism.Options{Port: port})
+		if err == nil {
+			<-ctx.Done()
+		}
+		return err
+	}
+	self, err := os.Executable()
+	for err == nil && ctx.Err() == nil {
+		cmd := exec.CommandContext(ctx, self, "prism", "--once", "--port", strconv.Itoa(port))
+		if _, err = cmd.StdinPipe(); err != nil {
+			return err
+		}
+		begun := time.Now()
+		ended := cmd.Run()
+		if ctx.Err() == nil && time.Since(begun) < time.Second {
+			return fmt.Errorf("Prism ends at once at port %d: %w", port, ended)
+		}
+	}
+	return err
 }
 
 // split parts Beam's flags and those of this program from the other arguments.
