@@ -22,7 +22,7 @@ TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test pages unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz clean
+.PHONY: build test pages unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -181,6 +181,13 @@ fuzz: ## every fuzz target for FUZZTIME each, in a bounded memory
 	ulimit -v $(FUZZMEMORY); \
 	grep -roP --include='*_test.go' '^func \KFuzz\w+' . | while IFS=: read -r file target; do \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "$$(dirname "$$file")" < /dev/null; done
+
+# Beam takes some three minutes of processor time to compile, so make test leaves it out.
+beam: build ## the command on Apache Beam: bin/halfspace-beam, and its tests; KILLS is how often workers are killed
+	test -z "$$(gofmt -l beam)"
+	go -C beam vet ./...
+	go -C beam build -ldflags '-s -w' -o ../bin/halfspace-beam ./cmd/halfspace-beam
+	go -C beam test -count=1 ./cmd/halfspace-beam -args -kills $(or $(KILLS),2)
 
 clean:
 	rm -rf bin
