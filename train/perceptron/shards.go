@@ -116,7 +116,10 @@ func (l *learner[T]) pass(ctx context.Context, epoch int64) error {
 	if err != nil {
 		return err
 	}
-	if err := visit(ctx, epoch); err != errStop {
+	if err = l.goOn(ctx); err == nil {
+		err = visit(ctx, epoch)
+	}
+	if err != errStop {
 		return err
 	}
 	return nil

@@ -1,7 +1,9 @@
 package perceptron
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -241,6 +243,36 @@ func TestPass(t *testing.T) {
 		if want := float32(sum[i] / visits); v != want {
 			t.Errorf("weight %d is %v, want %v", i, v, want)
 		}
+	}
+}
+
+// failsOnce is rows whose first pass in file order fails.
+type failsOnce struct {
+	block.Seekable[float32]
+	failed bool
+}
+
+func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], error] {
+	if f.failed {
+		return f.Seekable.Blocks(ctx)
+	}
+	f.failed = true
+	return func(yield func(*block.Block[float32], error) bool) { yield(nil, context.Canceled) }
+}
+
+// TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
+func TestShardVerifies(t *testing.T) {
+	d := dense[float32]([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1})
+	rows := &failsOnce{Seekable: inCache(t, d)}
+	shard, err := newShard(block.Trust(block.Source[float32](rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shard.pass(t.Context(), 0); err != context.Canceled {
+		t.Fatalf("error %v, want that of the rows", err)
+	}
+	if err := shard.pass(t.Context(), 0); err != nil || !shard.part().Clean || shard.visits != 3 {
+		t.Errorf("clean %t after %d visits (error %v), want yes after 3", shard.part().Clean, shard.visits, err)
 	}
 }
 
