@@ -227,6 +227,10 @@ func (x *shards[T]) state(w *checkpoint.Walk) {
 		return
 	}
 	if w.Reading() {
+		if x.rows == nil {
+			w.Fail(errors.New("its shards are not on a cluster"))
+			return
+		}
 		if err := x.deal(l.epoch); err != nil {
 			w.Fail(err)
 			return

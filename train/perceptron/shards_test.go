@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/checkpoint"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/pocket"
@@ -246,6 +247,28 @@ func TestPass(t *testing.T) {
 	}
 }
 
+// TestShardsElsewhere: a state with shards that are in an epoch is an error where a cluster has the rows.
+func TestShardsElsewhere(t *testing.T) {
+	l, err := newLearner(t.Context(), block.Trust(block.Source[float32](noisyRows(9000))), nil, defaults(t, Options{Options: train.Options{Shards: 2}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.shards.deal(0); err != nil {
+		t.Fatal(err)
+	}
+	state, err := checkpoint.Write(l.state)
+	if err == nil {
+		err = checkpoint.Read(state, l.state)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.shards.rows = nil
+	if err := checkpoint.Read(state, l.state); err == nil {
+		t.Error("the state is read on a cluster")
+	}
+}
+
 // failsOnce is rows whose first pass in file order fails.
 type failsOnce struct {
 	block.Seekable[float32]
@@ -291,6 +314,18 @@ func TestShardsRefused(t *testing.T) {
 	}
 	if _, err := Train(t.Context(), block.Source[float32](stream[float32]{d}), Options{Options: train.Options{Shards: 2}}); err == nil || !strings.Contains(err.Error(), "in memory or in a cache file") {
 		t.Errorf("of a stream: %v", err)
+	}
+}
+
+// TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows.
+func TestShardsMemory(t *testing.T) {
+	opt := defaults(t, Options{Options: train.Options{Shards: 3, Epochs: 1}})
+	task := &train.Task[float32]{Rows: block.Trust(block.Source[float32](noisyRows(9000))), Settings: &opt, Held: 1 << 20}
+	for room, fits := range map[int64]bool{95: false, 96: true} { // 3 vectors of 8 numbers of 4 bytes
+		task.Memory = task.Held + room
+		if _, err := Learner.Float32(t.Context(), task); (err == nil) != fits {
+			t.Errorf("with %d bytes beside the rows: error %v", room, err)
+		}
 	}
 }
 
