@@ -79,12 +79,12 @@ func plainBound(radius, margin, more float64) float64 {
 	if !(margin > 0) {
 		return math.Inf(1)
 	}
-	return float64(radius/margin*(radius/margin)) + more/margin/margin
+	return float64(radius/margin*(radius/margin)) + float64(more/margin/margin)
 }
 
 // mostSteps returns the largest whole t with dot + t <= sqrt(norm^2 + t plain), rounded up. It is +Inf if that overflows.
 func mostSteps(plain, norm, dot float64) float64 {
-	half, square := plain/2-dot, max(0, float64((norm-dot)*(norm+dot)))
+	half, square := float64(plain/2)-dot, max(0, float64((norm-dot)*(norm+dot)))
 	root := math.Sqrt(float64(half*half) + square)
 	t := half + root
 	if half < 0 { // the same without cancellation

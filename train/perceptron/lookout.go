@@ -188,7 +188,7 @@ func (x *lookouts[T]) saw(visits, updates int) {
 		had = 1
 		x.version++
 	}
-	x.rate += (had - x.rate) / 16
+	x.rate += float64((had - x.rate) / 16)
 }
 
 // A trial finds out whether visits take less time with lookouts.
