@@ -56,7 +56,7 @@ func (t *trail) state(class int, w *checkpoint.Walk) {
 }
 
 // traced returns the settings of watched, with which opt.Trace is told how the training goes. The recorder is nil unless
-// the learner is a perceptron of which each update is told.
+// the learner is a perceptron of which each update is told: one without shards.
 func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T], error) {
 	s := j.watched()
 	o := j.opt.Trace
@@ -69,7 +69,7 @@ func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T]
 	}
 	s = train.CopySettings(s)
 	own, is := s.(*perceptron.Options)
-	if !is {
+	if !is || own.Shards > 1 { // each shard has updates of its own
 		show := s.Shared().Progress
 		s.Shared().Progress = func(p train.Progress) {
 			if p.Sum != nil {

@@ -23,6 +23,7 @@ func TestHTMLReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	iris, cancer := filepath.Join(examples, "iris.parquet"), filepath.Join(examples, "breast-cancer.parquet")
+	succeed(t, "gen", "--rows", "9000", "--features", "2", "--margin", "0.1", "--out", "gap.parquet")
 	for name, c := range map[string]struct{ args, want []string }{
 		"hostile": {[]string{"train", "it's.csv", "--label", "y", "--algo", "perceptron", "--out", "h.json"},
 			[]string{`&#39;it&#39;\&#39;&#39;s.csv&#39;`, "&lt;i&gt;no", "&lt;b&gt;&amp;", "Rows most often misclassified", "Updates of the perceptron"}},
@@ -30,6 +31,7 @@ func TestHTMLReport(t *testing.T) {
 		"pocket": {[]string{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json"}, []string{"Errors of the pocket", "Weights of class virginica"}},
 		"grid":   {[]string{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json"}, []string{"The grid, each judged in 5 folds", "cross-validation"}},
 		"first":  {[]string{"train", iris, "--label", "species", "--algo", "perceptron", "--multiclass", "ovr", "--out", "f.json"}, []string{"Updates of the perceptron: class setosa"}},
+		"shards": {[]string{"train", "gap.parquet", "--label", "label", "--algo", "pocket", "--shards", "2", "--epochs", "2", "--out", "m.json"}, []string{"Weights", "by the shares of their shards"}},
 		"alone": {[]string{"train", cancer, "--label", "diagnosis", "--algo", "pocket", "--calibrate", "platt", "--epochs", "2", "--out", "a.json"},
 			[]string{"Best weights so far", `<th scope="row">calibration</th>`}},
 	} {
@@ -41,6 +43,9 @@ func TestHTMLReport(t *testing.T) {
 			t.Errorf("%s: the report changes the model", name)
 		}
 		hasAll(t, name+".html", append(c.want, "What was asked", "halfspace train")...)
+	}
+	if status, _, stderr := command("train", "gap.parquet", "--label", "label", "--algo", "pocket", "--shards", "2", "--trace", "m.csv", "--out", "m.json"); status != exitUsage || !strings.Contains(stderr, "--trace with --shards") {
+		t.Errorf("a trace of shards: exit status %d, %s", status, stderr)
 	}
 	succeed(t, "eval", "--model", "g.json", cancer, "--report", "eval.html")
 	hasAll(t, "eval.html", "ROC curve", "Calibration", "Wrong rows whose scores are farthest from 0", ">Hard rows<", "95 % interval", `<th scope="row">score</th>`, " rows/s")

@@ -26,7 +26,11 @@ func Margin(t *model.Training) string {
 	if t.MistakeBound == nil { // no theorem tells
 		return say.Real(*t.Margin)
 	}
-	return fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
+	text := fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
+	if t.MixedUpdates > 0 {
+		text += " by the shares of their shards"
+	}
+	return text
 }
 
 // Kept says after which update a pocket kept the weights.

@@ -116,6 +116,9 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, src b
 	}
 	spec := src.Spec()
 	own, updates := l.Settings.(*perceptron.Options)
+	if updates && own.Shards > 1 {
+		return nil, nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
+	}
 	layout := tracefile.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.EachClass {
