@@ -96,7 +96,7 @@ func updatesOfRows(m *model.Model) *Figure {
 		return nil
 	}
 	var all []alpha
-	f := &Figure{Title: "Dual coefficients", Subtitle: "α of a row: how often the row made an update, in units of the learning rate"}
+	f := &Figure{Title: "Dual coefficients", Subtitle: "how often rows made an update"}
 	for _, r := range m.Training.Misclassified {
 		all = append(all, alpha{row: r.Row, size: float64(r.Updates), positive: true})
 		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(r.Row), say.Count(r.Updates))
@@ -106,8 +106,13 @@ func updatesOfRows(m *model.Model) *Figure {
 	for _, r := range m.Training.Misclassified {
 		sum += r.Updates
 	}
+	if len(m.Weights) > 1 {
+		f.Subtitle += ", summed over the classes"
+	}
 	if sum < m.Training.Updates {
-		f.Subtitle = fmt.Sprintf("how often rows made an update; the first %d rows", len(all))
+		f.Subtitle += fmt.Sprintf("; the %d rows with the most", len(all))
+	} else if len(m.Weights) <= 1 {
+		f.Subtitle = "α of a row: how often the row made an update, in units of the learning rate"
 	}
 	f.bars(all, [2]string{})
 	return f

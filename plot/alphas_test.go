@@ -63,6 +63,10 @@ func TestAlphas(t *testing.T) {
 	if got := drawn(Alphas(linear, 0)); got != "row 2  5; row 0  2; " {
 		t.Error(got)
 	}
+	linear.Weights, linear.Training.Updates = [][]float64{{1}, {2}, {3}}, 9
+	if got := Alphas(linear, 0).Subtitle; got != "how often rows made an update, summed over the classes; the 2 rows with the most" {
+		t.Error(got)
+	}
 	rng, many, sum := rand.New(rand.NewPCG(9, 9)), make([]float64, 500), 0.0
 	for i := range many {
 		many[i] = rng.NormFloat64()

@@ -51,6 +51,7 @@ func TestPlot(t *testing.T) {
 	succeed(t, "train", cancer, "--label", "diagnosis", "--algo", "logistic", "--features", "mean_radius", "--l2", "1", "--out", "radius.json")
 	succeed(t, "plot", "calibration", "one.csv", "--model", "radius.json", "-o", "p.svg")
 	succeed(t, "train", iris, "--label", "species", "--algo", "kernel-perceptron", "--kernel", "rbf", "--features", "petal_*", "--out", "kernel.json")
+	succeed(t, "train", iris, "--label", "species", "--algo", "dual", "--features", "petal_*", "--epochs", "3", "--out", "dual.json")
 	succeed(t, "plot", "alphas", "--model", "kernel.json", "-o", "p.svg")
 	if curves := ">virginica<"; !strings.Contains(string(readBytes(t, "p.svg")), curves) {
 		t.Errorf("the picture of the dual coefficients lacks %s", curves)
@@ -77,6 +78,7 @@ func TestPlot(t *testing.T) {
 		"is of one training":          {"trace", "t.csv", "--class", "zz", "-o", "p.svg"},
 		"the model has no such class: use one of \"setosa\", \"versicolor\"": {"weights", "--model", "three.json", "--class", "zz", "-o", "p.svg"},
 		"draw its dual coefficients with plot alphas":                        {"weights", "--model", "kernel.json", "-o", "p.svg"},
+		"for all classes together: leave out --class":                        {"alphas", "--model", "dual.json", "--class", "setosa", "-o", "p.svg"},
 		"no dual coefficients: train --algo dual":                            {"alphas", "--model", "l.json", "-o", "p.svg"},
 		"takes one trace: leave out three.csv":                               {"trace", "t.csv", "three.csv", "-o", "p.svg"},
 		"with plot weights --class CLASS":                                    {"roc", iris, "--model", "three.json", "-o", "p.svg"},

@@ -82,8 +82,8 @@ func Plot(a *console.App) *cobra.Command {
 		Short: "Draw a trace, a model, or how good a model is",
 		Long: long + `
 trace and errors take the file of train --trace. The others take --model, and
-all but weights and alphas take labelled data too. An SVG follows the reader's light or
-dark mode. The colours suit colour-blind eyes.`,
+all but weights and alphas take labelled data too. An SVG follows the reader's
+light or dark mode. The colours suit colour-blind eyes.`,
 		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out iris.json
   halfspace plot trace t.csv --out trace.svg
   halfspace plot weights --model iris.json --out weights.svg
@@ -286,15 +286,17 @@ func (p *picture) weights() (*plot.Figure, error) {
 }
 
 func (p *picture) alphas() (*plot.Figure, error) {
-	m, vectors := p.loaded[0], 1
+	m, class := p.loaded[0], 0
 	if m.Expansion != nil {
-		vectors = len(m.Expansion.Coefficients)
-	}
-	class, err := p.vector(vectors)
-	if err != nil {
-		return nil, err
+		var err error
+		if class, err = p.vector(len(m.Expansion.Coefficients)); err != nil {
+			return nil, err
+		}
 	}
 	if f := plot.Alphas(m, class); f != nil {
+		if m.Expansion == nil && p.class != "" {
+			return nil, console.Usagef("--class %s: the model counts the updates of a row for all classes together: leave out --class", p.class)
+		}
 		return f, nil
 	}
 	return nil, fmt.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
