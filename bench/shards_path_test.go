@@ -55,13 +55,16 @@ func pathTables(t *testing.T) string {
 	program := filepath.Join(dir, "halfspace")
 	output(t, exec.Command("go", "build", "-o", program, "../cmd/halfspace"))
 	var out strings.Builder
-	fmt.Fprintf(&out, "| rows | workers | on the longest path | of that serial | one worker's over it | least bytes a core reads |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(&out, "Instructions of the second epoch of 64 shards, averaged, in file order, with AVX2: 28 features, 5 % of the labels wrong. One worker\n"+
+		"runs them in callgrind. The path of a number of workers is what is serial, and the longest of as many groups of shards. Neither the\n"+
+		"bandwidth of memory nor the garbage collector is in it. MiB are what the worker of that group reads.\n\n"+
+		"| rows | workers | instructions | of them serial | one worker's path over it | MiB |\n|---|---|---|---|---|---|\n")
 	for _, runs := range []int{1, 4} {
 		rows := pathShards * runs * 4096
 		p := countPath(t, valgrind, program, rows)
 		for workers := 1; workers <= pathShards; workers *= 2 {
 			n := p.longest(workers)
-			fmt.Fprintf(&out, "| %d | %d | %d | %.1f %% | %.1f | %.1f MiB |\n", rows, workers, n, 100*float64(p.serial)/float64(n), float64(p.longest(1))/float64(n),
+			fmt.Fprintf(&out, "| %d | %d | %d | %.1f %% | %.1f | %.1f |\n", rows, workers, n, 100*float64(p.serial)/float64(n), float64(p.longest(1))/float64(n),
 				float64(rows)*4*33/float64(workers)/(1<<20)) // 28 features, the bias, 3 zeros; the label
 		}
 	}

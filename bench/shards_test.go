@@ -26,7 +26,7 @@ func TestShards(t *testing.T) {
 		writeShards(t)
 		return
 	}
-	s := planted(26_000, 60, 0.1).split(t, 0, 1)
+	s := planted(26_000, 60, 0.1).split(t, 0, false, 1)
 	if s.shards != 4 {
 		t.Fatalf("%d rows take %d shards", s.learn.Rows(), s.shards)
 	}
@@ -151,19 +151,25 @@ func (f *flatRows) take(t *testing.T, rows []int) *block.Data[float32] {
 	return data
 }
 
-// split holds out the last rows, or a quarter drawn at random if held is 0. The seed permutes the others.
-func (f *flatRows) split(t *testing.T, held int, seed uint64) split {
-	n := len(f.y)
-	order := rand.New(rand.NewPCG(1, 0)).Perm(n)
+// split holds out the last rows, or a quarter drawn at random if held is 0. The seed permutes the others. If they stay in order, it
+// draws the quarter.
+func (f *flatRows) split(t *testing.T, held int, inOrder bool, seed uint64) split {
+	n, draw := len(f.y), uint64(0)
+	if inOrder {
+		draw = seed
+	}
+	order := rand.New(rand.NewPCG(1, draw)).Perm(n)
 	if held > 0 {
-		for i := range order {
-			order[i] = i
-		}
+		slices.Sort(order)
 	} else {
 		held = n / 4
 	}
 	learn := order[:n-held]
-	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(learn), func(i, j int) { learn[i], learn[j] = learn[j], learn[i] })
+	if inOrder {
+		slices.Sort(learn)
+	} else {
+		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(learn), func(i, j int) { learn[i], learn[j] = learn[j], learn[i] })
+	}
 	s := split{f.take(t, learn), f.take(t, order[n-held:]), 1}
 	for s.shards < 16 && 2*s.shards*block.RunRows <= n-held+block.RunRows-1 {
 		s.shards *= 2
@@ -198,6 +204,7 @@ type realSet struct {
 	name     string
 	held     int                  // rows at the end, which are published to be held out; 0: none
 	positive func(label int) bool // tells the classes apart
+	inOrder  bool                 // leaves the rows to learn from in the order of the file
 	load     []func() (*block.Data[float32], error)
 }
 
@@ -211,14 +218,17 @@ func realSets() []realSet {
 	last := dataset.Options{Label: "last", Standardize: true}
 	onehot := dataset.Options{Label: "last", Standardize: true, Categorical: "onehot"}
 	return []realSet{
-		{"a9a", 16_281, positive, []load{func() (*block.Data[float32], error) {
+		{"a9a", 16_281, positive, false, []load{func() (*block.Data[float32], error) {
 			return dataset.Load[float32](context.Background(), []string{shared + "a9a.svm.gz", shared + "a9a.test.svm.gz"}, dataset.Options{Label: "label"})
 		}}},
-		{"bank-marketing", 0, positive, file("bank-marketing.csv.gz", "", onehot)},
-		{"KDD Cup 1999", 0, positive, file("kddcup99-10percent.csv.gz", "normal.", onehot)},
-		{"letter, A to M against N to Z", 0, func(label int) bool { return label < 13 }, file("letter.csv.gz", "", last)},
-		{"magic04", 0, positive, file("magic04.csv.gz", "", last)},
-		{"MNIST, odd against even", 10_000, func(label int) bool { return label%2 == 1 }, []load{
+		{"bank-marketing", 0, positive, false, file("bank-marketing.csv.gz", "", onehot)},
+		{"bank-marketing in its order", 0, positive, true, file("bank-marketing.csv.gz", "", onehot)},
+		{"KDD Cup 1999", 0, positive, false, file("kddcup99-10percent.csv.gz", "normal.", onehot)},
+		{"KDD Cup 1999 in its order", 0, positive, true, file("kddcup99-10percent.csv.gz", "normal.", onehot)},
+		{"letter, A to M against N to Z", 0, func(label int) bool { return label < 13 }, false, file("letter.csv.gz", "", last)},
+		{"magic04", 0, positive, false, file("magic04.csv.gz", "", last)},
+		{"magic04 in its order", 0, positive, true, file("magic04.csv.gz", "", last)},
+		{"MNIST, odd against even", 10_000, func(label int) bool { return label%2 == 1 }, false, []load{
 			func() (*block.Data[float32], error) { return testrows.MNIST(shared+"mnist", "train", 60_000) },
 			func() (*block.Data[float32], error) { return testrows.MNIST(shared+"mnist", "test", 10_000) },
 		}},
