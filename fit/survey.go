@@ -42,9 +42,12 @@ type surveyed struct {
 func surveyor[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) surveyed {
 	spec := src.Spec()
 	return func(run block.Run[T]) surveyed {
-		s := newSurvey(spec)
+		s, first := newSurvey(spec), math.NaN()
 		surveyBlock(s, spec, run.Block)
-		return surveyed{*s, float64(run.Y[0])}
+		if len(run.Y) > 0 { // the learner tells of rows without labels
+			first = float64(run.Y[0])
+		}
+		return surveyed{*s, first}
 	}
 }
 

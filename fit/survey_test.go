@@ -58,3 +58,16 @@ func TestSurvey(t *testing.T) {
 		}
 	}
 }
+
+// TestSurveyWithoutLabels: the pass that a cluster makes takes rows without labels, which the learner then refuses.
+func TestSurveyWithoutLabels(t *testing.T) {
+	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
+	b := block.New[float32](0, 10, 1)
+	b.Y = nil
+	src := block.Source[float32](block.NewData(spec, []*block.Block[float32]{b}))
+	s := newSurvey(spec)
+	s.add(surveyor(src, struct{}{})(block.Run[float32]{Block: b}))
+	if s.Changes != 0 || s.Counts[0]+s.Counts[1] != 0 {
+		t.Errorf("survey %+v of rows without labels", s)
+	}
+}
