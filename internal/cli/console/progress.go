@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"halfspace/dataset"
@@ -228,10 +229,18 @@ func (s *Step) line(p *pace, now time.Time, most int, blocks bool) string {
 	return strings.Repeat(full, filled) + strings.Repeat(empty, barWidth-filled) + " " + text
 }
 
+// cut returns the beginning of a text, of at most so many characters. It leaves out a number that it would cut.
 func cut(text string, most int) string {
 	r := []rune(text)
-	return strings.TrimRight(string(r[:max(0, min(len(r), most))]), " ,:")
+	n := max(0, min(len(r), most))
+	for n > 0 && n < len(r) && ofNumber(r[n-1]) && ofNumber(r[n]) {
+		n--
+	}
+	return strings.TrimRight(string(r[:n]), " ,:")
 }
+
+// ofNumber tells whether a character is part of a number.
+func ofNumber(c rune) bool { return unicode.IsDigit(c) || c == ',' || c == '.' }
 
 // parts returns the name with the detail, the share that is done, the rate, and the time left. Where that isn't known, the time so far is the
 // last.

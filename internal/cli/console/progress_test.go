@@ -116,6 +116,10 @@ func TestLine(t *testing.T) {
 			t.Errorf("of %d characters: %q", most, line)
 		}
 	}
+	loading := Step{Name: "loading", Done: 24_632, Total: 200_000, Unit: Rows}
+	if line := loading.line(&pace{begun: now, at: now}, now, 19, true); line != "loading, 12 %" {
+		t.Errorf("with a part of a number: %q", line)
+	}
 	if line := s.line(&p, now, 150, false); !strings.HasPrefix(line, "##########.......... training") {
 		t.Errorf("without Unicode: %q", line)
 	}
