@@ -95,3 +95,20 @@ func hasAll(t *testing.T, path string, want ...string) {
 		t.Errorf("%s has a name that isn't escaped", path)
 	}
 }
+
+// TestHTMLReportOfShards: shards follow no single path of weights, so the report does without updates. The model is the same.
+func TestHTMLReportOfShards(t *testing.T) {
+	t.Chdir(t.TempDir())
+	succeed(t, "gen", "--rows", "8192", "--features", "3", "--noise", "0.1", "--out", "d.parquet")
+	for _, algo := range []string{"perceptron", "averaged", "pocket"} {
+		args := []string{"train", "d.parquet", "--label", "label", "--algo", algo, "--shards", "2", "--epochs", "3"}
+		succeed(t, append(args, "--out", "plain.json")...)
+		succeed(t, append(args, "--out", "told.json", "--report", algo+".html")...)
+		if read(t, "plain.json") != read(t, "told.json") {
+			t.Errorf("%s: the report changed the model", algo)
+		}
+		if page := read(t, algo+".html"); !strings.Contains(page, "Time by stage") || strings.Contains(page, "each update was followed") {
+			t.Errorf("%s: the report has no times, or tells that updates were followed", algo)
+		}
+	}
+}

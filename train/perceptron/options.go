@@ -49,7 +49,7 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	case voted && (o.Pocket != "" || validated):
 		return o, errors.New("the form voted takes no pocket and no rows to validate on: leave them out")
 	case o.Shards > 1 && (voted || o.Trace != nil || o.Pocket == pocket.Ratchet):
-		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave out the shards")
+		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave them out, or the shards")
 	case o.Form == train.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
 	case (voted || o.Pocket != "") && o.Init != nil:

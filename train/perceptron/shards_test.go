@@ -306,7 +306,7 @@ func TestShardsRefused(t *testing.T) {
 		"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 or fewer": {Options: train.Options{Shards: 3}},
 		"shards is -1": {Options: train.Options{Shards: -1}},
 		"unknown mix":  {Options: train.Options{Shards: 2, Mix: "odd"}},
-		"each shard has its own: leave out the shards": {Options: train.Options{Shards: 2}, Form: train.Voted},
+		"each shard has its own: leave them out, or the shards": {Options: train.Options{Shards: 2}, Form: train.Voted},
 	} {
 		if _, err := Train(t.Context(), block.Source[float32](d), opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -368,7 +368,7 @@ func (t *trainer[T]) stages(r *Report, f *fit.Fitted[T], files int64) report.Sec
 		load.Bytes = files + bytes(load.Rows)
 	}
 	learn := reporting.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
-	if t.learner.Solves {
+	if t.learner.Solves || t.learner.Settings.Shared().Shards > 1 {
 		learn.Cores = t.Workers
 	}
 	if !t.learner.InMemory && r.Candidates == 0 && r.ResumedAt == nil {
@@ -384,7 +384,7 @@ func (t *trainer[T]) stages(r *Report, f *fit.Fitted[T], files int64) report.Sec
 	if !t.inMemory() {
 		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
 	}
-	if t.learner.Perceptron != nil {
+	if t.learner.Perceptron != nil && t.learner.Settings.Shared().Shards <= 1 {
 		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
 	}
 	return section

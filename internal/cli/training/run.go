@@ -237,11 +237,15 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	return f, err
 }
 
-// trace has the training told to the trace and the report, if there are any.
+// trace has the training told to the trace and the report, if there are any. Shards follow no single path: a report does without.
 func (t *trainer[T]) trace(ctx context.Context, opt *fit.Options) (tracer *tracing.Tracer, err error) {
 	tracer, opt.Trace, err = tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
 	if err == nil && t.reporting.File != "" {
-		t.follower, opt.Trace = reporting.Follow(opt.Trace)
+		follower, told := reporting.Follow(opt.Trace)
+		t.follower = follower
+		if t.learner.Settings.Shared().Shards <= 1 {
+			opt.Trace = told
+		}
 	}
 	return tracer, err
 }
