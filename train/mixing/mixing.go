@@ -27,8 +27,12 @@ func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
 	runs := make([]int64, (rows+block.RunRows-1)/block.RunRows)
 	shards := int(max(1, opt.Shards))
 	if len(runs) < shards {
-		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %d or fewer", say.Plural(rows, "row"), say.Plural(int64(len(runs)), "run"),
-			say.Count(block.RunRows), say.Count(int64(shards)), len(runs))
+		most := "1 shard"
+		if len(runs) > 1 {
+			most = fmt.Sprintf("%d shards or fewer", len(runs))
+		}
+		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", say.Plural(rows, "row"), say.Plural(int64(len(runs)), "run"),
+			say.Count(block.RunRows), say.Count(int64(shards)), most)
 	}
 	for i := range runs {
 		runs[i] = int64(i)

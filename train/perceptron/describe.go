@@ -52,7 +52,7 @@ var (
 	earlyStopOption = train.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
 		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.EarlyStop })}
 	pocketOption = train.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
-		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With --shards at the end of each epoch.", Words: train.WordsOf(pocket.Modes), When: &train.Condition{Option: "shards", Values: []string{"1"}},
+		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: train.WordsOf(pocket.Modes), When: &train.Condition{Option: "shards", Values: []string{"1"}},
 		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 

@@ -303,7 +303,7 @@ func TestShardVerifies(t *testing.T) {
 func TestShardsRefused(t *testing.T) {
 	d := noisyRows(5000)
 	for want, opt := range map[string]Options{
-		"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 or fewer": {Options: train.Options{Shards: 3}},
+		"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 shards or fewer": {Options: train.Options{Shards: 3}},
 		"shards is -1": {Options: train.Options{Shards: -1}},
 		"unknown mix":  {Options: train.Options{Shards: 2, Mix: "odd"}},
 		"each shard has its own: leave them out, or the shards": {Options: train.Options{Shards: 2}, Form: train.Voted},
