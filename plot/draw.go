@@ -228,7 +228,9 @@ func (c *canvas) grid(ticks []tick) {
 	}
 	below := c.x.ticks()
 	every := 1 // tick that has a text
-	for long := longest(below)*letter + 14; long > (c.right-c.left)/float64(max(1, len(below)))*float64(every); every++ {
+	long, room := longest(below)*letter+14, (c.right-c.left)/float64(max(1, len(below)))
+	for long > room*float64(every) {
+		every++
 	}
 	for i, t := range below {
 		x := c.px(t.at)

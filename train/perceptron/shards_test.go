@@ -23,7 +23,6 @@ import (
 // mixing.Deal documents.
 type mixedLiteral[T kernel.Float] struct {
 	all     *literal[T]
-	shards  []*literal[T] // one for each shard
 	mixed   float64
 	fewest  int64
 	best    []T // with fewest errors at the end of an epoch
