@@ -36,7 +36,7 @@ func example() outer {
 	return outer{name: "a\nb", flag: true, small: -7, big: math.MaxUint64, narrow: []float32{1.5, float32(math.Inf(-1)), math.SmallestNonzeroFloat32},
 		wide: []float64{math.Copysign(0, -1), math.MaxFloat64, 5e-324}, empty: []float64{},
 		none: nil, nothing: nil, inner: &inner{Exported: []int64{math.MinInt64, 3}, hidden: [2][]float64{{1}, nil}},
-		list:  []inner{{}, {hidden: [2][]float64{nil, {2, 3}}}}}
+		list: []inner{{}, {hidden: [2][]float64{nil, {2, 3}}}}}
 }
 
 // TestCode: what is decoded equals what was encoded, unexported fields too.
