@@ -211,7 +211,7 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --cv 3 --validation 0.2":                      "--validation with --cv or --grid",
 		"x.csv --grid eta":                                   `--grid is "eta": write an option and its values`,
 		"x.csv --grid eta=":                                  `--grid is "eta="`,
-		"x.csv --grid loss=hinge":                            `--grid can't vary "loss" with --algo perceptron: vary order, eta, max-updates, margin, l2 or epochs (see`,
+		"x.csv --grid loss=hinge":                            `--grid can't vary "loss" with --algo perceptron: vary order, eta, max-updates, margin, l2, epochs, shards or mix (see`,
 		"x.csv --grid validation=0.1":                        `--grid can't vary "validation"`,
 		"x.csv --grid eta=1,2":                               "eta is 2",
 		"x.csv --grid eta=1,much":                            "--grid: --eta much: use a number (see",

@@ -270,8 +270,12 @@ func TestDocumentOptions(t *testing.T) {
 			flags[strings.Trim(word, ",")] = true
 		}
 	}
+	flags["--quiet"] = true // of every verb, and before it
 	found := 0
 	for _, name := range documents(t) {
+		if name == "docs/distributed.md" {
+			continue // its options are Beam's too
+		}
 		text := blocks.ReplaceAllString(read(t, filepath.Join(repository, name)), "")
 		for _, m := range inline.FindAllStringSubmatch(text, -1) {
 			words := strings.Fields(m[1])

@@ -134,7 +134,7 @@ func TestSolverUsage(t *testing.T) {
 	for options, want := range map[string]string{
 		"--algo lda --solver newton":      "--solver newton with --algo lda: use auto, cholesky, eigen",
 		"--algo logistic --solver eigen":  "use auto, newton, truncated, lbfgs, sgd",
-		"--algo svm --solver newton":      "has no solvers: leave it out",
+		"--algo svm --solver newton":      "which doesn't take it: leave it out",
 		"--algo lda --shrinkage 2":        `--shrinkage is "2"`,
 		"--algo lda --shrinkage NaN":      `--shrinkage is "NaN"`,
 		"--algo lda --shrinkage much":     `--shrinkage is "much"`,
