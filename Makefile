@@ -85,7 +85,7 @@ pages: ## reports, and what a browser makes of them: it must neither say anythin
 worlds: ## architectures without assembly, big-endian s390x among them, learn the same models too
 	for arch in s390x ppc64le riscv64; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
-		GOARCH=$$arch $(TEST) -exec '$(OWN_GC) qemu-$$arch-static' -timeout 30m -run TestRecorded ./fit/recorded || exit; done
+		GOARCH=$$arch $(TEST) -exec "$(OWN_GC) qemu-$$arch-static" -timeout 30m -run TestRecorded ./fit/recorded || exit; done
 
 avx512: ## the AVX-512 kernels on a CPU that Bochs emulates, where this one has none: a quarter of an hour
 	./scripts/avx512.sh ./asm/avx512
