@@ -33,7 +33,8 @@ var forced bool
 // methods do nothing if it is nil.
 type lookouts[T kernel.Float] struct {
 	each    []*lookout[T]
-	g       errgroup.Group
+	g       errgroup.Group // of the goroutines, which begin when there is something to score
+	began   bool
 	pays    trial
 	rate    float64                  // share of the last stretches that had updates
 	version int64                    // changes whenever the weights do
@@ -60,7 +61,7 @@ type lookout[T kernel.Float] struct {
 	open     bool        // the training goroutine hasn't made use of it
 }
 
-// newLookouts starts lookouts for a training. It returns nil if none would pay.
+// newLookouts returns lookouts for a training. It returns nil if none would pay.
 func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
 	n := l.opt.Workers - 1
 	if !forced {
@@ -77,14 +78,13 @@ func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
 			o.rule.scores, o.rule.rivals = make([]T, len(l.rule.scores)), make([]uint32, 1)
 		}
 		x.each = append(x.each, o)
-		x.g.Go(o.run)
 	}
 	return x
 }
 
 // stop ends the goroutines.
 func (x *lookouts[T]) stop() {
-	if x == nil {
+	if x == nil || !x.began {
 		return
 	}
 	x.end()
@@ -154,8 +154,15 @@ func (x *lookouts[T]) send(at int, w []T) {
 	if x == nil || !forced && (x.rate >= lookoutRate || !x.pays.with) {
 		return
 	}
+	if !x.began {
+		x.began = true
+		for _, o := range x.each {
+			x.g.Go(o.run)
+		}
+	}
+	past := at
 	for _, o := range x.each {
-		if o.open && o.version == x.version {
+		if o.open = o.open && o.version == x.version && o.to > past; o.open {
 			at = max(at, o.to)
 		}
 	}
@@ -163,7 +170,7 @@ func (x *lookouts[T]) send(at int, w []T) {
 		if at >= x.length {
 			return
 		}
-		if o.open && o.version == x.version || !o.finished() {
+		if o.open || !o.finished() {
 			continue
 		}
 		o.s = x.next(at)
