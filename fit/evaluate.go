@@ -166,10 +166,7 @@ func (e *Evaluation[T]) AddRemote(ctx context.Context, m *model.Model, src block
 	if _, err := m.WriteTo(&file); err != nil {
 		return err
 	}
-	task, ok := any(scoreTask32).(*passes.Task[T, []byte, []scoredRows[T]])
-	if !ok {
-		task = any(scoreTask64).(*passes.Task[T, []byte, []scoredRows[T]])
-	}
+	task := passes.Choose[T, []byte, []scoredRows[T]](scoreTask32, scoreTask64)
 	first := int64(0)
 	return passes.Each(ctx, src, task, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows[T]) error {
 		for _, s := range all {

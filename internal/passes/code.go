@@ -14,7 +14,8 @@ import (
 
 // Values are coded by their types, which both sides know: numbers and lengths in 8 little-endian bytes, floating-point numbers by
 // their bits. So every value stays the same, NaN too. Fields of structures count whether they are exported or not. Functions,
-// channels and interfaces other than errors are not coded: in a structure they become nil.
+// channels and interfaces other than errors are not coded: in a structure they become nil. (encoding/gob makes -0 in a field 0, and
+// leaves out unexported fields.)
 
 // Encode returns the bytes of a value.
 func Encode(v any) ([]byte, error) {
@@ -44,7 +45,11 @@ func (e *encoder) text(s string) {
 func (e *encoder) value(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Bool:
-		e.number(map[bool]uint64{true: 1}[v.Bool()])
+		n := uint64(0)
+		if v.Bool() {
+			n = 1
+		}
+		e.number(n)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		e.number(uint64(v.Int()))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:

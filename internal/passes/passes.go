@@ -78,6 +78,14 @@ func Each[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], t 
 	})
 }
 
+// Choose returns the one of two tasks that takes rows of type T. The other one takes rows of the other type.
+func Choose[T kernel.Float, A, R any](task32, task64 any) *Task[T, A, R] {
+	if t, ok := task32.(*Task[T, A, R]); ok {
+		return t
+	}
+	return task64.(*Task[T, A, R])
+}
+
 // A PerRun is a task for float32 and for float64 whose result is a list, with an element for each run of a piece.
 type PerRun[A, R any] struct {
 	task32 *Task[float32, A, []R]
@@ -104,11 +112,7 @@ func Reduce[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], 
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return block.ReduceRuns(ctx, src, workers, part, merge)
 	}
-	task, ok := any(t.task32).(*Task[T, A, []R])
-	if !ok {
-		task = any(t.task64).(*Task[T, A, []R])
-	}
-	return Each(ctx, src, task, args, Consecutive(src.Rows()), func(results []R) error {
+	return Each(ctx, src, Choose[T, A, []R](t.task32, t.task64), args, Consecutive(src.Rows()), func(results []R) error {
 		for _, r := range results {
 			merge(r)
 		}

@@ -39,10 +39,7 @@ func (x *shards[T]) remoteEpoch(ctx context.Context, epoch int64) (parts []mixin
 	if err != nil {
 		return nil, err
 	}
-	task, ok := any(passTask32).(*passes.Task[T, passArgs[T], mixing.Part[T]])
-	if !ok {
-		task = any(passTask64).(*passes.Task[T, passArgs[T], mixing.Part[T]])
-	}
+	task := passes.Choose[T, passArgs[T], mixing.Part[T]](passTask32, passTask64)
 	opt := l.opt
 	opt.Checkpoint, opt.Progress, opt.Init = nil, nil, nil // which are of all shards
 	err = passes.Each(ctx, l.src, task, passArgs[T]{opt, epoch, l.w}, dealt, func(p mixing.Part[T]) error {
