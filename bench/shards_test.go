@@ -241,7 +241,7 @@ func loadReal(t *testing.T, set realSet) *flatRows {
 	for _, load := range set.load {
 		data, err := load()
 		if err != nil {
-			t.Skip(err)
+			t.Skipf("SKIPPED: %s: its files are not beside the checkout: %v", set.name, err)
 		}
 		f.width = data.Spec().Cols()
 		f.add(t, data)

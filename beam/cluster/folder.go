@@ -119,8 +119,8 @@ func (f *folder) remove(ctx context.Context, name string) error {
 	return err
 }
 
-// A result file is the SHA-256 of the rest, the name of the file, a line feed, and either "ok" and the bytes of the result, or
-// "no" and the text of an error. So a file that is damaged, or of another pass, is as good as none.
+// A result file begins with the SHA-256 of the rest, the name of the file and a line feed. Then it has "ok" and the bytes of the
+// result, or "no" and the text of an error. So a file that is damaged, or of another pass, is as good as none.
 
 // wrong is an error of a task that any process would have.
 type wrong struct{ error }

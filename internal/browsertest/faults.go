@@ -11,8 +11,8 @@ const (
 	leastContrast = 4.5
 )
 
-// figures measures a page: its width and that of the window, the smallest letter of pictures, the least contrast of a text and
-// that text, and how many elements the tree of Nodes must have.
+// figures measures a page: its width and that of the window, and the smallest letter of pictures. It also returns the least
+// contrast of a text with that text, and how many elements the tree of Nodes must have.
 const figures = `(() => {
 	const all = s => [...document.querySelectorAll(s)];
 	const light = c => { const [r, g, b] = c.match(/[\d.]+/g).map(v => { v /= 255; return v <= 0.04045 ? v/12.92 : ((v+0.055)/1.055)**2.4 }); return 0.2126*r + 0.7152*g + 0.0722*b };

@@ -73,8 +73,8 @@ func ink(m image.Image) (x0, y0, x1, y1 float64, n int) {
 	return x0, y0, x1, y1, n
 }
 
-// TestText: a text begins, ends or has its middle where it should, stands on its line, reads upwards if it's turned, is darker
-// if it's bold, and has its power above it.
+// TestText: a text begins, ends or has its middle where it should, and stands on its line. It reads upwards if it's turned, is
+// darker if it's bold, and has its power above it.
 func TestText(t *testing.T) {
 	at := func(text Text) (x0, y0, x1, y1 float64, n int) {
 		text.X, text.Y, text.Colour = 50, 50, Ink

@@ -48,6 +48,31 @@ func solvers[T kernel.Float]() map[string]func(context.Context, train.Options, b
 	}
 }
 
+// An optimum is how close to it a solution must be, relative to the objective.
+type optimum struct {
+	gap   float64 // between the objective and its lower bound
+	above float64 // of the objective that another method finds
+}
+
+// check holds a solution to the objective of another method.
+func (o optimum) check(t *testing.T, what string, got *truncated.Solution, want float64) {
+	t.Helper()
+	if got.Gap > o.gap*got.Objective {
+		t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
+	}
+	if got.Objective > want*(1+o.above) || got.Objective-got.Gap > want*(1+1e-12) {
+		t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap, want)
+	}
+}
+
+// same checks that a form of the rows gives the solution of the first form to the last bit.
+func same(t *testing.T, what string, form int, got, first *truncated.Solution) {
+	t.Helper()
+	if !slices.Equal(got.W, first.W) || got.Objective != first.Objective || got.Gap != first.Gap {
+		t.Errorf("%s: form %d gives other weights than dense rows", what, form)
+	}
+}
+
 // TestHinge: the objective is that of the augmented Lagrangian method, which needs a Hessian, and at most the gap above
 // it. Every form of the rows and number of workers gives the same bits.
 func TestHinge(t *testing.T) {
@@ -75,18 +100,11 @@ func TestHinge(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
-					if got.Gap > 1e-6*got.Objective {
-						t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
-					}
-					if got.Objective > want.Objective*(1+2e-6) || got.Objective-got.Gap > want.Objective*(1+1e-12) {
-						t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap, want.Objective)
-					}
+					optimum{gap: 1e-6, above: 2e-6}.check(t, fmt.Sprintf("%s, form %d", what, form), got, want.Objective)
 					if first == nil {
 						first = got
 					}
-					if !slices.Equal(got.W, first.W) || got.Objective != first.Objective || got.Gap != first.Gap {
-						t.Errorf("%s: form %d gives other weights than dense rows", what, form)
-					}
+					same(t, what, form, got, first)
 				}
 			}
 		}

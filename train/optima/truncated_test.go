@@ -18,23 +18,6 @@ import (
 	"halfspace/train/truncated"
 )
 
-// noisy returns rows with a few features each that aren't zero, and labels of a plane with noise.
-func noisy[T kernel.Float](n, features int, bias bool) *block.Data[T] {
-	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
-	x, y := make([][]float64, n), make([]float64, n)
-	for r := range x {
-		x[r] = make([]float64, features)
-		score := 0.5 + rng.NormFloat64()
-		for range 10 {
-			c := int(float64(features) * rng.Float64() * rng.Float64())
-			x[r][c] = rng.NormFloat64()
-			score += x[r][c] * float64(c%5-2)
-		}
-		y[r] = math.Copysign(1, score)
-	}
-	return testrows.Dense[T](x, y, bias)
-}
-
 func squaredHinges(z, factor, curvature, loss, y []float64) {
 	for i, label := range y {
 		z[i] *= label
@@ -52,7 +35,7 @@ func TestTruncated(t *testing.T) {
 	ctx := context.Background()
 	for _, bias := range []bool{false, true} {
 		for _, l2 := range []float64{0.01, 10} {
-			for weighted, d := range []*block.Data[float32]{noisy[float32](5000, 40, bias), testrows.Weighted(noisy[float32](4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
+			for weighted, d := range []*block.Data[float32]{rows[float32](5000, 40, bias), testrows.Weighted(rows[float32](4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
 				options := train.Options{Workers: 1}
 				l, err := logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton})
 				if err != nil {
@@ -75,18 +58,11 @@ func TestTruncated(t *testing.T) {
 						if err != nil {
 							t.Fatalf("%s: %v", what, err)
 						}
-						if got.Gap > 5e-7*got.Objective {
-							t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
-						}
-						if got.Objective > task.want*(1+1e-7) || got.Objective-got.Gap > task.want*(1+1e-12) {
-							t.Errorf("%s: the objective is %v, at most %v above the minimum, and Newton's method finds %v", what, got.Objective, got.Gap, task.want)
-						}
+						optimum{gap: 5e-7, above: 1e-7}.check(t, fmt.Sprintf("%s, form %d", what, workers), got, task.want)
 						if first == nil {
 							first = got
 						}
-						if !slices.Equal(got.W, first.W) || got.Objective != first.Objective || got.Gap != first.Gap {
-							t.Errorf("%s: form %d gives other weights than dense rows", what, workers)
-						}
+						same(t, what, workers, got, first)
 					}
 				}
 			}
@@ -96,7 +72,7 @@ func TestTruncated(t *testing.T) {
 
 // TestTruncatedPasses: few passes end the search before the gap is small, and the gap says so.
 func TestTruncatedPasses(t *testing.T) {
-	d := noisy[float64](3000, 40, true)
+	d := rows[float64](3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
 		task := truncated.Task[float64]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: kernel.Logistic}
@@ -197,7 +173,7 @@ func TestTruncatedWide(t *testing.T) {
 // TestTruncatedChoice: logistic regression takes package truncated by itself for more than 256 columns with a penalty. Its optimum and
 // that of the squared hinge are those of Newton's method with a Hessian.
 func TestTruncatedChoice(t *testing.T) {
-	d, ctx := noisy[float32](3000, 300, true), context.Background()
+	d, ctx := rows[float32](3000, 300, true), context.Background()
 	want, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton})
 	if err != nil {
 		t.Fatal(err)

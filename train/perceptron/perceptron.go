@@ -64,7 +64,7 @@ import (
 // sum of sample weights over wrong rows. Errors counts rows.
 //
 // opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights, and what they have then is
-// mixed (package mixing). Zeros aside, the weights at the end of an epoch are then such a mean. The averaged form is the
+// mixed (package mixing). The averaged form is the
 // mean over all visits of all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the
 // training after the epoch that reaches it. Train has converged if no row of a shard updated the weights of an epoch.
 // Votes and traces take one shard.
