@@ -14,8 +14,10 @@ import (
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/adaptive"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/passive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 )
@@ -64,6 +66,14 @@ func TestRemote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { same(t, two, fit.Perceptron(o), fit.Options{}, "perceptron.pass") })
 	}
+	shared := train.Options{Shards: 3, Epochs: 3, Seed: 5, Order: train.Shuffle}
+	t.Run("passive", func(t *testing.T) {
+		same(t, two, fit.PassiveAggressive(passive.Options{Options: shared, Loss: passive.SquaredHinge}), fit.Options{}, "passive-aggressive.pass")
+		same(t, three, fit.PassiveAggressive(passive.Options{Options: shared, C: 0.1}), fit.Options{}, "passive-aggressive.pass")
+	})
+	t.Run("adagrad", func(t *testing.T) {
+		same(t, two, fit.AdaGrad(adaptive.AdaGradOptions{Options: shared, Loss: adaptive.Hinge}), fit.Options{}, "adagrad.pass")
+	})
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
 	})

@@ -32,7 +32,8 @@ var layers = [][]string{
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "exchange", "metrics", "calibrate", "gram/gonumblas", "internal/forecast", "internal/hotloops"},
 	{"train", "internal/synth", "internal/families", "dataset/records"},
-	{"train/visits", "train/mixing", "train/elastic", "train/truncated", "train/crammer"},
+	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
+	{"train/visits"},
 	{"train/coordinate"},
 	{"train/"},
 	{"trace"},

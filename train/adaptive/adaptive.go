@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
-	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/visits"
 )
@@ -109,11 +108,7 @@ type rates struct {
 // needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors: options out of
 // range, no rows, classes other than two, weights that overflow, errors of src, and ctx's error.
 func TrainFTRL[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
-	r, err := opt.rates()
-	if err != nil {
-		return nil, err
-	}
-	return learn(ctx, src, opt.Options, r)
+	return visits.Learn(ctx, FTRL, src, &opt)
 }
 
 // TrainAdaGrad learns by AdaGrad with a diagonal matrix (Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online
@@ -124,16 +119,15 @@ func TrainFTRL[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 //
 // FTRL-Proximal without penalties makes the same steps (McMahan et al., section 3), and does so here. All else is as for
 // TrainFTRL. A row with a hinge loss of 0 changes nothing.
+//
+// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights and the same n. The next epoch begins
+// with the mean of their weights (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010) and the
+// mean of their n. Local AdaAlter means both, too (Xie, Koyejo, Gupta and Lin, "Local AdaAlter: Communication-Efficient
+// Stochastic Gradient Descent with Adaptive Learning Rates", 2019). So n grows by what one shard of the rows adds to it, and
+// rates fall as for one shard. Shards whose n differ would mean steps of unequal sizes. n grows with each epoch, and what an
+// epoch adds becomes a small part of it. More than one shard needs src to be a *block.Data or a block.Seekable.
 func TrainAdaGrad[T kernel.Float](ctx context.Context, src block.Source[T], opt AdaGradOptions) (*train.Result[T], error) {
-	r, err := opt.rates()
-	if err != nil {
-		return nil, err
-	}
-	return learn(ctx, src, opt.Options, r)
-}
-
-func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt train.Options, r rates) (*train.Result[T], error) {
-	return visits.Learn(ctx, src, opt, r.rowLoss, func(spec *schema.Spec) (train.Stepper[T], error) { return newStepper[T](spec, r) })
+	return visits.Learn(ctx, AdaGrad, src, &opt)
 }
 
 // rowLoss returns the loss of a row by its margin.

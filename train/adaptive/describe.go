@@ -21,10 +21,10 @@ var FTRL = visits.Complete(&train.Learner{Name: "ftrl",
 var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
-	Options: []train.Option{train.OrderOption, train.EtaOption, lossOption, train.EpochsOption},
+	Options: []train.Option{train.OrderOption, train.EtaOption, lossOption, train.EpochsOption, train.ShardsOption},
 	New: func() train.Settings {
 		o := &AdaGradOptions{Options: start(), Loss: Logistic}
-		o.Eta = 0.1
+		o.Eta, o.Shards = 0.1, 1
 		return o
 	},
 	LogOdds: true, NotFound: notFound,

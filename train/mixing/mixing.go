@@ -61,8 +61,9 @@ func Stream(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
 
 // A Part is what a shard made of an epoch.
 type Part[T kernel.Float] struct {
-	Weights []T       // at its end, with the stride of a block
-	Sum     []float64 // of the weights after each visit; nil unless the training averages them
+	Weights []T         // at its end, with the stride of a block
+	Sum     []float64   // of the weights after each visit; nil unless the training averages them
+	State   [][]float64 // what the training has beside the weights and mixes as it mixes them; nil for nothing
 	Visits  int64
 	Updates int64
 	Clean   bool // no row of the shard would change the weights that the epoch began with
@@ -93,4 +94,19 @@ func Mix[T kernel.Float](w []T, parts []Part[T], mix train.Mix) (updates float64
 		w[i] = T(sum / all)
 	}
 	return updates / all
+}
+
+// MeanState returns the mean of vector i of the states of the parts, which have equal shares. Sums are made in the order of
+// the parts.
+func MeanState[T kernel.Float](parts []Part[T], i int) []float64 {
+	mean := make([]float64, len(parts[0].State[i]))
+	for _, p := range parts {
+		for c, v := range p.State[i] {
+			mean[c] += v
+		}
+	}
+	for c := range mean {
+		mean[c] /= float64(len(parts))
+	}
+	return mean
 }

@@ -11,9 +11,9 @@ import (
 var Learner = visits.Complete(&train.Learner{Name: "passive-aggressive",
 	Minimises: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
 	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
-	Options: []train.Option{train.OrderOption, cOption, lossOption, train.EpochsOption},
+	Options: []train.Option{train.OrderOption, cOption, lossOption, train.EpochsOption, train.ShardsOption, train.MixOption},
 	New: func() train.Settings {
-		return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1}, Loss: Hinge, C: 1}
+		return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1, Shards: 1, Mix: train.Uniform}, Loss: Hinge, C: 1}
 	},
 	Joint: true, Together: true,
 	NotFound:  "no plane with a margin of 1 for every row was found",

@@ -77,11 +77,15 @@ func (o Options) rowLoss(m float64) float64 {
 // l is max(0, 1 - s). An update adds t x to the vector of the row's class. It subtracts t x from that of the other one,
 // the first of equal ones (section 7). |x|^2 above is then 2 |x|^2.
 //
+// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights, and what they have then is
+// mixed (package mixing). Mistakes weighs a shard by its updates: a row whose loss is 0 changes nothing, as a row that is right
+// changes nothing in a perceptron. The bound of that package's paper is for perceptrons.
+//
 // Train stops after opt.Epochs, or after an epoch without an update. All rows then have a loss of 0. Every order but
-// Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors: options out
+// Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors: options out
 // of range, no rows, fewer than two classes, weights that overflow the element type, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
-	return visits.Learn(ctx, src, opt.Options, opt.rowLoss, func(spec *schema.Spec) (train.Stepper[T], error) { return newStepper[T](spec, opt) })
+	return visits.Learn(ctx, Learner, src, &opt)
 }
 
 // A stepper makes the updates.

@@ -60,6 +60,7 @@ var (
 func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
 	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
 	if defaults.Form != train.Voted {
+		l.Option(train.MaxUpdatesOption.Name).Help += " With several --shards, the training ends after the epoch that reaches it."
 		l.Options = append(l.Options, train.ShardsOption, train.MixOption)
 	}
 	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: train.Uniform}

@@ -237,7 +237,8 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 	l.reported = time.Now()
 	visits, updates := l.visits, l.updates
 	if l.shards != nil {
-		visits, updates = visits+l.shards.visits.Load(), updates+l.shards.updates.Load()
+		v, u := l.shards.Told()
+		visits, updates = visits+v, updates+u
 	}
 	l.opt.Progress(train.Progress{Epoch: visits / l.rows, Epochs: l.opt.Epochs, Visits: visits, Rows: l.rows, Updates: updates,
 		Best: l.keeper.fewest(), Elapsed: time.Since(l.start), Sum: sum})
@@ -246,7 +247,7 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 // interrupted returns the weights so far if ctx ended the training after some updates, else nil.
 func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
 	if l.shards != nil {
-		l.shards.mix()
+		l.take(l.shards.Take())
 	}
 	if ctx.Err() == nil || l.updates == 0 {
 		return nil

@@ -3,7 +3,6 @@ package perceptron
 import (
 	"context"
 
-	"halfspace/block"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train/mixing"
@@ -26,19 +25,9 @@ func passPiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], args 
 	return Pass(ctx, piece.Source, args.opt, args.epoch, piece.Number, args.w)
 }
 
-// remote tells whether a cluster makes the passes of the shards.
-func remote[T kernel.Float](src block.Source[T]) bool {
-	cluster, _ := block.RemoteOf(src)
-	return cluster != nil
-}
-
 // remoteEpoch has the cluster make the passes of an epoch, and returns what the shards have made of it.
-func (x *shards[T]) remoteEpoch(ctx context.Context, epoch int64) (parts []mixing.Part[T], err error) {
+func (x *shards[T]) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part[T], err error) {
 	l := x.all
-	dealt, err := mixing.Deal(l.rows, &l.opt.Options, epoch)
-	if err != nil {
-		return nil, err
-	}
 	task := passes.Choose[T, passArgs[T], mixing.Part[T]](passTask32, passTask64)
 	opt := l.opt
 	opt.Checkpoint, opt.Progress, opt.Init = nil, nil, nil // which are of all shards

@@ -2,13 +2,7 @@ package perceptron
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/checkpoint"
@@ -16,29 +10,24 @@ import (
 	"halfspace/train/mixing"
 )
 
-// A shards is the shards of a training. Between two epochs there are none.
+// A shards is the shards of a training.
 type shards[T kernel.Float] struct {
-	all  *learner[T]     // that they are mixed in
-	rows *mixing.Rows[T] // nil if a cluster has them
-	each []*learner[T]   // of the epoch that goes on; nil between two epochs
-	done []bool          // which of them have finished it
-
-	visits, updates atomic.Int64 // of the epoch, as far as they were told
-	reports         sync.Mutex
+	*mixing.Shards[T]
+	all *learner[T] // that they are mixed in
 }
 
 // errPause ends the visits of a shard until the states of all are saved.
-var errPause = errors.New("paused")
+var errPause = mixing.ErrPause
 
-func newShards[T kernel.Float](l *learner[T]) (*shards[T], error) {
-	x := &shards[T]{all: l}
-	var err error
-	if !remote(l.src) {
-		if x.rows, err = mixing.NewRows(l.src); err != nil {
-			return nil, err
+func newShards[T kernel.Float](l *learner[T]) (x *shards[T], err error) {
+	x = &shards[T]{all: l}
+	x.Shards, err = mixing.NewShards(l.src, l.opt.Options, func(rows block.Source[T], s int) (mixing.Member[T], error) {
+		shard, err := newShard(rows, l.opt, s, l.w)
+		if err == nil {
+			shard.member = x
 		}
-	}
-	_, err = mixing.Deal(l.rows, &l.opt.Options, 0) // which tells of too many shards
+		return member[T]{shard}, err
+	}, x.remoteEpoch)
 	return x, err
 }
 
@@ -48,31 +37,11 @@ func (x *shards[T]) epoch(ctx context.Context, epoch int64) error {
 	if l.at == l.rows { // an interrupt came after the mix
 		return nil
 	}
-	if x.rows == nil {
-		parts, err := x.remoteEpoch(ctx, epoch)
-		if err != nil {
-			return err
-		}
-		return l.mixedEpoch(l.take(parts))
+	parts, err := x.Epoch(ctx, epoch, l.mark)
+	if err != nil {
+		return err
 	}
-	if x.each == nil {
-		if err := x.deal(epoch); err != nil {
-			return err
-		}
-	}
-	for slices.Contains(x.done, false) {
-		if err := x.visit(ctx, epoch); err != nil {
-			return err
-		}
-		if x.due() {
-			l.mark()
-		}
-	}
-	return l.mixedEpoch(x.mix())
-}
-
-// mixedEpoch ends an epoch that is mixed. clean tells whether no row would change the weights that it began with.
-func (l *learner[T]) mixedEpoch(clean bool) error {
+	clean := l.take(parts)
 	if l.at = l.rows; clean {
 		l.streak = l.rows
 		return l.finish()
@@ -80,22 +49,47 @@ func (l *learner[T]) mixedEpoch(clean bool) error {
 	return l.checkUpdates()
 }
 
-// deal makes the shards of an epoch.
-func (x *shards[T]) deal(epoch int64) error {
-	l := x.all
-	dealt, err := mixing.Deal(l.rows, &l.opt.Options, epoch)
-	if err != nil {
-		return err
-	}
-	x.each, x.done = make([]*learner[T], len(dealt)), make([]bool, len(dealt))
-	for s, runs := range dealt {
-		if x.each[s], err = newShard(x.rows.Shard(runs), l.opt, s, l.w); err != nil {
-			return err
+// take mixes parts in the weights. It tells whether no row would change the weights that they began with.
+func (l *learner[T]) take(parts []mixing.Part[T]) (clean bool) {
+	clean = true
+	for _, p := range parts {
+		l.visits += p.Visits
+		l.updates += p.Updates
+		clean = clean && p.Clean
+		if l.mean != nil {
+			for i, s := range p.Sum {
+				l.mean.sum[i] += s
+			}
 		}
-		x.each[s].member = x
 	}
-	return nil
+	l.mixed += mixing.Mix(l.w, parts, l.opt.Mix)
+	return clean
 }
+
+// due tells whether a checkpoint is due.
+func (x *shards[T]) due() bool { return x.Due(x.all.epoch) }
+
+// mayReport takes the counts of a shard, and reports the progress of all if the last report was some time ago.
+func (x *shards[T]) mayReport(shard *learner[T]) {
+	visits, updates := shard.visits-shard.told.visits, shard.updates-shard.told.updates
+	shard.told.visits, shard.told.updates = shard.visits, shard.updates
+	x.Tell(visits, updates, func() {
+		if time.Since(x.all.reported) > reportEvery {
+			x.all.report(nil)
+		}
+	})
+}
+
+// A member is the learner of a shard.
+type member[T kernel.Float] struct{ *learner[T] }
+
+func (m member[T]) Pass(ctx context.Context, epoch int64) error { return m.pass(ctx, epoch) }
+
+func (m member[T]) Part() mixing.Part[T] { return m.part() }
+
+func (m member[T]) Visits() int64 { return m.visits }
+
+func (m member[T]) State(w *checkpoint.Walk) { m.state(w) }
 
 // newShard returns the learner of a shard in an epoch that begins with the weights w.
 func newShard[T kernel.Float](rows block.Source[T], opt Options, shard int, w []T) (*learner[T], error) {
@@ -133,113 +127,6 @@ func (l *learner[T]) part() mixing.Part[T] {
 		p.Sum = l.mean.sum
 	}
 	return p
-}
-
-// visit has the shards visit their rows, as many at once as there are workers. It ends early if a checkpoint is due.
-func (x *shards[T]) visit(ctx context.Context, epoch int64) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(x.all.opt.Workers)
-	for s, shard := range x.each {
-		if x.done[s] {
-			continue
-		}
-		g.Go(func() error {
-			err := shard.pass(ctx, epoch)
-			x.done[s] = err == nil
-			if err == errPause {
-				return nil
-			}
-			return err
-		})
-	}
-	return g.Wait()
-}
-
-// mix ends an epoch with what its shards have made of it. It tells whether no row would change the weights that they
-// began with.
-func (x *shards[T]) mix() (clean bool) {
-	l := x.all
-	if x.each == nil {
-		return false
-	}
-	parts := make([]mixing.Part[T], len(x.each))
-	for s, shard := range x.each {
-		parts[s] = shard.part()
-	}
-	clean = l.take(parts)
-	x.each = nil
-	x.visits.Store(0)
-	x.updates.Store(0)
-	return clean
-}
-
-// take mixes parts in the weights. It tells whether no row would change the weights that they began with.
-func (l *learner[T]) take(parts []mixing.Part[T]) (clean bool) {
-	clean = true
-	for _, p := range parts {
-		l.visits += p.Visits
-		l.updates += p.Updates
-		clean = clean && p.Clean
-		if l.mean != nil {
-			for i, s := range p.Sum {
-				l.mean.sum[i] += s
-			}
-		}
-	}
-	l.mixed += mixing.Mix(l.w, parts, l.opt.Mix)
-	return clean
-}
-
-// visited returns how many visits the shards have made of the epoch that goes on.
-func (x *shards[T]) visited() (visits int64) {
-	if x != nil {
-		for _, shard := range x.each {
-			visits += shard.visits
-		}
-	}
-	return visits
-}
-
-// due tells whether a checkpoint is due.
-func (x *shards[T]) due() bool { return x.all.opt.Checkpoint.Due(x.all.epoch) }
-
-// mayReport takes the counts of a shard, and reports the progress of all if the last report was some time ago.
-func (x *shards[T]) mayReport(shard *learner[T]) {
-	x.visits.Add(shard.visits - shard.told.visits)
-	x.updates.Add(shard.updates - shard.told.updates)
-	shard.told.visits, shard.told.updates = shard.visits, shard.updates
-	if !x.reports.TryLock() {
-		return
-	}
-	defer x.reports.Unlock()
-	if time.Since(x.all.reported) > reportEvery {
-		x.all.report(nil)
-	}
-}
-
-// state walks the shards of an epoch that goes on.
-func (x *shards[T]) state(w *checkpoint.Walk) {
-	l := x.all
-	w.Float(&l.mixed)
-	within := x.each != nil
-	if w.Bool(&within); !within {
-		x.each = nil
-		return
-	}
-	if w.Reading() {
-		if x.rows == nil {
-			w.Fail(errors.New("its shards are not on a cluster"))
-			return
-		}
-		if err := x.deal(l.epoch); err != nil {
-			w.Fail(err)
-			return
-		}
-	}
-	for s, shard := range x.each {
-		w.Bool(&x.done[s])
-		shard.state(w)
-	}
 }
 
 // Pass makes an epoch of one shard, from the weights w of all shards, each vector with the stride of a block. rows are

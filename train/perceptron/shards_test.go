@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/pocket"
@@ -243,28 +242,6 @@ func TestPass(t *testing.T) {
 		if want := float32(sum[i] / visits); v != want {
 			t.Errorf("weight %d is %v, want %v", i, v, want)
 		}
-	}
-}
-
-// TestShardsElsewhere: a state with shards that are in an epoch is an error where a cluster has the rows.
-func TestShardsElsewhere(t *testing.T) {
-	l, err := newLearner(t.Context(), block.Trust(block.Source[float32](noisyRows(9000))), nil, defaults(t, Options{Options: train.Options{Shards: 2}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.shards.deal(0); err != nil {
-		t.Fatal(err)
-	}
-	state, err := checkpoint.Write(l.state)
-	if err == nil {
-		err = checkpoint.Read(state, l.state)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.shards.rows = nil
-	if err := checkpoint.Read(state, l.state); err == nil {
-		t.Error("the state is read on a cluster")
 	}
 }
 

@@ -10,7 +10,13 @@ import (
 )
 
 // mark takes the state of the training for a checkpoint.
-func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.epoch, l.visits+l.shards.visited(), l.state) }
+func (l *learner[T]) mark() {
+	visits := l.visits
+	if l.shards != nil {
+		visits += l.shards.Visited()
+	}
+	l.opt.Checkpoint.Mark(l.epoch, visits, l.state)
+}
 
 // state walks what the training is at: between two stretches, or in what follows one.
 func (l *learner[T]) state(w *checkpoint.Walk) {
@@ -26,7 +32,8 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 	}
 	checkpoint.Values(w, l.w)
 	if l.shards != nil {
-		l.shards.state(w)
+		w.Float(&l.mixed)
+		l.shards.State(w, l.epoch)
 	}
 	if l.mean != nil {
 		l.mean.state(w)

@@ -13,65 +13,131 @@ import (
 	"halfspace/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
-	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/mixing"
 )
 
-// Learn has a stepper learn from all rows of src in up to opt.Epochs epochs, in the order of opt. It uses the epochs,
-// the order, the seed, the workers and the progress of opt. begin makes the stepper once rows and options are checked.
-// loss is that of a row by its margin; see train.EvaluateBy.
+// Learn has the steppers of l learn from all rows of src, with the options of s: in up to Epochs epochs, in their order. l is
+// a learner that Complete returned.
 //
 // Learn stops early, and the training has converged, if an epoch in another order than train.Random changes nothing. The
-// result doesn't depend on opt.Workers. Errors: options out of range, no rows, weights that overflow, and errors of src,
-// begin and ctx.
-func Learn[T kernel.Float](ctx context.Context, src block.Source[T], opt train.Options, loss func(m float64) float64,
-	begin func(*schema.Spec) (train.Stepper[T], error)) (*train.Result[T], error) {
-	opt, err := opt.WithDefaults()
-	if err != nil {
+// result doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src and ctx.
+//
+// With more than one shard, each has a stepper of its own in an epoch. It begins with the weights and the state of all. After
+// the epoch both are mixed (package mixing).
+func Learn[T kernel.Float](ctx context.Context, l *train.Learner, src block.Source[T], s train.Settings) (*train.Result[T], error) {
+	learned, err := train.Learn(ctx, l, &train.Task[T]{Rows: src, Settings: s})
+	if learned == nil {
 		return nil, err
 	}
-	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+	return learned.Result, err
+}
+
+// Complete adds to the description of a learner how it trains: with its steppers.
+func Complete(l *train.Learner) *train.Learner {
+	l.Begins = true
+	l.Float32, l.Float64 = taskOf[float32](l), taskOf[float64](l)
+	return l
+}
+
+func taskOf[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[T]) (*train.Learned[T], error) {
+	pass := newPass[T](l)
+	return func(ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+		opt, err := optionsOf(l, task.Settings)
+		if err != nil {
+			return nil, err
+		}
+		src, err := block.Check(ctx, task.Rows, opt.Workers)
+		if err != nil {
+			return nil, err
+		}
+		if src.Rows() == 0 {
+			return nil, errors.New("there are no rows to learn from")
+		}
+		x, err := newLearner(l, src, task.Settings, opt)
+		if err != nil {
+			return nil, err
+		}
+		if task.Init != nil {
+			x.stepper.Begin(task.Init.Weights, task.Init.State)
+		}
+		if opt.Shards > 1 {
+			x.shards, err = mixing.NewShards(src, opt, x.shard, func(ctx context.Context, epoch int64, dealt [][]int64) ([]mixing.Part[T], error) {
+				return x.elsewhere(ctx, pass, epoch, dealt)
+			})
+		} else {
+			x.rows, err = NewRows(src, opt)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := x.train(ctx)
+		if r == nil {
+			return nil, err
+		}
+		return &train.Learned[T]{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(x.stepper.State()) }}, err
+	}
+}
+
+// optionsOf returns the options that learners share, with their defaults.
+func optionsOf(l *train.Learner, s train.Settings) (train.Options, error) {
+	opt, err := s.Shared().WithDefaults()
+	switch {
+	case err != nil:
+		return opt, err
+	case opt.Shards > 1 && l.Option("shards") == nil:
+		return opt, fmt.Errorf("%s takes no shards: leave them out", l.Name)
+	case opt.Mix != train.Uniform && l.Option("mix") == nil:
+		return opt, fmt.Errorf("%s mixes its shards in equal shares: leave the mix out", l.Name)
+	}
+	return opt, nil
+}
+
+// A learner is the state of a training, or of a shard in an epoch.
+type learner[T kernel.Float] struct {
+	of       *train.Learner
+	src      block.Source[T]
+	settings train.Settings
+	opt      train.Options
+	stepper  train.Stepper[T]
+	scores   []T
+	r        *train.Result[T]
+	done     int64 // epochs
+	before   int64 // updates before the epoch
+
+	rows   *Rows[T]          // nil if there are shards
+	shards *mixing.Shards[T] // nil if there are none
+	member *member[T]        // nil unless it is one
+
+	start, reported time.Time
+}
+
+func newLearner[T kernel.Float](l *train.Learner, src block.Source[T], s train.Settings, opt train.Options) (x *learner[T], err error) {
+	x = &learner[T]{of: l, src: src, settings: s, opt: opt, r: new(train.Result[T]), start: time.Now(), scores: make([]T, src.Spec().Vectors())}
+	x.stepper, err = train.NewStepper[T](l, src.Spec(), s)
+	return x, err
+}
+
+// train makes the epochs that are left.
+func (l *learner[T]) train(ctx context.Context) (*train.Result[T], error) {
+	if _, err := l.opt.Checkpoint.Load(l.state); err != nil {
 		return nil, err
 	}
-	if src.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
-	}
-	rows, err := NewRows(src, opt)
-	if err != nil {
-		return nil, err
-	}
-	l := &learner[T]{src: src, opt: opt, r: new(train.Result[T]), start: time.Now(), scores: make([]T, src.Spec().Vectors())}
-	if l.stepper, err = begin(src.Spec()); err != nil {
-		return nil, err
-	}
-	if _, err := opt.Checkpoint.Load(l.state); err != nil {
-		return nil, err
-	}
-	err = l.run(ctx, rows)
+	err := l.run(ctx)
 	if err == nil || ctx.Err() != nil {
 		l.mark()
 	}
 	if err != nil {
+		if l.shards != nil {
+			l.take(l.shards.Take())
+		}
 		if ctx.Err() == nil || l.r.Updates == 0 {
 			return nil, err
 		}
 		l.r.Interrupted = true
 		return l.learned(), err
 	}
-	return l.learned(), train.EvaluateBy(ctx, src, opt.Workers, l.r, loss)
-}
-
-// A learner is the state of a training.
-type learner[T kernel.Float] struct {
-	src     block.Source[T]
-	opt     train.Options
-	stepper train.Stepper[T]
-	scores  []T
-	r       *train.Result[T]
-	done    int64 // epochs
-	before  int64 // updates before the epoch
-
-	start, reported time.Time
+	return l.learned(), train.EvaluateBy(ctx, l.src, l.opt.Workers, l.r, l.of.RowLoss(l.settings))
 }
 
 // state walks what the training is at. A position inside an epoch follows from the visits.
@@ -93,20 +159,28 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 	if w.Reading() {
 		l.stepper.Begin(slices.Clone(weights), state)
 	}
+	if l.shards != nil {
+		l.shards.State(w, l.done)
+	}
 }
 
-func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
+func (l *learner[T]) mark() {
+	visits := l.r.Visits
+	if l.shards != nil {
+		visits += l.shards.Visited()
+	}
+	l.opt.Checkpoint.Mark(l.done, visits, l.state)
+}
 
 // run makes the epochs.
-func (l *learner[T]) run(ctx context.Context, rows *Rows[T]) error {
+func (l *learner[T]) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
 	for l.done < l.opt.Epochs && !l.r.Converged {
-		at := l.r.Visits - l.done*l.src.Rows()
-		if at == 0 {
+		if l.r.Visits == l.done*l.src.Rows() {
 			l.before = l.r.Updates
 		}
-		if err := rows.Epoch(ctx, l.done, at, l.visit); err != nil {
+		if err := l.epoch(ctx); err != nil {
 			return err
 		}
 		l.done++
@@ -119,12 +193,29 @@ func (l *learner[T]) run(ctx context.Context, rows *Rows[T]) error {
 	return nil
 }
 
-func (l *learner[T]) visit(b *block.Block[T], r int) error {
-	if l.r.Visits%256 == 0 && l.opt.Checkpoint.Due(l.done) {
-		l.mark()
+// epoch makes the rest of an epoch.
+func (l *learner[T]) epoch(ctx context.Context) error {
+	if l.shards == nil {
+		return l.rows.Epoch(ctx, l.done, l.r.Visits-l.done*l.src.Rows(), l.visit)
 	}
-	if l.r.Visits++; l.r.Visits%4096 == 0 && time.Since(l.reported) > 100*time.Millisecond {
-		l.report(nil)
+	parts, err := l.shards.Epoch(ctx, l.done, l.mark)
+	if err == nil {
+		l.take(parts)
+	}
+	return err
+}
+
+func (l *learner[T]) visit(b *block.Block[T], r int) error {
+	if l.r.Visits%256 == 0 {
+		if l.member != nil && l.member.due() {
+			return mixing.ErrPause
+		}
+		if l.opt.Checkpoint.Due(l.done) {
+			l.mark()
+		}
+	}
+	if l.r.Visits++; l.r.Visits%4096 == 0 {
+		l.mayReport()
 	}
 	if l.stepper.Step(l.scores, b, r, b.Y[r]) {
 		l.r.Updates++
@@ -132,13 +223,26 @@ func (l *learner[T]) visit(b *block.Block[T], r int) error {
 	return nil
 }
 
+// mayReport reports the progress if the last report was some time ago.
+func (l *learner[T]) mayReport() {
+	if l.member != nil {
+		l.member.mayReport()
+	} else if time.Since(l.reported) > 100*time.Millisecond {
+		l.report(nil)
+	}
+}
+
 func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
 	l.reported = time.Now()
-	rows := l.src.Rows()
-	l.opt.Progress(train.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
+	rows, visits, updates := l.src.Rows(), l.r.Visits, l.r.Updates
+	if l.shards != nil {
+		v, u := l.shards.Told()
+		visits, updates = visits+v, updates+u
+	}
+	l.opt.Progress(train.Progress{Epoch: visits / rows, Epochs: l.opt.Epochs, Visits: visits, Rows: rows, Updates: updates,
 		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
@@ -151,28 +255,4 @@ func (l *learner[T]) learned() *train.Result[T] {
 	l.r.Epochs = (l.r.Visits + l.src.Rows() - 1) / l.src.Rows()
 	l.r.Seconds = time.Since(l.start).Seconds()
 	return l.r
-}
-
-// Complete adds to the description of a learner how it trains: Learn with its steppers.
-func Complete(l *train.Learner) *train.Learner {
-	l.Begins = true
-	l.Float32, l.Float64 = task[float32](l), task[float64](l)
-	return l
-}
-
-func task[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[T]) (*train.Learned[T], error) {
-	return func(ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
-		var stepper train.Stepper[T]
-		r, err := Learn(ctx, task.Rows, *task.Settings.Shared(), l.RowLoss(task.Settings), func(spec *schema.Spec) (train.Stepper[T], error) {
-			var err error
-			if stepper, err = train.NewStepper[T](l, spec, task.Settings); err == nil && task.Init != nil {
-				stepper.Begin(task.Init.Weights, task.Init.State)
-			}
-			return stepper, err
-		})
-		if r == nil {
-			return nil, err
-		}
-		return &train.Learned[T]{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(stepper.State()) }}, err
-	}
 }

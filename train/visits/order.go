@@ -7,10 +7,13 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/mixing"
 )
 
 // Rows visits the rows of a source one after another, in the order of the options.
 type Rows[T kernel.Float] struct {
+	Shard int // which shard of a training they are, for random choices; 0 if there is one. See mixing.Stream
+
 	src     block.Source[T]
 	opt     train.Options
 	windows Windows[T] // nil in file order
@@ -51,12 +54,12 @@ func (s *Rows[T]) Epoch(ctx context.Context, epoch, skip int64, visit func(b *bl
 		if s.opt.Order == train.FixedShuffle {
 			epoch = 0
 		}
-		p := train.NewPermutation(int(s.src.Rows()), s.opt.Seed, epoch)
+		p := train.NewPermutation(int(s.src.Rows()), s.opt.Seed, mixing.Stream(s.Shard, epoch))
 		within = p.Skip(skip)
 		return s.windows.Permuted(ctx, p, each)
 	case train.Random:
 		within = WithinDraws(s.src.Rows(), skip)
-		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(epoch)), skip, each)
+		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(mixing.Stream(s.Shard, epoch))), skip, each)
 	}
 	return s.cyclic(ctx, skip, visit)
 }

@@ -60,7 +60,7 @@ func helpOf(option string) string {
 		if users = append(users, l.Name); len(users) == 1 {
 			first = o.Help
 		}
-		if more := strings.TrimPrefix(o.Help, first); more != "" {
+		if more := strings.TrimPrefix(o.Help, first); !strings.HasPrefix(first, more) {
 			others += " For " + l.Name + ": " + strings.TrimSpace(more)
 		}
 	}

@@ -1,0 +1,187 @@
+package mixing
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/kernel"
+	"halfspace/train"
+)
+
+// A Member learns from the rows of one shard in one epoch.
+type Member[T kernel.Float] interface {
+	// Pass makes the rest of the epoch. It returns ErrPause between two visits once Shards.Due says that a checkpoint is due.
+	Pass(ctx context.Context, epoch int64) error
+
+	// Part returns what the shard has made of the epoch so far.
+	Part() Part[T]
+
+	// Visits returns how many visits these are.
+	Visits() int64
+
+	// State walks what the shard is at between two visits.
+	State(w *checkpoint.Walk)
+}
+
+// ErrPause ends the visits of a shard until the states of all are saved.
+var ErrPause = errors.New("paused")
+
+// Shards are the shards of a training. Between two epochs there are no members.
+type Shards[T kernel.Float] struct {
+	opt     train.Options
+	count   int64                                                              // of rows
+	rows    *Rows[T]                                                           // nil if a cluster has them
+	begin   func(rows block.Source[T], shard int) (Member[T], error)           // makes a member from the weights of all
+	cluster func(context.Context, int64, [][]int64) (parts []Part[T], _ error) // makes the passes of an epoch, of dealt runs
+
+	each []Member[T] // of the epoch that goes on; nil between two epochs
+	done []bool      // which of them have finished it
+
+	visits, updates atomic.Int64 // of the epoch, as far as they were told
+	reports         sync.Mutex
+}
+
+// NewShards returns the shards of the rows of src, which block.Check returned. begin makes the member of a shard in an epoch
+// that begins, with the weights that the shards were mixed to. If a cluster has the rows, cluster has it make the passes of an
+// epoch, and returns the parts in the order of the runs that were dealt. It is an error if there are too few rows, or if src is
+// neither a *block.Data nor a block.Seekable.
+func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin func(rows block.Source[T], shard int) (Member[T], error),
+	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part[T], error)) (x *Shards[T], err error) {
+	x = &Shards[T]{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
+	if remote, _ := block.RemoteOf(src); remote == nil {
+		if x.rows, err = NewRows(src); err != nil {
+			return nil, err
+		}
+	}
+	_, err = Deal(x.count, &opt, 0) // which tells of too many shards
+	return x, err
+}
+
+// Epoch has all shards make an epoch, and returns what each made of it. It calls mark if a checkpoint is due. After an error it
+// goes on where it ended.
+func (x *Shards[T]) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part[T], error) {
+	if x.rows == nil {
+		dealt, err := Deal(x.count, &x.opt, epoch)
+		if err != nil {
+			return nil, err
+		}
+		return x.cluster(ctx, epoch, dealt)
+	}
+	if x.each == nil {
+		if err := x.Deal(epoch); err != nil {
+			return nil, err
+		}
+	}
+	for slices.Contains(x.done, false) {
+		if err := x.visit(ctx, epoch); err != nil {
+			return nil, err
+		}
+		if x.Due(epoch) {
+			mark()
+		}
+	}
+	return x.Take(), nil
+}
+
+// Deal makes the members of an epoch.
+func (x *Shards[T]) Deal(epoch int64) error {
+	dealt, err := Deal(x.count, &x.opt, epoch)
+	if err != nil {
+		return err
+	}
+	each := make([]Member[T], len(dealt))
+	for s, runs := range dealt {
+		if each[s], err = x.begin(x.rows.Shard(runs), s); err != nil {
+			return err
+		}
+	}
+	x.each, x.done = each, make([]bool, len(dealt))
+	return nil
+}
+
+// visit has the members visit their rows, as many at once as there are workers. It ends early if a checkpoint is due.
+func (x *Shards[T]) visit(ctx context.Context, epoch int64) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(x.opt.Workers)
+	for s, member := range x.each {
+		if x.done[s] {
+			continue
+		}
+		g.Go(func() error {
+			err := member.Pass(ctx, epoch)
+			x.done[s] = err == nil
+			if err == ErrPause {
+				return nil
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// Take returns what the members have made of the epoch so far, and ends it. It returns nil between two epochs.
+func (x *Shards[T]) Take() (parts []Part[T]) {
+	for _, member := range x.each {
+		parts = append(parts, member.Part())
+	}
+	x.each = nil
+	x.visits.Store(0)
+	x.updates.Store(0)
+	return parts
+}
+
+// Due tells whether a checkpoint is due in an epoch. Members call it beside each other.
+func (x *Shards[T]) Due(epoch int64) bool { return x.opt.Checkpoint.Due(epoch) }
+
+// Visited returns how many visits the members have made of the epoch that goes on.
+func (x *Shards[T]) Visited() (visits int64) {
+	for _, member := range x.each {
+		visits += member.Visits()
+	}
+	return visits
+}
+
+// Tell counts visits and updates of a member. Then it calls report, unless another member reports.
+func (x *Shards[T]) Tell(visits, updates int64, report func()) {
+	x.visits.Add(visits)
+	x.updates.Add(updates)
+	if x.reports.TryLock() {
+		defer x.reports.Unlock()
+		report()
+	}
+}
+
+// Told returns the visits and updates of the epoch that Tell counted.
+func (x *Shards[T]) Told() (visits, updates int64) {
+	return x.visits.Load(), x.updates.Load()
+}
+
+// State walks the members of an epoch that goes on.
+func (x *Shards[T]) State(w *checkpoint.Walk, epoch int64) {
+	within := x.each != nil
+	if w.Bool(&within); !within {
+		x.each = nil
+		return
+	}
+	if w.Reading() {
+		if x.rows == nil {
+			w.Fail(errors.New("its shards are not on a cluster"))
+			return
+		}
+		if err := x.Deal(epoch); err != nil {
+			w.Fail(err)
+			return
+		}
+	}
+	for s, member := range x.each {
+		w.Bool(&x.done[s])
+		member.State(w)
+	}
+}

@@ -1,0 +1,163 @@
+package visits
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/mixing"
+)
+
+// A member is the learner of a shard in an epoch.
+type member[T kernel.Float] struct {
+	*learner[T]
+	all   *learner[T] // that the shards are mixed in; nil on a cluster
+	shard int
+	told  struct{ visits, updates int64 } // as the others were told
+}
+
+// shard makes the member of a shard in the epoch that begins.
+func (l *learner[T]) shard(rows block.Source[T], shard int) (mixing.Member[T], error) {
+	m, err := newMember(l.of, rows, l.settings, l.opt, shard)
+	if err != nil {
+		return nil, err
+	}
+	m.all = l
+	m.stepper.Begin(l.stepper.Weights(), l.stepper.State())
+	return m, nil
+}
+
+func newMember[T kernel.Float](l *train.Learner, rows block.Source[T], s train.Settings, opt train.Options, shard int) (*member[T], error) {
+	opt.Shards, opt.Workers, opt.Checkpoint, opt.Progress = 1, 1, nil, nil // which are of all shards
+	own, err := newLearner(l, rows, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	m := &member[T]{learner: own, shard: shard}
+	own.member = m
+	return m, nil
+}
+
+// Pass makes the rest of an epoch; see mixing.Member.
+func (m *member[T]) Pass(ctx context.Context, epoch int64) error {
+	rows, err := NewRows(m.src, m.opt)
+	if err != nil {
+		return err
+	}
+	rows.Shard = m.shard
+	return rows.Epoch(ctx, epoch, m.r.Visits, m.visit)
+}
+
+func (m *member[T]) Part() mixing.Part[T] {
+	return mixing.Part[T]{Weights: m.stepper.Weights(), State: inOrder(m.stepper.State()), Visits: m.r.Visits, Updates: m.r.Updates, Clean: m.r.Updates == 0}
+}
+
+func (m *member[T]) Visits() int64 { return m.r.Visits }
+
+func (m *member[T]) State(w *checkpoint.Walk) { m.state(w) }
+
+func (m *member[T]) due() bool { return m.all != nil && m.all.shards.Due(m.all.done) }
+
+func (m *member[T]) mayReport() {
+	if m.all == nil {
+		return
+	}
+	visits, updates := m.r.Visits-m.told.visits, m.r.Updates-m.told.updates
+	m.told.visits, m.told.updates = m.r.Visits, m.r.Updates
+	m.all.shards.Tell(visits, updates, m.all.mayReport)
+}
+
+// inOrder returns the vectors of a state in the order of their names.
+func inOrder(state map[string][]float64) (vectors [][]float64) {
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		vectors = append(vectors, state[name])
+	}
+	return vectors
+}
+
+// take mixes what the shards have made of an epoch.
+func (l *learner[T]) take(parts []mixing.Part[T]) {
+	before := l.r.Updates
+	for _, p := range parts {
+		l.r.Visits += p.Visits
+		l.r.Updates += p.Updates
+	}
+	if l.r.Updates == before {
+		return
+	}
+	w, state := slices.Clone(l.stepper.Weights()), l.stepper.State()
+	mixing.Mix(w, parts, l.opt.Mix)
+	for i, name := range slices.Sorted(maps.Keys(state)) {
+		state[name] = mixing.MeanState(parts, i)
+	}
+	l.stepper.Begin(w, state)
+}
+
+// passArgs are the arguments of the passes of an epoch on a cluster.
+type passArgs[T kernel.Float] struct {
+	settings []byte // as passes.Encode codes the options of the learner
+	epoch    int64
+	w        []T
+	state    [][]float64
+}
+
+// A pass is the pass of a shard on a cluster. A piece is a shard.
+type pass[T kernel.Float] = passes.Task[T, passArgs[T], mixing.Part[T]]
+
+// newPass returns the pass of a learner's shards, or nil if it has none.
+func newPass[T kernel.Float](l *train.Learner) *pass[T] {
+	if l.Option("shards") == nil {
+		return nil
+	}
+	return passes.New(l.Name+".pass", func(ctx context.Context, piece passes.Piece[T], args passArgs[T]) (part mixing.Part[T], err error) {
+		s := l.New()
+		if err := passes.Decode(args.settings, s); err != nil {
+			return part, err
+		}
+		opt, err := s.Shared().WithDefaults()
+		if err != nil {
+			return part, err
+		}
+		rows, err := block.Check(ctx, piece.Source, piece.Workers)
+		if err != nil {
+			return part, err
+		}
+		m, err := newMember(l, rows, s, opt, piece.Number)
+		if err != nil {
+			return part, err
+		}
+		m.stepper.Begin(args.w, named(m.stepper.State(), args.state))
+		err = m.Pass(ctx, args.epoch)
+		return m.Part(), err
+	})
+}
+
+// named puts the vectors of a state under its names, which inOrder left out.
+func named(state map[string][]float64, vectors [][]float64) map[string][]float64 {
+	for i, name := range slices.Sorted(maps.Keys(state)) {
+		state[name] = vectors[i]
+	}
+	return state
+}
+
+// elsewhere has a cluster make the passes of an epoch, and returns what the shards have made of it.
+func (l *learner[T]) elsewhere(ctx context.Context, p *pass[T], epoch int64, dealt [][]int64) (parts []mixing.Part[T], err error) {
+	s := train.CopySettings(l.settings)
+	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // which are of all shards
+	settings, err := passes.Encode(reflect.ValueOf(s).Elem().Interface())
+	if err != nil {
+		return nil, err
+	}
+	args := passArgs[T]{settings, epoch, l.stepper.Weights(), inOrder(l.stepper.State())}
+	err = passes.Each(ctx, l.src, p, args, dealt, func(part mixing.Part[T]) error {
+		parts = append(parts, part)
+		return nil
+	})
+	return parts, err
+}

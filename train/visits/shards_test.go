@@ -1,0 +1,314 @@
+package visits_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/internal/testrows"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/adaptive"
+	"halfspace/train/passive"
+)
+
+// A path is the weights of a shard, and what they depend on. Both learners are said literally, on rows of one block.
+type path[T kernel.Float] struct {
+	w       []T       // a vector for each class, or one of two classes
+	z, n    []float64 // of AdaGrad
+	visits  int64
+	updates int64
+}
+
+func (p *path[T]) copy() *path[T] {
+	return &path[T]{w: slices.Clone(p.w), z: slices.Clone(p.z), n: slices.Clone(p.n)}
+}
+
+// A way has a path visit row r of b.
+type way[T kernel.Float] func(p *path[T], b *block.Block[T], r int) (updated bool)
+
+// passiveWay returns PA-I with C = 0.3 (Crammer et al. 2006, sections 3 and 7).
+func passiveWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
+	x, loss, norm := b.X[r*b.Stride:][:b.Stride], 0.0, b.SquaredNorm(r)
+	own, rival := 0, -1
+	if len(p.w) == b.Stride {
+		loss = 1 - float64(b.Y[r])*float64(kernel.Dot(x, p.w))
+	} else {
+		own, norm = int(b.Y[r]), 2*norm
+		score := func(c int) T { return kernel.Dot(x, p.w[c*b.Stride:][:b.Stride]) }
+		for c := range len(p.w) / b.Stride {
+			if c != own && (rival < 0 || score(c) > score(rival)) {
+				rival = c
+			}
+		}
+		loss = 1 - (float64(score(own)) - float64(score(rival)))
+	}
+	t := T(min(0.3*b.Weight(r), loss/norm))
+	if loss <= 0 || t == 0 {
+		return false
+	}
+	if rival < 0 {
+		kernel.Axpy(p.w, b.Y[r]*t, x)
+		return true
+	}
+	kernel.Axpy(p.w[own*b.Stride:][:b.Stride], t, x)
+	kernel.Axpy(p.w[rival*b.Stride:][:b.Stride], -t, x)
+	return true
+}
+
+// rate is that of AdaGrad.
+const rate = 0.4
+
+// adaGradWay is AdaGrad of the hinge loss as FTRL-Proximal has it (McMahan et al. 2013, algorithm 1).
+func adaGradWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
+	x, y := b.X[r*b.Stride:][:b.Cols], float64(b.Y[r])
+	if y*float64(b.Dot(r, p.w)) >= 1 || b.Weight(r) == 0 {
+		return false
+	}
+	for c, v := range x {
+		if v == 0 {
+			continue
+		}
+		g := -y * b.Weight(r) * float64(v)
+		before := math.Sqrt(p.n[c])
+		p.n[c] += float64(g * g)
+		p.z[c] += g - float64(float64((math.Sqrt(p.n[c])-before)*(1/rate))*float64(p.w[c]))
+		p.w[c] = p.weight(c)
+	}
+	return true
+}
+
+// size is what the weight of a column is divided by.
+func (p *path[T]) size(c int) float64 { return float64((1e-10 + math.Sqrt(p.n[c])) * (1 / rate)) }
+
+func (p *path[T]) weight(c int) T {
+	if p.z[c] == 0 {
+		return 0
+	}
+	return T(-p.z[c] / p.size(c))
+}
+
+// visited returns the rows that an epoch of a shard of n rows visits, in their order. The choices have that stream.
+func visited(n int, order train.Order, seed, stream uint64) (rows []uint32) {
+	switch order {
+	case train.Cyclic:
+		for r := range uint32(n) {
+			rows = append(rows, r)
+		}
+	case train.Random:
+		rng := rand.NewPCG(seed, stream)
+		for range n {
+			rows = append(rows, uint32(train.Draw(rng, uint64(n))))
+		}
+	default:
+		p := train.NewPermutation(n, seed, int64(stream))
+		for k := range p.Windows() {
+			rows = p.Rows(rows, k)
+		}
+	}
+	return rows
+}
+
+// epoch is an epoch of iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3), of the rows of a block.
+func (p *path[T]) epoch(b *block.Block[T], visit way[T], o *train.Options, epoch uint64) {
+	var runs []int
+	for lo := 0; lo < b.Len(); lo += 4096 {
+		runs = append(runs, lo)
+	}
+	if o.Order == train.FixedShuffle {
+		epoch = 0
+	}
+	if rng := rand.NewPCG(o.Seed, math.MaxUint64-epoch); o.Order != train.Cyclic {
+		for i := len(runs) - 1; i > 0; i-- {
+			j := train.Draw(rng, uint64(i)+1)
+			runs[i], runs[j] = runs[j], runs[i]
+		}
+	}
+	shards, parts := int(o.Shards), []*path[T]{}
+	for s := range shards {
+		var rows []int
+		for lo := range b.Len() {
+			if slices.Contains(runs[s*len(runs)/shards:(s+1)*len(runs)/shards], lo/4096*4096) {
+				rows = append(rows, lo)
+			}
+		}
+		one := p.copy()
+		for _, i := range visited(len(rows), o.Order, o.Seed, uint64(s)<<32+epoch) {
+			one.visits++
+			if visit(one, b, rows[i]) {
+				one.updates++
+			}
+		}
+		parts = append(parts, one)
+	}
+	p.mix(parts, o.Mix)
+}
+
+// mix sets p to the mean of the parts.
+func (p *path[T]) mix(parts []*path[T], mix train.Mix) {
+	before := p.updates
+	for _, one := range parts {
+		p.visits, p.updates = p.visits+one.visits, p.updates+one.updates
+	}
+	if p.updates == before {
+		return
+	}
+	mean := func(of func(one *path[T]) float64) float64 {
+		sum, whole := 0.0, 0.0
+		for _, one := range parts {
+			share := 1.0
+			if mix == train.Mistakes {
+				share = float64(one.updates)
+			}
+			sum, whole = sum+float64(share*of(one)), whole+share
+		}
+		return sum / whole
+	}
+	for i := range p.w {
+		p.w[i] = T(mean(func(one *path[T]) float64 { return float64(one.w[i]) }))
+	}
+	for c := range p.n {
+		p.n[c] = mean(func(one *path[T]) float64 { return one.n[c] })
+		if p.z[c] = mean(func(one *path[T]) float64 { return one.z[c] }); p.weight(c) != p.w[c] {
+			p.z[c] = -float64(float64(p.w[c]) * p.size(c))
+		}
+	}
+}
+
+// TestShards compares trainings of several shards with the literal algorithm, bit for bit: rows in memory and in a file, dense and
+// sparse, with one worker and with several.
+func TestShards(t *testing.T) {
+	testShards[float32](t)
+	testShards[float64](t)
+}
+
+func testShards[T kernel.Float](t *testing.T) {
+	hinge := func(o train.Options) train.Settings {
+		o.Eta = rate
+		return &adaptive.AdaGradOptions{Options: o, Loss: adaptive.Hinge}
+	}
+	aggressive := func(o train.Options) train.Settings { return &passive.Options{Options: o, C: 0.3} }
+	for i, c := range []struct {
+		learner *train.Learner
+		opt     func(train.Options) train.Settings
+		visit   way[T]
+		order   train.Order
+		mix     train.Mix
+		shards  int64
+		classes int
+	}{
+		{passive.Learner, aggressive, passiveWay[T], train.Cyclic, train.Uniform, 2, 2},
+		{passive.Learner, aggressive, passiveWay[T], train.Shuffle, train.Mistakes, 3, 2},
+		{passive.Learner, aggressive, passiveWay[T], train.FixedShuffle, train.Mistakes, 2, 3},
+		{passive.Learner, aggressive, passiveWay[T], train.Random, train.Uniform, 4, 3},
+		{passive.Learner, aggressive, passiveWay[T], train.Shuffle, train.Uniform, 1, 2}, // as without shards
+		{adaptive.AdaGrad, hinge, adaGradWay[T], train.FixedShuffle, train.Uniform, 1, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay[T], train.Cyclic, train.Uniform, 3, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay[T], train.Shuffle, train.Uniform, 2, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay[T], train.FixedShuffle, train.Uniform, 4, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay[T], train.Random, train.Uniform, 3, 2},
+	} {
+		rows := noisy[T](13_000, c.classes) // 4 runs
+		if i%2 == 1 {
+			rows = testrows.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
+		}
+		o := train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
+		stride, cols := kernel.Stride[T](rows.Spec().Cols()), rows.Spec().Cols()
+		want := &path[T]{w: block.Alloc[T](rows.Spec().Vectors() * stride)}
+		if c.learner == adaptive.AdaGrad {
+			want.z, want.n = make([]float64, cols), make([]float64, cols)
+		}
+		for e := range uint64(o.Epochs) {
+			for b := range rows.Blocks(context.Background()) {
+				want.epoch(b, c.visit, &o, e)
+			}
+		}
+		var weights []T
+		for w := range slices.Chunk(want.w, stride) {
+			weights = append(weights, w[:cols]...)
+		}
+		for j, src := range []block.Source[T]{rows, testrows.Sparse(rows), inCache(t, rows), inCache(t, testrows.Sparse(rows))} {
+			o.Workers = 1 + (i+j)%3
+			learned, err := train.Learn(t.Context(), c.learner, &train.Task[T]{Rows: src, Settings: c.opt(o)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := learned.Result; !slices.Equal(r.Weights, weights) || r.Visits != want.visits || r.Updates != want.updates {
+				t.Errorf("%s %s %s, %d shards, source %d of %T: weights %v, %d visits, %d updates, want %v, %d, %d", c.learner.Name, c.order, c.mix, c.shards, j, T(0),
+					r.Weights, r.Visits, r.Updates, weights, want.visits, want.updates)
+			}
+		}
+	}
+}
+
+// noisy returns rows of some classes in one block, a tenth of which have a wrong label.
+func noisy[T kernel.Float](rows, classes int) *block.Data[T] {
+	if classes > 2 {
+		return testrows.RandomClasses[T](rows, 5, classes, 0.1)
+	}
+	rng := rand.New(rand.NewPCG(3, 0))
+	x, y := make([][]float64, rows), make([]float64, rows)
+	for r := range x {
+		x[r] = []float64{rng.NormFloat64(), rng.NormFloat64(), 0}
+		if r%3 > 0 {
+			x[r][2] = rng.NormFloat64()
+		}
+		if y[r] = math.Copysign(1, x[r][0]+2*x[r][1]-x[r][2]); r%10 == 0 {
+			y[r] = -y[r]
+		}
+	}
+	return testrows.Dense[T](x, y, true)
+}
+
+func inCache[T kernel.Float](t *testing.T, rows *block.Data[T]) block.Source[T] {
+	file, err := cache.Temporary(t.Context(), block.Source[T](rows), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return file
+}
+
+// TestShardsConverge: rows that a plane separates end the training early, in every order but random.
+func TestShardsConverge(t *testing.T) {
+	rows := noisy[float64](9000, 2)
+	for b := range rows.Blocks(t.Context()) {
+		for r := range b.Len() {
+			b.Y[r] = math.Copysign(1, b.X[r*b.Stride])
+			b.X[r*b.Stride] += b.Y[r]
+		}
+	}
+	for _, order := range train.Orders {
+		r, err := passive.Train(t.Context(), rows, passive.Options{Options: train.Options{Order: order, Shards: 3, Epochs: 200}, C: 1e6})
+		if err != nil || r.Errors > 0 || r.Converged != (order != train.Random) || r.Converged != (r.Epochs < 200) {
+			t.Errorf("%s: %d errors after %d epochs, converged %t, error %v", order, r.Errors, r.Epochs, r.Converged, err)
+		}
+	}
+}
+
+// TestShardsRefused: what can't be cut or mixed is an error.
+func TestShardsRefused(t *testing.T) {
+	rows := noisy[float32](5000, 2)
+	three, mistakes := train.Options{Shards: 3}, train.Options{Shards: 2, Mix: train.Mistakes}
+	for want, s := range map[string]struct {
+		learner *train.Learner
+		opt     train.Settings
+	}{
+		"use 2 shards or fewer":                           {passive.Learner, &passive.Options{Options: three}},
+		"ftrl takes no shards: leave them out":            {adaptive.FTRL, &adaptive.Options{Options: mistakes}},
+		"adagrad mixes its shards in equal shares: leave": {adaptive.AdaGrad, &adaptive.AdaGradOptions{Options: mistakes}},
+	} {
+		if _, err := train.Learn(t.Context(), s.learner, &train.Task[float32]{Rows: rows, Settings: s.opt}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	_, err := passive.Train(t.Context(), block.Source[float32](testrows.Stream[float32]{Data: rows}), passive.Options{Options: train.Options{Shards: 2}})
+	if want := "in memory or in a cache file"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
