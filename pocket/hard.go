@@ -44,12 +44,18 @@ const (
 	remark = 16
 )
 
+// unmarked returns hard rows of which there is no sample, so that none are marked.
+func unmarked[T kernel.Float](src block.Source[T], workers int) *hardRows[T] {
+	cols := src.Spec().Cols()
+	h := &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}
+	h.sum = make([]T, h.stride)
+	return h
+}
+
 // newHardRows samples the rows of src, and counts those with the label +1. It returns the quantum of the features too;
 // see kernel.Candidates.SetQuantum.
 func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (h *hardRows[T], positive int64, quantum float64, err error) {
-	cols := src.Spec().Cols()
-	h = &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}
-	h.sum = make([]T, h.stride)
+	h = unmarked(src, workers)
 	size := max(sampleRows, sampleBytes/int64(h.stride)/int64(unsafe.Sizeof(T(0))))
 	step := (src.Rows() + size - 1) / size
 	quantum = 1

@@ -84,6 +84,7 @@ type Pocket[T kernel.Float] struct {
 	judge    *judge[T]
 	hard     *hardRows[T]
 	weighted bool // rows have sample weights
+	remote   bool // a cluster counts the errors
 	best     Candidate[T]
 	curve    []Point
 	current  Candidate[T]   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
@@ -135,11 +136,19 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	p.current.Weights = make([]T, p.judge.stride)
 	p.weighted = src.Spec().Weighted
 	var zeros Candidate[T]
-	var quantum float64
-	p.hard, zeros.Errors, quantum, err = newHardRows(ctx, src, workers)
-	p.judge.candidates.SetQuantum(quantum)
-	zeros.Weight = float64(zeros.Errors)
-	if err == nil && p.weighted {
+	if p.remote = remote(src); p.remote {
+		p.hard = unmarked(src, workers)
+		p.judge.begin(p.current.Weights)
+		p.hard.total, err = p.judge.everywhere(ctx)
+		zeros.Errors, zeros.Weight = p.judge.counts[0], p.judge.weights[0]
+		p.judge.scored = 0
+	} else {
+		var quantum float64
+		p.hard, zeros.Errors, quantum, err = newHardRows(ctx, src, workers)
+		p.judge.candidates.SetQuantum(quantum)
+		zeros.Weight = float64(zeros.Errors)
+	}
+	if err == nil && p.weighted && !p.remote {
 		p.judge.begin(p.current.Weights)
 		err = p.judge.passWeighted(ctx, math.Inf(1))
 		zeros.Weight, p.judge.scored = p.judge.weights[0], 0
@@ -288,6 +297,11 @@ func (p *Pocket[T]) keep(c Candidate[T], w []T) {
 
 // count counts the errors of the waiting candidates, or sums their sample weights, up to those of the best one.
 func (p *Pocket[T]) count(ctx context.Context) error {
+	if p.remote {
+		p.judge.begin(p.w)
+		_, err := p.judge.everywhere(ctx)
+		return err
+	}
 	parts, err := p.hard.parts(ctx, p.w, p.best.Weight)
 	if err != nil {
 		return err

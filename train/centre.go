@@ -23,18 +23,39 @@ const (
 // Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix
 // seconds is, and else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would make
 // up for the difference. It reads the first rows of src.
-func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64, error) {
-	cols := src.Spec().Cols()
+func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) (found []float64, err error) {
 	if !src.Spec().Bias {
 		return nil, nil
 	}
+	if cluster, _ := block.RemoteOf(src); cluster != nil && src.Rows() > 0 {
+		err = passes.Each(ctx, src, passes.Choose[T, struct{}, []float64](pivotsTask32, pivotsTask64), struct{}{}, [][]int64{{0}}, func(p []float64) error {
+			found = p
+			return nil
+		})
+		return found, err
+	}
+	return firstPivots(ctx, src)
+}
+
+// firstPivots returns the pivots of the first run of src.
+func firstPivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64, error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		return pivots(b.Slice(0, min(b.Len(), block.RunRows)), cols), nil
+		return pivots(b.Slice(0, min(b.Len(), block.RunRows)), b.Cols), nil
 	}
 	return nil, nil
+}
+
+// pivotsTask32 and pivotsTask64 are Pivots on a cluster. The piece is the first run.
+var (
+	pivotsTask32 = passes.New("train.pivots", pivotsOf[float32])
+	pivotsTask64 = passes.New("train.pivots", pivotsOf[float64])
+)
+
+func pivotsOf[T kernel.Float](ctx context.Context, first passes.Piece[T], _ struct{}) ([]float64, error) {
+	return firstPivots(ctx, first.Source)
 }
 
 func pivots[T kernel.Float](b *block.Block[T], cols int) (found []float64) {

@@ -19,22 +19,8 @@ import (
 func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
 	spec := src.Spec()
 	counts := make([]int64, len(spec.Classes))
-	type found struct {
-		n   []int64
-		err error
-	}
-	part := func(run block.Run[T]) (f found) {
-		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
-			return f
-		}
-		f.n = make([]int64, max(2, len(counts))) // a spec may name fewer than two classes
-		for _, y := range run.Y {
-			f.n[ClassOf(y, spec)]++
-		}
-		return f
-	}
 	var unknown error // the first
-	err := block.ReduceRuns(ctx, src, workers, part, func(f found) {
+	err := passes.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
 		unknown = cmp.Or(unknown, f.err)
 		for c := range counts {
 			if f.err == nil {
@@ -43,6 +29,29 @@ func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], worke
 		}
 	})
 	return counts, cmp.Or(err, unknown)
+}
+
+// countPass is the pass of ClassCounts.
+var countPass = passes.NewPerRun("train.classes", countRun[float32], countRun[float64])
+
+// counted is how many rows of each class a run has, or an error.
+type counted struct {
+	n   []int64
+	err error
+}
+
+func countRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) counted {
+	spec := src.Spec()
+	return func(run block.Run[T]) (f counted) {
+		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
+			return f
+		}
+		f.n = make([]int64, max(2, len(spec.Classes))) // a spec may name fewer than two classes
+		for _, y := range run.Y {
+			f.n[ClassOf(y, spec)]++
+		}
+		return f
+	}
 }
 
 // BalancedWeights returns a weight for each class of src, in the order of its spec, so that all classes have the same

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 )
 
@@ -22,6 +23,9 @@ func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Da
 	n := min(int64(block.Rows[T](cols)/block.RunRows), all/sampleShare)
 	if n*block.RunRows < int64(sampleColumns*cols) {
 		return nil, nil
+	}
+	if cluster, _ := block.RemoteOf(src); cluster != nil {
+		return remoteSample(ctx, src, n)
 	}
 	var blocks []*block.Block[T]
 	_, stay := src.(*block.Data[T])
@@ -43,4 +47,40 @@ func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Da
 		}
 	}
 	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
+}
+
+// sampleTask32 and sampleTask64 return runs from a cluster.
+var (
+	sampleTask32 = passes.New("train.sample", sampleRuns[float32])
+	sampleTask64 = passes.New("train.sample", sampleRuns[float64])
+)
+
+func sampleRuns[T kernel.Float](ctx context.Context, piece passes.Piece[T], _ struct{}) (runs []*block.Block[T], err error) {
+	for b, err := range piece.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, b.Clone())
+	}
+	return runs, nil
+}
+
+// remoteSample is Sample on the cluster of src: n runs, each a piece.
+func remoteSample[T kernel.Float](ctx context.Context, src block.Source[T], n int64) (*block.Data[T], error) {
+	all := src.Rows() / block.RunRows
+	var pieces [][]int64
+	for k := range n {
+		pieces = append(pieces, []int64{k * all / n})
+	}
+	var blocks []*block.Block[T]
+	task := passes.Choose[T, struct{}, []*block.Block[T]](sampleTask32, sampleTask64)
+	err := passes.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block[T]) error {
+		for _, run := range runs {
+			run = run.Clone() // to aligned memory
+			run.First = int64(len(blocks)) * block.RunRows
+			blocks = append(blocks, run)
+		}
+		return nil
+	})
+	return block.NewData(src.Spec(), blocks), err
 }

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"unsafe"
 
 	"halfspace/block"
 )
 
 // Values are coded by their types, which both sides know: numbers and lengths in 8 little-endian bytes, floating-point numbers by
-// their bits. So every value stays the same, NaN too. Fields of structures count whether they are exported or not. Functions,
+// their bits, in 4 bytes if they are float32 in a slice. So every value stays the same, NaN too. Fields of structures count whether they are exported or not. Functions,
 // channels and interfaces other than errors are not coded: in a structure they become nil. (encoding/gob makes -0 in a field 0, and
 // leaves out unexported fields.)
 
@@ -122,10 +121,12 @@ func (e *encoder) slice(v reflect.Value) error {
 		return nil
 	}
 	e.number(uint64(v.Len()) + 1)
-	if v.Type().Elem().Kind() == reflect.Float64 { // most of what there is
-		n := v.Len()
-		e.b = slices.Grow(e.b, 8*n)
+	switch n := v.Len(); v.Type().Elem().Kind() { // most of what there is
+	case reflect.Float64:
 		e.b = append(e.b, block.LittleEndian(unsafe.Slice((*float64)(v.UnsafePointer()), n))...)
+		return nil
+	case reflect.Float32:
+		e.b = append(e.b, block.LittleEndian(unsafe.Slice((*float32)(v.UnsafePointer()), n))...)
 		return nil
 	}
 	return e.elements(v)
@@ -246,15 +247,32 @@ func (d *decoder) slice(v reflect.Value) {
 		return
 	}
 	n--
-	if n > uint64(len(d.b)) {
-		d.err = errShort
-		return
+	each := uint64(1)
+	switch v.Type().Elem().Kind() {
+	case reflect.Float64:
+		each = 8
+	case reflect.Float32:
+		each = 4
 	}
-	if v.Type().Elem().Kind() == reflect.Float64 && n > uint64(len(d.b)/8) {
+	if n > uint64(len(d.b))/each {
 		d.err = errShort
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), int(n), int(n)))
+	switch each {
+	case 8:
+		for i, to := 0, unsafe.Slice((*float64)(v.UnsafePointer()), n); i < len(to); i++ {
+			to[i] = math.Float64frombits(binary.LittleEndian.Uint64(d.b[8*i:]))
+		}
+		d.b = d.b[8*n:]
+		return
+	case 4:
+		for i, to := 0, unsafe.Slice((*float32)(v.UnsafePointer()), n); i < len(to); i++ {
+			to[i] = math.Float32frombits(binary.LittleEndian.Uint32(d.b[4*i:]))
+		}
+		d.b = d.b[4*n:]
+		return
+	}
 	for i := range int(n) {
 		if d.value(v.Index(i)); d.err != nil {
 			return

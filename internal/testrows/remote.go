@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"iter"
 	"math/rand/v2"
 
 	"halfspace/block"
@@ -16,6 +17,7 @@ import (
 type Remote[T kernel.Float] struct {
 	block.Source[T]
 	cluster *cluster[T]
+	read    int
 }
 
 // NewRemote returns the rows of d as a source that isn't in memory.
@@ -29,11 +31,20 @@ func NewRemote[T kernel.Float](d *block.Data[T], seed uint64) *Remote[T] {
 			c.runs = append(c.runs, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
 		}
 	}
-	return &Remote[T]{Stream[T]{d}, c}
+	return &Remote[T]{Source: Stream[T]{d}, cluster: c}
 }
 
 // Remote returns the cluster; see block.Remote.
 func (r *Remote[T]) Remote() (block.Cluster, []block.View) { return r.cluster, nil }
+
+// Blocks reads the rows in this process.
+func (r *Remote[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+	r.read++
+	return r.Source.Blocks(ctx)
+}
+
+// Read returns how often this process began to read the rows.
+func (r *Remote[T]) Read() int { return r.read }
 
 // Tasks returns how often each task was asked for, by its name.
 func (r *Remote[T]) Tasks() map[string]int { return r.cluster.Tasks }

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/beside"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -215,16 +216,7 @@ func (t *Task[T]) near(ctx context.Context, sample *block.Data[T]) ([]float64, e
 // alone returns the weights with the best bias and zeros, and their loss. It reads only labels and sample weights.
 func (t *Task[T]) alone(ctx context.Context, rows block.Source[T], loss Loss) (w []float64, least float64, err error) {
 	var weights [2]float64
-	err = block.ReduceRuns(ctx, rows, t.Workers, func(run block.Run[T]) (sums [2]float64) {
-		for i, y := range run.Y {
-			class := 0
-			if y > 0 {
-				class = 1
-			}
-			sums[class] += run.Weight(i)
-		}
-		return sums
-	}, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	err = passes.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh[T], func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias
 	bias, least := loss.Alone(weights, biased)
 	w = make([]float64, rows.Spec().Cols())
@@ -232,4 +224,22 @@ func (t *Task[T]) alone(ctx context.Context, rows block.Source[T], loss Loss) (w
 		w[len(w)-1] = bias
 	}
 	return w, least, err
+}
+
+// weighPass sums the sample weights of the two classes.
+var weighPass = passes.NewPerRun("elastic.weigh", weighRun[float32], weighRun[float64])
+
+func weighRun[T kernel.Float](block.Source[T], struct{}) func(block.Run[T]) [2]float64 {
+	return weigh[T]
+}
+
+func weigh[T kernel.Float](run block.Run[T]) (sums [2]float64) {
+	for i, y := range run.Y {
+		class := 0
+		if y > 0 {
+			class = 1
+		}
+		sums[class] += run.Weight(i)
+	}
+	return sums
 }

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -176,6 +177,22 @@ func (m *moments) far(d int) []float64 {
 type shifted[T kernel.Float] struct {
 	block.Source[T]
 	by []float64
+}
+
+const shiftView = "lda.shift"
+
+func init() {
+	passes.NewView(shiftView, shift[float32])
+	passes.NewView(shiftView, shift[float64])
+}
+
+func shift[T kernel.Float](src block.Source[T], by []float64, _ int) block.Source[T] {
+	return shifted[T]{src, by}
+}
+
+// Remote returns the cluster of the rows; see block.Remote.
+func (s shifted[T]) Remote() (block.Cluster, []block.View) {
+	return passes.Changed(s.Source, shiftView, s.by)
 }
 
 func (s shifted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {

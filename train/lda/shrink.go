@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 )
 
@@ -89,12 +90,24 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 
 // fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4.
 func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, units [][]float64) ([]float64, error) {
-	k, d := len(m.n), src.Spec().Width()
-	means := make([][]float64, k)
-	for class := range means {
-		means[class] = m.means(class)
+	args := fourthArgs{make([][]float64, len(m.n)), units}
+	for class := range args.means {
+		args.means[class] = m.means(class)
 	}
-	part := func(run block.Run[T]) []float64 {
+	total := make([]float64, len(m.n))
+	err := passes.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { kernel.Axpy(total, 1, s) })
+	return total, err
+}
+
+// fourthPass is the pass of fourthMoments.
+var fourthPass = passes.NewPerRun("lda.fourth", fourthRun[float32], fourthRun[float64])
+
+// fourthArgs are the means and units of each class.
+type fourthArgs struct{ means, units [][]float64 }
+
+func fourthRun[T kernel.Float](src block.Source[T], args fourthArgs) func(block.Run[T]) []float64 {
+	k, d := len(args.means), src.Spec().Width()
+	return func(run block.Run[T]) []float64 {
 		sums, dense := make([]float64, k), make([]T, run.Stride)
 		for r, y := range run.Y {
 			class := classOf(y, k)
@@ -112,7 +125,7 @@ func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], wor
 			if run.W != nil {
 				weight = run.W[r]
 			}
-			mean, unit := means[class], units[class]
+			mean, unit := args.means[class], args.units[class]
 			for i, x := range row[:d] {
 				v := (float64(x) - mean[i]) * unit[i]
 				q = math.FMA(v, v, q)
@@ -121,7 +134,4 @@ func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], wor
 		}
 		return sums
 	}
-	total := make([]float64, k)
-	err := block.ReduceRuns(ctx, src, workers, part, func(s []float64) { kernel.Axpy(total, 1, s) })
-	return total, err
 }

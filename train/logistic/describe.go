@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -100,10 +101,19 @@ func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, 
 		return true, nil
 	}
 	broken := false
-	err := block.ReduceRuns(ctx, task.Rows, task.Settings.Shared().Workers, func(run block.Run[T]) bool {
-		return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
-	}, func(b bool) { broken = broken || b })
+	err := passes.Reduce(ctx, task.Rows, task.Settings.Shared().Workers, brokenPass, struct{}{}, hasBroken[T], func(b bool) { broken = broken || b })
 	return broken, err
+}
+
+// brokenPass finds sample weights that aren't whole.
+var brokenPass = passes.NewPerRun("logistic.broken", brokenRun[float32], brokenRun[float64])
+
+func brokenRun[T kernel.Float](block.Source[T], struct{}) func(block.Run[T]) bool {
+	return hasBroken[T]
+}
+
+func hasBroken[T kernel.Float](run block.Run[T]) bool {
+	return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
 }
 
 // named returns the dependences with the names of their columns.

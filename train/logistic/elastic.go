@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -137,8 +138,21 @@ func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, er
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := block.ReduceRuns(ctx, l.src, l.workers, func(run block.Run[T]) []float64 {
-		of, c := make([]float64, len(all)), l.scratch.Get().(*scratch[T])
+	err := passes.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { kernel.Axpy(total, 1, of) })
+	return total, err
+}
+
+// lossesPass is the pass of Losses.
+var lossesPass = passes.NewPerRun("logistic.losses", func(src block.Source[float32], w [][]float64) func(block.Run[float32]) []float64 {
+	return newProblem(src, 0, 1).lossesRun(w)
+}, func(src block.Source[float64], w [][]float64) func(block.Run[float64]) []float64 {
+	return newProblem(src, 0, 1).lossesRun(w)
+})
+
+// lossesRun returns what sums the losses of a run at each of several weights.
+func (l *problem[T]) lossesRun(padded [][]float64) func(block.Run[T]) []float64 {
+	return func(run block.Run[T]) []float64 {
+		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch[T])
 		defer l.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
@@ -152,8 +166,7 @@ func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, er
 			}
 		}
 		return of
-	}, func(of []float64) { kernel.Axpy(total, 1, of) })
-	return total, err
+	}
 }
 
 const surest = 30 // the greatest bias of rows without features
@@ -174,25 +187,44 @@ func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64)
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
+// elasticPass is the pass of At.
+var elasticPass = train.NewScatterTask("logistic.elastic", func(src block.Source[float32], a elasticArgs) func(block.Run[float32], []float64, []float64) elasticSums {
+	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
+}, func(src block.Source[float64], a elasticArgs) func(block.Run[float64], []float64, []float64) elasticSums {
+	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
+})
+
+// elasticArgs are weights, and whether this is the first pass.
+type elasticArgs struct {
+	w     []float64
+	first bool
+}
+
+// elasticSums are the sums of a run, and in the first pass the greatest absolute value of each column.
+type elasticSums struct {
+	sums   sums
+	widest []float64
+}
+
+func (l *problem[T]) elasticRun(w []float64, first bool) func(run block.Run[T], s, _ []float64) elasticSums {
+	return func(run block.Run[T], s, _ []float64) elasticSums {
+		p := elasticSums{sums: l.run(run, w, s, nil)}
+		if first {
+			p.widest = columnSizes(run, l.cols)
+		}
+		return p
+	}
+}
+
 // At makes a pass over the rows.
 func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	m, err := gram.NewSymmetric[float64](l.cols, gram.Packed)
 	if err != nil {
 		return nil, err
 	}
-	type part struct {
-		sums
-		widest []float64
-	}
 	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
 	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = train.Scatter(ctx, m, l.src, l.workers, func(run block.Run[T], s, _ []float64) part {
-		p := part{sums: l.run(run, padded, s, nil)}
-		if first {
-			p.widest = columnSizes(run, l.cols)
-		}
-		return p
-	}, func(p part) {
+	err = train.ScatterAs(ctx, m, l.src, l.workers, elasticPass, elasticArgs{padded, first}, l.elasticRun(padded, first), func(p elasticSums) {
 		at.add(p.sums)
 		for i, v := range p.widest {
 			widest[i] = max(widest[i], v)

@@ -7,6 +7,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/microkernel"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 )
 
@@ -75,22 +76,33 @@ func (s *products) element(i, j int) float64 {
 // vector may be added to the weights of all classes. So joint adds a matrix that acts on such vectors alone; gradients
 // are orthogonal to them.
 func (p *problem[T]) joint(ctx context.Context, w []float64, at *sums) error {
-	type part struct {
-		sums
-		products *products
-	}
-	n := p.vectors * p.cols
-	all := newProducts(p.cols, n)
-	run := func(run block.Run[T]) part {
-		s := newProducts(p.cols, n)
-		return part{p.run(run, w, nil, s), s}
-	}
-	err := block.ReduceRuns(ctx, p.src, p.workers, run, func(s part) {
+	all := newProducts(p.cols, p.vectors*p.cols)
+	err := passes.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
 		at.add(s.sums)
-		kernel.Axpy(all.blocks, 1, s.products.blocks)
+		kernel.Axpy(all.blocks, 1, s.products)
 	})
 	at.hessian = all.hessian()
 	return err
+}
+
+// jointPass is the pass of joint.
+var jointPass = passes.NewPerRun("logistic.joint", func(src block.Source[float32], w []float64) func(block.Run[float32]) jointSums {
+	return newProblem(src, 0, 1).jointRun(w)
+}, func(src block.Source[float64], w []float64) func(block.Run[float64]) jointSums {
+	return newProblem(src, 0, 1).jointRun(w)
+})
+
+// jointSums are the sums of a run, and the blocks of its products.
+type jointSums struct {
+	sums     sums
+	products []float64
+}
+
+func (p *problem[T]) jointRun(w []float64) func(block.Run[T]) jointSums {
+	return func(run block.Run[T]) jointSums {
+		s := newProducts(p.cols, p.vectors*p.cols)
+		return jointSums{p.run(run, w, nil, s), s.blocks}
+	}
 }
 
 func (s *products) hessian() []float64 {

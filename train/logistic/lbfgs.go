@@ -9,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -36,7 +37,7 @@ type scaling struct {
 // classes, 1/K (1 - 1/K) times n times the variance of the column.
 func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
-	err := block.ReduceRuns(ctx, p.src, p.workers, p.columns, func(m columns) {
+	err := passes.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
 		kernel.Axpy(all.sums, 1, m.sums)
 		kernel.Axpy(all.squares, 1, m.squares)
 		all.n += m.n
@@ -78,6 +79,13 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 type columns struct {
 	sums, squares []float64
 	n             float64
+}
+
+// columnsPass is the pass of scaling.
+var columnsPass = passes.NewPerRun("logistic.columns", columnsRun[float32], columnsRun[float64])
+
+func columnsRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) columns {
+	return newProblem(src, 0, 1).columns
 }
 
 // columns sums over the rows of a run.
@@ -145,14 +153,8 @@ func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 		return nil, err
 	}
 	r := &moments{total: make([]float64, s.cols)}
-	part := func(run block.Run[T], weights, _ []float64) (sum float64) {
-		for i := range weights {
-			weights[i] = run.Weight(i)
-			sum += weights[i]
-		}
-		return sum
-	}
-	if err := train.Scatter(ctx, m, s.src, s.workers, part, func(sum float64) { r.weight += sum }); err != nil {
+	add := func(sum float64) { r.weight += sum }
+	if err := train.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh[T], add); err != nil {
 		return nil, err
 	}
 	if r.weight == 0 {
@@ -169,6 +171,22 @@ func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 	}
 	r.hessian = m.Data
 	return r, s.examine(ctx, r.hessian)
+}
+
+// momentsPass is the pass of moments.
+var momentsPass = train.NewScatterTask("logistic.moments", momentsRun[float32], momentsRun[float64])
+
+func momentsRun[T kernel.Float](block.Source[T], struct{}) func(run block.Run[T], weights, _ []float64) float64 {
+	return weigh[T]
+}
+
+// weigh writes the sample weights of a run to weights, and returns their sum.
+func weigh[T kernel.Float](run block.Run[T], weights, _ []float64) (sum float64) {
+	for i := range weights {
+		weights[i] = run.Weight(i)
+		sum += weights[i]
+	}
+	return sum
 }
 
 // weights sets w, vectors of stride elements, to the weights of the variables v.

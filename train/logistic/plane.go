@@ -9,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -48,23 +49,43 @@ func (o onSides) separate(reach float64) bool {
 // probe makes a pass over the rows and returns how a direction, in the order of compact, changes their scores.
 func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
-	classes := max(2, s.vectors)
+	all := s.newProbed()
+	err := passes.Reduce(ctx, s.src, s.workers, probePass, d, s.probeRun(d), func(p *probed) {
+		all.reach = max(all.reach, p.reach)
+		all.all.merge(p.all)
+		for k, o := range p.own {
+			all.own[k].merge(o)
+		}
+	})
+	return all, err
+}
+
+// probePass is the pass of probe.
+var probePass = passes.NewPerRun("logistic.probe", func(src block.Source[float32], d []float64) func(block.Run[float32]) *probed {
+	return newProblem(src, 0, 1).probeRun(d)
+}, func(src block.Source[float64], d []float64) func(block.Run[float64]) *probed {
+	return newProblem(src, 0, 1).probeRun(d)
+})
+
+// newProbed returns what a direction changes of no rows.
+func (s *problem[T]) newProbed() *probed {
+	p := &probed{all: onSides{math.Inf(1), 0}, own: make([]onSides, max(2, s.vectors))}
+	for k := range p.own {
+		p.own[k] = onSides{math.Inf(1), 0}
+	}
+	return p
+}
+
+// probeRun returns what probes a direction, laid out as weights are, on a run.
+func (s *problem[T]) probeRun(d []float64) func(block.Run[T]) *probed {
 	largest := make([]float64, s.cols) // of the direction's elements
 	for i := range largest {
 		for k := range s.vectors {
 			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
 		}
 	}
-	fresh := func() *probed {
-		p := &probed{all: onSides{math.Inf(1), 0}, own: make([]onSides, classes)}
-		for k := range p.own {
-			p.own[k] = onSides{math.Inf(1), 0}
-		}
-		return p
-	}
-	all := fresh()
-	err := block.ReduceRuns(ctx, s.src, s.workers, func(run block.Run[T]) *probed {
-		p, c := fresh(), s.scratch.Get().(*scratch[T])
+	return func(run block.Run[T]) *probed {
+		p, c := s.newProbed(), s.scratch.Get().(*scratch[T])
 		defer s.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
@@ -75,14 +96,7 @@ func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, er
 			see(p, rows, c.scores, largest)
 		}
 		return p
-	}, func(p *probed) {
-		all.reach = max(all.reach, p.reach)
-		all.all.merge(p.all)
-		for k, o := range p.own {
-			all.own[k].merge(o)
-		}
-	})
-	return all, err
+	}
 }
 
 // see adds the rows of a panel with their scores for each class. Two classes have one score, that of the second.
@@ -212,7 +226,20 @@ func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error)
 		return nil, err
 	}
 	d := s.spread(w)
-	part := func(run block.Run[T], near, _ []float64) struct{} {
+	err = train.ScatterAs(ctx, m, s.src, s.workers, onPlanePass, d, s.onPlaneRun(d), func(struct{}) {})
+	return m.Data, err
+}
+
+// onPlanePass is the pass of onPlane.
+var onPlanePass = train.NewScatterTask("logistic.onplane", func(src block.Source[float32], d []float64) func(block.Run[float32], []float64, []float64) struct{} {
+	return newProblem(src, 0, 1).onPlaneRun(d)
+}, func(src block.Source[float64], d []float64) func(block.Run[float64], []float64, []float64) struct{} {
+	return newProblem(src, 0, 1).onPlaneRun(d)
+})
+
+// onPlaneRun returns what sets near to 1 for the rows of a run that may be on the plane d, and to 0 for others.
+func (s *problem[T]) onPlaneRun(d []float64) func(run block.Run[T], near, _ []float64) struct{} {
+	return func(run block.Run[T], near, _ []float64) struct{} {
 		c := s.scratch.Get().(*scratch[T])
 		defer s.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
@@ -228,6 +255,4 @@ func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error)
 		}
 		return struct{}{}
 	}
-	err = train.Scatter(ctx, m, s.src, s.workers, part, func(struct{}) {})
-	return m.Data, err
 }

@@ -27,11 +27,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := func(run block.Run[T], squares, _ []float64) struct{} {
-		s.squares(run, squares)
-		return struct{}{}
-	}
-	if err := train.Scatter(ctx, b, s.src, s.opt.Workers, part, func(struct{}) {}); err != nil {
+	if err := train.ScatterAs(ctx, b, s.src, s.opt.Workers, sandwichPass, s.w, s.squaresAt(s.w), func(struct{}) {}); err != nil {
 		return nil, err
 	}
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
@@ -52,14 +48,28 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-// squares sets out to the squares of the rows' factors in the gradient.
-func (s *solver[T]) squares(run block.Run[T], out []float64) {
+// sandwichPass is the pass of sandwich.
+var sandwichPass = train.NewScatterTask("logistic.sandwich", sandwichRun[float32], sandwichRun[float64])
+
+func sandwichRun[T kernel.Float](src block.Source[T], w []float64) func(run block.Run[T], squares, _ []float64) struct{} {
+	return newProblem(src, 0, 1).squaresAt(w)
+}
+
+func (s *problem[T]) squaresAt(w []float64) func(run block.Run[T], squares, _ []float64) struct{} {
+	return func(run block.Run[T], squares, _ []float64) struct{} {
+		s.squares(run, w, squares)
+		return struct{}{}
+	}
+}
+
+// squares sets out to the squares of the rows' factors in the gradient at w.
+func (s *problem[T]) squares(run block.Run[T], w, out []float64) {
 	c := s.scratch.Get().(*scratch[T])
 	defer s.scratch.Put(c)
 	unused := sums{margin: math.Inf(1)}
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		hi := min(run.Len(), lo+dense.PanelRows)
-		s.panel(c, run.Slice(lo, hi), s.w, c.s[lo:hi], &unused)
+		s.panel(c, run.Slice(lo, hi), w, c.s[lo:hi], &unused)
 		for i, f := range c.factors[:hi-lo] {
 			out[lo+i] = float64(f * f)
 		}

@@ -122,7 +122,7 @@ func (l *learner[T]) judgeLast(ctx context.Context) error {
 	if l.keeper.validated {
 		return nil
 	}
-	some, err := l.someUpdate(ctx, best.Weights)
+	some, err := l.mayUpdate(ctx, best.Weights)
 	l.converged = !some
 	return err
 }

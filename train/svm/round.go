@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -52,10 +53,36 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options)
 
 // losses makes a pass over the rows and sums their losses at several points.
 func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, error) {
-	if wide(p.cols) {
-		return p.wideLosses(ctx, w)
+	total := make([]float64, len(w))
+	err := passes.Reduce(ctx, p.src, p.workers, lossesPass, lossesArgs{p.loss.squared(), w}, p.lossesRun(w), func(sums []float64) {
+		kernel.Axpy(total, 1, sums)
+	})
+	return total, err
+}
+
+// lossesPass is the pass of losses.
+var lossesPass = passes.NewPerRun("svm.losses", lossesRun[float32], lossesRun[float64])
+
+// lossesArgs are the points, and whether the hinge is squared.
+type lossesArgs struct {
+	squared bool
+	w       [][]float64
+}
+
+func lossesRun[T kernel.Float](src block.Source[T], args lossesArgs) func(block.Run[T]) []float64 {
+	opt := Options{Loss: Hinge}
+	if args.squared {
+		opt.Loss = SquaredHinge
 	}
-	of := func(run block.Run[T]) []float64 {
+	return newProblem(src, opt).lossesRun(args.w)
+}
+
+// lossesRun returns what sums the losses of a run at several points.
+func (p *problem[T]) lossesRun(w [][]float64) func(block.Run[T]) []float64 {
+	if wide(p.cols) {
+		return p.wideLossesRun(w)
+	}
+	return func(run block.Run[T]) []float64 {
 		sums := make([]float64, len(w))
 		if run.Y == nil {
 			return sums
@@ -78,9 +105,6 @@ func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, erro
 		}
 		return sums
 	}
-	total := make([]float64, len(w))
-	err := block.ReduceRuns(ctx, p.src, p.workers, of, func(sums []float64) { kernel.Axpy(total, 1, sums) })
-	return total, err
 }
 
 // of returns the loss of a row with sample weight 1, without smoothing.

@@ -71,10 +71,9 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 	}
 }
 
-// wideLosses is losses for more columns than a Hessian may have.
-func (p *problem[T]) wideLosses(ctx context.Context, w [][]float64) ([]float64, error) {
-	total := make([]float64, len(w))
-	err := block.ReduceRuns(ctx, p.src, p.workers, func(run block.Run[T]) []float64 {
+// wideLossesRun is lossesRun for more columns than a Hessian may have.
+func (p *problem[T]) wideLossesRun(w [][]float64) func(block.Run[T]) []float64 {
+	return func(run block.Run[T]) []float64 {
 		sums, packed := make([]float64, len(w)), kernel.SparseRows[T]{}
 		rows := csr.Rows(run, csr.Clean(run), &packed)
 		for r := range run.Len() {
@@ -86,6 +85,5 @@ func (p *problem[T]) wideLosses(ctx context.Context, w [][]float64) ([]float64, 
 			}
 		}
 		return sums
-	}, func(sums []float64) { kernel.Axpy(total, 1, sums) })
-	return total, err
+	}
 }

@@ -1,0 +1,74 @@
+package pocket
+
+import (
+	"context"
+
+	"halfspace/block"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+// remote tells whether a cluster counts the errors on the rows of src.
+func remote[T kernel.Float](src block.Source[T]) bool {
+	cluster, _ := block.RemoteOf(src)
+	return cluster != nil
+}
+
+// errorsPass counts the errors of candidates, whose weights it gets, in each run.
+var errorsPass = passes.NewPerRun("pocket.errors", errorsRun[float32], errorsRun[float64])
+
+// runErrors are the errors of each candidate in a run.
+type runErrors struct {
+	of       []tally
+	total    float64 // sample weights of all rows
+	noLabels bool
+}
+
+func errorsRun[T kernel.Float](src block.Source[T], weights []float64) func(block.Run[T]) runErrors {
+	j, w := newJudge(src, 1), make([]T, len(weights))
+	for i, v := range weights {
+		w[i] = T(v)
+	}
+	j.begin(w)
+	return func(run block.Run[T]) (e runErrors) {
+		switch {
+		case run.Y == nil:
+			e.noLabels = true
+		case run.W != nil:
+			e.of = j.wrongRows(run.Block)
+			for _, v := range run.W {
+				e.total += v
+			}
+		default:
+			counts := make([]int64, len(j.alive))
+			run.Errors(j.candidates, counts)
+			for _, n := range counts {
+				e.of = append(e.of, tally{n, float64(n)})
+			}
+			e.total = float64(run.Len())
+		}
+		return e
+	}
+}
+
+// everywhere has the cluster count the errors of the candidates on all rows, and sum their sample weights. It drops no candidate.
+// It returns the sum of the sample weights of all rows.
+func (j *judge[T]) everywhere(ctx context.Context) (total float64, err error) {
+	weights, noLabels := make([]float64, len(j.w)), false
+	for i, v := range j.w {
+		weights[i] = float64(v)
+	}
+	err = passes.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e runErrors) {
+		for i, t := range e.of {
+			j.counts[i] += t.rows
+			j.weights[i] += t.weight
+		}
+		total += e.total
+		noLabels = noLabels || e.noLabels
+	})
+	if err == nil && noLabels {
+		err = block.ErrNoLabels
+	}
+	j.scored += j.src.Rows() * int64(len(j.alive))
+	return total, err
+}
