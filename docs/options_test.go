@@ -84,7 +84,11 @@ func meaning(o *train.Option) string {
 	if o.When == nil {
 		return o.Help
 	}
-	return fmt.Sprintf("%s It has an effect with `--%s %s`.", o.Help, o.When.Option, strings.Join(o.When.Values, "|"))
+	effect := "an"
+	if o.When.Except {
+		effect = "no"
+	}
+	return fmt.Sprintf("%s It has %s effect with `--%s %s`.", o.Help, effect, o.When.Option, strings.Join(o.When.Values, "|"))
 }
 
 // cell returns text for a cell of a table.

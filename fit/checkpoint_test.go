@@ -71,6 +71,7 @@ var resumes = []struct {
 	{"averaged", "shards=2 l2=0.01", 2},
 	{"passive-aggressive", "shards=2 mix=mistakes", 3},
 	{"adagrad", "shards=2", 2},
+	{"logistic", "solver=sgd shards=2", 2},
 	{"passive-aggressive", "", 2},
 	{"passive-aggressive", "", 3},
 	{"ftrl", "l1=0.1 l2=1", 2},

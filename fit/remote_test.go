@@ -103,6 +103,10 @@ func TestRemote(t *testing.T) {
 		same(t, d, fit.Logistic(logistic.Options{}), fit.Options{}, "logistic.probe")
 		same(t, d, fit.Perceptron(perceptron.Options{Options: train.Options{Shards: 2}, Pocket: pocket.Exact}), fit.Options{}, "perceptron.some")
 	})
+	t.Run("sgd", func(t *testing.T) {
+		same(t, two, fit.Logistic(logistic.Options{Options: shared, Solver: logistic.SGD, L2: 1}), fit.Options{}, "logistic.sgd")
+		same(t, three, fit.Logistic(logistic.Options{Options: train.Options{Shards: 2}, Solver: logistic.SGD, L2: 1}), fit.Options{}, "logistic.sgd")
+	})
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
 		same(t, three, fit.Logistic(logistic.Options{}), fit.Options{Balanced: true}, "logistic.joint train.classes")

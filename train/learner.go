@@ -140,7 +140,7 @@ func (l *Learner) Has(s Settings, name string) bool {
 
 func (l *Learner) met(s Settings, w *Condition) bool {
 	value := l.Option(w.Option).Text(s)
-	return slices.Contains(w.Values, value)
+	return slices.Contains(w.Values, value) != w.Except
 }
 
 // Access returns how a training with these settings reads rows.
@@ -218,8 +218,9 @@ func (l *Learner) checkUnused(s Settings) error {
 			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
 		}
 	}
-	for _, o := range []Option{OrderOption, EpochsOption, MaxUpdatesOption, EtaOption} {
-		if l.Option(o.Name) == nil && !o.zero(s) && !(o.Name == "order" && s.Shared().Order == Cyclic) {
+	idle := map[string]string{"order": string(Cyclic), "shards": "1", "mix": string(Uniform)}
+	for _, o := range []Option{OrderOption, EpochsOption, MaxUpdatesOption, EtaOption, ShardsOption, MixOption} {
+		if l.Option(o.Name) == nil && !o.zero(s) && o.Text(s) != idle[o.Name] {
 			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + l.Name + ": leave it out"}
 		}
 	}

@@ -213,6 +213,8 @@ func TestSolverMessages(t *testing.T) {
 		"--algo lda --l2 1 --epochs 3":                     "note: --l2 has no effect with --algo lda\nnote: --epochs has no effect with --algo lda\n",
 		"--algo pocket --l2 1":                             "note: --l2 has no effect with --algo pocket\n",
 		"--algo svm --l1 0.1 --l2 0":                       "",
+		"--mix mistakes":                                   "note: --mix has no effect with --shards 1\n",
+		"--algo logistic --l2 1 --shards 2":                "note: --shards has no effect with --algo logistic\n",
 		"--algo lda --loss hinge":                          "note: --loss has no effect with --algo lda\n",
 	} {
 		if status, _, stderr := command(append(train, strings.Fields(options)...)...); status != exitDone || stderr != want {

@@ -17,9 +17,9 @@ import (
 var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption},
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
 	New: func() train.Settings {
-		return &Options{Options: train.Options{Order: train.Cyclic, Seed: 1}, L2: 1, Solver: Auto}
+		return &Options{Options: train.Options{Order: train.Cyclic, Seed: 1, Shards: 1}, L2: 1, Solver: Auto}
 	},
 	Apart: func(s train.Settings) string {
 		if s.(*Options).elastic() {
@@ -53,6 +53,11 @@ var (
 		o := train.OrderOption
 		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
 		o.Keep = train.Changed
+		return o
+	}()
+	shardsOption = func() train.Option {
+		o := train.ShardsOption
+		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
 		return o
 	}()
 	etaOption = func() train.Option {

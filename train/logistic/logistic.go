@@ -57,7 +57,7 @@ import (
 // classes together have up to 1,024 weights, Newton's method continues from zeros.
 //
 // SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descend. Every order
-// but Cyclic needs src to be a *block.Data or a block.Seekable.
+// but Cyclic, and more than one of opt.Shards, need src to be a *block.Data or a block.Seekable.
 //
 // Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or with SGD
 // within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also with rows on
@@ -82,6 +82,9 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return nil, err
 	}
 	if opt.Solver, err = choose(&opt, src.Spec()); err != nil {
+		return nil, err
+	}
+	if err := checkShards(&opt); err != nil {
 		return nil, err
 	}
 	if opt.Epochs == 0 {

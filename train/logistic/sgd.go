@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -30,6 +29,11 @@ const (
 // t has a share of 4/(t + 4), and all steps before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for
 // Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see lazy.
 //
+// opt.Shards: in each epoch that many parts of the rows take steps apart, all from the same v and the same mean. After it both are
+// the mean of theirs (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010; repeated, Stich,
+// "Local SGD Converges Fast and Communicates Little", ICLR 2019). As there, t counts the steps of one shard, and T is the number
+// that one takes in an epoch, the mean of all. The steps of a shard still count the penalty by the rows of all.
+//
 // An epoch is stale if the loss of its visits isn't below the least so far by 1e-4 of it. descend ends after
 // opt.Epochs, or after three stale epochs in a row, if the objective is proven to be within 1e-3 of the optimum.
 func (s *solver[T]) descend(ctx context.Context) error {
@@ -40,13 +44,10 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := visits.NewRows(s.src, s.opt.Options)
+	by := s.newMover(sc, course{0, float64(s.src.Rows()), float64(s.src.Rows()) / float64(s.opt.Shards)})
+	epoch, err := s.epoch(sc, by)
 	if err != nil {
 		return err
-	}
-	var by mover[T] = &walk[T]{solver: s, scaling: sc, scratch: s.scratch.New().(*scratch[T]), v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
-	if wide(s.cols) {
-		by = newLazy(s, sc.square)
 	}
 	s.total = sc.total
 	if s.by = by; s.goesOn() {
@@ -58,7 +59,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		s.mark()
 		s.report(nil)
 		var sum sums
-		if err := s.epoch(ctx, rows, s.epochs, func(part *block.Block[T]) { by.learn(part, &sum) }); err != nil {
+		if err := epoch(ctx, &sum); err != nil {
 			by.mean(s.w) // the weights so far, for an interrupted training
 			s.balanceWeights()
 			return err
@@ -93,12 +94,12 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	return nil
 }
 
-// epoch calls learn with the rows of an epoch, 32 at a time.
-func (s *solver[T]) epoch(ctx context.Context, rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
+// visit calls learn with the rows of an epoch, 32 at a time. rows are those of src.
+func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
 	if s.opt.Order != train.Cyclic {
 		return s.ordered(ctx, rows, epoch, learn)
 	}
-	for runs, err := range block.Runs(ctx, s.src, 1) {
+	for runs, err := range block.Runs(ctx, src, 1) {
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (s *solver[T]) epoch(ctx context.Context, rows *visits.Rows[T], epoch int64
 	return nil
 }
 
-// ordered is epoch in another order than that of the source. It copies the rows of a batch.
+// ordered is visit in another order than that of the source. It copies the rows of a batch.
 func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
 	if wide(s.cols) { // steps take one row
 		return rows.Epoch(ctx, epoch, 0, func(b *block.Block[T], r int) error {
@@ -153,19 +154,12 @@ func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int
 	return err
 }
 
-// A mover takes the steps of stochastic gradient descent.
-type mover[T kernel.Float] interface {
-	learn(part *block.Block[T], sum *sums) // takes steps on some rows, and adds their losses to sum
-	mean(w []float64)                      // sets w to the mean of the weights
-	sum() func() [sha256.Size]byte         // of the last weights
-	state(w *checkpoint.Walk)
-}
-
 // A walk is the state of averaged stochastic gradient descent with steps on 32 rows.
 type walk[T kernel.Float] struct {
 	*solver[T]
 	*scaling
 	*scratch[T]
+	*course
 	v, average []float64 // variables of the scaling
 	w, g       []float64 // weights, and the gradient in v
 }
@@ -176,22 +170,22 @@ func (a *walk[T]) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
 
 // learn takes a step of descend on a batch.
 func (a *walk[T]) learn(part *block.Block[T], sum *sums) {
-	rows, t := float64(a.src.Rows()), float64(a.steps)
+	t := float64(a.t)
 	a.weights(a.v, a.w, a.stride)
 	a.solver.panel(a.scratch, part, a.w, a.s[:part.Len()], sum)
 	a.take(a.scratch, a.g)
-	share := float64(part.Len()) / rows
+	share := float64(part.Len()) / a.all
 	for k := 0; k < len(a.w); k += a.stride {
 		kernel.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
 	}
 	a.gradient(a.g, a.stride)
-	perEpoch := (rows + batch - 1) / batch
+	perEpoch := (a.each + batch - 1) / batch
 	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
 	kernel.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
 		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
 	}
-	a.steps++
+	a.t++
 }
 
 // bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it finds the optimum by Newton's
@@ -247,6 +241,7 @@ func (s *solver[T]) bound(ctx context.Context) error {
 type lazy[T kernel.Float] struct {
 	*solver[T]
 	*scratch[T]
+	*course
 	uv                   []float64 // u and v of each column by turns, for each vector of weights; those of the bias stay 0
 	scale, shift, growth float64
 	bias, meanBias       []float64
@@ -260,12 +255,12 @@ type lazy[T kernel.Float] struct {
 // leastScale is the least scale. Below it, u is multiplied by the scale, which then is 1, and shift u moves to v.
 const leastScale = 1e-6
 
-func newLazy[T kernel.Float](s *solver[T], square float64) *lazy[T] {
-	size := float64(square/4) + s.l2/float64(s.src.Rows())
+func newLazy[T kernel.Float](s *solver[T], square float64, c course) *lazy[T] {
+	size := float64(square/4) + s.l2/c.all
 	if size == 0 { // all features are 0: any rate does
 		size = 1
 	}
-	return &lazy[T]{solver: s, scratch: s.scratch.New().(*scratch[T]), uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
+	return &lazy[T]{solver: s, scratch: s.scratch.New().(*scratch[T]), course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
 		first: s.opt.Eta / size}
 }
@@ -326,14 +321,10 @@ func (a *lazy[T]) load(b *block.Block[T], r int) {
 
 // step changes the weights by the factors of the row.
 func (a *lazy[T]) step() {
-	t, n := float64(a.steps), float64(a.src.Rows())
-	eta := a.first / math.Sqrt(1+t/n)
-	if a.scale *= 1 - float64(eta*a.l2)/n; a.scale < leastScale {
-		for i := 0; i < len(a.uv); i += 2 {
-			a.uv[i+1] += float64(a.shift * a.uv[i])
-			a.uv[i] *= a.scale
-		}
-		a.shift, a.scale = 0, 1
+	t := float64(a.t)
+	eta := a.first / math.Sqrt(1+t/a.each)
+	if a.scale *= 1 - float64(eta*a.l2)/a.all; a.scale < leastScale {
+		a.unscale()
 	}
 	share := (averageAge + 1) / (t + averageAge + 1)
 	for k := range a.vectors {
@@ -346,11 +337,20 @@ func (a *lazy[T]) step() {
 			a.move(a.of(k), move/a.scale)
 		}
 	}
-	if a.steps > 0 {
+	if a.t > 0 {
 		a.growth /= 1 - share
 	}
 	a.shift += float64(float64(a.growth*share) * a.scale)
-	a.steps++
+	a.t++
+}
+
+// unscale makes u the weights, and leaves their mean.
+func (a *lazy[T]) unscale() {
+	for i := 0; i < len(a.uv); i += 2 {
+		a.uv[i+1] += float64(a.shift * a.uv[i])
+		a.uv[i] *= a.scale
+	}
+	a.shift, a.scale = 0, 1
 }
 
 // of returns u and v of a vector of weights.

@@ -77,7 +77,7 @@ func TestLazy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newLazy(s, sc.square)
+		a := newLazy(s, sc.square, course{all: 300, each: 300})
 		w, mean := make([]float64, s.cols), make([]float64, s.cols)
 		steps := 0.0
 		for range 2 {

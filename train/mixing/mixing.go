@@ -64,6 +64,7 @@ type Part[T kernel.Float] struct {
 	Weights []T         // at its end, with the stride of a block
 	Sum     []float64   // of the weights after each visit; nil unless the training averages them
 	State   [][]float64 // what the training has beside the weights and mixes as it mixes them; nil for nothing
+	Loss    float64     // sum of the losses of the visits, of trainings that look at it
 	Visits  int64
 	Updates int64
 	Clean   bool // no row of the shard would change the weights that the epoch began with

@@ -20,7 +20,8 @@ import (
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
 		used := func(l fit.Learner) bool { return l.Has(option.Name) }
-		if cmd.Flags().Changed(option.Name) && !option.Strict && !slices.ContainsFunc(o.learners, used) {
+		strict := option.Strict && o.learner.Option(option.Name) == nil // which is an error
+		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}
 	}

@@ -1,0 +1,202 @@
+package logistic
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+	"halfspace/train"
+	"halfspace/train/mixing"
+	"halfspace/train/visits"
+)
+
+// A mover takes the steps of stochastic gradient descent.
+type mover[T kernel.Float] interface {
+	learn(part *block.Block[T], sum *sums) // takes steps on some rows, and adds their losses to sum
+	mean(w []float64)                      // sets w to the mean of the weights
+	sum() func() [sha256.Size]byte         // of the last weights
+	state(w *checkpoint.Walk)
+
+	at() *course
+	mixed() [][]float64      // what shards mix
+	begin(mixed [][]float64) // begins with what another mover returned
+}
+
+// A course says how the steps of a mover go.
+type course struct {
+	t    int64   // the number of the next step
+	all  float64 // rows whose loss is minimised
+	each float64 // rows that the mover visits in an epoch: those of a shard, on average
+}
+
+func (c *course) at() *course { return c }
+
+func (a *walk[T]) mixed() [][]float64 { return [][]float64{a.v, a.average} }
+
+func (a *walk[T]) begin(vectors [][]float64) {
+	copy(a.v, vectors[0])
+	copy(a.average, vectors[1])
+}
+
+// mixed returns the weights and their mean as u and v.
+func (a *lazy[T]) mixed() [][]float64 {
+	a.unscale()
+	for i := 1; i < len(a.uv); i += 2 {
+		a.uv[i] /= a.growth
+	}
+	a.growth = 1
+	return [][]float64{a.uv, a.bias, a.meanBias}
+}
+
+func (a *lazy[T]) begin(vectors [][]float64) {
+	for i, v := range [][]float64{a.uv, a.bias, a.meanBias} {
+		copy(v, vectors[i])
+	}
+	a.scale, a.shift, a.growth = 1, 0, 1
+}
+
+// newMover returns what takes the steps of descend.
+func (s *solver[T]) newMover(sc *scaling, c course) mover[T] {
+	if wide(s.cols) {
+		return newLazy(s, sc.square, c)
+	}
+	return &walk[T]{solver: s, scaling: sc, scratch: s.scratch.New().(*scratch[T]), course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
+}
+
+// epoch returns what makes epoch s.epochs of descend. It adds the losses of the visits to sum.
+func (s *solver[T]) epoch(sc *scaling, by mover[T]) (func(ctx context.Context, sum *sums) error, error) {
+	if s.opt.Shards > 1 {
+		return s.shardsEpoch(sc, by)
+	}
+	rows, err := visits.NewRows(s.src, s.opt.Options)
+	return func(ctx context.Context, sum *sums) error {
+		by.at().t = s.steps
+		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block[T]) { by.learn(part, sum) })
+		s.steps = by.at().t
+		return err
+	}, err
+}
+
+// shardsEpoch is epoch with shards.
+func (s *solver[T]) shardsEpoch(sc *scaling, by mover[T]) (func(ctx context.Context, sum *sums) error, error) {
+	if s.pivots != nil {
+		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
+	}
+	shards, err := mixing.NewShards(s.src, s.opt.Options, func(rows block.Source[T], number int) (mixing.Member[T], error) {
+		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
+	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part[T], err error) {
+		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
+		args.opt.Checkpoint, args.opt.Progress = nil, nil
+		err = passes.Each(ctx, s.src, passes.Choose[T, shardArgs, mixing.Part[T]](shardPass32, shardPass64), args, dealt, func(p mixing.Part[T]) error {
+			parts = append(parts, p)
+			return nil
+		})
+		return parts, err
+	})
+	each := int64(batch)
+	if wide(s.cols) {
+		each = 1
+	}
+	perEpoch := (s.src.Rows() + each*s.opt.Shards - 1) / (each * s.opt.Shards)
+	return func(ctx context.Context, sum *sums) error {
+		by.at().t = s.epochs * perEpoch
+		parts, err := shards.Epoch(ctx, s.epochs, func() {})
+		if err != nil {
+			parts = shards.Take()
+		}
+		for _, p := range parts {
+			s.steps += p.Updates
+			sum.loss += p.Loss
+		}
+		if len(parts) > 0 {
+			vectors := make([][]float64, len(parts[0].State))
+			for i := range vectors {
+				vectors[i] = mixing.MeanState(parts, i)
+			}
+			by.begin(vectors)
+		}
+		return err
+	}, err
+}
+
+// A shard takes the steps of an epoch on the rows of a shard.
+type shard[T kernel.Float] struct {
+	mover[T]
+	solver *solver[T]
+	rows   block.Source[T]
+	number int
+	first  int64 // the number of its first step
+	visits int64
+	losses sums
+}
+
+// newShard returns a shard that begins with the vectors of a mover.
+func (s *solver[T]) newShard(rows block.Source[T], number int, sc *scaling, c course, vectors [][]float64) *shard[T] {
+	x := &shard[T]{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.t}
+	x.begin(vectors)
+	return x
+}
+
+// Pass takes the steps; see mixing.Member. It never pauses.
+func (x *shard[T]) Pass(ctx context.Context, epoch int64) error {
+	opt := x.solver.opt.Options
+	opt.Workers = 1
+	rows, err := visits.NewRows(x.rows, opt)
+	if err != nil {
+		return err
+	}
+	rows.Shard = x.number
+	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block[T]) {
+		x.learn(part, &x.losses)
+		x.visits += int64(part.Len())
+	})
+}
+
+func (x *shard[T]) Part() mixing.Part[T] {
+	return mixing.Part[T]{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
+}
+
+func (x *shard[T]) Visits() int64 { return x.visits }
+
+// State does nothing: states are taken between two epochs.
+func (x *shard[T]) State(*checkpoint.Walk) {}
+
+// shardPass32 and shardPass64 are the steps of a shard on a cluster. A piece is a shard.
+var (
+	shardPass32 = passes.New("logistic.sgd", shardPass[float32])
+	shardPass64 = passes.New("logistic.sgd", shardPass[float64])
+)
+
+// shardArgs are what the steps of all shards in an epoch depend on.
+type shardArgs struct {
+	opt     Options
+	scaling scaling
+	course  course
+	epoch   int64
+	vectors [][]float64
+}
+
+func shardPass[T kernel.Float](ctx context.Context, piece passes.Piece[T], args shardArgs) (part mixing.Part[T], err error) {
+	rows, err := block.Check(ctx, piece.Source, piece.Workers)
+	if err != nil {
+		return part, err
+	}
+	x := newSolver(rows, args.opt).newShard(rows, piece.Number, &args.scaling, args.course, args.vectors)
+	err = x.Pass(ctx, args.epoch)
+	return x.Part(), err
+}
+
+// checkShards returns an error if there are shards, and the solver takes none.
+func checkShards(opt *Options) error {
+	switch {
+	case opt.Shards > 1 && opt.Solver != SGD:
+		return errors.New("shards need the solver sgd: use it, or leave them out")
+	case opt.Solver == SGD && opt.Mix != "" && opt.Mix != train.Uniform:
+		return errors.New("sgd mixes its shards in equal shares: leave the mix out")
+	}
+	return nil
+}

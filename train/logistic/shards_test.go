@@ -1,0 +1,200 @@
+package logistic
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+	"halfspace/train/mixing"
+)
+
+// sparseWords returns sparse rows of a few words, in the blocks of a whole data set.
+func sparseWords(rows, words, classes int) *block.Data[float32] {
+	few := testrows.Sparse(wordRows(150, words, classes))
+	each, blocks := block.Rows[float32](words+1), []*block.Block[float32]{}
+	for b := range few.Blocks(context.Background()) {
+		for r := range rows {
+			if r%each == 0 {
+				blocks = append(blocks, block.NewSparseFor[float32](few.Spec(), int64(r), each, 0))
+			}
+			blocks[len(blocks)-1].AppendRow(b, (r+r/150)%150)
+		}
+	}
+	return block.NewData(few.Spec(), blocks)
+}
+
+// denseRows returns the dense form of sparse rows in one block.
+func denseRows(d *block.Data[float32]) *block.Data[float32] {
+	dense := block.NewFor[float32](d.Spec(), 0, int(d.Rows()))
+	for b := range d.Blocks(context.Background()) {
+		for r := range b.Len() {
+			b.Axpy(dense.X[r*dense.Stride:][:dense.Stride], 1, r)
+		}
+		copy(dense.Y, b.Y)
+		copy(dense.W, b.W)
+	}
+	return block.NewData(d.Spec(), []*block.Block[float32]{dense})
+}
+
+// mixedSteps makes the epochs of descend with shards, said literally: every shard takes the steps of a mover of its own, and the
+// vectors of all are meant. It returns the exact weights and the number of steps.
+func mixedSteps(t *testing.T, d *block.Data[float32], opt Options) ([]float64, int64) {
+	var err error
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		t.Fatal(err)
+	}
+	s := newSolver(block.Trust(block.Source[float32](d)), opt)
+	sc, err := s.scaling(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
+	all, steps, each := s.newMover(sc, at), int64(0), batch
+	if wide(s.cols) {
+		each = 1
+	}
+	index, err := d.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range opt.Epochs {
+		dealt, err := mixing.Deal(d.Rows(), &opt.Options, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
+		var sum [][]float64
+		for number, runs := range dealt {
+			var rows []uint32
+			for _, run := range runs {
+				for r := run * block.RunRows; r < min(d.Rows(), (run+1)*block.RunRows); r++ {
+					rows = append(rows, uint32(r))
+				}
+			}
+			order := slices.Clone(rows)
+			if opt.Order == train.Shuffle {
+				p, visited := train.NewPermutation(len(rows), opt.Seed, int64(number)<<32+e), []uint32{}
+				for k := range p.Windows() {
+					visited = p.Rows(visited, k)
+				}
+				for i, v := range visited {
+					order[i] = rows[v]
+				}
+			}
+			one := s.newMover(sc, at)
+			one.begin(all.mixed())
+			for lo := 0; lo < len(order); lo += each {
+				part := block.NewSparseFor[float32](d.Spec(), 0, each, 0)
+				for _, id := range order[lo:min(len(order), lo+each)] {
+					b, r := index.At(id)
+					part.AppendRow(b, r)
+				}
+				one.learn(part, new(sums))
+				steps++
+			}
+			for i, v := range one.mixed() {
+				if number == 0 {
+					sum = append(sum, make([]float64, len(v)))
+				}
+				for c, x := range v {
+					sum[i][c] += x
+				}
+			}
+		}
+		for _, v := range sum {
+			for c := range v {
+				v[c] /= float64(opt.Shards)
+			}
+		}
+		all.begin(sum)
+	}
+	all.mean(s.w)
+	s.balanceWeights()
+	return s.compact(s.w), steps
+}
+
+// TestShards compares stochastic gradient descent with shards with the literal algorithm, bit for bit: with batches and with many
+// columns, rows in memory and in a file, with one worker and with several. Dense rows give the same weights.
+func TestShards(t *testing.T) {
+	for i, shape := range []struct {
+		rows, words, classes int
+		order                train.Order
+		shards               int64
+	}{
+		{9000, 12, 2, train.Cyclic, 2}, {13_000, 9, 2, train.Shuffle, 3}, {9000, 9, 3, train.Shuffle, 2}, {9000, 9, 2, train.Shuffle, 1},
+		{8300, maxColumns + 100, 2, train.Cyclic, 3}, {8300, maxColumns + 100, 3, train.Shuffle, 2},
+	} {
+		d := sparseWords(shape.rows, shape.words, shape.classes)
+		if i%2 == 0 {
+			d = testrows.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
+		}
+		opt := Options{Options: train.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
+		want, steps := mixedSteps(t, d, opt)
+		file, err := cache.Temporary(t.Context(), block.Source[float32](d), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		sources := []block.Source[float32]{d, file}
+		if shape.words < 100 {
+			sources = append(sources, denseRows(d))
+		}
+		for workers, src := range sources {
+			opt.Workers = workers + 1
+			r, err := Train(t.Context(), src, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(r.Exact, want) || r.Updates != steps {
+				t.Errorf("%+v, source %d: %d steps, want %d, to other weights", shape, workers, r.Updates, steps)
+			}
+		}
+	}
+}
+
+// TestShardsNear: shards come as near to the optimum as one path does.
+func TestShardsNear(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		d := testrows.RandomClasses[float64](20_000, 6, classes, 0.1)
+		if classes == 2 {
+			x, y := draw(20_000, 6, 4)
+			d = testrows.Dense[float64](x, y, true)
+		}
+		for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
+			r, err := Train(t.Context(), block.Source[float64](d), Options{Options: train.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
+			if err != nil || !r.Converged || !(r.Gap <= roughly*r.Objective) {
+				t.Errorf("%s, %d classes: a gap of %v of %v, converged %t (error %v)", order, classes, r.Gap, r.Objective, r.Converged, err)
+			}
+		}
+	}
+}
+
+// TestShardsRefused: solvers without shards, other mixes and rows that can't be cut are errors.
+func TestShardsRefused(t *testing.T) {
+	d := sparseWords(5000, 9, 2)
+	far := testrows.Logistic(5000, 3)
+	for b := range far.Blocks(t.Context()) {
+		for r := range b.Len() {
+			b.X[r*b.Stride] += 1.7e9
+		}
+	}
+	two := train.Options{Shards: 2}
+	for want, c := range map[string]struct {
+		rows *block.Data[float32]
+		opt  Options
+	}{
+		"shards need the solver sgd":         {d, Options{Options: two}},
+		"in equal shares: leave the mix out": {d, Options{Options: train.Options{Shards: 2, Mix: train.Mistakes}, Solver: SGD}},
+		"use 2 shards or fewer":              {d, Options{Options: train.Options{Shards: 3}, Solver: SGD}},
+		"standardize them, or use 1 shard":   {far, Options{Options: two, Solver: SGD, L2: 1}},
+	} {
+		if _, err := Train(t.Context(), c.rows, c.opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
