@@ -1,65 +1,106 @@
 package perceptron
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/cpu"
 
 	"halfspace/kernel"
 )
 
-// Where mistakes are rare, most rows are scored to find that they are right. Those scores need no order. So other
-// goroutines, the lookouts, score the next stretches ahead with the weights that there are. Rows before the first mistake of
-// a stretch stay right as long as no row before them changes the weights. The training goroutine then need not score them
-// again. From the first mistake on it visits the rows itself. So the path of the weights is the same to the last bit.
+// Where mistakes are rare, most rows are scored to find that they are right. Those scores need no order. So the training
+// goroutine and others, the lookouts, search for the next mistake together: each takes the next piece of the rows that
+// nobody has, and scores it with the weights that there are. When all pieces before a mistake are scored, the training
+// goroutine visits that row, and the next search begins after it. Rows before the mistake have not changed the weights, and
+// so need no visit. The path of the weights is the same to the last bit.
+//
+// A row that takes t seconds is scored in t/(n+1) with n lookouts. To take a piece of l rows costs a handshake h. An update,
+// every r rows in the mean, wastes some l rows of each core. The sum t/(n+1) + h/((n+1)l) + tl/r is least for
+// l = sqrt(hr/((n+1)t)).
 //
 // Lookouts don't pay where mistakes are frequent, where one core reads as fast as all, or where other programs keep the
 // cores busy. So spans of visits are timed, with lookouts and without them.
 
 const (
-	lookoutRate  = 0.4      // share of the last stretches with updates below which lookouts pay
+	handshake    = 2e-7     // seconds
+	leastGap     = 4e-6     // seconds from one update to the next, or more, for which lookouts may pay
+	longest      = 8e-6     // seconds of a piece, or less
+	leastPiece   = 16       // rows
+	fewest       = 4        // pieces of a course for each goroutine, or more
+	unknownCost  = 5e-9     // seconds of a visit before any were timed
+	lately       = 1 << 16  // visits, or twice as many, that the gap between updates is the mean of
+	inRing       = 64       // pieces from the first one that isn't scored to the last that is taken
 	lookoutBytes = 64 << 10 // most bytes of the weights that each lookout copies after an update
 	mostLookouts = 15
-	lookoutSpins = 1 << 15 // looks at a counter before a goroutine gives way: some 20 us
+	patience     = 1 << 14 // looks at a piece before the training goroutine goes on alone: some 10 us
+	idleAfter    = 1 << 15 // looks for a piece before a lookout gives its core away: some 20 us
 )
 
-// forced has lookouts score ahead all the time. Tests set it.
+// forced has lookouts search all the time. Tests set it.
 var forced bool
 
-// A lookouts is the goroutines that score ahead in a course: rows at positions from 0 on, in the order of the visits. Its
-// methods do nothing if it is nil.
+// A lookouts is the goroutines that search for mistakes in a course: rows at positions from 0 on, in the order of the
+// visits. Its methods do nothing if it is nil.
 type lookouts[T kernel.Float] struct {
 	each    []*lookout[T]
-	g       errgroup.Group // of the goroutines, which begin when there is something to score
+	own     *lookout[T]    // the training goroutine
+	g       errgroup.Group // of the others, which begin with the first search
 	began   bool
 	pays    trial
-	rate    float64                  // share of the last stretches that had updates
-	version int64                    // changes whenever the weights do
-	length  int                      // of the course
-	next    func(at int) *stretch[T] // the stretch from a position on
+	visits  float64 // lately
+	updates float64 // of these
+
+	length int                               // of the course
+	cut    func(at, rows int) (s stretch[T]) // some rows of the course or fewer, from a position on
+
+	on       bool                      // a search goes on
+	clean    int                       // position up to which rows are right
+	wrong    bool                      // and the row there is a mistake
+	count    uint64                    // searches so far
+	searches [2]search[T]              // the last ones: a lookout may still have a piece of the one before
+	now      atomic.Pointer[search[T]] // the last one
+	quit     atomic.Bool
 }
 
-// A lookout scores one stretch after another.
+// A search is what the goroutines share. All but the atomic numbers changes only while nobody has a piece.
+type search[T kernel.Float] struct {
+	w      []T
+	folded int // pieces before the first that isn't scored, or that isn't looked at
+
+	_     cpu.CacheLinePad // what changes with each search is on one line
+	taken atomic.Uint64    // number of the search, and in the lower bits how many pieces were taken
+	limit atomic.Int64     // number of the first piece that may not be taken yet
+	from  int              // position that it began at
+	to    int              // and where it ends
+	rows  int              // of a piece
+	cut   func(at, rows int) (s stretch[T])
+
+	_      cpu.CacheLinePad
+	scored [inRing]struct {
+		atomic.Int64 // 0, or 1 more than twice the rows that are right before the first mistake; 1 more if there is one
+		_            [56]byte
+	}
+}
+
+// A lookout scores one piece after another.
 type lookout[T kernel.Float] struct {
-	rule  rule[T]
-	w     []T
-	log   [1]uint32
-	asked atomic.Int64 // stretches to score so far
-	done  atomic.Int64 // of these, how many are scored
-	idle  atomic.Bool  // it waits for wake
-	wake  chan struct{}
-	quit  bool
-
-	s        *stretch[T] // to score
-	from, to int         // its positions in the course
-	clean    int         // rows at its beginning that are right
-	version  int64       // of the weights
-	copied   int64       // version that w is a copy of; -1 for none
-	open     bool        // the training goroutine hasn't made use of it
+	all    *lookouts[T]
+	rule   rule[T]
+	w      []T
+	copied uint64 // number of the search that w is a copy of the weights of; 0 for none
+	log    [1]uint32
+	idle   atomic.Bool // it waits for wake
+	wake   chan struct{}
 }
+
+const (
+	numbers = 24                 // bits after the number of a search
+	over    = 1 << (numbers - 1) // no more pieces may be taken
+)
 
 // newLookouts returns lookouts for a training. It returns nil if none would pay.
 func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
@@ -70,15 +111,20 @@ func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
 	if n < 1 || l.shards != nil || len(l.w)*int(unsafe.Sizeof(T(0))) > lookoutBytes {
 		return nil
 	}
-	x := &lookouts[T]{rate: 1}
-	for range min(n, mostLookouts) {
-		o := &lookout[T]{rule: l.rule, w: make([]T, len(l.w)), wake: make(chan struct{}, 1), copied: -1}
+	x := &lookouts[T]{}
+	for i := range x.searches {
+		x.searches[i].w = make([]T, len(l.w))
+	}
+	x.now.Store(&x.searches[0])
+	for range 1 + min(n, mostLookouts) {
+		o := &lookout[T]{all: x, rule: l.rule, w: make([]T, len(l.w)), wake: make(chan struct{}, 1)}
 		o.rule.steps = nil
 		if l.rule.scores != nil {
 			o.rule.scores, o.rule.rivals = make([]T, len(l.rule.scores)), make([]uint32, 1)
 		}
 		x.each = append(x.each, o)
 	}
+	x.own, x.each = x.each[0], x.each[1:]
 	return x
 }
 
@@ -88,18 +134,15 @@ func (x *lookouts[T]) stop() {
 		return
 	}
 	x.end()
-	for _, o := range x.each {
-		o.quit = true
-		o.ask()
-	}
+	x.quit.Store(true)
+	x.rouse()
 	_ = x.g.Wait() // no error
 }
 
-// begin begins a course of some length. next returns the stretch from a position on.
-func (x *lookouts[T]) begin(length int, next func(at int) *stretch[T]) {
+// begin begins a course of some length. cut returns a number of its rows or fewer, from a position on.
+func (x *lookouts[T]) begin(length int, cut func(at, rows int) stretch[T]) {
 	if x != nil {
-		x.length, x.next = length, next
-		x.version++
+		x.length, x.cut = length, cut
 	}
 }
 
@@ -108,79 +151,169 @@ func (x *lookouts[T]) end() {
 	if x == nil {
 		return
 	}
-	for _, o := range x.each {
-		for !o.finished() {
+	x.close()
+	for i := range x.searches {
+		for !x.searches[i].settled() {
 			runtime.Gosched()
 		}
-		o.open = false
 	}
 }
 
-// known returns how many of n rows from a position on are known to be right.
-func (x *lookouts[T]) known(at, n int) (rows int) {
-	if x == nil {
-		return 0
+// cost returns the seconds of a visit.
+func (x *lookouts[T]) cost() float64 {
+	if x.pays.cost[0] == 0 {
+		return unknownCost
 	}
-	for {
-		o := x.covers(at + rows)
-		if o == nil || !o.await() {
-			return rows
-		}
-		right := o.from + o.clean
-		if right >= at+n {
-			o.open = right > at+n
-			return n
-		}
-		o.open = false
-		rows = max(rows, right-at)
-		if right < o.to {
-			return rows
-		}
-	}
+	return x.pays.cost[0]
 }
 
-// covers returns the lookout whose stretch has a position, or nil.
-func (x *lookouts[T]) covers(at int) *lookout[T] {
-	for _, o := range x.each {
-		if o.open && o.version == x.version && o.from <= at && at < o.to {
-			return o
-		}
-	}
-	return nil
+// gap returns the visits from one update to the next in the mean.
+func (x *lookouts[T]) gap() float64 { return x.visits / (x.updates + 1) }
+
+// rare tells whether there are few enough updates for lookouts to pay.
+func (x *lookouts[T]) rare() bool { return x.gap()*x.cost() >= leastGap }
+
+// pay tells whether to search with lookouts.
+func (x *lookouts[T]) pay() bool { return x != nil && (forced || x.pays.with && x.rare()) }
+
+// piece returns the rows of a piece.
+func (x *lookouts[T]) piece() int {
+	all, cost := float64(len(x.each)+1), x.cost()
+	most := min(longest/cost, float64(x.length)/(fewest*all))
+	return max(leastPiece, x.length/(over/2), int(min(most, math.Sqrt(x.gap()*handshake/(all*cost)))))
 }
 
-// send has lookouts score the stretches from a position on with the weights w, if that pays.
-func (x *lookouts[T]) send(at int, w []T) {
-	if x == nil || !forced && (x.rate >= lookoutRate || !x.pays.with) {
-		return
+// visit visits rows as rule.visit does, but for those that are found to be right. The stretch begins at a position of the
+// course.
+func (x *lookouts[T]) visit(u *rule[T], w []T, log []uint32, s *stretch[T], at int) (visits, updates int) {
+	if x.on && x.clean >= at+s.len() {
+		return s.len(), 0
 	}
+	rivals := u.rivals
+	defer func() { u.rivals = rivals }()
+	for visits < s.len() && updates < len(log) {
+		right, wrong := x.find(at+visits, s.len()-visits, w)
+		if visits += right; visits == s.len() {
+			break
+		}
+		n := s.len() - visits // the lookouts are busy with an older search
+		if wrong {
+			n = 1
+		}
+		if rivals != nil {
+			u.rivals = rivals[updates:]
+		}
+		part := s.part(visits, visits+n, u.stride)
+		v, made := u.visit(w, log[updates:], &part)
+		for i := range log[updates : updates+made] {
+			log[updates+i] += uint32(visits)
+		}
+		visits, updates = visits+v, updates+made
+		x.close()
+	}
+	return visits, updates
+}
+
+// find returns how many of n rows from a position on are right, and whether the one after them is wrong. If it is not, and
+// there are fewer than n, the lookouts are late.
+func (x *lookouts[T]) find(at, n int, w []T) (right int, wrong bool) {
+	if !x.on && !x.open(at, w) {
+		return 0, false
+	}
+	for x.fold(); x.clean < at+n && !x.wrong; x.fold() {
+		if !x.own.take() && !x.now.Load().wait() {
+			x.close()
+			break
+		}
+	}
+	if right = x.clean - at; right >= n {
+		return n, false
+	}
+	return right, x.wrong
+}
+
+// open begins a search at a position, with the weights w. It returns false if a lookout still has a piece of the last but
+// one.
+func (x *lookouts[T]) open(at int, w []T) bool {
+	s := &x.searches[x.count%2]
+	if !s.settled() {
+		return false
+	}
+	x.count++
+	copy(s.w, w)
+	s.from, s.to, s.rows, s.cut, s.folded = at, x.length, x.piece(), x.cut, 0
+	s.limit.Store(int64(min(s.pieces(), inRing)))
+	s.taken.Store(x.count << numbers)
+	x.on, x.clean, x.wrong = true, at, false
+	x.now.Store(s)
+	x.rouse()
 	if !x.began {
 		x.began = true
 		for _, o := range x.each {
 			x.g.Go(o.run)
 		}
 	}
-	past := at
-	for _, o := range x.each {
-		if o.open = o.open && o.version == x.version && o.to > past; o.open {
-			at = max(at, o.to)
+	return true
+}
+
+// close ends a search: no more pieces are taken.
+func (x *lookouts[T]) close() {
+	if x != nil && x.on {
+		x.on = false
+		x.now.Load().close()
+	}
+}
+
+// fold goes over the pieces at the front that are scored, up to the first mistake.
+func (x *lookouts[T]) fold() {
+	s := x.now.Load()
+	for !x.wrong {
+		v := s.scored[s.folded%inRing].Swap(0)
+		if v == 0 {
+			break
+		}
+		s.folded++
+		x.clean += int(v-1) / 2
+		x.wrong = (v-1)%2 == 1
+	}
+	if limit := int64(min(s.pieces(), s.folded+inRing)); limit != s.limit.Load() {
+		s.limit.Store(limit)
+		x.rouse()
+	}
+}
+
+// wait waits some time for the piece at the front, and tells whether it is scored.
+func (s *search[T]) wait() bool {
+	front := &s.scored[s.folded%inRing]
+	for range patience {
+		if front.Load() != 0 {
+			return true
 		}
 	}
+	return false
+}
+
+func (s *search[T]) pieces() int { return (s.to - s.from + s.rows - 1) / s.rows }
+
+// close has no more pieces taken.
+func (s *search[T]) close() { s.taken.Or(over) }
+
+// settled tells whether all pieces of a closed search are scored.
+func (s *search[T]) settled() bool {
+	for last := int(s.taken.Load() & (over - 1)); s.folded < last; s.folded++ {
+		if s.scored[s.folded%inRing].Swap(0) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// rouse wakes the lookouts that sleep.
+func (x *lookouts[T]) rouse() {
 	for _, o := range x.each {
-		if at >= x.length {
-			return
+		if o.idle.Load() && o.idle.CompareAndSwap(true, false) {
+			o.wake <- struct{}{}
 		}
-		if o.open || !o.finished() {
-			continue
-		}
-		o.s = x.next(at)
-		o.from, o.to, o.version, o.open = at, at+o.s.len(), x.version, true
-		if o.copied != x.version {
-			copy(o.w, w)
-			o.copied = x.version
-		}
-		at = o.to
-		o.ask()
 	}
 }
 
@@ -189,120 +322,78 @@ func (x *lookouts[T]) saw(visits, updates int) {
 	if x == nil {
 		return
 	}
-	x.pays.visited(visits)
-	had := 0.0
-	if updates > 0 {
-		had = 1
-		x.version++
+	if x.pays.cost[0] == 0 || x.rare() {
+		x.pays.visited(visits)
+	} else {
+		x.pays.stop()
 	}
-	x.rate += float64((had - x.rate) / 16)
-}
-
-// A trial finds out whether visits take less time with lookouts.
-type trial struct {
-	with   bool       // lookouts are in use
-	cost   [2]float64 // seconds of a visit, without lookouts and with them
-	visits int        // of the span
-	start  time.Time  // of the span; zero: none has begun
-	wait   int        // spans until the slower way is tried again
-	spans  int        // how many that wait will be
-}
-
-const (
-	spanRows    = 1 << 15
-	leastSpan   = time.Millisecond // of which waking the lookouts takes little
-	mostWaiting = 256              // spans between two trials of the slower way
-)
-
-// visited counts visits. It ends a span after enough of them, and decides about the next one.
-func (t *trial) visited(n int) {
-	if t.visits += n; t.visits < spanRows && !t.start.IsZero() {
-		return
-	}
-	now := time.Now()
-	if took := now.Sub(t.start); !t.start.IsZero() {
-		if took < leastSpan {
-			return
-		}
-		t.ended(took.Seconds() / float64(t.visits))
-	}
-	t.start, t.visits = now, 0
-}
-
-// ended takes the cost of a visit in the last span.
-func (t *trial) ended(cost float64) {
-	way := 0
-	if t.with {
-		way = 1
-	}
-	t.cost[way] = cost
-	better := t.cost[1] < 0.95*t.cost[0]
-	switch {
-	case t.with == better && t.wait == 0: // it is time to try the other way
-		t.with = !t.with
-	case t.with == better:
-		t.wait--
-	default: // the way that was tried is slower, or the other one became so
-		t.with = better
-		t.spans = min(mostWaiting, 2*t.spans+1)
-		t.wait = t.spans
+	x.visits, x.updates = x.visits+float64(visits), x.updates+float64(updates)
+	if x.visits > 2*lately {
+		x.visits, x.updates = x.visits/2, x.updates/2
 	}
 }
 
-// finished tells whether the lookout has scored all that it was asked for.
-func (o *lookout[T]) finished() bool { return o.done.Load() == o.asked.Load() }
-
-// await waits some time until the lookout has finished, and tells whether it has.
-func (o *lookout[T]) await() bool {
-	for range lookoutSpins {
-		if o.finished() {
-			return true
-		}
-	}
-	return false
-}
-
-// ask tells the lookout that there is something to do.
-func (o *lookout[T]) ask() {
-	o.asked.Add(1)
-	if o.idle.CompareAndSwap(true, false) {
-		o.wake <- struct{}{}
-	}
-}
-
-// run scores what it is asked for, until it is told to quit.
+// run scores pieces until it is told to quit. It gives its core away if there is none for long.
 func (o *lookout[T]) run() error {
-	for n := int64(1); ; n++ {
-		o.listen(n)
-		if o.quit {
-			return nil
+	for spins := 0; !o.all.quit.Load(); spins++ {
+		if o.take() {
+			spins = 0
 		}
-		o.score()
-		o.done.Store(n)
-	}
-}
-
-// listen waits for request number n. It gives its core away if that takes long.
-func (o *lookout[T]) listen(n int64) {
-	for spins := 0; o.asked.Load() < n; spins++ {
-		if spins < lookoutSpins {
+		if spins < idleAfter {
 			continue
 		}
 		o.idle.Store(true)
-		if o.asked.Load() < n || !o.idle.CompareAndSwap(true, false) {
+		if _, _, is := o.all.now.Load().free(); !is && !o.all.quit.Load() || !o.idle.CompareAndSwap(true, false) {
 			<-o.wake
+		}
+		spins = 0
+	}
+	return nil
+}
+
+// free returns the number of the next piece of a search, and the value of taken that goes with it. It returns false if there
+// is none.
+func (s *search[T]) free() (piece int64, taken uint64, is bool) {
+	taken = s.taken.Load()
+	piece = int64(taken & (over - 1))
+	return piece, taken, taken&over == 0 && piece < s.limit.Load()
+}
+
+// take scores the next piece, if there is one.
+func (o *lookout[T]) take() bool {
+	s := o.all.now.Load()
+	for {
+		piece, taken, is := s.free()
+		if !is {
+			return false
+		}
+		if s.taken.CompareAndSwap(taken, taken+1) {
+			o.score(s, int(piece), taken>>numbers)
+			return true
 		}
 	}
 }
 
-// score counts the rows before the first one that updates the weights. A row with a sample weight of 0 counts as such.
-func (o *lookout[T]) score() {
+// score counts the rows of a piece before the first one that updates the weights. A row with a sample weight of 0 counts
+// as such.
+func (o *lookout[T]) score(s *search[T], piece int, number uint64) {
 	visit := o.rule.visit
 	if o.rule.scores == nil {
 		visit = o.rule.epoch
 	}
-	visits, updates := visit(o.w, o.log[:], o.s)
-	if o.clean = visits - updates; updates > 0 {
-		o.copied = -1
+	if o.copied != number {
+		copy(o.w, s.w)
+		o.copied = number
 	}
+	at := s.from + piece*s.rows
+	right, wrong := 0, 0
+	for to := min(s.to, at+s.rows); at < to && wrong == 0; {
+		rows, visits := s.cut(at, to-at), 0
+		visits, wrong = visit(o.w, o.log[:], &rows)
+		right, at = right+visits-wrong, at+visits
+	}
+	if wrong > 0 {
+		o.copied = 0
+	}
+	s.scored[piece%inRing].Store(int64(1 + 2*right + wrong))
 }

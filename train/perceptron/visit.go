@@ -28,16 +28,16 @@ func (s *stretch[T]) len() int {
 	return len(s.rows)
 }
 
-// after returns the stretch without its first n rows.
-func (s *stretch[T]) after(n int) *stretch[T] {
-	if n == 0 {
-		return s
+// part returns the rows from position lo to hi, whose features have a stride.
+func (s *stretch[T]) part(lo, hi, stride int) stretch[T] {
+	part := *s
+	if s.block != nil {
+		part.lo, part.hi = s.lo+lo, s.lo+hi
+		return part
 	}
-	rest := *s
-	if rest.lo += n; s.block == nil {
-		rest.rows = s.rows[n:]
-	}
-	return &rest
+	part.rows = s.rows[lo:hi]
+	part.ahead = s.ahead[min(lo*stride, len(s.ahead)):min(hi*stride, len(s.ahead))]
+	return part
 }
 
 // at returns the block that holds the row at position i, and the row's number there.

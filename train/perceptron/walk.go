@@ -87,9 +87,8 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 
 // inOrder visits the rows of a block that are still to be visited in the epoch.
 func (l *learner[T]) inOrder(ctx context.Context, b *block.Block[T]) error {
-	panel := panelOf[T](l.rule.stride, b.Sparse != nil)
-	l.look.begin(b.Len(), func(at int) *stretch[T] {
-		return &stretch[T]{block: b, lo: at, hi: min(b.Len(), at-at%panel+panel)}
+	l.look.begin(b.Len(), func(at, rows int) stretch[T] {
+		return stretch[T]{block: b, lo: at, hi: min(b.Len(), at+rows)}
 	})
 	defer l.look.end()
 	for r := int(min(max(0, l.at-b.First), int64(b.Len()))); r < b.Len(); {
@@ -169,18 +168,18 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T], at int) (visits i
 	return visits, l.count(ctx, visits, updates)
 }
 
-// learn visits the rows of a stretch, but for those that are known to be right.
+// learn visits the rows of a stretch, which begins at a position of the course.
 func (l *learner[T]) learn(s *stretch[T], at int) (visits, updates int) {
-	known := l.look.known(at, s.len())
-	if known < s.len() {
-		l.look.send(at+s.len(), l.w)
-		visits, updates = l.rule.visit(l.w, l.room(), s.after(known))
-		for i := range l.log[:updates] {
-			l.log[i] += uint32(known)
-		}
+	room := l.room()
+	weightless := l.rule.weighted && len(room) < len(l.log) // rows that update nothing may fill the log of a single visit
+	if l.look.pay() && !weightless {
+		visits, updates = l.look.visit(&l.rule, l.w, room, s, at)
+	} else {
+		l.look.close()
+		visits, updates = l.rule.visit(l.w, room, s)
 	}
-	l.look.saw(known+visits, updates)
-	return known + visits, updates
+	l.look.saw(visits, updates)
+	return visits, updates
 }
 
 // room returns the log for the next visit, cut to the updates that are still allowed.
@@ -264,28 +263,24 @@ func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func
 	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride)), win.Index.Sparse() != nil
 	first := x.within
 	x.within = 0
-	from := func(i, rows int) *stretch[T] {
+	from := func(i, rows int) stretch[T] {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+rows)
-		s := &stretch[T]{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
+		s := stretch[T]{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
 		if c < len(win.Ahead) {
 			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)
 		}
 		return s
 	}
-	x.look.begin(len(win.Rows), func(at int) *stretch[T] {
-		if sparse {
-			return from(at, sparseRows)
-		}
-		return from(at, panel)
-	})
+	x.look.begin(len(win.Rows), from)
 	defer x.look.end()
 	for i := first; i < len(win.Rows); {
 		rows := panel
 		if sparse {
 			rows = (x.least() + panel - 1) / panel * panel
 		}
-		visits, err := x.visit(ctx, from(i, rows), i)
+		s := from(i, rows)
+		visits, err := x.visit(ctx, &s, i)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,61 @@
+package perceptron
+
+import "time"
+
+// A trial finds out whether visits take less time with lookouts.
+type trial struct {
+	with   bool       // lookouts are in use
+	cost   [2]float64 // seconds of a visit, without lookouts and with them
+	visits int        // of the span
+	start  time.Time  // of the span; zero: none has begun
+	wait   int        // spans until the slower way is tried again
+	spans  int        // how many that wait will be
+}
+
+const (
+	spanRows    = 1 << 15
+	leastSpan   = time.Millisecond // of which waking the lookouts takes little
+	mostWaiting = 256              // spans between two trials of the slower way
+	mostSlower  = 1.25             // than the span before in the same way: other programs stop a core now and then
+)
+
+// visited counts visits. It ends a span after enough of them, and decides about the next one.
+func (t *trial) visited(n int) {
+	if t.visits += n; t.visits < spanRows && !t.start.IsZero() {
+		return
+	}
+	now := time.Now()
+	if took := now.Sub(t.start); !t.start.IsZero() {
+		if took < leastSpan {
+			return
+		}
+		t.ended(took.Seconds() / float64(t.visits))
+	}
+	t.start, t.visits = now, 0
+}
+
+// stop ends a span without a result.
+func (t *trial) stop() { t.visits, t.start = 0, time.Time{} }
+
+// ended takes the cost of a visit in the last span.
+func (t *trial) ended(cost float64) {
+	way := 0
+	if t.with {
+		way = 1
+	}
+	if before := t.cost[way]; before > 0 {
+		cost = min(cost, mostSlower*before)
+	}
+	t.cost[way] = cost
+	better := t.cost[1] < 0.95*t.cost[0]
+	switch {
+	case t.with == better && t.wait == 0: // it is time to try the other way
+		t.with = !t.with
+	case t.with == better:
+		t.wait--
+	default: // the way that was tried is slower, or the other one became so
+		t.with = better
+		t.spans = min(mostWaiting, 2*t.spans+1)
+		t.wait = t.spans
+	}
+}
