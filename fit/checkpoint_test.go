@@ -280,6 +280,45 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 	}
 }
 
+// slow is a file that takes longer to read from than checkpoints are apart.
+type slow struct{ block.Seekable[float32] }
+
+func (s slow) ReadRows(rows []uint32, to *block.Block[float32]) error {
+	time.Sleep(2 * time.Millisecond)
+	return s.Seekable.ReadRows(rows, to)
+}
+
+func (s slow) ReadChunk(c int, to *block.Block[float32]) error {
+	time.Sleep(time.Millisecond)
+	return s.Seekable.ReadChunk(c, to)
+}
+
+// TestPauses: shards make their epochs even where a checkpoint is due again before their passes have gone on.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	file, err := cache.Temporary(t.Context(), block.Source[float32](noise[float32](2*block.RunRows, 5, 2)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, name := range []string{"averaged", "passive-aggressive"} {
+		for _, order := range []string{"shuffle", "random"} {
+			run, err := checkpoint.Open(checkpoint.Options{Dir: t.TempDir(), Every: time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			learner, opt := fit.Describe(name), fit.Options{Checkpoint: run}
+			settings := learner.New()
+			settings.Shared().Workers = 2
+			set(t, learner, settings, &opt, []string{"shards=2", "epochs=1", "order=" + order})
+			if _, err := fit.Learn(newFuse(t.Context(), 1e5), block.Source[float32](slow{file}), fit.New(learner, settings), opt); err != nil {
+				t.Errorf("%s in order %s: %v", name, order, err)
+			}
+			run.Close()
+		}
+	}
+}
+
 // TestResumeDependent is TestResume of logistic regression without a penalty, with a column twice: its weights are found without one of
 // the two.
 func TestResumeDependent(t *testing.T) {

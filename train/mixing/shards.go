@@ -17,7 +17,8 @@ import (
 
 // A Member learns from the rows of one shard in one epoch.
 type Member[T kernel.Float] interface {
-	// Pass makes the rest of the epoch. It returns ErrPause between two visits once Shards.Due says that a checkpoint is due.
+	// Pass makes the rest of the epoch. It returns ErrPause between two visits once Shards.Due says that a checkpoint is due, but
+	// makes some visits before: to begin may take longer than the time between two checkpoints.
 	Pass(ctx context.Context, epoch int64) error
 
 	// Part returns what the shard has made of the epoch so far.

@@ -139,6 +139,7 @@ type learner[T kernel.Float] struct {
 	look   *lookouts[T]
 	shards *shards[T] // nil if there is one
 	member *shards[T] // whose rows these are; nil if they are all rows
+	since  int64      // visits of the member before its pass went on
 	stream int64      // the number of the shard as mixing.Stream has it
 
 	visits    int64

@@ -110,6 +110,7 @@ func (l *learner[T]) pass(ctx context.Context, epoch int64) error {
 	if err != nil {
 		return err
 	}
+	l.since = l.visits
 	if err = l.goOn(ctx); err == nil {
 		err = visit(ctx, epoch)
 	}

@@ -144,7 +144,7 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T], at int) (visits i
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
 	}
-	if l.member != nil && l.member.due() {
+	if l.member != nil && l.visits > l.since && l.member.due() {
 		return 0, errPause
 	}
 	if err := ctx.Err(); err != nil {

@@ -108,6 +108,7 @@ type learner[T kernel.Float] struct {
 	rows   *Rows[T]          // nil if there are shards
 	shards *mixing.Shards[T] // nil if there are none
 	member *member[T]        // nil unless it is one
+	since  int64             // visits of the member before its pass went on
 
 	start, reported time.Time
 }
@@ -207,7 +208,7 @@ func (l *learner[T]) epoch(ctx context.Context) error {
 
 func (l *learner[T]) visit(b *block.Block[T], r int) error {
 	if l.r.Visits%256 == 0 {
-		if l.member != nil && l.member.due() {
+		if l.member != nil && l.r.Visits > l.since && l.member.due() {
 			return mixing.ErrPause
 		}
 		if l.opt.Checkpoint.Due(l.done) {

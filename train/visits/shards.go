@@ -50,7 +50,7 @@ func (m *member[T]) Pass(ctx context.Context, epoch int64) error {
 	if err != nil {
 		return err
 	}
-	rows.Shard = m.shard
+	rows.Shard, m.since = m.shard, m.r.Visits
 	return rows.Epoch(ctx, epoch, m.r.Visits, m.visit)
 }
 
