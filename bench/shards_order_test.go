@@ -15,7 +15,7 @@ import (
 func writeShards(t *testing.T) {
 	before := load1()
 	parts := []any{kernel.Active()}
-	for _, measure := range []func(*testing.T) string{pathTables, orderTable, costTables, speedTable} {
+	for _, measure := range []func(*testing.T) string{pathTables, orderTable, costTables, speedTable, batchTable} {
 		part := measure(t)
 		t.Log(part)
 		parts = append(parts, part)
@@ -120,7 +120,7 @@ func spreadOf(x []float64) (s spread) {
 // shardsHead says how to read the tables.
 const shardsHead = `# Shards
 
-` + "`make bench-shards`" + ` writes these tables. Instruction set: %[1]s. The load of the machine was %[6]s before and %[7]s after (processes
+` + "`make bench-shards`" + ` writes these tables. Instruction set: %[1]s. The load of the machine was %[7]s before and %[8]s after (processes
 that run or wait, a mean over a minute).
 
 ## Ways to learn from shards
@@ -138,4 +138,7 @@ stay in the order of the file, another quarter of the rows is held out each time
 %[2]s
 ## Two cores beside one
 
-%[5]s`
+%[5]s
+## Batch work on two cores
+
+%[6]s`
