@@ -3,14 +3,12 @@ package dataset
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -35,6 +33,7 @@ type Input[T kernel.Float] struct {
 	pool   frame.Pool
 	mem    memory.Allocator
 	survey *survey // nil before the first
+	others *others // nil: this process reads all rows
 	loaded int64   // rows that Load read
 }
 
@@ -60,10 +59,11 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if text, ok := in.Input.(*textfile.CSV); ok && text.None {
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
-	if err := learn[T](ctx, in, &opt, p, mem); err != nil {
+	far := othersOf[T](in, paths, opt)
+	if err := learn[T](ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}
-	return &Input[T]{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem}, nil
+	return &Input[T]{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
 }
 
 // Rows returns the number of rows, or -1 if only reading tells. It counts rows that are dropped for missing values.
@@ -114,67 +114,6 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 		in.sel.Elements, in.loaded = block.Elements(data), data.Rows()
 	}
 	return data, nil
-}
-
-// errEnough ends a pass that has read what it is to read.
-var errEnough = errors.New("enough")
-
-// LoadRange reads kept rows first to last of files with so many kept rows. It returns them as runs: blocks of block.RunRows
-// rows, whose First is the number of their first row among all. first is a multiple of block.RunRows. Of Parquet files it
-// decodes the pages of these rows alone, unless rows are dropped; of other files it reads the rows before them too. Options.Spec
-// must be set.
-func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block[T], error) {
-	changed := fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.in.Name())
-	switch {
-	case in.opt.Spec == nil:
-		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
-	case first%block.RunRows != 0 || first < 0 || last > rows || first >= last:
-		return nil, fmt.Errorf("rows %d to %d of %d are no runs", first, last, rows)
-	}
-	batches, at, total := in.in.Batches, int64(0), rows
-	if files, ok := in.in.(*parquetfile.Input); ok && !in.sel.Drops() {
-		if files.Rows != rows {
-			return nil, changed
-		}
-		buffers := page.NewPool(in.mem)
-		defer buffers.Close()
-		files.Bound(buffers, cap(in.pool))
-		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
-	}
-	var runs []*block.Block[T]
-	signs := encode.Signs(in.opt.Spec)
-	all := encode.NewBuilder[T](in.sel, encode.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
-	b := all.Part(encode.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block[T], _ []arrow.Array) error {
-		end := full.First + int64(full.Len())
-		if end <= first {
-			return nil
-		}
-		encode.Sign(full.Y, signs)
-		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.RunRows {
-			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.RunRows)))
-		}
-		if end >= last {
-			return errEnough
-		}
-		return nil
-	})
-	if err := b.Run(ctx, batches(ctx, in.pool, in.mem), nil); err != errEnough {
-		if err == nil {
-			err = changed
-		}
-		return nil, err
-	}
-	return slices.Clip(runs), nil
-}
-
-// Spread returns the options with which another process reads the same blocks as in, whose features and classes are those of
-// spec.
-func (in *Input[T]) Spread(spec *schema.Spec) Options {
-	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense}
-	if in.sel.Sparse {
-		opt.Storage = Sparse
-	}
-	return opt
 }
 
 // toLoad returns the number of rows to load, or -1 if only reading tells. It counts rows so wide that room for more of them than
@@ -262,7 +201,7 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 	s := survey{rows: in.Rows(), labels: encode.NewLabels(in.opt.Spec)}
 	var err error
 	if s.rows < 0 || in.sel.Nulls == schema.NullsDrop || in.opt.Spec == nil && in.sel.Label >= 0 {
-		s.rows, err = in.readLabels(ctx, s.labels, func() bool { return false })
+		s.rows, err = in.allLabels(ctx, s.labels)
 	}
 	if err != nil {
 		return s, err

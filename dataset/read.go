@@ -116,6 +116,10 @@ type Options struct {
 	// columns that are only kept are then text, as written. It needs a Spec.
 	Live bool `json:"-"`
 
+	// Cluster, unless nil, is processes that see the same files. They learn what features depend on, and find the classes, if the files are
+	// Parquet and no row is dropped.
+	Cluster block.Cluster `json:"-"`
+
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows of a pass over the files. It gets
 	// the number of rows so far and of all rows, or -1 if that isn't known. In a pass of a Stream it is called from the goroutine
 	// that takes the blocks, after each.
@@ -211,7 +215,7 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return err
 	}
 	sel, spec, signs := in.selection(), opt.Spec, encode.Signs(opt.Spec)
-	if err := learn[T](ctx, in, &opt, p, mem); err != nil {
+	if err := learn[T](ctx, in, &opt, p, mem, nil); err != nil {
 		return err
 	}
 	if spec == nil {

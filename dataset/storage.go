@@ -30,7 +30,7 @@ const mostStandardized = encode.MostStandardized
 
 // learn learns what features depend on, and sets how the blocks of an input hold rows. The width of svmlight rows is known
 // before, and tells whether they can be standardized.
-func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem memory.Allocator) error {
+func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem memory.Allocator, far *others) error {
 	sel := in.selection()
 	_, svmlight := in.Input.(*textfile.Svmlight)
 	if svmlight {
@@ -46,6 +46,9 @@ func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p
 		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
 			return err
 		}
+	}
+	if done, err := far.learn(ctx, sel, in.Total(), p, opt.told(PassColumns)); done || err != nil {
+		return cmp.Or(err, chooseStorage[T](in.Input, sel, opt))
 	}
 	if sel.Unlearned() {
 		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {

@@ -107,6 +107,11 @@ func TestRemote(t *testing.T) {
 		same(t, two, fit.Logistic(logistic.Options{Options: shared, Solver: logistic.SGD, L2: 1}), fit.Options{}, "logistic.sgd")
 		same(t, three, fit.Logistic(logistic.Options{Options: train.Options{Shards: 2}, Solver: logistic.SGD, L2: 1}), fit.Options{}, "logistic.sgd")
 	})
+	t.Run("versus", func(t *testing.T) {
+		same(t, three, fit.SVM(svm.Options{}), fit.Options{}, "svm.hessian")
+		o := perceptron.Options{Options: train.Options{Shards: 2, Epochs: 3}, Pocket: pocket.Exact}
+		same(t, three, fit.Perceptron(o), fit.Options{}, "perceptron.pass pocket.errors")
+	})
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
 		same(t, three, fit.Logistic(logistic.Options{}), fit.Options{Balanced: true}, "logistic.joint train.classes")

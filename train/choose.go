@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 )
 
@@ -57,21 +58,39 @@ func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers in
 // exchanged returns sums of sample weights of wrong rows. The first is of the chosen vectors, and the last of all other
 // vectors. Those between are of the chosen ones with one class's vector exchanged.
 func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers int, chosen, other []T) ([]float64, error) {
-	cols := src.Spec().Cols()
-	pad := func(w []T) (vectors [][]T) {
-		for v := range slices.Chunk(w, cols) {
-			vectors = append(vectors, append(block.Alloc[T](kernel.Stride[T](cols))[:0], v...)[:kernel.Stride[T](cols)])
+	var args [2][]float64
+	for i, w := range [][]T{chosen, other} {
+		for _, v := range w {
+			args[i] = append(args[i], float64(v))
 		}
-		return vectors
 	}
-	a, b := pad(chosen), pad(other)
-	sums := make([]float64, len(a)+2)
-	err := block.ReduceRuns(ctx, src, workers, func(run block.Run[T]) []float64 { return exchangedRun(run, a, b) }, func(s []float64) {
+	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
+	err := passes.Reduce(ctx, src, workers, exchangePass, args, exchangeRun(src, args), func(s []float64) {
 		for i, v := range s {
 			sums[i] += v
 		}
 	})
 	return sums, err
+}
+
+// exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other ones.
+var exchangePass = passes.NewPerRun("train.exchange", exchangeRun[float32], exchangeRun[float64])
+
+func exchangeRun[T kernel.Float](src block.Source[T], args [2][]float64) func(block.Run[T]) []float64 {
+	a, b := padded[T](args[0], src.Spec().Cols()), padded[T](args[1], src.Spec().Cols())
+	return func(run block.Run[T]) []float64 { return exchangedRun(run, a, b) }
+}
+
+// padded returns vectors of so many weights with the stride of a block each.
+func padded[T kernel.Float](weights []float64, cols int) (w [][]T) {
+	for v := range slices.Chunk(weights, cols) {
+		one := block.Alloc[T](kernel.Stride[T](cols))
+		for i, x := range v {
+			one[i] = T(x)
+		}
+		w = append(w, one)
+	}
+	return w
 }
 
 func exchangedRun[T kernel.Float](run block.Run[T], a, b [][]T) []float64 {

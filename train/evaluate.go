@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/passes"
@@ -65,15 +64,7 @@ func judgeRun[T kernel.Float](src block.Source[T], weights []float64) func(block
 }
 
 func judgeBy[T kernel.Float](src block.Source[T], weights []float64, of func(m float64) float64) func(block.Run[T]) judgement {
-	cols := src.Spec().Cols()
-	var w [][]T
-	for v := range slices.Chunk(weights, cols) {
-		padded := block.Alloc[T](kernel.Stride[T](cols))
-		for i, x := range v {
-			padded[i] = T(x)
-		}
-		w = append(w, padded)
-	}
+	w := padded[T](weights, src.Spec().Cols())
 	return func(run block.Run[T]) judgement {
 		if err := run.CheckLabels(len(w)); err != nil {
 			return judgement{err: err}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -66,6 +67,22 @@ type one[T kernel.Float] struct {
 }
 
 func (s one[T]) Spec() *schema.Spec { return s.spec }
+
+const versusView = "train.versus"
+
+func init() {
+	passes.NewView(versusView, versusOf[float32])
+	passes.NewView(versusView, versusOf[float64])
+}
+
+func versusOf[T kernel.Float](src block.Source[T], class, _ int) block.Source[T] {
+	return Versus(src, class)
+}
+
+// Remote returns the cluster of the rows; see block.Remote.
+func (s one[T]) Remote() (block.Cluster, []block.View) {
+	return passes.Changed(s.Source, versusView, s.class)
+}
 
 func (s one[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return block.EachLoan(s.Lend(ctx))

@@ -9,10 +9,10 @@ const Quantile975 = 1.959963984540054
 
 // Moments are the mean and the variance of a feature. Those of a run come by Welford's method (Technometrics 4(3), 1962);
 // runs are combined in row order (Chan, Golub, LeVeque 1979).
-type Moments struct{ run, all tally }
+type Moments struct{ run, all Run }
 
-// A tally is n numbers, their mean, and the sum of their squared distances to it.
-type tally struct{ n, mean, squares float64 }
+// A Run is n numbers, their mean, and the sum of their squared distances to it.
+type Run struct{ n, mean, squares float64 }
 
 // Add adds a number to the run. Conversions keep products from being fused with sums.
 func (m *Moments) Add(x float64) {
@@ -28,17 +28,28 @@ func EndRuns(all []Moments) {
 	for i := range all {
 		m := &all[i]
 		m.all = m.all.merge(m.run)
-		m.run = tally{}
+		m.run = Run{}
 	}
 }
 
-func (t tally) merge(u tally) tally {
+func (t Run) merge(u Run) Run {
 	if t.n == 0 || u.n == 0 {
-		return tally{t.n + u.n, t.mean + u.mean, t.squares + u.squares}
+		return Run{t.n + u.n, t.mean + u.mean, t.squares + u.squares}
 	}
 	n, d := t.n+u.n, u.mean-t.mean
-	return tally{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
+	return Run{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
 }
+
+// TakeRuns ends the run of every feature and appends it to runs. It isn't one of those that ended here: AddRun adds it elsewhere.
+func TakeRuns(runs []Run, all []Moments) []Run {
+	for i := range all {
+		runs, all[i].run = append(runs, all[i].run), Run{}
+	}
+	return runs
+}
+
+// AddRun adds a run that ended.
+func (m *Moments) AddRun(r Run) { m.all = m.all.merge(r) }
 
 // Empty tells whether the runs that ended have no number.
 func (m *Moments) Empty() bool { return m.all.n == 0 }

@@ -4,8 +4,8 @@
 // piece and of its arguments. So a piece may be computed anywhere, and more than once, and its result is the same. Results are
 // merged in the order of the pieces, as the sums of a single process are.
 //
-// Reduce and Each make a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Run is what a
-// process of a cluster calls. Encode and Decode turn arguments and results into bytes.
+// Reduce and Each make a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Rowless is for tasks
+// that open files themselves. Run is what a process of a cluster calls. Encode and Decode turn arguments and results into bytes.
 package passes
 
 import (
@@ -70,7 +70,18 @@ func Each[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], t 
 	if cluster == nil {
 		return fmt.Errorf("no cluster has these rows")
 	}
-	return cluster.Pass(ctx, block.Pass{Task: t.name, Args: args, Views: views, Pieces: pieces}, func(r any) error {
+	return t.pass(ctx, cluster, block.Pass{Args: args, Views: views, Pieces: pieces}, merge)
+}
+
+// Rowless computes a task for so many pieces that have no rows of their own. It passes the results to merge in the order of the
+// pieces.
+func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[float32, A, R], args A, pieces int, merge func(R) error) error {
+	return t.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, merge)
+}
+
+func (t *Task[T, A, R]) pass(ctx context.Context, cluster block.Cluster, p block.Pass, merge func(R) error) error {
+	p.Task = t.name
+	return cluster.Pass(ctx, p, func(r any) error {
 		if r, ok := r.(R); ok {
 			return merge(r)
 		}

@@ -86,6 +86,30 @@ func data(t *testing.T) string {
 	return dir
 }
 
+// mixed makes files of three classes with missing numbers and a column of text.
+func mixed(t *testing.T) string {
+	dir, to := t.TempDir(), t.TempDir()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range 2 {
+		text := "x,y,color,label\n"
+		for range 7000 + i {
+			x, y, color := rng.NormFloat64()+5, rng.NormFloat64(), rng.IntN(4)
+			label := []string{"low", "middle", "high"}[max(0, min(2, int(x-4+y+float64(color)/4)))]
+			number := fmt.Sprint(y)
+			if rng.IntN(9) == 0 {
+				number = ""
+			}
+			text += fmt.Sprintf("%v,%s,color %d,%s\n", x, number, color, label)
+		}
+		from := filepath.Join(dir, fmt.Sprint(i, ".csv"))
+		if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		here(t, "convert", from, "--out", filepath.Join(to, fmt.Sprint(i, ".parquet")))
+	}
+	return to
+}
+
 // trainings are options of train. Their passes are those of every learner that a cluster makes passes for.
 var trainings = []string{
 	"--algo lda --standardize",
@@ -95,25 +119,35 @@ var trainings = []string{
 	"--algo pocket --shards 2 --epochs 3 --mix mistakes",
 }
 
+// mixedTrainings are those of the files of mixed.
+var mixedTrainings = []string{
+	"--algo logistic --nulls mean --standardize --categorical onehot",
+	"--algo averaged --shards 2 --epochs 3 --nulls zero --standardize --categorical hash:20",
+}
+
 // TestSame: a training on Beam writes the model file of a single process, byte for byte: on Prism in the same process, and on
 // Prism in another one with 1, 2 and 4 workers.
 func TestSame(t *testing.T) {
-	dir := data(t)
 	var pools []string
 	endpoint, _ := started(t, "prism")
 	for range 4 {
 		address, _ := started(t, "worker")
 		pools = append(pools, address)
 	}
-	for i, options := range trainings {
+	ways := map[string][]string{"embedded": {"--runner=prism"}}
+	for _, workers := range []int{1, 2, 4} {
+		ways[fmt.Sprint(workers, " workers")] = []string{"--endpoint", endpoint, "--pools", strings.Join(pools[:workers], ",")}
+	}
+	trained(t, data(t), trainings, ways)
+	trained(t, mixed(t), mixedTrainings, ways)
+}
+
+// trained compares the models of trainings, each made in every way.
+func trained(t *testing.T, dir string, trainings []string, ways map[string][]string) {
+	for _, options := range trainings {
 		args := append([]string{"train", dir, "--label", "label", "--json"}, strings.Fields(options)...)
 		want := filepath.Join(t.TempDir(), "want.json")
 		here(t, append(args, "--out", want)...)
-		ways := map[string][]string{"embedded": {"--runner=prism"}, "one worker": {"--endpoint", endpoint, "--pools", pools[0]}}
-		if i >= 2 {
-			ways["two workers"] = []string{"--endpoint", endpoint, "--pools", strings.Join(pools[:2], ",")}
-			ways["four workers"] = []string{"--endpoint", endpoint, "--pools", strings.Join(pools, ",")}
-		}
 		for name, way := range ways {
 			got := filepath.Join(t.TempDir(), "got.json")
 			out, err := command(append(append(args, "--out", got, "--staging", t.TempDir()), way...)...).CombinedOutput()

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/beam/cluster"
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/cli"
 	"halfspace/internal/cli/console"
@@ -49,8 +48,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := cluster.New(ctx, options(), cluster.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
-		pass := block.Pass{Task: "beam.predict/float32", Args: *a, Pieces: make([][]int64, len(a.files))}
-		err = c.Pass(ctx, pass, func(said any) error {
+		err = passes.Rowless(ctx, c, predictTask, *a, len(a.files), func(said string) error {
 			fmt.Fprint(stderr, said)
 			return nil
 		})

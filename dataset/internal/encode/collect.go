@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/moments"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -180,4 +181,101 @@ func SetStorage[T kernel.Float](s *Selection, storage Storage, elements, rows in
 		return fmt.Errorf("%d features, and a dense row has at most %d: use --storage sparse", width, schema.MaxFeatures)
 	}
 	return nil
+}
+
+// Learned is what features depend on of consecutive rows, the first of which begins a run.
+type Learned struct {
+	rows    int64
+	runs    [][]moments.Run // of each column's features, one run after the other
+	texts   [][]string      // categories of each column
+	buckets [][]int
+}
+
+// Parted tells whether parts of the rows tell what features depend on: no row is dropped, all lengths of lists are known, and no
+// texts of hashed columns are kept.
+func (s *Selection) Parted() bool {
+	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
+}
+
+// LearnPart reads the batches of some rows, the first of which begins a run, for Merge.
+func (s *Selection) LearnPart(ctx context.Context, p frame.Pool, batches iter.Seq2[*frame.Batch, error]) (*Learned, error) {
+	st := NewStatistics(s, p)
+	st.part = &Learned{runs: make([][]moments.Run, len(s.Inputs))}
+	for bt, err := range batches {
+		if err != nil {
+			return nil, err
+		}
+		err := frame.Recovered(func() error { return st.Add(ctx, bt) })
+		bt.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	st.part.rows = st.rows
+	for k := range s.Inputs {
+		if st.rows%block.RunRows > 0 {
+			st.endRun(k)
+		}
+		texts, buckets := st.texts[k].sorted()
+		st.part.texts, st.part.buckets = append(st.part.texts, texts), append(st.part.buckets, buckets)
+	}
+	return st.part, nil
+}
+
+// endRun ends a run of a column.
+func (st *Statistics) endRun(k int) {
+	if st.part == nil {
+		moments.EndRuns(st.moments[k])
+		return
+	}
+	st.part.runs[k] = moments.TakeRuns(st.part.runs[k], st.moments[k])
+}
+
+// Merge adds the next rows. It tells whether the categories so far are not too many or too long.
+func (st *Statistics) Merge(l *Learned) bool {
+	for k, runs := range l.runs {
+		c, texts := &st.sel.Inputs[k], &st.texts[k]
+		if width := c.Width(); len(runs) > 0 && len(st.moments[k]) == 0 {
+			st.moments[k] = make([]moments.Moments, width)
+		}
+		for i, r := range runs {
+			st.moments[k][i%len(st.moments[k])].AddRun(r)
+		}
+		for _, text := range l.texts[k] {
+			if !texts.texts[text] {
+				texts.texts[text] = true
+				texts.bytes += int64(len(text))
+			}
+		}
+		for _, b := range l.buckets[k] {
+			texts.mark(b)
+		}
+		if len(texts.texts) > texts.most {
+			return false
+		}
+	}
+	st.rows += l.rows
+	st.Input += l.rows
+	return st.checkTexts("") == nil
+}
+
+// Remember reads all batches of a source that can be read only once. It returns them, and a sequence that yields them any
+// number of times.
+func Remember(batches iter.Seq2[*frame.Batch, error]) (all []*frame.Batch, again iter.Seq2[*frame.Batch, error]) {
+	for bt, err := range batches {
+		if err != nil {
+			return all, func(yield func(*frame.Batch, error) bool) { yield(nil, err) }
+		}
+		all = append(all, bt)
+	}
+	return all, func(yield func(*frame.Batch, error) bool) {
+		for _, bt := range all {
+			for _, a := range bt.Columns {
+				a.Retain()
+			}
+			if !yield(bt, nil) {
+				return
+			}
+		}
+	}
 }

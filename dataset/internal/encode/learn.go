@@ -76,6 +76,7 @@ type Statistics struct {
 	rows    int64               // of them that are kept
 	moments [][]moments.Moments // of each column's features, of numbers
 	texts   []collector         // of each column
+	part    *Learned            // what the statistics are for; nil: for Finish
 }
 
 // NewStatistics returns the statistics of no rows yet. Finish writes what it learned to s.
@@ -195,7 +196,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 				st.countLists(k, r, lo, lo+n, scratch)
 			}
 			if lo, row = lo+n, row+int64(n); row%block.RunRows == 0 {
-				moments.EndRuns(st.moments[k])
+				st.endRun(k)
 			}
 		}
 	}
@@ -368,25 +369,4 @@ func (s *Selection) measureLists(bt *frame.Batch, kept Cut) error {
 		}
 	}
 	return nil
-}
-
-// Remember reads all batches of a source that can be read only once. It returns them, and a sequence that yields them any
-// number of times.
-func Remember(batches iter.Seq2[*frame.Batch, error]) (all []*frame.Batch, again iter.Seq2[*frame.Batch, error]) {
-	for bt, err := range batches {
-		if err != nil {
-			return all, func(yield func(*frame.Batch, error) bool) { yield(nil, err) }
-		}
-		all = append(all, bt)
-	}
-	return all, func(yield func(*frame.Batch, error) bool) {
-		for _, bt := range all {
-			for _, a := range bt.Columns {
-				a.Retain()
-			}
-			if !yield(bt, nil) {
-				return
-			}
-		}
-	}
 }

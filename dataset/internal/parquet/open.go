@@ -259,11 +259,11 @@ func (in *Input) Stored() (bytes int64) {
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() frame.Input {
 	label := in.Sel.Label
-	only := &Input{Rows: in.Rows, Memory: in.Memory, Sel: &frame.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
+	only := &Input{Rows: in.Rows, Memory: in.Memory, buffers: in.buffers, Sel: &frame.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
 		for _, group := range f.Groups {
-			g.Groups = append(g.Groups, rowGroup{number: group.number, all: group.all, rows: group.rows,
+			g.Groups = append(g.Groups, rowGroup{number: group.number, all: group.all, skip: group.skip, rows: group.rows,
 				Chunks: group.Chunks[label : label+1]})
 		}
 		only.Files = append(only.Files, g)

@@ -116,12 +116,12 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 		}
 		return r, err
 	}
+	if a.Cluster != nil {
+		return openRemote[T](ctx, a, o, paths, opt)
+	}
 	in, err := openInput[T](ctx, o, paths, opt)
 	if err != nil {
 		return nil, err
-	}
-	if a.Cluster != nil {
-		return Distribute(ctx, a, paths, in)
 	}
 	again := func() (*dataset.Input[T], error) {
 		said = true
@@ -156,6 +156,18 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	return &Rows[T]{f, in.Density(), f.Close, again}, nil
 }
 
+// openRemote opens the rows for a cluster, which also learns what the features depend on.
+func openRemote[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options) (_ *Rows[T], err error) {
+	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
+		return nil, err
+	}
+	in, err := openInput[T](ctx, o, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	return Distribute(ctx, a, paths, in)
+}
+
 // distributed is rows that a cluster reads too.
 type distributed[T kernel.Float] struct {
 	*dataset.Stream[T]
@@ -172,7 +184,7 @@ func Distribute[T kernel.Float](ctx context.Context, a *console.App, paths []str
 		return nil, err
 	}
 	_, double := any(T(0)).(float64)
-	cluster, err := a.Cluster(console.Files{Paths: paths, Options: in.Spread(stream.Spec()), Rows: stream.Rows(), Double: double})
+	cluster, err := a.Cluster(console.Files{Paths: dataset.Absolute(paths), Options: in.Spread(stream.Spec()), Rows: stream.Rows(), Double: double})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,260 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// errEnough ends a pass that has read what it is to read.
+var errEnough = errors.New("enough")
+
+// LoadRange reads kept rows first to last of files with so many kept rows. It returns them as runs: blocks of block.RunRows
+// rows, whose First is the number of their first row among all. first is a multiple of block.RunRows. Of Parquet files it
+// decodes the pages of these rows alone, unless rows are dropped; of other files it reads the rows before them too. Options.Spec
+// must be set.
+func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block[T], error) {
+	changed := fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.in.Name())
+	switch {
+	case in.opt.Spec == nil:
+		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
+	case first%block.RunRows != 0 || first < 0 || last > rows || first >= last:
+		return nil, fmt.Errorf("rows %d to %d of %d are no runs", first, last, rows)
+	}
+	batches, at, total := in.in.Batches, int64(0), rows
+	if files, ok := in.in.(*parquetfile.Input); ok && !in.sel.Drops() {
+		if files.Rows != rows {
+			return nil, changed
+		}
+		buffers := page.NewPool(in.mem)
+		defer buffers.Close()
+		files.Bound(buffers, cap(in.pool))
+		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
+	}
+	var runs []*block.Block[T]
+	signs := encode.Signs(in.opt.Spec)
+	all := encode.NewBuilder[T](in.sel, encode.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
+	b := all.Part(encode.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block[T], _ []arrow.Array) error {
+		end := full.First + int64(full.Len())
+		if end <= first {
+			return nil
+		}
+		encode.Sign(full.Y, signs)
+		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.RunRows {
+			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.RunRows)))
+		}
+		if end >= last {
+			return errEnough
+		}
+		return nil
+	})
+	if err := b.Run(ctx, batches(ctx, in.pool, in.mem), nil); err != errEnough {
+		if err == nil {
+			err = changed
+		}
+		return nil, err
+	}
+	return slices.Clip(runs), nil
+}
+
+// Spread returns the options with which another process reads the same blocks as in, whose features and classes are those of
+// spec.
+func (in *Input[T]) Spread(spec *schema.Spec) Options {
+	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense}
+	if in.sel.Sparse {
+		opt.Storage = Sparse
+	}
+	return opt
+}
+
+// Absolute returns paths that mean the same files in another process of this computer, whatever its folder.
+func Absolute(paths []string) (all []string) {
+	for _, p := range paths {
+		if abs, err := filepath.Abs(p); err == nil && p != "-" {
+			p = abs
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// others are the processes of Options.Cluster, and what they are told of the files. Each of their tasks is for a range of the rows.
+type others struct {
+	cluster block.Cluster
+	files   sharedFiles
+}
+
+// sharedFiles are files that each process opens.
+type sharedFiles struct {
+	paths  []string
+	opt    Options
+	double bool // blocks are float64
+	ranges []parquetfile.RowRange
+}
+
+// rangeRuns is the least number of runs in a range: a page often holds the rows of several. Tests take less.
+var rangeRuns int64 = 32
+
+// mostRanges are so many that the last one to come is a small share.
+const mostRanges = 256
+
+// othersOf returns the other processes, or nil if this one reads the files.
+func othersOf[T kernel.Float](in *openedInput, paths []string, opt Options) *others {
+	files, is := in.Input.(*parquetfile.Input)
+	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
+		return nil
+	}
+	_, double := any(T(0)).(float64)
+	o := &others{opt.Cluster, sharedFiles{paths: Absolute(paths), opt: opt, double: double}}
+	each := max(rangeRuns, files.Rows/block.RunRows/mostRanges+1) * block.RunRows
+	for first := int64(0); first < files.Rows; first += each {
+		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
+	}
+	return o
+}
+
+// learn has the other processes learn what the features of sel depend on, from so many rows. done is false if this process has to
+// read the rows: because it has no others, or to find the error that they have found.
+func (o *others) learn(ctx context.Context, sel *encode.Selection, rows int64, p frame.Pool, progress func(rows, total int64)) (done bool, err error) {
+	if o == nil || !sel.Unlearned() {
+		return false, nil
+	}
+	learned := *sel
+	learned.Inputs = slices.Clone(sel.Inputs)
+	st, done := encode.NewStatistics(&learned, p), true
+	err = passes.Rowless(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *encode.Learned) error {
+		if done = done && part != nil && st.Merge(part); done && progress != nil {
+			progress(st.Input, rows)
+		}
+		return nil
+	})
+	if !done || err != nil || st.Finish("") != nil {
+		return false, err
+	}
+	*sel = learned
+	return true, nil
+}
+
+// allLabels numbers the classes of all kept rows and returns the number of these rows.
+func (in *Input[T]) allLabels(ctx context.Context, l *encode.Labels) (rows int64, err error) {
+	done := in.others != nil && in.sel.Label >= 0
+	if done {
+		ranges := in.others.files.ranges
+		err = passes.Rowless(ctx, in.others.cluster, labelsTask, in.others.files, len(ranges), func(part []schema.Class) error {
+			_, what := l.Add(&encode.Labels{Classes: part})
+			rows, ranges = ranges[0].Last, ranges[1:]
+			if done = done && part != nil && what == ""; done && in.opt.Progress != nil {
+				in.opt.Progress(PassLabels, rows, in.Rows())
+			}
+			return nil
+		})
+	}
+	if !done && err == nil {
+		*l = *encode.NewLabels(in.opt.Spec)
+		rows, err = in.readLabels(ctx, l, func() bool { return false })
+	}
+	return rows, err
+}
+
+// learnTask learns what features depend on. labelsTask finds the classes, in the order in which they appear. Their results are nil
+// if there is an error: the process that asks reads the files then, and tells of the first.
+var (
+	learnTask = passes.New("dataset.learn", func(ctx context.Context, piece passes.Piece[float32], f sharedFiles) (learned *encode.Learned, err error) {
+		return learned, f.read(ctx, piece, func(in *Input[float32]) (err error) {
+			learned, err = in.sel.LearnPart(ctx, in.pool, in.in.Batches(ctx, in.pool, in.mem))
+			return err
+		})
+	})
+	labelsTask = passes.New("dataset.labels", func(ctx context.Context, piece passes.Piece[float32], f sharedFiles) (classes []schema.Class, err error) {
+		return classes, f.read(ctx, piece, func(in *Input[float32]) error {
+			l := encode.NewLabels(nil)
+			_, err := in.readLabels(ctx, l, func() bool { return false })
+			if err == nil {
+				classes = l.Classes
+			}
+			return err
+		})
+	})
+)
+
+// read calls do with the range of a piece. Its error is ctx's.
+func (f *sharedFiles) read(ctx context.Context, piece passes.Piece[float32], do func(*Input[float32]) error) error {
+	if piece.Number >= len(f.ranges) {
+		return errors.New("there is no such range of the rows: the programs of the cluster differ")
+	}
+	p, err := frame.PoolOf(piece.Workers)
+	if err != nil {
+		return err
+	}
+	in, err := shared.open(ctx, f, p)
+	if err != nil {
+		return ctx.Err()
+	}
+	buffers := page.NewPool(memory.DefaultAllocator)
+	defer buffers.Close()
+	files, sel := in.Input.(*parquetfile.Input), *in.sel
+	files.Bound(buffers, cap(p))
+	sel.Inputs = slices.Clone(sel.Inputs)
+	if do(&Input[float32]{in: files.Only(f.ranges[piece.Number], buffers), sel: &sel, pool: p, mem: memory.DefaultAllocator}) != nil {
+		shared.forget()
+	}
+	return ctx.Err()
+}
+
+// shared keeps the files of the last task open.
+var shared lastFiles
+
+type lastFiles struct {
+	mu  sync.Mutex
+	key string
+	in  *openedInput
+}
+
+func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p frame.Pool) (*openedInput, error) {
+	key, err := passes.Encode(*f)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.in != nil && l.key == string(key) {
+		return l.in, nil
+	}
+	opt := f.opt
+	if opt.float = frame.FloatType[float32](); f.double {
+		opt.float = frame.FloatType[float64]()
+	}
+	in, err := openInput(ctx, f.paths, opt, p)
+	if err != nil {
+		return nil, err
+	}
+	files, is := in.Input.(*parquetfile.Input)
+	if last := f.ranges[len(f.ranges)-1].Last; !is || files.Rows != last {
+		return nil, fmt.Errorf("%s: the files have %d rows here, and %d elsewhere", in.Name(), in.Total(), last)
+	}
+	frame.Within(in.Input, opt.Memory, 0)
+	l.key, l.in = string(key), in
+	return in, nil
+}
+
+// forget has the next task open its files again.
+func (l *lastFiles) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.in = nil
+}
