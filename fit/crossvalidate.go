@@ -277,7 +277,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 			if side > 1 { // several at a time: one line tells how many are done
 				progress = nil
 			}
-			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, held: bytes}
+			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
 			t, value, err := judge(ctx, p, j, c.Score, judges)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()

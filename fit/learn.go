@@ -243,6 +243,7 @@ type job[T kernel.Float] struct {
 	classWeights    []float64 // of the rows of src; nil where classes have none
 	class           int       // the class if rows are those of one class and the rest
 	versus          int       // rows are those of one of so many classes and the rest; 0 where they are all there is
+	beside          int       // trainings that go on at the same time, this one included; 0 or 1: this one alone
 	held            int64     // bytes of all rows in memory
 	trail           *trail    // gets the sums of the weights; nil: not recorded
 }
@@ -285,7 +286,7 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.Trust(j.validation)
 	}

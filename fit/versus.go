@@ -22,10 +22,15 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
 	var trained atomic.Int64 // classes
-	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), !j.Solves && j.opt.Trace == nil, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
+	several, side := !j.Solves && j.opt.Trace == nil, 1
+	if several {
+		side = train.Beside(j.src, j.workers())
+	}
+	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), several, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
 		one := *j
 		one.Learner = j.with(workers, shared.class(class))
 		one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)
+		one.beside = side * max(1, j.beside)
 		if j.validation != nil {
 			one.validation = train.Versus(j.validation, class)
 		}

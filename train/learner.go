@@ -101,6 +101,7 @@ type Task[T kernel.Float] struct {
 	Init         *Start[T] // what to begin with; nil: with zeros
 	Versus       int       // Rows are one of that many classes versus the rest; 0 if they aren't
 	Memory       int64     // most bytes for rows and for what the learner keeps; 0 is as much as is available
+	Beside       int       // trainings that go on at the same time, this one included; 0 or 1: this one alone
 	Held         int64     // bytes of the rows in memory, including those of other shares
 	Note         func(text string)
 }

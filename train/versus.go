@@ -124,6 +124,14 @@ func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return err
 }
 
+// Beside returns how many classes OneVersusRest learns at once if beside is set.
+func Beside[T kernel.Float](src block.Source[T], workers int) int {
+	if _, inMemory := src.(*block.Data[T]); !inMemory {
+		return 1
+	}
+	return max(1, min(workers, len(src.Spec().Classes), (kernel.Stride[T](src.Spec().Cols())+1)/4))
+}
+
 // OneVersusRest calls learn for each class versus the rest. It returns the results in the order of the classes (Rifkin
 // and Klautau, "In Defense of One-Vs-All Classification", 2004). Each class gets the weights that it gets alone.
 //
@@ -135,8 +143,8 @@ func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[
 	classes := src.Spec().Classes
 	results := make([]R, len(classes))
 	side := 1
-	if _, inMemory := src.(*block.Data[T]); inMemory && beside {
-		side = max(1, min(workers, len(classes), (kernel.Stride[T](src.Spec().Cols())+1)/4))
+	if beside {
+		side = Beside(src, workers)
 	}
 	errs := make([]error, len(classes))
 	var failed atomic.Int64 // number of a failed class; no class after it begins

@@ -11,6 +11,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
+	"halfspace/train/mixing"
 )
 
 // Learner describes logistic regression.
@@ -75,6 +76,9 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		return nil, err
 	}
 	opt.Robust = opt.Robust || robust
+	if err := mixing.CheckMemory(task, 4*8); err != nil { // see walk
+		return nil, err
+	}
 	r, err := Train(ctx, task.Rows, opt)
 	if r == nil {
 		return nil, err

@@ -3,6 +3,7 @@ package mixing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/checkpoint"
+	"halfspace/internal/memory"
+	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -63,6 +66,29 @@ func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin fun
 	}
 	_, err = Deal(x.count, &opt, 0) // which tells of too many shards
 	return x, err
+}
+
+// CheckMemory returns an error if what all shards learn doesn't fit in the memory that is left beside the rows. A shard has
+// each bytes for each of its weights.
+func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
+	shards := task.Settings.Shared().Shards
+	if shards < 2 {
+		return nil
+	}
+	spec, limit := task.Rows.Spec(), memory.Limit(task.Memory)
+	if _, ok := task.Rows.(*block.Data[T]); ok && task.Memory > 0 { // else the limit is what is free beside them
+		limit -= task.Held
+	}
+	weights, beside := int64(spec.Vectors())*int64(kernel.Stride[T](spec.Cols())), max(1, task.Beside)
+	if float64(shards)*float64(each)*float64(weights)*float64(beside) <= float64(limit) {
+		return nil
+	}
+	text := ""
+	if beside > 1 {
+		text = fmt.Sprintf(", %d trainings go on at a time", beside)
+	}
+	return fmt.Errorf("the weights of %s take %s of memory each%s, and %s is left: use fewer with --shards, or give more with --memory",
+		say.Plural(shards, "shard"), say.Size(each*weights), text, say.Size(max(0, limit)))
 }
 
 // Epoch has all shards make an epoch, and returns what each made of it. It calls mark if a checkpoint is due. After an error it

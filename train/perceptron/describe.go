@@ -2,17 +2,14 @@ package perceptron
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"unsafe"
 
-	"halfspace/block"
-	"halfspace/internal/memory"
-	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/train"
+	"halfspace/train/mixing"
 )
 
 // Learner keeps the last weights.
@@ -93,7 +90,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 			}
 		}
 	}
-	if err := checkMemory(task, &opt); err != nil {
+	if err := mixing.CheckMemory(task, bytesPerWeight[T](&opt)); err != nil {
 		return nil, err
 	}
 	r, err := TrainValidated(ctx, task.Rows, validation, opt)
@@ -107,23 +104,11 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 	}}, err
 }
 
-// checkMemory returns an error if the weights of all shards don't fit in the memory that is left beside the rows.
-func checkMemory[T kernel.Float](task *train.Task[T], opt *Options) error {
-	if opt.Shards < 2 {
-		return nil
-	}
-	spec, limit := task.Rows.Spec(), memory.Limit(task.Memory)
-	if _, ok := task.Rows.(*block.Data[T]); ok && task.Memory > 0 { // else the limit is what is free beside them
-		limit -= task.Held
-	}
+// bytesPerWeight returns the memory that a shard takes for each of its weights.
+func bytesPerWeight[T kernel.Float](opt *Options) int64 {
 	each := int64(unsafe.Sizeof(T(0)))
 	if opt.Form == train.Averaged {
 		each += each + 8 // see mean
 	}
-	weights := int64(spec.Vectors()) * int64(kernel.Stride[T](spec.Cols()))
-	if float64(opt.Shards)*float64(each)*float64(weights) > float64(limit) {
-		return fmt.Errorf("the weights of %s take %s of memory each, and %s is left: use fewer with --shards, or give more with --memory",
-			say.Plural(opt.Shards, "shard"), say.Size(each*weights), say.Size(max(0, limit)))
-	}
-	return nil
+	return each
 }

@@ -293,14 +293,18 @@ func TestShardsRefused(t *testing.T) {
 	}
 }
 
-// TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows.
+// TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
 	opt := defaults(t, Options{Options: train.Options{Shards: 3, Epochs: 1}})
 	task := &train.Task[float32]{Rows: block.Trust(block.Source[float32](noisyRows(9000))), Settings: &opt, Held: 1 << 20}
-	for room, fits := range map[int64]bool{95: false, 96: true} { // 3 vectors of 8 numbers of 4 bytes
-		task.Memory = task.Held + room
-		if _, err := Learner.Float32(t.Context(), task); (err == nil) != fits {
-			t.Errorf("with %d bytes beside the rows: error %v", room, err)
+	for _, c := range []struct {
+		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many
+		beside int
+		fits   bool
+	}{{95, 0, false}, {96, 1, true}, {479, 5, false}, {480, 5, true}} {
+		task.Memory, task.Beside = task.Held+c.room, c.beside
+		if _, err := Learner.Float32(t.Context(), task); (err == nil) != c.fits {
+			t.Errorf("with %d bytes beside the rows, and %d trainings: error %v", c.room, c.beside, err)
 		}
 	}
 }

@@ -58,6 +58,9 @@ func taskOf[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[
 		if err != nil {
 			return nil, err
 		}
+		if err := mixing.CheckMemory(task, x.bytesPerWeight()); err != nil {
+			return nil, err
+		}
 		if task.Init != nil {
 			x.stepper.Begin(task.Init.Weights, task.Init.State)
 		}

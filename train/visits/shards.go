@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"unsafe"
 
 	"halfspace/block"
 	"halfspace/checkpoint"
@@ -42,6 +43,16 @@ func newMember[T kernel.Float](l *train.Learner, rows block.Source[T], s train.S
 	m := &member[T]{learner: own, shard: shard}
 	own.member = m
 	return m, nil
+}
+
+// bytesPerWeight returns the memory that a shard takes for each of its weights. It has a state twice while it is mixed, and steppers
+// keep a number more.
+func (l *learner[T]) bytesPerWeight() int64 {
+	bytes := int64(unsafe.Sizeof(T(0)))
+	if n := len(l.stepper.State()); n > 0 {
+		bytes += 8 * int64(2*n+1)
+	}
+	return bytes
 }
 
 // Pass makes the rest of an epoch; see mixing.Member.
