@@ -242,8 +242,7 @@ type job[T kernel.Float] struct {
 	src, validation block.Source[T]
 	classWeights    []float64 // of the rows of src; nil where classes have none
 	class           int       // the class if rows are those of one class and the rest
-	versus          int       // rows are those of one of so many classes and the rest; 0 where they are all there is
-	beside          int       // trainings that go on at the same time, this one included; 0 or 1: this one alone
+	versus, beside  int       // rows are those of one of so many classes and the rest, 0 where they are all there is; so many trainings go on at a time, 0 where one does
 	held            int64     // bytes of all rows in memory
 	trail           *trail    // gets the sums of the weights; nil: not recorded
 }

@@ -22,18 +22,9 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
 	var trained atomic.Int64 // classes
-	several, side := !j.Solves && j.opt.Trace == nil, 1
-	if several {
-		side = train.Beside(j.src, j.workers())
-	}
-	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), several, func(ctx context.Context, class, workers int) (*Fitted[T], error) {
-		one := *j
+	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Fitted[T], error) {
+		one := j.ofClass(class)
 		one.Learner = j.with(workers, shared.class(class))
-		one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)
-		one.beside = side * max(1, j.beside)
-		if j.validation != nil {
-			one.validation = train.Versus(j.validation, class)
-		}
 		f, err := one.whole(ctx, after)
 		if err == nil {
 			trained.Add(1)
@@ -81,6 +72,22 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
 	return &Fitted[T]{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
+}
+
+// severalClasses tells whether it may learn several classes versus the rest at a time.
+func (j *job[T]) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
+
+// ofClass returns the job of a class versus the rest.
+func (j *job[T]) ofClass(class int) *job[T] {
+	one := *j
+	one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)
+	if j.validation != nil {
+		one.validation = train.Versus(j.validation, class)
+	}
+	if j.severalClasses() {
+		one.beside = max(1, j.beside) * train.Beside(j.src, j.workers())
+	}
+	return &one
 }
 
 func sumVisits[T kernel.Float](binary []*Fitted[T]) (visits int64) {

@@ -1,0 +1,78 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/train"
+	"halfspace/train/adaptive"
+	"halfspace/train/logistic"
+	"halfspace/train/passive"
+)
+
+// otherLearners are the learners with shards beside the perceptrons.
+var otherLearners = []struct {
+	name  string
+	most  int // elements of rows beyond which it takes minutes, and is left out; 0: any number
+	learn func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error)
+}{
+	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error) {
+		return passive.Train(context.Background(), rows, passive.Options{Options: o, C: 0.01})
+	}},
+	{"`adagrad`", 0, func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error) {
+		return adaptive.TrainAdaGrad(context.Background(), rows, adaptive.AdaGradOptions{Options: o})
+	}},
+	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error) {
+		r, err := logistic.Train(context.Background(), rows, logistic.Options{Options: o, L2: 1, Solver: logistic.SGD})
+		if err != nil {
+			return nil, err
+		}
+		return &r.Result, nil
+	}},
+}
+
+// otherSeeds permute the rows to learn from.
+const otherSeeds = 3
+
+// passesOfOthers are the passes after which the table of otherLearners has errors.
+var passesOfOthers = []int64{1, 4, 16}
+
+// othersTable returns the held-out errors of otherLearners on real sets, by shards and passes.
+func othersTable(t *testing.T) string {
+	var cells strings.Builder
+	cells.WriteString("| set | learner | shards | 1 | 4 | 16 |\n|---|---|---|---|---|---|\n")
+	for _, set := range realSets() {
+		if set.inOrder {
+			continue
+		}
+		t.Run(set.name, func(t *testing.T) {
+			f := loadReal(t, set)
+			for _, l := range otherLearners {
+				if l.most > 0 && len(f.x) > l.most {
+					continue
+				}
+				for _, shards := range slices.Compact([]int{1, 4, f.split(t, set.held, false, 0).shards}) {
+					fmt.Fprintf(&cells, "| %s | %s | %d |", set.name, l.name, shards)
+					for _, passes := range passesOfOthers {
+						var wrong []float64
+						for seed := range uint64(otherSeeds) {
+							s := f.split(t, set.held, false, seed)
+							r, err := l.learn(s.learn, train.Options{Epochs: passes, Shards: int64(shards)})
+							if err != nil {
+								t.Fatal(err)
+							}
+							wrong = append(wrong, wrongShare(t, s.held, r.Weights))
+						}
+						fmt.Fprintf(&cells, " %s |", spreadOf(wrong))
+					}
+					cells.WriteByte('\n')
+				}
+			}
+		})
+	}
+	return cells.String()
+}
