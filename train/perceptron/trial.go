@@ -7,6 +7,7 @@ type trial struct {
 	with   bool       // lookouts are in use
 	cost   [2]float64 // seconds of a visit, without lookouts and with them
 	visits int        // of the span
+	looked int        // of these, when the clock was looked at
 	start  time.Time  // of the span; zero: none has begun
 	wait   int        // spans until the slower way is tried again
 	spans  int        // how many that wait will be
@@ -14,24 +15,31 @@ type trial struct {
 
 const (
 	spanRows    = 1 << 15
+	lookRows    = 1 << 12
 	leastSpan   = time.Millisecond // of which waking the lookouts takes little
 	mostWaiting = 256              // spans between two trials of the slower way
 	mostSlower  = 1.25             // than the span before in the same way: other programs stop a core now and then
 )
 
-// visited counts visits. It ends a span after enough of them, and decides about the next one.
+// visited counts visits. It ends a span after enough of them, and decides about the next one. A span with lookouts ends
+// early once it has taken as long as one without them.
 func (t *trial) visited(n int) {
-	if t.visits += n; t.visits < spanRows && !t.start.IsZero() {
+	t.visits += n
+	if t.start.IsZero() {
+		t.visits, t.looked, t.start = 0, 0, time.Now()
 		return
 	}
-	now := time.Now()
-	if took := now.Sub(t.start); !t.start.IsZero() {
-		if took < leastSpan {
-			return
-		}
-		t.ended(took.Seconds() / float64(t.visits))
+	if t.visits < spanRows && (!t.with || t.visits-t.looked < lookRows) {
+		return
 	}
-	t.start, t.visits = now, 0
+	t.looked = t.visits
+	took := time.Since(t.start)
+	if took < leastSpan || t.visits < spanRows && took.Seconds() < spanRows*t.cost[0] {
+		return
+	}
+	t.ended(took.Seconds() / float64(t.visits))
+	t.stop()
+	t.visited(0)
 }
 
 // stop ends a span without a result.

@@ -1,0 +1,94 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testrows"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// separated returns normal rows of which a plane separates the classes by a margin.
+func separated(rows, width int, margin float64) *flatRows {
+	rng := rand.New(rand.NewPCG(7, uint64(width)))
+	f, plane, norm := &flatRows{width: width}, make([]float64, width), 0.0
+	for i := range plane {
+		plane[i] = rng.NormFloat64()
+		norm += plane[i] * plane[i]
+	}
+	row := make([]float32, width)
+	for len(f.y) < rows {
+		z := 0.0
+		for i, p := range plane {
+			v := rng.NormFloat64()
+			row[i], z = float32(v), z+float64(v*p)
+		}
+		if math.Abs(z) < margin*math.Sqrt(norm) {
+			continue
+		}
+		f.x, f.y = append(f.x, row...), append(f.y, int(math.Copysign(1, z)))
+	}
+	return f
+}
+
+// digitPair returns the images of two digits of MNIST, the second one with label 1.
+func digitPair(t *testing.T, first, second int) *flatRows {
+	data, err := testrows.MNIST("../../shared/data/mnist", "train", 60_000)
+	if err != nil {
+		t.Skipf("SKIPPED: MNIST: its files are not beside the checkout: %v", err)
+	}
+	all, f := &flatRows{width: data.Spec().Cols()}, &flatRows{width: data.Spec().Cols()}
+	all.add(t, data)
+	for r, y := range all.y {
+		if y == first || y == second {
+			f.x = append(f.x, all.x[r*f.width:(r+1)*f.width]...)
+			f.y = append(f.y, 2*(y-first)/(second-first)-1)
+		}
+	}
+	return f
+}
+
+// rareTable returns the times of whole trainings in whose epochs mistakes become rare, with one worker and with two.
+func rareTable(t *testing.T) string {
+	const rounds = 21
+	var out strings.Builder
+	fmt.Fprintf(&out, "Milliseconds of a perceptron's training in file order from zeros, to the end or 100 epochs, without shards: the fastest and the median\n"+
+		"of %d rounds by turns.\n\n"+
+		"| rows | MiB | epochs | visits for each update | one worker: fastest, median | two | gain |\n|---|---|---|---|---|---|---|\n", rounds)
+	for _, c := range []struct {
+		name string
+		load func() *flatRows
+	}{
+		{"MNIST, 0 against 1", func() *flatRows { return digitPair(t, 0, 1) }},
+		{"MNIST, 4 against 9", func() *flatRows { return digitPair(t, 4, 9) }},
+		{"KDD Cup 1999", func() *flatRows { return loadReal(t, realSets()[3]) }},
+		{"60,000 × 28, separated by 0.05", func() *flatRows { return separated(60_000, 28, 0.05) }},
+		{"1,000,000 × 28, separated by 0.05", func() *flatRows { return separated(1_000_000, 28, 0.05) }},
+		{"20,000 × 250, separated by 0.5", func() *flatRows { return separated(20_000, 250, 0.5) }},
+	} {
+		f := c.load()
+		rows := f.take(t, slices.Collect(func(yield func(int) bool) {
+			for r := range f.y {
+				yield(r)
+			}
+		}))
+		var ms [2][]float64
+		var r *train.Result[float32]
+		for range rounds {
+			for workers := range ms {
+				r = trained(t, block.Source[float32](rows), perceptron.Options{Options: train.Options{Epochs: 100, Workers: workers + 1}})
+				ms[workers] = append(ms[workers], 1000*r.Seconds)
+			}
+		}
+		one, two, half, other := slices.Min(ms[0]), slices.Min(ms[1]), median(ms[0]), median(ms[1])
+		fmt.Fprintf(&out, "| %s | %.0f | %d | %.0f | %.2f, %.2f | %.2f, %.2f | %.2f, %.2f |\n", c.name, float64(bytesOf(rows))/(1<<20), r.Epochs,
+			float64(r.Visits)/float64(max(1, r.Updates)), one, half, two, other, one/two, half/other)
+	}
+	return out.String()
+}
