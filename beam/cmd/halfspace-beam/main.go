@@ -71,10 +71,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	var err error
 	switch rest[0] {
-	case "train", "eval":
+	case "train", "eval", "predict":
+		if remove, bad := ownTemp(); bad == nil {
+			defer remove()
+		}
+		if rest[0] == "predict" {
+			return predict(ctx, rest[1:], stdout, stderr)
+		}
 		return onCluster(ctx, rest, stdout, stderr)
-	case "predict":
-		return predict(ctx, rest[1:], stdout, stderr)
 	case "worker":
 		err = cluster.Serve(ctx, *port)
 	case "prism":
@@ -88,6 +92,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// ownTemp has temporary files of this process lie in a folder of their own, since Beam leaves one for each pipeline. remove removes
+// the folder.
+func ownTemp() (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "halfspace-beam-")
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	return func() { os.RemoveAll(dir) }, err
 }
 
 // servePrism runs Prism in a process of its own, and starts it again when it ends: it panics at times when a worker ends. The
