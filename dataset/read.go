@@ -116,8 +116,9 @@ type Options struct {
 	// columns that are only kept are then text, as written. It needs a Spec.
 	Live bool `json:"-"`
 
-	// Cluster, unless nil, is processes that see the same files. They learn what features depend on, and find the classes, if the files are
-	// Parquet and no row is dropped.
+	// Cluster, unless nil, has other processes that see the same files. If Spec is nil, Open has them find means, deviations,
+	// categories and classes of Parquet files. The calling process does so itself for other files, and if rows are dropped,
+	// with HashTexts, and with lists of no fixed length.
 	Cluster block.Cluster `json:"-"`
 
 	// Progress, if not nil, is called from the calling goroutine after every batch of rows of a pass over the files. It gets

@@ -93,7 +93,8 @@ func Absolute(paths []string) (all []string) {
 	return all
 }
 
-// others are the processes of Options.Cluster, and what they are told of the files. Each of their tasks is for a range of the rows.
+// others are the processes of Options.Cluster, and what they need to open the files. Each of their tasks is for a range of the
+// rows.
 type others struct {
 	cluster block.Cluster
 	files   sharedFiles
@@ -107,10 +108,11 @@ type sharedFiles struct {
 	ranges []parquetfile.RowRange
 }
 
-// rangeRuns is the least number of runs in a range: a page often holds the rows of several. Tests take less.
+// rangeRuns is the least number of runs in a range. A page often holds the rows of several runs, and is decoded for each range
+// that has some of them. Tests take less.
 var rangeRuns int64 = 32
 
-// mostRanges are so many that the last one to come is a small share.
+// mostRanges is the most ranges. So many let processes of different speeds end at about the same time.
 const mostRanges = 256
 
 // othersOf returns the other processes, or nil if this one reads the files.
@@ -128,8 +130,9 @@ func othersOf[T kernel.Float](in *openedInput, paths []string, opt Options) *oth
 	return o
 }
 
-// learn has the other processes learn what the features of sel depend on, from so many rows. done is false if this process has to
-// read the rows: because it has no others, or to find the error that they have found.
+// learn has the other processes learn what the features of sel depend on, and writes it to sel. rows is the number of all rows,
+// for progress. done is false if this process has to read the rows: it has no others, or has to find the error that they have
+// found.
 func (o *others) learn(ctx context.Context, sel *encode.Selection, rows int64, p frame.Pool, progress func(rows, total int64)) (done bool, err error) {
 	if o == nil || !sel.Unlearned() {
 		return false, nil
@@ -172,7 +175,7 @@ func (in *Input[T]) allLabels(ctx context.Context, l *encode.Labels) (rows int64
 }
 
 // learnTask learns what features depend on. labelsTask finds the classes, in the order in which they appear. Their results are nil
-// if there is an error: the process that asks reads the files then, and tells of the first.
+// if there is an error. Then the process that asked reads the files itself, and returns the first error.
 var (
 	learnTask = passes.New("dataset.learn", func(ctx context.Context, piece passes.Piece[float32], f sharedFiles) (learned *encode.Learned, err error) {
 		return learned, f.read(ctx, piece, func(in *Input[float32]) (err error) {
@@ -192,10 +195,11 @@ var (
 	})
 )
 
-// read calls do with the range of a piece. Its error is ctx's.
+// read calls do with the range of a piece. It returns ctx's error, or one if there is no such range; errors of files are not
+// told.
 func (f *sharedFiles) read(ctx context.Context, piece passes.Piece[float32], do func(*Input[float32]) error) error {
 	if piece.Number >= len(f.ranges) {
-		return errors.New("there is no such range of the rows: the programs of the cluster differ")
+		return errors.New("there is no such range of the rows: the programs of the cluster differ: use the same version everywhere")
 	}
 	p, err := frame.PoolOf(piece.Workers)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"halfspace/schema"
 )
 
-// TestCluster: what other processes learn of Parquet files is what one process learns: means, deviations, categories, buckets and
-// classes. So are errors, which the process finds itself.
+// TestCluster: other processes learn of Parquet files what one process learns: means, deviations, categories, buckets and
+// classes. Errors are the same too; the process finds them itself.
 func TestCluster(t *testing.T) {
 	defer func(n int64) { rangeRuns = n }(rangeRuns)
 	rangeRuns = 1

@@ -242,7 +242,7 @@ type job[T kernel.Float] struct {
 	src, validation block.Source[T]
 	classWeights    []float64 // of the rows of src; nil where classes have none
 	class           int       // the class if rows are those of one class and the rest
-	versus, beside  int       // rows are those of one of so many classes and the rest, 0 where they are all there is; so many trainings go on at a time, 0 where one does
+	versus, beside  int       // classes, if rows are those of one and the rest, else 0; trainings that go on at a time, 0 for this one alone
 	held            int64     // bytes of all rows in memory
 	trail           *trail    // gets the sums of the weights; nil: not recorded
 }

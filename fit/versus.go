@@ -74,7 +74,7 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	return &Fitted[T]{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
 }
 
-// severalClasses tells whether it may learn several classes versus the rest at a time.
+// severalClasses tells whether several classes versus the rest may be learned at a time.
 func (j *job[T]) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
 
 // ofClass returns the job of a class versus the rest.

@@ -44,7 +44,7 @@ const (
 	remark = 16
 )
 
-// unmarked returns hard rows of which there is no sample, so that none are marked.
+// unmarked returns hard rows with an empty sample. So no row is marked as hard.
 func unmarked[T kernel.Float](src block.Source[T], workers int) *hardRows[T] {
 	cols := src.Spec().Cols()
 	h := &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}

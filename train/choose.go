@@ -76,12 +76,13 @@ func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other ones.
 var exchangePass = passes.NewPerRun("train.exchange", exchangeRun[float32], exchangeRun[float64])
 
+// exchangeRun returns what computes the sums of exchanged for a run.
 func exchangeRun[T kernel.Float](src block.Source[T], args [2][]float64) func(block.Run[T]) []float64 {
 	a, b := padded[T](args[0], src.Spec().Cols()), padded[T](args[1], src.Spec().Cols())
 	return func(run block.Run[T]) []float64 { return exchangedRun(run, a, b) }
 }
 
-// padded returns vectors of so many weights with the stride of a block each.
+// padded cuts weights into vectors of cols elements, and returns copies of them with the stride of a block.
 func padded[T kernel.Float](weights []float64, cols int) (w [][]T) {
 	for v := range slices.Chunk(weights, cols) {
 		one := block.Alloc[T](kernel.Stride[T](cols))

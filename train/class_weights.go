@@ -40,6 +40,7 @@ type counted struct {
 	err error
 }
 
+// countRun returns what counts the rows of each class in a run.
 func countRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) counted {
 	spec := src.Spec()
 	return func(run block.Run[T]) (f counted) {

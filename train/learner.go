@@ -219,6 +219,7 @@ func (l *Learner) checkUnused(s Settings) error {
 			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
 		}
 	}
+	// The values that mean the same as no option.
 	idle := map[string]string{"order": string(Cyclic), "shards": "1", "mix": string(Uniform)}
 	for _, o := range []Option{OrderOption, EpochsOption, MaxUpdatesOption, EtaOption, ShardsOption, MixOption} {
 		if l.Option(o.Name) == nil && !o.zero(s) && o.Text(s) != idle[o.Name] {

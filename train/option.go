@@ -71,7 +71,7 @@ var (
 		Field: shared(func(o *Options) any { return &o.Epochs })}
 	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
 		Valid: func(v float64) bool { return v >= 0 }, Field: shared(func(o *Options) any { return &o.MaxUpdates })}
-	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. Each learns weights of its own, on all cores; these are mixed after each epoch. The model depends on this number, and not on the number of cores.",
+	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at the same time, on all cores. Their weights are mixed after it. The model depends on this number, and not on the number of cores.",
 		Want: "1 or more", Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: shared(func(o *Options) any { return &o.Shards })}
 	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Keep: Changed,
 		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, Strict: true, Field: shared(func(o *Options) any { return &o.Mix })}

@@ -124,7 +124,7 @@ func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return err
 }
 
-// Beside returns how many classes OneVersusRest learns at once if beside is set.
+// Beside returns how many classes OneVersusRest learns at once, with its argument beside set: 1 or more.
 func Beside[T kernel.Float](src block.Source[T], workers int) int {
 	if _, inMemory := src.(*block.Data[T]); !inMemory {
 		return 1

@@ -40,7 +40,7 @@ func (t Run) merge(u Run) Run {
 	return Run{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
 }
 
-// TakeRuns ends the run of every feature and appends it to runs. It isn't one of those that ended here: AddRun adds it elsewhere.
+// TakeRuns ends the run of every feature and appends it to runs. all doesn't count these runs: AddRun adds them to other moments.
 func TakeRuns(runs []Run, all []Moments) []Run {
 	for i := range all {
 		runs, all[i].run = append(runs, all[i].run), Run{}

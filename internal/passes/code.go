@@ -11,10 +11,10 @@ import (
 	"halfspace/block"
 )
 
-// Values are coded by their types, which both sides know: numbers and lengths in 8 little-endian bytes, floating-point numbers by
-// their bits, in 4 bytes if they are float32 in a slice. So every value stays the same, NaN too. Fields of structures count whether they are exported or not. Functions,
-// channels and interfaces other than errors are not coded: in a structure they become nil. (encoding/gob makes -0 in a field 0, and
-// leaves out unexported fields.)
+// Values are coded by their types, which both sides know. Numbers and lengths take 8 little-endian bytes. Floating-point
+// numbers are coded by their bits, in 4 bytes if they are float32 in a slice. So every value stays the same, NaN too. Fields of
+// structures are coded whether they are exported or not. Functions, channels and interfaces other than errors are not coded: in
+// a structure they become nil. encoding/gob doesn't do, as it turns a field of -0 into 0 and leaves out unexported fields.
 
 // Encode returns the bytes of a value.
 func Encode(v any) ([]byte, error) {
@@ -147,7 +147,7 @@ type decoder struct {
 	err error
 }
 
-var errShort = errors.New("a message of another process is damaged: the programs of the cluster differ")
+var errShort = errors.New("a message of another process is damaged: the programs of the cluster differ: use the same version everywhere")
 
 func (d *decoder) number() uint64 {
 	if len(d.b) < 8 {

@@ -48,7 +48,7 @@ func (t *Task[T, A, R]) result() reflect.Type { return reflect.TypeFor[R]() }
 func (t *Task[T, A, R]) run(ctx context.Context, rows any, number, workers int, args any) (any, error) {
 	src, ok := rows.(block.Source[T])
 	if !ok {
-		return nil, fmt.Errorf("the task %s takes rows of %T: the programs of the cluster differ", t.name, T(0))
+		return nil, fmt.Errorf("the task %s takes rows of %T: the programs of the cluster differ: use the same version everywhere", t.name, T(0))
 	}
 	return t.do(ctx, Piece[T]{src, number, workers}, args.(A))
 }
@@ -73,8 +73,8 @@ func Each[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], t 
 	return t.pass(ctx, cluster, block.Pass{Args: args, Views: views, Pieces: pieces}, merge)
 }
 
-// Rowless computes a task for so many pieces that have no rows of their own. It passes the results to merge in the order of the
-// pieces.
+// Rowless computes a task for pieces without rows: the task reads what it needs by the number of its piece, from 0 to pieces-1.
+// The results go to merge in the order of the pieces.
 func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[float32, A, R], args A, pieces int, merge func(R) error) error {
 	return t.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, merge)
 }
@@ -85,11 +85,11 @@ func (t *Task[T, A, R]) pass(ctx context.Context, cluster block.Cluster, p block
 		if r, ok := r.(R); ok {
 			return merge(r)
 		}
-		return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ", t.name, r)
+		return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ: use the same version everywhere", t.name, r)
 	})
 }
 
-// Choose returns the one of two tasks that takes rows of type T. The other one takes rows of the other type.
+// Choose returns the task that takes rows of type T. One of the two takes float32, the other one float64.
 func Choose[T kernel.Float, A, R any](task32, task64 any) *Task[T, A, R] {
 	if t, ok := task32.(*Task[T, A, R]); ok {
 		return t

@@ -24,7 +24,7 @@ func NewView[T, U kernel.Float, A any](name string, of func(src block.Source[T],
 	views[name] = view{reflect.TypeFor[A](), func(src, args any, workers int) (any, error) {
 		rows, ok := src.(block.Source[T])
 		if !ok {
-			return nil, fmt.Errorf("the view %s changes rows of %T: the programs of the cluster differ", name, T(0))
+			return nil, fmt.Errorf("the view %s changes rows of %T: the programs of the cluster differ: use the same version everywhere", name, T(0))
 		}
 		return block.Trust(of(rows, args.(A), workers)), nil
 	}}
@@ -63,7 +63,7 @@ func DecodePass(b []byte) (p block.Pass, err error) {
 	p.Task = d.text()
 	t := tasks[p.Task]
 	if t == nil {
-		return p, fmt.Errorf("no task is called %q: the programs of the cluster differ", p.Task)
+		return p, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
 	}
 	if p.Args, err = d.any(t.args()); err != nil {
 		return p, err
@@ -72,7 +72,7 @@ func DecodePass(b []byte) (p block.Pass, err error) {
 		v := block.View{Name: d.text()}
 		known := views[v.Name]
 		if known.of == nil {
-			return p, fmt.Errorf("no view is called %q: the programs of the cluster differ", v.Name)
+			return p, fmt.Errorf("no view is called %q: the programs of the cluster differ: use the same version everywhere", v.Name)
 		}
 		if v.Args, err = d.any(known.args); err != nil {
 			return p, err
@@ -87,13 +87,13 @@ func DecodePass(b []byte) (p block.Pass, err error) {
 func Run(ctx context.Context, p block.Pass, rows any, number, workers int) ([]byte, error) {
 	t := tasks[p.Task]
 	if t == nil {
-		return nil, fmt.Errorf("no task is called %q: the programs of the cluster differ", p.Task)
+		return nil, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
 	}
 	var err error
 	for _, v := range p.Views {
 		known := views[v.Name]
 		if known.of == nil {
-			return nil, fmt.Errorf("no view is called %q: the programs of the cluster differ", v.Name)
+			return nil, fmt.Errorf("no view is called %q: the programs of the cluster differ: use the same version everywhere", v.Name)
 		}
 		if rows, err = known.of(rows, v.Args, workers); err != nil {
 			return nil, err

@@ -121,11 +121,12 @@ func TrainFTRL[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 // TrainFTRL. A row with a hinge loss of 0 changes nothing.
 //
 // opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights and the same n. The next epoch begins
-// with the mean of their weights (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010) and the
-// mean of their n. Local AdaAlter means both, too (Xie, Koyejo, Gupta and Lin, "Local AdaAlter: Communication-Efficient
-// Stochastic Gradient Descent with Adaptive Learning Rates", 2019). So n grows by what one shard of the rows adds to it, and
-// rates fall as for one shard. Shards whose n differ would mean steps of unequal sizes. n grows with each epoch, and what an
-// epoch adds becomes a small part of it. More than one shard needs src to be a *block.Data or a block.Seekable.
+// with the mean of their weights (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010). It
+// also begins with the mean of their n, as Local AdaAlter does (Xie, Koyejo, Gupta and Lin, "Local AdaAlter:
+// Communication-Efficient Stochastic Gradient Descent with Adaptive Learning Rates", 2019). So n grows by what one shard adds on
+// average, and rates fall as for one shard. If each shard kept its own n, their steps would differ in size. Within an epoch the n
+// do differ, but n grows, and what an epoch adds becomes a small part of it. More than one shard needs src to be a *block.Data
+// or a block.Seekable.
 func TrainAdaGrad[T kernel.Float](ctx context.Context, src block.Source[T], opt AdaGradOptions) (*train.Result[T], error) {
 	return visits.Learn(ctx, AdaGrad, src, &opt)
 }

@@ -76,7 +76,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		return nil, err
 	}
 	opt.Robust = opt.Robust || robust
-	if err := mixing.CheckMemory(task, 4*8); err != nil { // see walk
+	if err := mixing.CheckMemory(task, 4*8); err != nil { // the four vectors of a walk
 		return nil, err
 	}
 	r, err := Train(ctx, task.Rows, opt)

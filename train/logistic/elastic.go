@@ -206,6 +206,7 @@ type elasticSums struct {
 	widest []float64
 }
 
+// elasticRun returns what makes the pass of At on a run.
 func (l *problem[T]) elasticRun(w []float64, first bool) func(run block.Run[T], s, _ []float64) elasticSums {
 	return func(run block.Run[T], s, _ []float64) elasticSums {
 		p := elasticSums{sums: l.run(run, w, s, nil)}

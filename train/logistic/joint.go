@@ -98,6 +98,7 @@ type jointSums struct {
 	products []float64
 }
 
+// jointRun returns what makes the pass of joint on a run.
 func (p *problem[T]) jointRun(w []float64) func(block.Run[T]) jointSums {
 	return func(run block.Run[T]) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)

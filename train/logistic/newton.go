@@ -263,6 +263,7 @@ func sandwichRun[T kernel.Float](src block.Source[T], w []float64) func(run bloc
 	return newProblem(src, 0, 1).squaresAt(w)
 }
 
+// squaresAt returns what computes the squares of a run at w.
 func (s *problem[T]) squaresAt(w []float64) func(run block.Run[T], squares, _ []float64) struct{} {
 	return func(run block.Run[T], squares, _ []float64) struct{} {
 		s.squares(run, w, squares)

@@ -41,9 +41,9 @@ func (s Solver) epochs(cols int) int64 {
 	return s.Epochs()
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta, Order, Seed and Shards. Epochs is the
-// most passes over the rows; its default is 100, or 1,000 for LBFGS and
-// Truncated, and with L1 and more than 16,384 columns.
+// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta, Order, Seed and
+// Shards. Epochs is the most passes over the rows. Its default is 100, or 1,000 for LBFGS and Truncated, and with L1 and more
+// than 16,384 columns.
 type Options struct {
 	train.Options
 	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more

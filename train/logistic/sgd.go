@@ -29,10 +29,11 @@ const (
 // t has a share of 4/(t + 4), and all steps before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for
 // Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see lazy.
 //
-// opt.Shards: in each epoch that many parts of the rows take steps apart, all from the same v and the same mean. After it both are
-// the mean of theirs (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010; repeated, Stich,
-// "Local SGD Converges Fast and Communicates Little", ICLR 2019). As there, t counts the steps of one shard, and T is the number
-// that one takes in an epoch, the mean of all. The steps of a shard still count the penalty by the rows of all.
+// opt.Shards: in each epoch that many parts of the rows take steps apart, all from the same v and the same mean of v. After the
+// epoch, both become the means over the shards (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent",
+// NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, which mixes again and
+// again). As there, t counts the steps of one shard. T is the number of steps that a shard takes in an epoch, on average. n stays
+// the number of all rows, so a step has the share of the penalty that it has without shards.
 //
 // An epoch is stale if the loss of its visits isn't below the least so far by 1e-4 of it. descend ends after
 // opt.Epochs, or after three stale epochs in a row, if the objective is proven to be within 1e-3 of the optimum.
@@ -94,7 +95,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 	return nil
 }
 
-// visit calls learn with the rows of an epoch, 32 at a time. rows are those of src.
+// visit calls learn with the rows of an epoch, 32 at a time or, in another order of many columns, one. rows are those of src.
 func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
 	if s.opt.Order != train.Cyclic {
 		return s.ordered(ctx, rows, epoch, learn)
@@ -344,7 +345,7 @@ func (a *lazy[T]) step() {
 	a.t++
 }
 
-// unscale makes u the weights, and leaves their mean.
+// unscale sets u to the weights and the scale to 1. The weights and their mean stay the same.
 func (a *lazy[T]) unscale() {
 	for i := 0; i < len(a.uv); i += 2 {
 		a.uv[i+1] += float64(a.shift * a.uv[i])

@@ -21,9 +21,9 @@ type mover[T kernel.Float] interface {
 	sum() func() [sha256.Size]byte         // of the last weights
 	state(w *checkpoint.Walk)
 
-	at() *course
-	mixed() [][]float64      // what shards mix
-	begin(mixed [][]float64) // begins with what another mover returned
+	at() *course             // which the caller may change
+	mixed() [][]float64      // the vectors that shards mix; they are those of the mover, not copies
+	begin(mixed [][]float64) // sets these vectors to copies of others
 }
 
 // A course says how the steps of a mover go.
@@ -42,7 +42,8 @@ func (a *walk[T]) begin(vectors [][]float64) {
 	copy(a.average, vectors[1])
 }
 
-// mixed returns the weights and their mean as u and v.
+// mixed sets u to the weights and v to their mean, since only these can be mixed. It returns them with the biases and their
+// means.
 func (a *lazy[T]) mixed() [][]float64 {
 	a.unscale()
 	for i := 1; i < len(a.uv); i += 2 {
@@ -67,7 +68,7 @@ func (s *solver[T]) newMover(sc *scaling, c course) mover[T] {
 	return &walk[T]{solver: s, scaling: sc, scratch: s.scratch.New().(*scratch[T]), course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
 }
 
-// epoch returns what makes epoch s.epochs of descend. It adds the losses of the visits to sum.
+// epoch returns a function that makes epoch s.epochs of descend. The function adds the losses of the visits to sum.
 func (s *solver[T]) epoch(sc *scaling, by mover[T]) (func(ctx context.Context, sum *sums) error, error) {
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)

@@ -41,8 +41,8 @@ func denseRows(d *block.Data[float32]) *block.Data[float32] {
 	return block.NewData(d.Spec(), []*block.Block[float32]{dense})
 }
 
-// mixedSteps makes the epochs of descend with shards, said literally: every shard takes the steps of a mover of its own, and the
-// vectors of all are meant. It returns the exact weights and the number of steps.
+// mixedSteps makes the epochs of descend with shards as the paper writes them: every shard takes the steps of a mover of its own,
+// and the next epoch begins with the mean of their vectors. It returns the exact weights and the number of steps.
 func mixedSteps(t *testing.T, d *block.Data[float32], opt Options) ([]float64, int64) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {

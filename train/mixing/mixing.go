@@ -63,8 +63,8 @@ func Stream(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
 type Part[T kernel.Float] struct {
 	Weights []T         // at its end, with the stride of a block
 	Sum     []float64   // of the weights after each visit; nil unless the training averages them
-	State   [][]float64 // what the training has beside the weights and mixes as it mixes them; nil for nothing
-	Loss    float64     // sum of the losses of the visits, of trainings that look at it
+	State   [][]float64 // other vectors that the training mixes, see MeanState; nil if there are none
+	Loss    float64     // sum of the losses of the visits; 0 if the training doesn't use it
 	Visits  int64
 	Updates int64
 	Clean   bool // no row of the shard would change the weights that the epoch began with
@@ -97,8 +97,8 @@ func Mix[T kernel.Float](w []T, parts []Part[T], mix train.Mix) (updates float64
 	return updates / all
 }
 
-// MeanState returns the mean of vector i of the states of the parts, which have equal shares. Sums are made in the order of
-// the parts.
+// MeanState returns the mean over the parts of vector i of their states, in a new slice. All parts have equal shares, and there
+// is one or more. Sums are made in the order of the parts.
 func MeanState[T kernel.Float](parts []Part[T], i int) []float64 {
 	mean := make([]float64, len(parts[0].State[i]))
 	for _, p := range parts {

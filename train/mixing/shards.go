@@ -20,14 +20,15 @@ import (
 
 // A Member learns from the rows of one shard in one epoch.
 type Member[T kernel.Float] interface {
-	// Pass makes the rest of the epoch. It returns ErrPause between two visits once Shards.Due says that a checkpoint is due, but
-	// makes some visits before: to begin may take longer than the time between two checkpoints.
+	// Pass makes the rest of the epoch. Once Shards.Due says that a checkpoint is due, it returns ErrPause between two visits.
+	// But it first makes some visits: to begin may take longer than the time between two checkpoints, and each call must get
+	// on.
 	Pass(ctx context.Context, epoch int64) error
 
 	// Part returns what the shard has made of the epoch so far.
 	Part() Part[T]
 
-	// Visits returns how many visits these are.
+	// Visits returns how many visits the shard has made of the epoch so far.
 	Visits() int64
 
 	// State walks what the shard is at between two visits.
@@ -52,10 +53,10 @@ type Shards[T kernel.Float] struct {
 	reports         sync.Mutex
 }
 
-// NewShards returns the shards of the rows of src, which block.Check returned. begin makes the member of a shard in an epoch
-// that begins, with the weights that the shards were mixed to. If a cluster has the rows, cluster has it make the passes of an
-// epoch, and returns the parts in the order of the runs that were dealt. It is an error if there are too few rows, or if src is
-// neither a *block.Data nor a block.Seekable.
+// NewShards returns the shards of the rows of src, which block.Check returned. At the start of an epoch, begin makes the member
+// of each shard, with the weights that the shards were mixed to. If a cluster has the rows, begin is not called. Then the
+// function cluster has the passes of an epoch made there. It returns the part of each shard, in the order of dealt, which has
+// the runs of each. It is an error if there are too few rows, or if src is neither a *block.Data nor a block.Seekable.
 func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin func(rows block.Source[T], shard int) (Member[T], error),
 	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part[T], error)) (x *Shards[T], err error) {
 	x = &Shards[T]{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
@@ -68,8 +69,8 @@ func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin fun
 	return x, err
 }
 
-// CheckMemory returns an error if what all shards learn doesn't fit in the memory that is left beside the rows. A shard has
-// each bytes for each of its weights.
+// CheckMemory returns an error if the weights of all shards don't fit in the memory that is left beside the rows. each is the
+// number of bytes that a shard takes for one weight.
 func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
 	shards := task.Settings.Shared().Shards
 	if shards < 2 {
@@ -91,8 +92,8 @@ func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
 		say.Plural(shards, "shard"), say.Size(each*weights), text, say.Size(max(0, limit)))
 }
 
-// Epoch has all shards make an epoch, and returns what each made of it. It calls mark if a checkpoint is due. After an error it
-// goes on where it ended.
+// Epoch has all shards make an epoch, and returns what each made of it, in their order. It calls mark if a checkpoint is due.
+// After an error, the next call goes on where this one ended; a cluster begins the epoch again.
 func (x *Shards[T]) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part[T], error) {
 	if x.rows == nil {
 		dealt, err := Deal(x.count, &x.opt, epoch)
@@ -164,7 +165,7 @@ func (x *Shards[T]) Take() (parts []Part[T]) {
 	return parts
 }
 
-// Due tells whether a checkpoint is due in an epoch. Members call it beside each other.
+// Due tells whether a checkpoint is due in an epoch. Members may call it concurrently.
 func (x *Shards[T]) Due(epoch int64) bool { return x.opt.Checkpoint.Due(epoch) }
 
 // Visited returns how many visits the members have made of the epoch that goes on.
@@ -175,7 +176,8 @@ func (x *Shards[T]) Visited() (visits int64) {
 	return visits
 }
 
-// Tell counts visits and updates of a member. Then it calls report, unless another member reports.
+// Tell counts further visits and updates of a member. Then it calls report, unless another member is in report. Members may call
+// Tell concurrently.
 func (x *Shards[T]) Tell(visits, updates int64, report func()) {
 	x.visits.Add(visits)
 	x.updates.Add(updates)

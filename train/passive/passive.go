@@ -77,13 +77,14 @@ func (o Options) rowLoss(m float64) float64 {
 // l is max(0, 1 - s). An update adds t x to the vector of the row's class. It subtracts t x from that of the other one,
 // the first of equal ones (section 7). |x|^2 above is then 2 |x|^2.
 //
-// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights, and what they have then is
-// mixed (package mixing). Mistakes weighs a shard by its updates: a row whose loss is 0 changes nothing, as a row that is right
-// changes nothing in a perceptron. The bound of that package's paper is for perceptrons.
+// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights. Their weights are mixed after it,
+// see package mixing. With train.Mistakes, a shard's share is its share of the updates: rows with a loss of 0 make none, as
+// right rows make none in a perceptron. The bound on updates in McDonald, Hall and Mann (2010) is for perceptrons alone.
 //
 // Train stops after opt.Epochs, or after an epoch without an update. All rows then have a loss of 0. Every order but
-// Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors: options out
-// of range, no rows, fewer than two classes, weights that overflow the element type, errors of src, and ctx's error.
+// Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on
+// opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
+// overflow the element type, errors of src, and ctx's error.
 func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
 	return visits.Learn(ctx, Learner, src, &opt)
 }

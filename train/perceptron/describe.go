@@ -57,7 +57,7 @@ var (
 func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
 	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
 	if defaults.Form != train.Voted {
-		l.Option(train.MaxUpdatesOption.Name).Help += " With several --shards, the training ends after the epoch that reaches it."
+		l.Option(train.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
 		l.Options = append(l.Options, train.ShardsOption, train.MixOption)
 	}
 	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: train.Uniform}
@@ -104,7 +104,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 	}}, err
 }
 
-// bytesPerWeight returns the memory that a shard takes for each of its weights.
+// bytesPerWeight returns the bytes that a shard takes for each of its weights.
 func bytesPerWeight[T kernel.Float](opt *Options) int64 {
 	each := int64(unsafe.Sizeof(T(0)))
 	if opt.Form == train.Averaged {

@@ -63,11 +63,10 @@ import (
 // updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the smallest
 // sum of sample weights over wrong rows. Errors counts rows.
 //
-// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights, and what they have then is
-// mixed (package mixing). The averaged form is the
-// mean over all visits of all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the
-// training after the epoch that reaches it. Train has converged if no row of a shard updated the weights of an epoch.
-// Votes and traces take one shard.
+// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights. Their weights are mixed after it,
+// see package mixing. The averaged form is the mean over all visits of all shards. A pocket judges the mixed weights at the end
+// of each epoch. opt.MaxUpdates ends the training after the epoch that reaches it. Train has converged if no row of a shard
+// updated the weights of an epoch. Votes and traces take one shard.
 //
 // Every order but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't
 // depend on opt.Workers.

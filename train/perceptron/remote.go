@@ -49,7 +49,7 @@ func (l *learner[T]) mayUpdate(ctx context.Context, w []T) (some bool, err error
 	return some, err
 }
 
-// sent returns the options without what is of this process.
+// sent returns the options for a cluster, without the checkpoint, the progress and the initial weights, which stay here.
 func (l *learner[T]) sent() Options {
 	opt := l.opt
 	opt.Checkpoint, opt.Progress, opt.Init = nil, nil, nil

@@ -28,7 +28,7 @@ func (s *stretch[T]) len() int {
 	return len(s.rows)
 }
 
-// part returns the rows from position lo to hi, whose features have a stride.
+// part returns the rows from position lo up to hi, without hi, and their share of what is prefetched. stride is that of features.
 func (s *stretch[T]) part(lo, hi, stride int) stretch[T] {
 	part := *s
 	if s.block != nil {

@@ -17,14 +17,14 @@ import (
 	"halfspace/train/mixing"
 )
 
-// Learn has the steppers of l learn from all rows of src, with the options of s: in up to Epochs epochs, in their order. l is
-// a learner that Complete returned.
+// Learn trains l on all rows of src with the options of s. It makes up to Epochs epochs, and visits the rows in Order. l is a
+// learner that Complete returned.
 //
 // Learn stops early, and the training has converged, if an epoch in another order than train.Random changes nothing. The
 // result doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src and ctx.
 //
-// With more than one shard, each has a stepper of its own in an epoch. It begins with the weights and the state of all. After
-// the epoch both are mixed (package mixing).
+// With more than one shard, each has a stepper of its own in an epoch. All begin with the same weights and the same state. After
+// the epoch both are mixed, see package mixing.
 func Learn[T kernel.Float](ctx context.Context, l *train.Learner, src block.Source[T], s train.Settings) (*train.Result[T], error) {
 	learned, err := train.Learn(ctx, l, &train.Task[T]{Rows: src, Settings: s})
 	if learned == nil {
@@ -110,7 +110,7 @@ type learner[T kernel.Float] struct {
 
 	rows   *Rows[T]          // nil if there are shards
 	shards *mixing.Shards[T] // nil if there are none
-	member *member[T]        // nil unless it is one
+	member *member[T]        // nil if this is no shard
 	since  int64             // visits of the member before its pass went on
 
 	start, reported time.Time

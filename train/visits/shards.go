@@ -18,9 +18,9 @@ import (
 // A member is the learner of a shard in an epoch.
 type member[T kernel.Float] struct {
 	*learner[T]
-	all   *learner[T] // that the shards are mixed in; nil on a cluster
+	all   *learner[T] // of the mixed weights; nil on a cluster
 	shard int
-	told  struct{ visits, updates int64 } // as the others were told
+	told  struct{ visits, updates int64 } // that mixing.Shards.Tell has counted
 }
 
 // shard makes the member of a shard in the epoch that begins.
@@ -45,8 +45,8 @@ func newMember[T kernel.Float](l *train.Learner, rows block.Source[T], s train.S
 	return m, nil
 }
 
-// bytesPerWeight returns the memory that a shard takes for each of its weights. It has a state twice while it is mixed, and steppers
-// keep a number more.
+// bytesPerWeight returns the bytes that a shard takes for each of its weights. A state is in memory twice while it is mixed, and
+// steppers with a state keep one more number for each weight.
 func (l *learner[T]) bytesPerWeight() int64 {
 	bytes := int64(unsafe.Sizeof(T(0)))
 	if n := len(l.stepper.State()); n > 0 {
@@ -92,7 +92,7 @@ func inOrder(state map[string][]float64) (vectors [][]float64) {
 	return vectors
 }
 
-// take mixes what the shards have made of an epoch.
+// take counts what the shards have made of an epoch, and begins with the mean of it. Without an update the weights stay.
 func (l *learner[T]) take(parts []mixing.Part[T]) {
 	before := l.r.Updates
 	for _, p := range parts {
@@ -112,7 +112,7 @@ func (l *learner[T]) take(parts []mixing.Part[T]) {
 
 // passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs[T kernel.Float] struct {
-	settings []byte // as passes.Encode codes the options of the learner
+	settings []byte // the options of the learner, by passes.Encode
 	epoch    int64
 	w        []T
 	state    [][]float64
@@ -149,7 +149,7 @@ func newPass[T kernel.Float](l *train.Learner) *pass[T] {
 	})
 }
 
-// named puts the vectors of a state under its names, which inOrder left out.
+// named sets the vectors of a state to those that inOrder returned of another one. It returns the same map.
 func named(state map[string][]float64, vectors [][]float64) map[string][]float64 {
 	for i, name := range slices.Sorted(maps.Keys(state)) {
 		state[name] = vectors[i]

@@ -17,7 +17,8 @@ import (
 	"halfspace/train/passive"
 )
 
-// A path is the weights of a shard, and what they depend on. Both learners are said literally, on rows of one block.
+// A path is the weights of a shard, and what they depend on. Both learners are written out as in their papers, on rows of one
+// block.
 type path[T kernel.Float] struct {
 	w       []T       // a vector for each class, or one of two classes
 	z, n    []float64 // of AdaGrad

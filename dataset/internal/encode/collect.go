@@ -183,21 +183,23 @@ func SetStorage[T kernel.Float](s *Selection, storage Storage, elements, rows in
 	return nil
 }
 
-// Learned is what features depend on of consecutive rows, the first of which begins a run.
+// Learned is what features depend on, as far as consecutive rows tell: moments, categories and buckets. The first of these rows
+// begins a run of block.RunRows rows.
 type Learned struct {
 	rows    int64
-	runs    [][]moments.Run // of each column's features, one run after the other
+	runs    [][]moments.Run // of each column: those of its features in the first run, then in the next one
 	texts   [][]string      // categories of each column
-	buckets [][]int
+	buckets [][]int         // of each hashed column
 }
 
-// Parted tells whether parts of the rows tell what features depend on: no row is dropped, all lengths of lists are known, and no
-// texts of hashed columns are kept.
+// Parted tells whether LearnPart and Merge can learn what features depend on. They can if no row is dropped, all lengths of lists
+// are known, and no texts of hashed columns are kept.
 func (s *Selection) Parted() bool {
 	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
-// LearnPart reads the batches of some rows, the first of which begins a run, for Merge.
+// LearnPart returns what the batches of consecutive rows tell, for Merge. The first row begins a run. LearnPart releases the
+// batches.
 func (s *Selection) LearnPart(ctx context.Context, p frame.Pool, batches iter.Seq2[*frame.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
 	st.part = &Learned{runs: make([][]moments.Run, len(s.Inputs))}
@@ -222,7 +224,7 @@ func (s *Selection) LearnPart(ctx context.Context, p frame.Pool, batches iter.Se
 	return st.part, nil
 }
 
-// endRun ends a run of a column.
+// endRun ends a run of a column, and keeps it apart if the statistics are of a part.
 func (st *Statistics) endRun(k int) {
 	if st.part == nil {
 		moments.EndRuns(st.moments[k])
@@ -231,7 +233,7 @@ func (st *Statistics) endRun(k int) {
 	st.part.runs[k] = moments.TakeRuns(st.part.runs[k], st.moments[k])
 }
 
-// Merge adds the next rows. It tells whether the categories so far are not too many or too long.
+// Merge adds the next rows. It returns false if there are now too many categories, or if their texts are too long.
 func (st *Statistics) Merge(l *Learned) bool {
 	for k, runs := range l.runs {
 		c, texts := &st.sel.Inputs[k], &st.texts[k]

@@ -76,7 +76,7 @@ type Statistics struct {
 	rows    int64               // of them that are kept
 	moments [][]moments.Moments // of each column's features, of numbers
 	texts   []collector         // of each column
-	part    *Learned            // what the statistics are for; nil: for Finish
+	part    *Learned            // unless nil, gets the runs: these are statistics of a part of the rows
 }
 
 // NewStatistics returns the statistics of no rows yet. Finish writes what it learned to s.
