@@ -7,9 +7,11 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/mixing"
 )
@@ -76,7 +78,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		return nil, err
 	}
 	opt.Robust = opt.Robust || robust
-	if err := mixing.CheckMemory(task, 4*8); err != nil { // the four vectors of a walk
+	if err := mixing.CheckMemory(task, opt.bytesPerWeight(task.Rows.Spec())); err != nil {
 		return nil, err
 	}
 	r, err := Train(ctx, task.Rows, opt)
@@ -84,6 +86,19 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		return nil, err
 	}
 	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
+}
+
+// bytesPerWeight returns the bytes that a shard takes for each of its weights, with its part of the panels of all workers.
+func (o *Options) bytesPerWeight(spec *schema.Spec) int64 {
+	const each = 4 * 8 // the four vectors of a walk
+	if wide(spec.Cols()) {
+		return each
+	}
+	shards, vectors := max(1, o.Shards), spec.Vectors()
+	panels := min(shards, int64(parallel.Workers(o.Workers)))
+	column := int64(8 * (dense.PanelRows + dense.Pad(vectors))) // of a panel: the rows and their weighted sums
+	weights := int64(vectors) * shards
+	return each + (panels*column+weights-1)/weights
 }
 
 func (r *Result[T]) keep(m *model.Model, opt *Options) {

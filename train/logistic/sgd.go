@@ -96,9 +96,12 @@ func (s *solver[T]) descend(ctx context.Context) error {
 }
 
 // visit calls learn with the rows of an epoch, 32 at a time or, in another order of many columns, one. rows are those of src.
-func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
+// learn may use the scratch c until it returns.
+func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T], c *scratch[T])) error {
+	c := s.scratch.Get().(*scratch[T])
+	defer s.scratch.Put(c)
 	if s.opt.Order != train.Cyclic {
-		return s.ordered(ctx, rows, epoch, learn)
+		return s.ordered(ctx, rows, epoch, func(part *block.Block[T]) { learn(part, c) })
 	}
 	for runs, err := range block.Runs(ctx, src, 1) {
 		if err != nil {
@@ -109,7 +112,7 @@ func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits
 				return block.ErrNoLabels
 			}
 			for lo := 0; lo < run.Len(); lo += batch {
-				learn(run.Slice(lo, min(run.Len(), lo+batch)))
+				learn(run.Slice(lo, min(run.Len(), lo+batch)), c)
 			}
 		}
 	}
@@ -159,7 +162,6 @@ func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int
 type walk[T kernel.Float] struct {
 	*solver[T]
 	*scaling
-	*scratch[T]
 	*course
 	v, average []float64 // variables of the scaling
 	w, g       []float64 // weights, and the gradient in v
@@ -170,11 +172,11 @@ func (a *walk[T]) mean(w []float64) { a.weights(a.average, w, a.stride) }
 func (a *walk[T]) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
 
 // learn takes a step of descend on a batch.
-func (a *walk[T]) learn(part *block.Block[T], sum *sums) {
+func (a *walk[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
 	t := float64(a.t)
 	a.weights(a.v, a.w, a.stride)
-	a.solver.panel(a.scratch, part, a.w, a.s[:part.Len()], sum)
-	a.take(a.scratch, a.g)
+	a.panel(c, part, a.w, c.s[:part.Len()], sum)
+	a.take(c, a.g)
 	share := float64(part.Len()) / a.all
 	for k := 0; k < len(a.w); k += a.stride {
 		kernel.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
@@ -241,7 +243,6 @@ func (s *solver[T]) bound(ctx context.Context) error {
 // 2011, section 6.1. Its shares are those of descend. Biases have no penalty, and a mean of their own.
 type lazy[T kernel.Float] struct {
 	*solver[T]
-	*scratch[T]
 	*course
 	uv                   []float64 // u and v of each column by turns, for each vector of weights; those of the bias stay 0
 	scale, shift, growth float64
@@ -261,7 +262,7 @@ func newLazy[T kernel.Float](s *solver[T], square float64, c course) *lazy[T] {
 	if size == 0 { // all features are 0: any rate does
 		size = 1
 	}
-	return &lazy[T]{solver: s, scratch: s.scratch.New().(*scratch[T]), course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
+	return &lazy[T]{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
 		first: s.opt.Eta / size}
 }
@@ -282,22 +283,22 @@ func (a *lazy[T]) sum() func() [sha256.Size]byte {
 }
 
 // learn takes a step on each row.
-func (a *lazy[T]) learn(part *block.Block[T], sum *sums) {
+func (a *lazy[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
 	for r := range part.Len() {
 		a.load(part, r)
 		for k := range a.vectors {
-			a.scores[k*dense.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
+			c.scores[k*dense.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
 		}
 		one := block.Block[T]{Y: part.Y[r : r+1]}
 		if part.W != nil {
 			one.W = part.W[r : r+1]
 		}
 		if a.vectors == 1 {
-			a.logistic(&one, a.scores[:1], a.s[:1], sum)
+			c.logistic(&one, c.scores[:1], c.s[:1], sum)
 		} else {
-			softmax(a.scores, one.Y, one.W, a.scratch.panel.Factors(), sum)
+			softmax(c.scores, one.Y, one.W, c.panel.Factors(), sum)
 		}
-		a.step()
+		a.step(c.panel.Factors())
 	}
 }
 
@@ -320,8 +321,8 @@ func (a *lazy[T]) load(b *block.Block[T], r int) {
 	}
 }
 
-// step changes the weights by the factors of the row.
-func (a *lazy[T]) step() {
+// step changes the weights by the factors of the row, the first one of a panel.
+func (a *lazy[T]) step(factors []float64) {
 	t := float64(a.t)
 	eta := a.first / math.Sqrt(1+t/a.each)
 	if a.scale *= 1 - float64(eta*a.l2)/a.all; a.scale < leastScale {
@@ -329,7 +330,7 @@ func (a *lazy[T]) step() {
 	}
 	share := (averageAge + 1) / (t + averageAge + 1)
 	for k := range a.vectors {
-		move := -float64(eta * a.scratch.panel.Factors()[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+k%dense.PanelCols])
+		move := -float64(eta * factors[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+k%dense.PanelCols])
 		if a.features < a.cols {
 			a.bias[k] += move
 			a.meanBias[k] += float64((a.bias[k] - a.meanBias[k]) * share)

@@ -83,7 +83,7 @@ func TestLazy(t *testing.T) {
 		for range 2 {
 			for b := range data.Blocks(context.Background()) {
 				var sum sums
-				a.learn(b, &sum)
+				a.learn(b, s.scratch.New().(*scratch[float32]), &sum)
 				for r, y := range b.Y {
 					x := b.X[r*b.Stride:][:b.Cols]
 					score := 0.0

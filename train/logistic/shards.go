@@ -16,9 +16,9 @@ import (
 
 // A mover takes the steps of stochastic gradient descent.
 type mover[T kernel.Float] interface {
-	learn(part *block.Block[T], sum *sums) // takes steps on some rows, and adds their losses to sum
-	mean(w []float64)                      // sets w to the mean of the weights
-	sum() func() [sha256.Size]byte         // of the last weights
+	learn(part *block.Block[T], c *scratch[T], sum *sums) // takes steps on some rows, and adds their losses to sum
+	mean(w []float64)                                     // sets w to the mean of the weights
+	sum() func() [sha256.Size]byte                        // of the last weights
 	state(w *checkpoint.Walk)
 
 	at() *course             // which the caller may change
@@ -65,7 +65,7 @@ func (s *solver[T]) newMover(sc *scaling, c course) mover[T] {
 	if wide(s.cols) {
 		return newLazy(s, sc.square, c)
 	}
-	return &walk[T]{solver: s, scaling: sc, scratch: s.scratch.New().(*scratch[T]), course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
+	return &walk[T]{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
 }
 
 // epoch returns a function that makes epoch s.epochs of descend. The function adds the losses of the visits to sum.
@@ -76,7 +76,7 @@ func (s *solver[T]) epoch(sc *scaling, by mover[T]) (func(ctx context.Context, s
 	rows, err := visits.NewRows(s.src, s.opt.Options)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().t = s.steps
-		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block[T]) { by.learn(part, sum) })
+		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block[T], c *scratch[T]) { by.learn(part, c, sum) })
 		s.steps = by.at().t
 		return err
 	}, err
@@ -151,8 +151,8 @@ func (x *shard[T]) Pass(ctx context.Context, epoch int64) error {
 		return err
 	}
 	rows.Shard = x.number
-	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block[T]) {
-		x.learn(part, &x.losses)
+	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block[T], c *scratch[T]) {
+		x.learn(part, c, &x.losses)
 		x.visits += int64(part.Len())
 	})
 }

@@ -2,6 +2,7 @@ package logistic
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +55,7 @@ func mixedSteps(t *testing.T, d *block.Data[float32], opt Options) ([]float64, i
 		t.Fatal(err)
 	}
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
-	all, steps, each := s.newMover(sc, at), int64(0), batch
+	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch[float32])
 	if wide(s.cols) {
 		each = 1
 	}
@@ -94,7 +95,7 @@ func mixedSteps(t *testing.T, d *block.Data[float32], opt Options) ([]float64, i
 					b, r := index.At(id)
 					part.AppendRow(b, r)
 				}
-				one.learn(part, new(sums))
+				one.learn(part, c, new(sums))
 				steps++
 			}
 			for i, v := range one.mixed() {
@@ -172,6 +173,38 @@ func TestShardsNear(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestShardsMemory: shards that have taken their steps keep the memory that they are counted with, and no more.
+func TestShardsMemory(t *testing.T) {
+	live := func() uint64 {
+		runtime.GC()
+		runtime.GC() // which empties pools
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	d := block.Trust(block.Source[float32](testrows.Logistic(100, 511)))
+	opt := Options{Options: train.Options{Order: train.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
+	s := newSolver(d, opt)
+	sc, err := s.scaling(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed := s.newMover(sc, course{}).mixed()
+	before := live()
+	shards := make([]*shard[float32], opt.Shards)
+	for i := range shards {
+		shards[i] = s.newShard(d, i, sc, course{all: 1600, each: 100}, mixed)
+		if err := shards[i].Pass(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	each := (float64(live()) - float64(before)) / float64(len(shards)*s.cols)
+	if counted := float64(opt.bytesPerWeight(d.Spec())); each > counted || each < counted/3 {
+		t.Errorf("shards keep %.0f bytes for each weight, and %v are counted", each, counted)
+	}
+	runtime.KeepAlive(shards)
 }
 
 // TestShardsRefused: solvers without shards, other mixes and rows that can't be cut are errors.
