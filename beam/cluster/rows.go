@@ -3,9 +3,12 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"sync"
 
 	"halfspace/block"
+	"halfspace/cache"
 	"halfspace/dataset"
 	"halfspace/internal/memory"
 	"halfspace/internal/passes"
@@ -27,9 +30,9 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	case len(runs) == 0:
 		rows = block.Source[float32](block.NewData[float32](new(schema.Spec), nil))
 	case o.Files.Double:
-		rows, err = rowsOf(ctx, &tables64, o, runs)
+		rows, err = rowsOf(ctx, &tables64, o, path.Dir(folder), runs)
 	default:
-		rows, err = rowsOf(ctx, &tables32, o, runs)
+		rows, err = rowsOf(ctx, &tables32, o, path.Dir(folder), runs)
 	}
 	var result []byte
 	if err == nil {
@@ -81,12 +84,14 @@ var (
 
 // A table keeps decoded runs of the files that were asked for last.
 type table[T kernel.Float] struct {
-	mu    sync.Mutex
-	key   string
-	in    *dataset.Input[T]
-	runs  map[int64]*kept[T]
-	bytes int64
-	clock int64
+	mu      sync.Mutex
+	key     string         // of the files and options
+	sources []cache.Source // the files when they were opened
+	folder  string         // of the training that used them last
+	in      *dataset.Input[T]
+	runs    map[int64]*kept[T]
+	bytes   int64
+	clock   int64
 }
 
 type kept[T kernel.Float] struct {
@@ -94,11 +99,12 @@ type kept[T kernel.Float] struct {
 	used int64 // by the clock of the table
 }
 
-// rowsOf returns the rows of some runs as a source, whose rows are numbered from 0. Each block is a run.
-func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, runs []int64) (block.Source[T], error) {
+// rowsOf returns the rows of some runs as a source, whose rows are numbered from 0. Each block is a run. It is for a training that
+// has a folder of its own.
+func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, folder string, runs []int64) (block.Source[T], error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.open(ctx, &o.Files, o.Workers); err != nil {
+	if err := t.open(ctx, o, folder); err != nil {
 		return nil, err
 	}
 	t.clock++
@@ -120,18 +126,33 @@ func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, runs []i
 	return block.Trust(block.Source[T](block.NewData(o.Files.Options.Spec, blocks))), nil
 }
 
-// open opens files, unless they are open.
-func (t *table[T]) open(ctx context.Context, f *Files, workers int) error {
-	key, err := passes.Encode(*f)
-	if err != nil || t.key == string(key) {
+// open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the
+// same training: its earlier passes read other rows.
+func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
+	key, err := passes.Encode(o.Files)
+	if err != nil {
 		return err
 	}
-	opt := f.Options
-	opt.Workers = workers
-	if t.in, err = dataset.Open[T](ctx, f.Paths, opt); err != nil {
+	now, err := dataset.Key(o.Files.Paths, dataset.Options{})
+	if err != nil {
 		return err
 	}
-	t.key, t.runs, t.bytes = string(key), map[int64]*kept[T]{}, 0
+	if t.key == string(key) {
+		same := slices.Equal(t.sources, now.Sources)
+		switch {
+		case same:
+			t.folder = folder
+			return nil
+		case t.folder == folder:
+			return fmt.Errorf("%s: the data changed while it was read: try again", o.Files.Paths[0])
+		}
+	}
+	opt := o.Files.Options
+	opt.Workers = o.Workers
+	if t.in, err = dataset.Open[T](ctx, o.Files.Paths, opt); err != nil {
+		return err
+	}
+	t.key, t.sources, t.folder, t.runs, t.bytes = string(key), now.Sources, folder, map[int64]*kept[T]{}, 0
 	return nil
 }
 

@@ -72,9 +72,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var err error
 	switch rest[0] {
 	case "train", "eval", "predict":
-		if remove, bad := ownTemp(); bad == nil {
-			defer remove()
-		}
+		defer ownTemp()()
 		if rest[0] == "predict" {
 			return predict(ctx, rest[1:], stdout, stderr)
 		}
@@ -94,14 +92,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// ownTemp has temporary files of this process lie in a folder of their own, since Beam leaves one for each pipeline. remove removes
-// the folder.
-func ownTemp() (remove func(), err error) {
+// ownTemp makes a folder for the temporary files of this process, since Beam leaves one for each pipeline. remove removes the
+// folder. A process that is killed leaves it.
+func ownTemp() (remove func()) {
 	dir, err := os.MkdirTemp("", "halfspace-beam-")
-	if err == nil {
-		err = os.Setenv("TMPDIR", dir)
+	if err == nil && os.Setenv("TMPDIR", dir) == nil {
+		return func() { os.RemoveAll(dir) }
 	}
-	return func() { os.RemoveAll(dir) }, err
+	os.Remove(dir) // "" if there is none
+	return func() {}
 }
 
 // servePrism runs Prism in a process of its own, and starts it again when it ends: it panics at times when a worker ends. The

@@ -160,6 +160,18 @@ func trained(t *testing.T, dir string, trainings []string, ways map[string][]str
 	}
 }
 
+// TestChanged: a worker that has rows of a training before reads files again that changed since then.
+func TestChanged(t *testing.T) {
+	dir := t.TempDir()
+	endpoint, _ := started(t, "prism")
+	pool, _ := started(t, "worker")
+	ways := map[string][]string{"one worker": {"--endpoint", endpoint, "--pools", pool}}
+	for seed := range 2 {
+		here(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(dir, "a.parquet"))
+		trained(t, dir, []string{"--algo lda"}, ways)
+	}
+}
+
 // equal compares two files.
 func equal(t *testing.T, what, got, want string) {
 	t.Helper()
