@@ -103,7 +103,7 @@ func (x *Shards[T]) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part
 		return x.cluster(ctx, epoch, dealt)
 	}
 	if x.each == nil {
-		if err := x.Deal(epoch); err != nil {
+		if err := x.deal(epoch); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +118,8 @@ func (x *Shards[T]) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part
 	return x.Take(), nil
 }
 
-// Deal makes the members of an epoch.
-func (x *Shards[T]) Deal(epoch int64) error {
+// deal makes the members of an epoch.
+func (x *Shards[T]) deal(epoch int64) error {
 	dealt, err := Deal(x.count, &x.opt, epoch)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (x *Shards[T]) State(w *checkpoint.Walk, epoch int64) {
 			w.Fail(errors.New("its shards are not on a cluster"))
 			return
 		}
-		if err := x.Deal(epoch); err != nil {
+		if err := x.deal(epoch); err != nil {
 			w.Fail(err)
 			return
 		}

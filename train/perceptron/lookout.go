@@ -30,9 +30,9 @@ const (
 	leastGap     = 4e-6     // seconds from one update to the next, or more, for which lookouts may pay
 	longest      = 8e-6     // seconds of a piece, or less
 	leastPiece   = 16       // rows
-	fewest       = 4        // pieces of a course for each goroutine, or more
+	leastShare   = 4        // pieces of a course for each goroutine, or more
 	unknownCost  = 5e-9     // seconds of a visit before any were timed
-	lately       = 1 << 16  // visits, or twice as many, that the gap between updates is the mean of
+	gapVisits    = 1 << 16  // the gap between updates is the mean of so many visits, or up to twice as many
 	inRing       = 64       // pieces from the first one that isn't scored to the last that is taken
 	lookoutBytes = 64 << 10 // most bytes of the weights that each lookout copies after an update
 	mostLookouts = 15
@@ -40,8 +40,8 @@ const (
 	idleAfter    = 1 << 15 // looks for a piece before a lookout gives its core away: some 20 us
 )
 
-// forced has lookouts search all the time. Tests set it.
-var forced bool
+// forced has lookouts search all the time, and counts their searches. Tests set it.
+var forced *atomic.Int64
 
 // A lookouts is the goroutines that search for mistakes in a course: rows at positions from 0 on, in the order of the
 // visits. Its methods do nothing if it is nil.
@@ -51,7 +51,7 @@ type lookouts[T kernel.Float] struct {
 	g       errgroup.Group // of the others, which begin with the first search
 	began   bool
 	pays    trial
-	visits  float64 // lately
+	visits  float64 // of the last stretches: gapVisits or up to twice as many
 	updates float64 // of these
 
 	length int                               // of the course
@@ -66,7 +66,8 @@ type lookouts[T kernel.Float] struct {
 	quit     atomic.Bool
 }
 
-// A search is what the goroutines share. All but the atomic numbers changes only while nobody has a piece.
+// A search is what the goroutines share. They use the atomic numbers at any time. Only the training goroutine uses folded.
+// The rest changes only while nobody has a piece.
 type search[T kernel.Float] struct {
 	w      []T
 	folded int // pieces before the first that isn't scored, or that isn't looked at
@@ -105,7 +106,7 @@ const (
 // newLookouts returns lookouts for a training. It returns nil if none would pay.
 func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
 	n := l.opt.Workers - 1
-	if !forced {
+	if forced == nil {
 		n = min(n, runtime.GOMAXPROCS(0)-1)
 	}
 	if n < 1 || l.shards != nil || len(l.w)*int(unsafe.Sizeof(T(0))) > lookoutBytes {
@@ -159,27 +160,10 @@ func (x *lookouts[T]) end() {
 	}
 }
 
-// cost returns the seconds of a visit.
-func (x *lookouts[T]) cost() float64 {
-	if x.pays.cost[0] == 0 {
-		return unknownCost
-	}
-	return x.pays.cost[0]
-}
-
-// gap returns the visits from one update to the next in the mean.
-func (x *lookouts[T]) gap() float64 { return x.visits / (x.updates + 1) }
-
-// rare tells whether there are few enough updates for lookouts to pay.
-func (x *lookouts[T]) rare() bool { return x.gap()*x.cost() >= leastGap }
-
-// pay tells whether to search with lookouts.
-func (x *lookouts[T]) pay() bool { return x != nil && (forced || x.pays.with && x.rare()) }
-
 // piece returns the rows of a piece.
 func (x *lookouts[T]) piece() int {
 	all, cost := float64(len(x.each)+1), x.cost()
-	most := min(longest/cost, float64(x.length)/(fewest*all))
+	most := min(longest/cost, float64(x.length)/(leastShare*all))
 	return max(leastPiece, x.length/(over/2), int(min(most, math.Sqrt(x.gap()*handshake/(all*cost)))))
 }
 
@@ -196,9 +180,9 @@ func (x *lookouts[T]) visit(u *rule[T], w []T, log []uint32, s *stretch[T], at i
 		if visits += right; visits == s.len() {
 			break
 		}
-		n := s.len() - visits // the lookouts are busy with an older search
-		if wrong {
-			n = 1
+		n := 1
+		if !wrong { // the lookouts are busy with an older search
+			n = s.len() - visits
 		}
 		if rivals != nil {
 			u.rivals = rivals[updates:]
@@ -239,7 +223,9 @@ func (x *lookouts[T]) open(at int, w []T) bool {
 	if !s.settled() {
 		return false
 	}
-	x.count++
+	if x.count++; forced != nil {
+		forced.Add(1)
+	}
 	copy(s.w, w)
 	s.from, s.to, s.rows, s.cut, s.folded = at, x.length, x.piece(), x.cut, 0
 	s.limit.Store(int64(min(s.pieces(), inRing)))
@@ -317,22 +303,6 @@ func (x *lookouts[T]) rouse() {
 	}
 }
 
-// saw takes note of how many visits and updates a stretch had.
-func (x *lookouts[T]) saw(visits, updates int) {
-	if x == nil {
-		return
-	}
-	if x.pays.cost[0] == 0 || x.rare() {
-		x.pays.visited(visits)
-	} else {
-		x.pays.stop()
-	}
-	x.visits, x.updates = x.visits+float64(visits), x.updates+float64(updates)
-	if x.visits > 2*lately {
-		x.visits, x.updates = x.visits/2, x.updates/2
-	}
-}
-
 // run scores pieces until it is told to quit. It gives its core away if there is none for long.
 func (o *lookout[T]) run() error {
 	for spins := 0; !o.all.quit.Load(); spins++ {
@@ -351,8 +321,8 @@ func (o *lookout[T]) run() error {
 	return nil
 }
 
-// free returns the number of the next piece of a search, and the value of taken that goes with it. It returns false if there
-// is none.
+// free returns the number of the next piece of a search, and the value of taken that has it. It returns false if there is
+// none.
 func (s *search[T]) free() (piece int64, taken uint64, is bool) {
 	taken = s.taken.Load()
 	piece = int64(taken & (over - 1))
@@ -374,8 +344,8 @@ func (o *lookout[T]) take() bool {
 	}
 }
 
-// score counts the rows of a piece before the first one that updates the weights. A row with a sample weight of 0 counts
-// as such.
+// score counts the rows of a piece before the first one that updates the weights. A row with a sample weight of 0 that is
+// wrong counts as one that does.
 func (o *lookout[T]) score(s *search[T], piece int, number uint64) {
 	visit := o.rule.visit
 	if o.rule.scores == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"halfspace/block"
@@ -16,8 +17,8 @@ import (
 // TestLookouts compares trainings with lookouts at work all the time with trainings on one goroutine: rows in memory and in a
 // file, dense and sparse, of two classes and three, with and without sample weights, frequent mistakes and rare ones.
 func TestLookouts(t *testing.T) {
-	forced = true
-	defer func() { forced = false }()
+	forced = new(atomic.Int64)
+	defer func() { forced = nil }()
 	for _, flips := range []float64{0.2, 0.002} {
 		if testing.Short() && flips > 0.1 {
 			continue
@@ -50,8 +51,13 @@ func TestLookouts(t *testing.T) {
 					opt.Order, opt.Epochs, opt.Eta, opt.Workers = order, 2, 0.5, 1
 					want := told(mustTrain(t, src, opt))
 					opt.Workers = 2 + i%3
-					if got := told(mustTrain(t, src, opt)); got != want {
+					before := forced.Load()
+					r := mustTrain(t, src, opt)
+					if got := told(r); got != want {
 						t.Errorf("source %d, %s %s %s: %s, want %s", i, order, opt.Form, opt.Pocket, got, want)
+					}
+					if searches := forced.Load() - before; searches == 0 && opt.MaxUpdates == 0 {
+						t.Errorf("source %d, %s %s %s: the lookouts searched for none of %d updates", i, order, opt.Form, opt.Pocket, r.Updates)
 					}
 				}
 			}
@@ -64,10 +70,10 @@ func told(r *train.Result[float32]) string {
 	return fmt.Sprint(r.Weights, r.Counts, r.Visits, r.Updates, r.Errors, r.Loss, r.Converged, r.Kept)
 }
 
-// TestFind: a search finds the rows that are wrong, each once, in their order.
+// TestFind: a search finds the rows that are wrong, each once, in their order. Without other goroutines it is never late.
 func TestFind(t *testing.T) {
-	forced = true
-	defer func() { forced = false }()
+	forced = new(atomic.Int64)
+	defer func() { forced = nil }()
 	x, y := make([][]float64, 5000), make([]float64, 5000)
 	wrong := []int{0, 1, 700, 3000, 3001, 3060, 4999}
 	for r := range x {
@@ -76,13 +82,14 @@ func TestFind(t *testing.T) {
 		}
 	}
 	d := dense[float32](x, y)
-	for workers := 2; workers < 5; workers++ {
+	for workers := 2; workers < 6; workers++ {
 		l, err := newLearner(t.Context(), block.Trust(block.Source[float32](d)), nil, defaults(t, Options{Options: train.Options{Workers: workers}}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, at, found := blockOf(t, d), 0, []int(nil)
+		b, at, found, alone := blockOf(t, d), 0, []int(nil), workers%2 == 0
 		l.look = newLookouts(l)
+		l.look.began = alone
 		l.w[0] = 1
 		l.look.begin(b.Len(), func(at, rows int) stretch[float32] {
 			return stretch[float32]{block: b, lo: at, hi: min(b.Len(), at+min(100, rows))}
@@ -90,22 +97,54 @@ func TestFind(t *testing.T) {
 		for at < b.Len() {
 			n := min(1000, b.Len()-at)
 			right, mistake := l.look.find(at, n, l.w)
-			if at += right; mistake {
+			if at += right; right == n {
+				continue
+			}
+			if !mistake && alone {
+				t.Fatalf("%d workers: late at row %d", workers, at)
+			}
+			if mistake || y[at] < 0 {
 				found = append(found, at)
 			}
-			if right < n {
-				if !mistake && y[at] < 0 { // the lookouts are late
-					found = append(found, at)
-				}
-				at++
-				l.look.close()
-			}
+			at++
+			l.look.close()
 		}
-		l.look.end()
 		l.look.stop()
 		if !slices.Equal(found, wrong) {
 			t.Errorf("%d workers: rows %d are wrong, want %d", workers, found, wrong)
 		}
+	}
+}
+
+// TestTrial: the faster way is in use nearly all the time, and soon after it became the faster one. One span with a stall changes
+// nothing.
+func TestTrial(t *testing.T) {
+	var x trial
+	spans := func(n int, without, with float64) (share float64) {
+		for range n {
+			cost := without
+			if x.with {
+				cost = with
+				share += 1 / float64(n)
+			}
+			x.ended(cost)
+		}
+		return share
+	}
+	if share := spans(1000, 1, 0.6); share < 0.97 {
+		t.Errorf("lookouts that pay are used in %v of the spans", share)
+	}
+	for !x.with {
+		spans(1, 1, 0.6)
+	}
+	if spans(1, 1, 20); spans(20, 1, 0.6) < 0.95 {
+		t.Error("a stall switches lookouts off")
+	}
+	if spans(10, 1, 1.5); spans(1000, 1, 1.5) > 0.02 {
+		t.Error("lookouts that don't pay any more stay on")
+	}
+	if spans(mostWaiting+1, 1, 0.6); spans(1000, 1, 0.6) < 0.97 {
+		t.Error("lookouts that pay again stay off")
 	}
 }
 

@@ -10,15 +10,15 @@ type trial struct {
 	looked int        // of these, when the clock was looked at
 	start  time.Time  // of the span; zero: none has begun
 	wait   int        // spans until the slower way is tried again
-	spans  int        // how many that wait will be
+	spans  int        // what wait begins with
 }
 
 const (
 	spanRows    = 1 << 15
-	lookRows    = 1 << 12
+	lookRows    = 1 << 12          // visits between two looks at the clock in a span with lookouts
 	leastSpan   = time.Millisecond // of which waking the lookouts takes little
 	mostWaiting = 256              // spans between two trials of the slower way
-	mostSlower  = 1.25             // than the span before in the same way: other programs stop a core now and then
+	mostSlower  = 1.25             // a cost is at most so many times the one before: other programs stop a core now and then
 )
 
 // visited counts visits. It ends a span after enough of them, and decides about the next one. A span with lookouts ends
@@ -65,5 +65,38 @@ func (t *trial) ended(cost float64) {
 		t.with = better
 		t.spans = min(mostWaiting, 2*t.spans+1)
 		t.wait = t.spans
+	}
+}
+
+// cost returns the seconds of a visit.
+func (x *lookouts[T]) cost() float64 {
+	if x.pays.cost[0] == 0 {
+		return unknownCost
+	}
+	return x.pays.cost[0]
+}
+
+// gap returns the visits from one update to the next in the mean.
+func (x *lookouts[T]) gap() float64 { return x.visits / (x.updates + 1) }
+
+// rare tells whether there are few enough updates for lookouts to pay.
+func (x *lookouts[T]) rare() bool { return x.gap()*x.cost() >= leastGap }
+
+// pay tells whether to search with lookouts.
+func (x *lookouts[T]) pay() bool { return x != nil && (forced != nil || x.pays.with && x.rare()) }
+
+// saw takes note of how many visits and updates a stretch had.
+func (x *lookouts[T]) saw(visits, updates int) {
+	if x == nil {
+		return
+	}
+	if x.pays.cost[0] == 0 || x.rare() {
+		x.pays.visited(visits)
+	} else {
+		x.pays.stop()
+	}
+	x.visits, x.updates = x.visits+float64(visits), x.updates+float64(updates)
+	if x.visits > 2*gapVisits {
+		x.visits, x.updates = x.visits/2, x.updates/2
 	}
 }

@@ -178,7 +178,11 @@ func (l *learner[T]) learn(s *stretch[T], at int) (visits, updates int) {
 		l.look.close()
 		visits, updates = l.rule.visit(l.w, room, s)
 	}
-	l.look.saw(visits, updates)
+	if !weightless {
+		l.look.saw(visits, updates)
+	} else if l.look != nil {
+		l.look.pays.stop()
+	}
 	return visits, updates
 }
 
