@@ -81,8 +81,9 @@ func TestStreamIdentity(t *testing.T) {
 func TestMemoryTooSmall(t *testing.T) {
 	data := ample(t, "80000")
 	for options, want := range map[string]string{
-		"--memory 1MiB":                 "halfspace: 1 MiB of memory is too little: reading these rows piece by piece takes 10.07 MiB, give that with --memory\n",
-		"--memory 10MiB --order random": "halfspace: 10 MiB of memory is too little: reading these rows piece by piece takes 11.62 MiB, give that with --memory\n",
+		"--memory 1MiB":                         "halfspace: 1 MiB of memory is too little: reading these rows piece by piece takes 10.07 MiB, give that with --memory\n",
+		"--memory 10MiB --order random":         "halfspace: 10 MiB of memory is too little: reading these rows piece by piece takes 11.62 MiB, give that with --memory\n",
+		"--memory 11MiB --shards 9 --workers 4": "halfspace: 11 MiB of memory is too little: reading these rows piece by piece takes 11.62 MiB, give that with --memory\n",
 	} {
 		status, stdout, stderr := command(append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--out", filepath.Join(t.TempDir(), "m.json")},
 			strings.Fields(options)...)...)

@@ -15,6 +15,7 @@ import (
 	"halfspace/train"
 	"halfspace/train/adaptive"
 	"halfspace/train/passive"
+	"halfspace/train/visits"
 )
 
 // A path is the weights of a shard, and what they depend on. Both learners are written out as in their papers, on rows of one
@@ -311,5 +312,30 @@ func TestShardsRefused(t *testing.T) {
 	_, err := passive.Train(t.Context(), block.Source[float32](testrows.Stream[float32]{Data: rows}), passive.Options{Options: train.Options{Shards: 2}})
 	if want := "in memory or in a cache file"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestWindows: a file has no more windows than its rows fill, and shards have as many together as are counted.
+func TestWindows(t *testing.T) {
+	for _, c := range []struct {
+		rows, shards int64
+		each, all    int64
+	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
+		file, err := cache.Temporary(t.Context(), block.Source[float32](testrows.RandomClasses[float32](int(c.rows), 2, 2, 0.1)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		made := int64(0)
+		if _, err := visits.NewWindows(block.Source[float32](file), train.Options{Order: train.Shuffle}, func(*block.Index[float32]) func() {
+			made++
+			return func() {}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		counted := visits.WindowBytes(c.rows, c.shards, func(rows int64) int64 { return rows })
+		if made != c.each || counted != c.all*block.RunRows {
+			t.Errorf("%d rows have %d windows, want %d; those of %d shards take the memory of %d rows, want %d", c.rows, made, c.each, c.shards, counted, c.all*block.RunRows)
+		}
 	}
 }

@@ -160,19 +160,23 @@ type readWindow[T kernel.Float] struct {
 	again  func()            // called after rows are read
 }
 
-// windowsInFlight is how many windows there are. One is visited while the next ones are read.
+// windowsInFlight is the most windows that there are. One is visited while the next ones are read.
 const windowsInFlight = 3
 
-// WindowBytes returns the bytes of windows of rows, beside the blocks, if the order isn't cyclic and the source isn't in
-// memory. bytes returns the memory of the blocks of some rows.
-func WindowBytes(bytes func(rows int64) int64) int64 {
-	return windowsInFlight * bytes(windowRows)
+// WindowBytes returns the bytes of windows on so many rows, beside the blocks, if the order isn't cyclic and the source
+// isn't in memory. Of several shards, each that learns at the same time has windows of its own; in the order cyclic it has
+// as many runs. shards is their number, at least 1. bytes returns the memory of the blocks of some rows.
+func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
+	return min(windowsInFlight*shards, windowsOf(rows)) * bytes(windowRows)
 }
+
+// windowsOf returns how many windows so many rows fill.
+func windowsOf(rows int64) int64 { return (rows + windowRows - 1) / windowRows }
 
 func newFileWindows[T kernel.Float](src block.Seekable[T], filled func(*block.Index[T]) func()) (*fileWindows[T], error) {
 	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
-	for range windowsInFlight {
+	for range min(windowsInFlight, windowsOf(src.Rows())) {
 		w, err := newReadWindow[T](src.Spec(), chunks, src.Sparse())
 		if err != nil {
 			return nil, err

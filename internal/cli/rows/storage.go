@@ -24,10 +24,11 @@ type Storage struct {
 	// What the verb knows besides its flags:
 	Out      string // the file that the verb writes, which the cache can't be; "": none
 	Access   train.Access
-	Weighted bool // rows have weights
-	Shared   bool // a part of the rows is held out, so that they take their memory twice for a while
-	Folds    bool // each fold has features of its own: its rows are in memory beside all rows
-	Parted   bool // each part of the rows gets a cache of its own
+	Shards   int64 // the most that learn at the same time; 0: one. Open lowers it to what there is memory for
+	Weighted bool  // rows have weights
+	Shared   bool  // a part of the rows is held out, so that they take their memory twice for a while
+	Folds    bool  // each fold has features of its own: its rows are in memory beside all rows
+	Parted   bool  // each part of the rows gets a cache of its own
 
 	Beside func(rows int64, cols int) int64 // bytes that the verb needs beside the rows; nil: none
 }
@@ -97,7 +98,11 @@ func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows i
 	least := pass + beside
 	switch s.Access {
 	case train.AnyOrder:
-		least += visits.WindowBytes(bytes)
+		windows := func(shards int64) int64 { return visits.WindowBytes(count, shards, bytes) }
+		for s.Shards > 1 && least+windows(s.Shards) > limit {
+			s.Shards--
+		}
+		least += windows(max(1, s.Shards))
 	case train.Nested:
 		least += pass
 	}

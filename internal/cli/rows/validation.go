@@ -69,7 +69,7 @@ func budgetBeside[T kernel.Float](s *Storage, count int64, bytes func(rows int64
 	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows[T](cols)))
 	limit, used := s.Memory.Limit(), block.Held(learned, s.Weighted)
 	if _, inMemory := learned.(*block.Data[T]); !inMemory {
-		used = min(used, pass) + visits.WindowBytes(bytes)
+		used = min(used, pass) + visits.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
 	} else if parted := s.parted(used); s.Memory.Bytes == 0 {
 		used = parted - used // the limit is of what is available now
 	} else {

@@ -51,6 +51,8 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if learners[i], err = o.finish(learners[i]); err != nil {
 			return err
 		}
+		shared := learners[i].Settings.Shared()
+		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
 		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.Access())
 	}
 	o.learners = learners
@@ -58,6 +60,16 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		o.learner = learners[0]
 	}
 	return o.checkEffect()
+}
+
+// limitShards has no more shards learn at the same time than there is memory for.
+func (o *trainOptions) limitShards() {
+	most := max(1, o.Storage.Shards)
+	for _, l := range append([]fit.Learner{o.learner}, o.learners...) {
+		if s := l.Settings.Shared(); min(s.Shards, int64(s.Workers)) > most {
+			s.Workers = int(most)
+		}
+	}
 }
 
 // crossValidation returns how to cross-validate.
