@@ -49,6 +49,7 @@ func TestStreamIdentity(t *testing.T) {
 		{small, "--epochs 2 --algo averaged --order shuffle", "12500000"},
 		{large, "--epochs 1 --algo pocket --max-updates 40", "53000000"},
 		{large, "--epochs 1", "30MB"},
+		{small, "--epochs 2 --algo passive-aggressive --order shuffle --shards 9", "12500000"}, // 1 shard at a time
 	} {
 		if testing.Short() && i%2 == 1 {
 			continue
