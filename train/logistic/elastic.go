@@ -143,11 +143,11 @@ func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, er
 }
 
 // lossesPass is the pass of Losses.
-var lossesPass = passes.NewPerRun("logistic.losses", func(src block.Source[float32], w [][]float64) func(block.Run[float32]) []float64 {
+var lossesPass = passes.NewPerRun("logistic.losses", lossesRun[float32], lossesRun[float64])
+
+func lossesRun[T kernel.Float](src block.Source[T], w [][]float64) func(block.Run[T]) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)
-}, func(src block.Source[float64], w [][]float64) func(block.Run[float64]) []float64 {
-	return newProblem(src, 0, 1).lossesRun(w)
-})
+}
 
 // lossesRun returns what sums the losses of a run at each of several weights.
 func (l *problem[T]) lossesRun(padded [][]float64) func(block.Run[T]) []float64 {
@@ -188,11 +188,11 @@ func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64)
 }
 
 // elasticPass is the pass of At.
-var elasticPass = train.NewScatterTask("logistic.elastic", func(src block.Source[float32], a elasticArgs) func(block.Run[float32], []float64, []float64) elasticSums {
+var elasticPass = train.NewScatterTask("logistic.elastic", elasticRun[float32], elasticRun[float64])
+
+func elasticRun[T kernel.Float](src block.Source[T], a elasticArgs) func(block.Run[T], []float64, []float64) elasticSums {
 	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
-}, func(src block.Source[float64], a elasticArgs) func(block.Run[float64], []float64, []float64) elasticSums {
-	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
-})
+}
 
 // elasticArgs are weights, and whether this is the first pass.
 type elasticArgs struct {

@@ -86,11 +86,11 @@ func (p *problem[T]) joint(ctx context.Context, w []float64, at *sums) error {
 }
 
 // jointPass is the pass of joint.
-var jointPass = passes.NewPerRun("logistic.joint", func(src block.Source[float32], w []float64) func(block.Run[float32]) jointSums {
+var jointPass = passes.NewPerRun("logistic.joint", jointRun[float32], jointRun[float64])
+
+func jointRun[T kernel.Float](src block.Source[T], w []float64) func(block.Run[T]) jointSums {
 	return newProblem(src, 0, 1).jointRun(w)
-}, func(src block.Source[float64], w []float64) func(block.Run[float64]) jointSums {
-	return newProblem(src, 0, 1).jointRun(w)
-})
+}
 
 // jointSums are the sums of a run, and the blocks of its products.
 type jointSums struct {

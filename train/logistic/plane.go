@@ -61,11 +61,11 @@ func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, er
 }
 
 // probePass is the pass of probe.
-var probePass = passes.NewPerRun("logistic.probe", func(src block.Source[float32], d []float64) func(block.Run[float32]) *probed {
+var probePass = passes.NewPerRun("logistic.probe", probeRun[float32], probeRun[float64])
+
+func probeRun[T kernel.Float](src block.Source[T], d []float64) func(block.Run[T]) *probed {
 	return newProblem(src, 0, 1).probeRun(d)
-}, func(src block.Source[float64], d []float64) func(block.Run[float64]) *probed {
-	return newProblem(src, 0, 1).probeRun(d)
-})
+}
 
 // newProbed returns what a direction changes of no rows.
 func (s *problem[T]) newProbed() *probed {
@@ -231,11 +231,11 @@ func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error)
 }
 
 // onPlanePass is the pass of onPlane.
-var onPlanePass = train.NewScatterTask("logistic.onplane", func(src block.Source[float32], d []float64) func(block.Run[float32], []float64, []float64) struct{} {
+var onPlanePass = train.NewScatterTask("logistic.onplane", onPlaneRun[float32], onPlaneRun[float64])
+
+func onPlaneRun[T kernel.Float](src block.Source[T], d []float64) func(block.Run[T], []float64, []float64) struct{} {
 	return newProblem(src, 0, 1).onPlaneRun(d)
-}, func(src block.Source[float64], d []float64) func(block.Run[float64], []float64, []float64) struct{} {
-	return newProblem(src, 0, 1).onPlaneRun(d)
-})
+}
 
 // onPlaneRun returns what sets near to 1 for the rows of a run that may be on the plane d, and to 0 for others.
 func (s *problem[T]) onPlaneRun(d []float64) func(run block.Run[T], near, _ []float64) struct{} {
