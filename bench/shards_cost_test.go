@@ -106,12 +106,7 @@ func speedTable(t *testing.T) string {
 		"| rows | MiB | weights | without shards | one core | two cores | ratio | GB/s of one core | of two | ratio | ratio of median times | of bandwidths |\n"+
 		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, shape := range [][3]int{{131_072, 28, 4}, {65_536, 60, 4}, {2_097_152, 28, 1}, {1_048_576, 60, 1}} {
-		f := planted(shape[0], shape[1], 0.05)
-		order := make([]int, shape[0])
-		for i := range order {
-			order[i] = i
-		}
-		rows := f.take(t, order)
+		rows := planted(shape[0], shape[1], 0.05).all(t)
 		for _, form := range forms {
 			fmt.Fprintf(&out, "| %d × %d | %.0f | %s | %s |\n", shape[0], shape[1], float64(bytesOf(rows))/(1<<20), form, speeds(t, rows, form, int64(shape[2])))
 		}

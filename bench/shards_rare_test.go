@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -72,17 +71,12 @@ func rareTable(t *testing.T) string {
 		{"1,000,000 × 28, separated by 0.05", func() *flatRows { return separated(1_000_000, 28, 0.05) }},
 		{"20,000 × 250, separated by 0.5", func() *flatRows { return separated(20_000, 250, 0.5) }},
 	} {
-		f := c.load()
-		rows := f.take(t, slices.Collect(func(yield func(int) bool) {
-			for r := range f.y {
-				yield(r)
-			}
-		}))
+		rows := c.load().all(t)
 		var ms [2][]float64
 		var r *train.Result[float32]
 		for range rounds {
 			for workers := range ms {
-				r = trained(t, block.Source[float32](rows), perceptron.Options{Options: train.Options{Epochs: 100, Workers: workers + 1}})
+				r = trained(t, rows, perceptron.Options{Options: train.Options{Epochs: 100, Workers: workers + 1}})
 				ms[workers] = append(ms[workers], 1000*r.Seconds)
 			}
 		}

@@ -151,6 +151,15 @@ func (f *flatRows) take(t *testing.T, rows []int) *block.Data[float32] {
 	return data
 }
 
+// all returns all rows, in their order.
+func (f *flatRows) all(t *testing.T) *block.Data[float32] {
+	order := make([]int, len(f.y))
+	for i := range order {
+		order[i] = i
+	}
+	return f.take(t, order)
+}
+
 // split holds out the last rows, or a quarter drawn at random if held is 0. The seed permutes the others. If they stay in order, it
 // draws the quarter.
 func (f *flatRows) split(t *testing.T, held int, inOrder bool, seed uint64) split {
