@@ -348,3 +348,16 @@ func finite(bound float64) *float64 {
 	}
 	return &bound
 }
+
+// evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
+func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
+	loss := train.PerceptronLoss
+	switch {
+	case j.RowLoss != nil:
+		loss = j.RowLoss(j.Settings)
+	case j.Perceptron == nil:
+		return train.Evaluate(ctx, j.src, j.workers(), learned)
+	}
+	_, err := train.EvaluateLoss(ctx, j.src, j.workers(), learned, loss)
+	return err
+}

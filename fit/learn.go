@@ -342,18 +342,6 @@ func (j *job[T]) begin() *train.Start[T] {
 	return train.StartOf[T](j.opt.Init, -1)
 }
 
-// evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
-func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
-	if j.RowLoss != nil {
-		return train.EvaluateBy(ctx, j.src, j.workers(), learned, j.RowLoss(j.Settings))
-	}
-	if j.Perceptron == nil {
-		return train.Evaluate(ctx, j.src, j.workers(), learned)
-	}
-	_, err := train.EvaluateLoss(ctx, j.src, j.workers(), learned)
-	return err
-}
-
 // model returns the model of what was learned, without the fingerprint of the data.
 func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 	m := model.New(j.src.Spec(), learned.Weights)

@@ -241,11 +241,7 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	for w := range slices.Chunk(w, len(w)/spec.Vectors()) {
 		learned.Weights = append(learned.Weights, w[:spec.Cols()]...)
 	}
-	rows, loss := firstRows[T]{v.Source, r.Rows}, func(float64) float64 { return 0 }
-	if v.learner != nil {
-		loss = v.learner.RowLoss(v.learner.Settings)
-	}
-	if err := train.EvaluateBy(ctx, rows, opt.Workers, &learned, loss); err != nil {
+	if err := v.evaluate(ctx, opt.Workers, &learned); err != nil {
 		return err
 	}
 	if m.Training.Loss = &learned.Loss; m.Options.Multiclass == model.OneVersusRest { // a sum over the classes, which takes a pass for each
@@ -263,6 +259,16 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 		r.UpdateBound = finite(train.UpdateBoundFrom(&learned, v.begin, 1, 0, opt.Eta))
 	}
 	return nil
+}
+
+// evaluate evaluates weights on the rows that were visited.
+func (v *visitor[T]) evaluate(ctx context.Context, workers int, learned *train.Result[T]) error {
+	rows := firstRows[T]{v.Source, v.r.Rows}
+	if v.learner == nil {
+		return train.Evaluate(ctx, rows, workers, learned)
+	}
+	_, err := train.EvaluateLoss(ctx, rows, workers, learned, v.learner.RowLoss(v.learner.Settings))
+	return err
 }
 
 // firstRows is the first rows of a source.

@@ -21,51 +21,75 @@ import (
 // the least difference between the score of a row's class and the greatest other score. It is divided by the square
 // root of 2 and the norm of all vectors. Two classes with weights -w and w then have the margin of w.
 func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
-	_, _, err := evaluate(ctx, src, workers, r, nil)
+	_, _, err := evaluate(ctx, src, workers, r, PerceptronLoss)
 	return err
 }
 
-// EvaluateBy is Evaluate, and also sets the loss to a learner's: the sum of loss(m), times the sample weight. m is
-// y(w.x). With more than two classes, it is the score of the row's class, less the greatest other score.
-func EvaluateBy[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], loss func(m float64) float64) (err error) {
-	r.Loss, _, err = evaluate(ctx, src, workers, r, loss)
-	if err == nil && r.Loss-r.Loss != 0 {
-		err = TooLarge[T]()
+// A RowLoss is the loss of a row by its margin m, which is y(w.x). With more than two classes, m is the score of the row's
+// class, less the greatest other score. Losses have names so that other processes can compute them.
+type RowLoss string
+
+const (
+	PerceptronLoss   RowLoss = "perceptron"    // max(0, -m)
+	HingeLoss        RowLoss = "hinge"         // max(0, 1 - m)
+	SquaredHingeLoss RowLoss = "squared_hinge" // max(0, 1 - m)^2
+	LogisticLoss     RowLoss = "logistic"      // log(1 + e^-m)
+)
+
+// of returns the loss as a function, or nil if there is no such loss.
+func (l RowLoss) of() func(m float64) float64 {
+	switch l {
+	case PerceptronLoss:
+		return func(m float64) float64 {
+			if !(m >= 0) {
+				return -m
+			}
+			return 0
+		}
+	case HingeLoss:
+		return func(m float64) float64 { return max(0, 1-m) }
+	case SquaredHingeLoss:
+		return func(m float64) float64 {
+			hinge := max(0, 1-m)
+			return hinge * hinge
+		}
+	case LogisticLoss:
+		return func(m float64) float64 {
+			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) is log(1 + e^-|m|), less m if that is negative
+			kernel.Exp(x[:], x[:])
+			kernel.Log1p(x[:], x[:])
+			return x[0] - min(0, m)
+		}
 	}
-	return err
+	return nil
 }
 
-// perceptronLoss is the loss of EvaluateLoss.
-func perceptronLoss(m float64) float64 {
-	if !(m >= 0) {
-		return -m
-	}
-	return 0
-}
-
-// EvaluateLoss is Evaluate, and also sets the loss to the perceptron's: the sum of -y(w.x), times the sample weight,
-// over the rows where that isn't negative. With more than two classes, it replaces -y(w.x) by the greatest score of
-// another class, less that of the row's class. EvaluateLoss also returns the sum of sample weights of wrong rows, for
-// more than two classes.
-func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) (wrong float64, err error) {
-	r.Loss, wrong, err = evaluate(ctx, src, workers, r, nil)
+// EvaluateLoss is Evaluate, and also sets the loss of r: the sum of the losses of the rows, times their sample weights. It
+// returns the sum of the sample weights of wrong rows, for more than two classes.
+func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], loss RowLoss) (wrong float64, err error) {
+	r.Loss, wrong, err = evaluate(ctx, src, workers, r, loss)
 	if err == nil && r.Loss-r.Loss != 0 {
 		err = TooLarge[T]()
 	}
 	return wrong, err
 }
 
-// judgePass is the pass of evaluate with the perceptron's loss.
+// judgePass is the pass of evaluate.
 var judgePass = passes.NewPerRun("train.evaluate", judgeRun[float32], judgeRun[float64])
 
-// judgeRun returns what evaluates a run by weights. They have as many vectors as src has columns in them.
-func judgeRun[T kernel.Float](src block.Source[T], weights []float64) func(block.Run[T]) judgement {
-	return judgeBy(src, weights, perceptronLoss)
+// judgeArgs are the arguments of judgePass.
+type judgeArgs struct {
+	weights []float64 // as many vectors as there are columns of rows in them
+	loss    RowLoss
 }
 
-func judgeBy[T kernel.Float](src block.Source[T], weights []float64, of func(m float64) float64) func(block.Run[T]) judgement {
-	w := padded[T](weights, src.Spec().Cols())
+// judgeRun returns what evaluates a run.
+func judgeRun[T kernel.Float](src block.Source[T], args judgeArgs) func(block.Run[T]) judgement {
+	w, of := padded[T](args.weights, src.Spec().Cols()), args.loss.of()
 	return func(run block.Run[T]) judgement {
+		if of == nil {
+			return judgement{err: fmt.Errorf("no loss is called %q", args.loss)}
+		}
 		if err := run.CheckLabels(len(w)); err != nil {
 			return judgement{err: err}
 		}
@@ -76,8 +100,8 @@ func judgeBy[T kernel.Float](src block.Source[T], weights []float64, of func(m f
 	}
 }
 
-// evaluate makes the pass of Evaluate. of is the loss; nil is the perceptron's.
-func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], of func(m float64) float64) (loss, wrong float64, err error) {
+// evaluate makes the pass of Evaluate and EvaluateLoss.
+func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], of RowLoss) (loss, wrong float64, err error) {
 	spec := src.Spec()
 	cols := spec.Cols()
 	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
@@ -104,11 +128,8 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 		square, margin = max(square, s.square), min(margin, s.margin)
 		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
 	}
-	if of == nil {
-		err = passes.Reduce(ctx, src, workers, judgePass, weights, judgeRun(src, weights), add)
-	} else {
-		err = block.ReduceRuns(ctx, src, workers, judgeBy(src, weights, of), add)
-	}
+	args := judgeArgs{weights, of}
+	err = passes.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
 	if err = cmp.Or(err, unknown); err != nil {
 		return 0, 0, err
 	}

@@ -40,8 +40,8 @@ type Learner struct {
 	// Begins tells whether a training can begin with the weights of a model.
 	Begins bool
 
-	// RowLoss returns the loss of a row by its margin; see EvaluateBy. It is nil of learners that say their loss themselves.
-	RowLoss func(Settings) func(m float64) float64
+	// RowLoss returns the loss that is summed up at the end; see EvaluateLoss. It is nil of learners that say their loss themselves.
+	RowLoss func(Settings) RowLoss
 
 	// Stepper32 and Stepper64 return what learns from rows of a spec one after another, a Stepper of float32 or float64.
 	// They are nil of learners that can't. Labels are class numbers if the spec has more than two classes and Joint is set.

@@ -130,14 +130,3 @@ func TrainFTRL[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 func TrainAdaGrad[T kernel.Float](ctx context.Context, src block.Source[T], opt AdaGradOptions) (*train.Result[T], error) {
 	return visits.Learn(ctx, AdaGrad, src, &opt)
 }
-
-// rowLoss returns the loss of a row by its margin.
-func (r rates) rowLoss(m float64) float64 {
-	if r.loss == Hinge {
-		return max(0, 1-m)
-	}
-	x := [1]float64{-math.Abs(m)} // log(1 + e^-m) is log(1 + e^-|m|), less m if that is negative
-	kernel.Exp(x[:], x[:])
-	kernel.Log1p(x[:], x[:])
-	return x[0] - min(0, m)
-}

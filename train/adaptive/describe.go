@@ -1,6 +1,8 @@
 package adaptive
 
 import (
+	"cmp"
+
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -14,7 +16,7 @@ var FTRL = visits.Complete(&train.Learner{Name: "ftrl",
 	Options: []train.Option{train.OrderOption, alphaOption, betaOption, l1Option, l2Option, train.EpochsOption},
 	New:     func() train.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
 	LogOdds: true, NotFound: notFound,
-	RowLoss:   func(train.Settings) func(float64) float64 { return rates{loss: Logistic}.rowLoss },
+	RowLoss:   func(train.Settings) train.RowLoss { return train.LogisticLoss },
 	Stepper32: describeFTRL[float32], Stepper64: describeFTRL[float64]})
 
 // AdaGrad describes AdaGrad.
@@ -28,7 +30,7 @@ var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
 		return o
 	},
 	LogOdds: true, NotFound: notFound,
-	RowLoss:   func(s train.Settings) func(float64) float64 { return rates{loss: s.(*AdaGradOptions).Loss}.rowLoss },
+	RowLoss:   func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic)) },
 	Stepper32: describeAdaGrad[float32], Stepper64: describeAdaGrad[float64]})
 
 // notFound is what is true of a loss that is never 0.

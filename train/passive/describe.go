@@ -1,6 +1,8 @@
 package passive
 
 import (
+	"cmp"
+
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -17,7 +19,7 @@ var Learner = visits.Complete(&train.Learner{Name: "passive-aggressive",
 	},
 	Joint: true, Together: true,
 	NotFound:  "no plane with a margin of 1 for every row was found",
-	RowLoss:   func(s train.Settings) func(float64) float64 { return s.(*Options).rowLoss },
+	RowLoss:   func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
 	Stepper32: describe[float32], Stepper64: describe[float64]})
 
 var (

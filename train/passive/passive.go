@@ -50,15 +50,6 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// rowLoss returns the loss of a row by its margin.
-func (o Options) rowLoss(m float64) float64 {
-	loss := max(0, 1-m)
-	if o.Loss == SquaredHinge {
-		return loss * loss
-	}
-	return loss
-}
-
 // Train learns from one row after another, in opt.Epochs epochs. The weights, with the bias among them, are 0 at first.
 // Let l be the hinge loss of a row, max(0, 1 - y (w.x)). A row with l > 0 changes the weights to the minimum over w' of
 //

@@ -152,7 +152,7 @@ func (j *classJudge[T]) EpochEnded(ctx context.Context, w []T, updates, visits i
 		return nil
 	}
 	r := &train.Result[T]{Weights: unpad(w, j.src.Spec().Cols())}
-	wrong, err := train.EvaluateLoss(ctx, j.src, j.workers, r)
+	wrong, err := train.EvaluateLoss(ctx, j.src, j.workers, r, train.PerceptronLoss)
 	if err != nil {
 		return err
 	}

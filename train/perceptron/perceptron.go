@@ -275,7 +275,7 @@ func (l *learner[T]) learned() *train.Result[T] {
 
 func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
 	r := l.learned()
-	if _, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r); err != nil {
+	if _, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r, train.PerceptronLoss); err != nil {
 		return nil, err
 	}
 	if l.voters == nil {

@@ -141,7 +141,9 @@ func (l *learner[T]) train(ctx context.Context) (*train.Result[T], error) {
 		l.r.Interrupted = true
 		return l.learned(), err
 	}
-	return l.learned(), train.EvaluateBy(ctx, l.src, l.opt.Workers, l.r, l.of.RowLoss(l.settings))
+	r := l.learned()
+	_, err = train.EvaluateLoss(ctx, l.src, l.opt.Workers, r, l.of.RowLoss(l.settings))
+	return r, err
 }
 
 // state walks what the training is at. A position inside an epoch follows from the visits.
