@@ -8,11 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/memory"
+	"halfspace/internal/parallel"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -136,22 +135,29 @@ func (x *Shards[T]) deal(epoch int64) error {
 
 // visit has the members visit their rows, as many at once as there are workers. It ends early if a checkpoint is due.
 func (x *Shards[T]) visit(ctx context.Context, epoch int64) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(x.opt.Workers)
-	for s, member := range x.each {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	failed := make(chan error, 1)
+	err := parallel.For(ctx, x.opt.Workers, len(x.each), func(_, s int) {
 		if x.done[s] {
-			continue
+			return
 		}
-		g.Go(func() error {
-			err := member.Pass(ctx, epoch)
-			x.done[s] = err == nil
-			if err == ErrPause {
-				return nil
-			}
-			return err
-		})
+		err := x.each[s].Pass(ctx, epoch)
+		if x.done[s] = err == nil; err == nil || err == ErrPause {
+			return
+		}
+		select {
+		case failed <- err:
+			stop()
+		default: // another one failed before
+		}
+	})
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return err
 	}
-	return g.Wait()
 }
 
 // Take returns what the members have made of the epoch so far, and ends it. It returns nil between two epochs.
