@@ -42,6 +42,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"halfspace/block"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -70,13 +71,17 @@ type Source struct {
 
 // State tells a file from another of the same size and time. It is 0 on systems that don't say.
 type State struct {
-	Inode   uint64 `json:"inode,omitempty"`   // the number of the file in its file system
+	Inode   uint64 `json:"inode,omitempty"`   // the number of the file in its file system, or a hash of an object's version
 	Changed int64  `json:"changed,omitempty"` // nanoseconds since 1970; the system sets it, no program can
 }
 
-// SourceOf returns the file at an absolute path.
+// SourceOf returns the file at an absolute path, or the object of a URL.
 func SourceOf(path string, info os.FileInfo) Source {
-	return Source{path, info.Size(), info.ModTime().UnixNano(), stateOf(info)}
+	state := stateOf(info)
+	if v := store.VersionOf(info); v != "" {
+		state.Inode = xxh3.HashString(string(v))
+	}
+	return Source{path, info.Size(), info.ModTime().UnixNano(), state}
 }
 
 // header is what the blocks are.

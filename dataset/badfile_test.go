@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/store"
 )
 
 // A badFile fails from its n-th read on, and reads few bytes at a time.
@@ -60,7 +61,7 @@ func TestBadDisk(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	defer func() { frame.Open = func(path string) (frame.File, error) { return os.Open(path) } }()
+	defer func() { frame.Open = store.Open }()
 	for _, path := range paths {
 		label := "y"
 		if filepath.Ext(path) == ".svm" {

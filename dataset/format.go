@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
@@ -14,6 +16,7 @@ import (
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/say"
+	"halfspace/internal/store"
 )
 
 // A format is a kind of file, as messages name it.
@@ -36,7 +39,8 @@ var extensions = map[string]format{
 // openedInput is an input and the selection of its columns.
 type openedInput struct {
 	frame.Input
-	sel *encode.Selection
+	sel      *encode.Selection
+	versions []store.Version // of the files; nil if all are local
 }
 
 func (in *openedInput) selection() *encode.Selection { return in.sel }
@@ -87,7 +91,37 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 			return nil, frame.ErrorIn(in.Name(), "%w", err)
 		}
 	}
-	return &openedInput{in, pick.Sel}, nil
+	versions := versionsOf(in, sources)
+	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
+		return nil, changed(in)
+	}
+	return &openedInput{in, pick.Sel, versions}, nil
+}
+
+// changed returns the error of files that this process sees in another state than the one that asked it to read them.
+func changed(in frame.Input) error {
+	return fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.Name())
+}
+
+// versionsOf returns the versions of the objects among files, or nil if all files are local.
+func versionsOf(in frame.Input, sources []*source.Source) (all []store.Version) {
+	var infos []fs.FileInfo
+	if files, is := in.(*parquetfile.Input); is {
+		for _, f := range files.Files {
+			infos = append(infos, f.Info)
+		}
+	} else if sources[0].Stdin == nil {
+		for _, s := range sources {
+			infos = append(infos, s.Info)
+		}
+	}
+	for _, info := range infos {
+		all = append(all, store.VersionOf(info))
+	}
+	if !slices.ContainsFunc(all, func(v store.Version) bool { return v != "" }) {
+		return nil
+	}
+	return all
 }
 
 // columnBytes is about what a column takes beside its values: descriptions, an array in each batch, a reader and a writer.

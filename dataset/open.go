@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -18,6 +16,7 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -59,6 +58,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if text, ok := in.Input.(*textfile.CSV); ok && text.None {
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
+	opt.versions = in.versions
 	far := othersOf[T](in, paths, opt)
 	if err := learn[T](ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
@@ -171,11 +171,11 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 		if p == "-" {
 			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}
-		info, err := os.Stat(p)
+		info, err := store.Stat(p)
 		if err != nil {
 			return key, frame.PathError(p, err)
 		}
-		abs, err := filepath.Abs(p)
+		abs, err := store.Abs(p)
 		if err != nil {
 			return key, frame.PathError(p, err)
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/store"
 )
 
 // Expand returns the files that paths name, in the order of paths:
@@ -19,6 +21,8 @@ import (
 //   - the matches of a glob, sorted;
 //   - the *.parquet files in and below a directory, sorted by path; if there are none, its files with the extension of
 //     another format.
+//
+// A URL names an object, those that match a glob, or those below a folder of a bucket, if the program has registered its scheme.
 //
 // It leaves out names that begin with a dot or an underscore, unless a path spells them out.
 func Expand(paths []string) ([]string, error) {
@@ -40,12 +44,18 @@ func expandOne(p string) ([]string, error) {
 	if p == "-" {
 		return []string{p}, nil
 	}
+	switch s, err := store.Of(p); {
+	case err != nil:
+		return nil, frame.PathError(p, err)
+	case s != nil:
+		return objects(s, p)
+	}
 	if _, err := os.Stat(p); err == nil || !strings.ContainsAny(p, "*?[") {
 		return named(p)
 	}
 	matches, err := filepath.Glob(p)
 	if err != nil {
-		return nil, fmt.Errorf("%s: not a valid glob: close every [ or put \\ before it", p)
+		return nil, badGlob(p)
 	}
 	var files []string
 	for _, m := range matches {
@@ -58,6 +68,15 @@ func expandOne(p string) ([]string, error) {
 		}
 		files = append(files, found...)
 	}
+	return matched(p, files)
+}
+
+func badGlob(p string) error {
+	return fmt.Errorf("%s: not a valid glob: close every [ or put \\ before it", p)
+}
+
+// matched returns the files of a glob, or an error if there are none.
+func matched(p string, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: no file matches: check the path", p)
 	}
@@ -110,6 +129,11 @@ func directory(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return inDirectory(dir, files, others)
+}
+
+// inDirectory returns the Parquet files of a directory, sorted. If there are none, it returns its other files.
+func inDirectory(dir string, files, others []string) ([]string, error) {
 	if len(files) == 0 {
 		files = others
 	}
@@ -118,6 +142,96 @@ func directory(dir string) ([]string, error) {
 	}
 	slices.Sort(files)
 	return files, nil
+}
+
+// objects returns the objects of a store that a URL names, by the rules for files.
+func objects(s store.Store, p string) ([]string, error) {
+	p = strings.TrimRight(p, "/")
+	switch _, err := s.Stat(p); {
+	case err == nil:
+		return []string{p}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, frame.PathError(p, err)
+	}
+	scheme := store.Scheme(p) + "://"
+	pattern := strings.Split(p[len(scheme):], "/")
+	literal := slices.IndexFunc(pattern, func(name string) bool { return strings.ContainsAny(name, "*?[") })
+	if literal < 0 {
+		all, err := s.List(p + "/")
+		switch {
+		case err != nil:
+			return nil, frame.PathError(p, err)
+		case len(all) == 0:
+			return nil, frame.PathError(p, fs.ErrNotExist)
+		}
+		return below(p, all)
+	}
+	all, err := s.List(scheme + strings.Join(pattern[:literal], "/") + "/")
+	if err != nil {
+		return nil, frame.PathError(p, err)
+	}
+	if slices.ContainsFunc(all, func(object string) bool { return strings.HasPrefix(object, p+"/") }) {
+		return below(p, all) // a folder whose name has the characters of a glob
+	}
+	var files []string
+	for _, m := range globbed(scheme, pattern, all) {
+		found := []string{m}
+		if _, is := slices.BinarySearch(all, m); !is {
+			if found, err = below(m, all); err != nil {
+				return nil, err
+			}
+		}
+		files = append(files, found...)
+	}
+	if _, err := path.Match(strings.Join(pattern, "/"), ""); err != nil {
+		return nil, badGlob(p)
+	}
+	return matched(p, files)
+}
+
+// globbed returns the objects and folders that match the elements of a pattern, in the order of filepath.Glob.
+func globbed(scheme string, pattern, all []string) (matches []string) {
+	var found [][]string
+	for _, object := range all {
+		names := strings.Split(object[len(scheme):], "/")
+		if len(names) < len(pattern) {
+			continue
+		}
+		names = names[:len(pattern)]
+		for i, name := range names {
+			if is, _ := path.Match(pattern[i], name); !is || name == "" || hidden(name) && !hidden(pattern[i]) {
+				names = nil
+				break
+			}
+		}
+		if names != nil {
+			found = append(found, names)
+		}
+	}
+	slices.SortFunc(found, slices.Compare)
+	for _, names := range slices.CompactFunc(found, slices.Equal) {
+		matches = append(matches, scheme+strings.Join(names, "/"))
+	}
+	return matches
+}
+
+// below returns the objects below a folder that its files would be read for.
+func below(dir string, all []string) ([]string, error) {
+	var files, others []string
+	for _, object := range all {
+		rest, is := strings.CutPrefix(object, dir+"/")
+		if !is || slices.ContainsFunc(strings.Split(rest, "/"), hidden) {
+			continue
+		}
+		switch f, ok := extensions[source.Extension(object)]; {
+		case !ok:
+		case f == formatParquet:
+			files = append(files, object)
+		default:
+			others = append(others, object)
+		}
+	}
+	return inDirectory(dir, files, others)
 }
 
 // hides tells whether an element of a match is hidden and the element of the pattern isn't.

@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -96,10 +97,11 @@ type Options struct {
 	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
-	shows    bool           // InspectTable: Keep takes sparse lists too
-	converts bool           // Convert: Keep is all if it is empty, and Exclude takes from it
-	counts   bool           // Open: rows of svmlight files are counted, also for a model
-	float    arrow.DataType // of the blocks' values; nil where there are none
+	shows    bool            // InspectTable: Keep takes sparse lists too
+	converts bool            // Convert: Keep is all if it is empty, and Exclude takes from it
+	counts   bool            // Open: rows of svmlight files are counted, also for a model
+	float    arrow.DataType  // of the blocks' values; nil where there are none
+	versions []store.Version // of the objects among the files, which must be these; nil: any
 
 	// Storage says how blocks hold rows: "" and Dense, Sparse or Auto.
 	Storage Storage `json:",omitempty"`

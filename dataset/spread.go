@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -17,6 +16,7 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/passes"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -29,7 +29,6 @@ var errEnough = errors.New("enough")
 // decodes the pages of these rows alone, unless rows are dropped; of other files it reads the rows before them too. Options.Spec
 // must be set.
 func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block[T], error) {
-	changed := fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.in.Name())
 	switch {
 	case in.opt.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
@@ -39,7 +38,7 @@ func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*
 	batches, at, total := in.in.Batches, int64(0), rows
 	if files, ok := in.in.(*parquetfile.Input); ok && !in.sel.Drops() {
 		if files.Rows != rows {
-			return nil, changed
+			return nil, changed(in.in)
 		}
 		buffers := page.NewPool(in.mem)
 		defer buffers.Close()
@@ -65,7 +64,7 @@ func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*
 	})
 	if err := b.Run(ctx, batches(ctx, in.pool, in.mem), nil); err != errEnough {
 		if err == nil {
-			err = changed
+			err = changed(in.in)
 		}
 		return nil, err
 	}
@@ -73,19 +72,20 @@ func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*
 }
 
 // Spread returns the options with which another process reads the same blocks as in, whose features and classes are those of
-// spec.
+// spec. With these options it is an error to open other versions of objects than in has.
 func (in *Input[T]) Spread(spec *schema.Spec) Options {
-	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense}
+	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
+		versions: in.opt.versions}
 	if in.sel.Sparse {
 		opt.Storage = Sparse
 	}
 	return opt
 }
 
-// Absolute returns paths that mean the same files in another process of this computer, whatever its folder.
+// Absolute returns paths that mean the same files in another process of this computer, whatever its folder. URLs stay.
 func Absolute(paths []string) (all []string) {
 	for _, p := range paths {
-		if abs, err := filepath.Abs(p); err == nil && p != "-" {
+		if abs, err := store.Abs(p); err == nil && p != "-" {
 			p = abs
 		}
 		all = append(all, p)

@@ -2,13 +2,13 @@ package dataset
 
 import (
 	"context"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/store"
 	"halfspace/schema"
 )
 
@@ -55,7 +55,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	}
 	frame.Within(in, opt.Memory, 0)
 	info := &TableInfo{Path: path, Format: string(f)}
-	if stat, err := os.Stat(path); err == nil {
+	if stat, err := store.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
 	if in, ok := in.Input.(*textfile.CSV); ok {

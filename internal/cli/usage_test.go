@@ -71,11 +71,11 @@ func TestUsageSlips(t *testing.T) {
 // TestUsagePaths: addresses and models that stand in place of data are known.
 func TestUsagePaths(t *testing.T) {
 	misused(t, []misuse{
-		{"train s3://bucket/x.parquet --label y", "s3://bucket/x.parquet: only local files are read: copy it here first, or write it to standard input and name -"},
+		{"train s3://bucket/x.parquet --label y", "s3://bucket/x.parquet: halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"},
 		{"train https://a.b/c.csv --label y", "https://a.b/c.csv: only local files are read"},
 		{"check gs://a/b.csv --label y", "only local files are read"},
 		{"train file:///x.csv --label y", "file:///x.csv is an address, not a path: leave out file://"},
-		{"train DATA --label y --algo pocket --validation s3://a/b.csv", "s3://a/b.csv: only local files are read"},
+		{"train DATA --label y --algo pocket --validation s3://a/b.csv", "s3://a/b.csv: halfspace reads local files"},
 		{"inspect s3://a/m.json", "only local files are read"},
 		{"eval --model s3://a/m.json DATA", "s3://a/m.json: only local files are read: copy it here first (see"},
 		{"train DATA --label y --out gs://a/m.json", "gs://a/m.json: only local files are written: write one, and copy it there"},

@@ -21,7 +21,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
-		"internal/ahead", "internal/browsertest", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "schema"},
+		"internal/ahead", "internal/browsertest", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "internal/store", "schema"},
 	{"kernel", "internal/memory", "internal/lock", "internal/drawing"},
 	{"dataset/internal/parquet/page", "internal/atomicfile", "internal/chart"},
 	{"internal/microkernel", "internal/features"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/internal/memory"
+	"halfspace/internal/store"
 )
 
 // Errors that a program can test for with errors.Is. They stand in the chain of an error, not in its text.
@@ -73,7 +74,10 @@ func OneLine(s string) string {
 
 // PathError says in one line what is wrong with a path that can't be opened.
 func PathError(p string, err error) error {
+	var of *store.Error
 	switch {
+	case errors.As(err, &of):
+		return fmt.Errorf("%s: %w", p, of)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: no such file: check the path", p)
 	case errors.Is(err, fs.ErrPermission):
@@ -84,6 +88,15 @@ func PathError(p string, err error) error {
 		err = pe.Err
 	}
 	return fmt.Errorf("%s: %w: check the path and the disk", p, err)
+}
+
+// ReadError returns the error of reading a file that is open, without its name.
+func ReadError(err error) error {
+	var of *store.Error
+	if errors.As(err, &of) {
+		return of
+	}
+	return fmt.Errorf("can't be read (%w): check the disk", err)
 }
 
 // NameFiles names files in a message about all of them.
@@ -108,7 +121,7 @@ func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) 
 	switch {
 	case err != nil:
 		return PathError(path, err)
-	case !os.SameFile(now, seen) || now.Size() != seen.Size() || !now.ModTime().Equal(seen.ModTime()):
+	case !store.Same(now, seen):
 		return fmt.Errorf("%s: the file changed while it was read: try again", path)
 	}
 	return nil

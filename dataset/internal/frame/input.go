@@ -2,12 +2,12 @@ package frame
 
 import (
 	"context"
-	"io"
 	"iter"
-	"os"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
+
+	"halfspace/internal/store"
 )
 
 // An Input is a set of files of one format, whose selected columns are known.
@@ -88,11 +88,7 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 }
 
 // A File is a file of data that is open.
-type File interface {
-	io.ReadCloser
-	io.ReaderAt
-	Stat() (os.FileInfo, error)
-}
+type File = store.File
 
 // Open opens a file of data. Tests put files in its place whose reads fail.
-var Open = func(path string) (File, error) { return os.Open(path) }
+var Open = store.Open

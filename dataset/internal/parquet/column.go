@@ -119,7 +119,7 @@ func advised(ctx context.Context, err error) error {
 	case errors.As(err, &long):
 		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
 	case errors.As(err, &file):
-		return fmt.Errorf("the file can't be read (%w): check the disk", file)
+		return fmt.Errorf("the file %w", frame.ReadError(file))
 	}
 	return frame.Mark(fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", frame.OneLine(err.Error())),
 		frame.ErrDamaged)

@@ -15,6 +15,7 @@ import (
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/store"
 )
 
 // Metadata is the metadata of a Parquet file while it is open.
@@ -29,7 +30,7 @@ type Metadata struct {
 // at in f: that too ends as an error.
 func WithMetadata(path string, f func(*Metadata) error) error {
 	// Looked at before it is opened: a named pipe would wait for a writer.
-	info, err := os.Stat(path)
+	info, err := store.Stat(path)
 	if err != nil {
 		return frame.PathError(path, err)
 	}
@@ -59,7 +60,7 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	var bad frame.Damaged
 	switch {
 	case errors.As(err, &file):
-		return fmt.Errorf("%s: can't be read (%w): check the disk", path, file)
+		return fmt.Errorf("%s: %w", path, frame.ReadError(file))
 	case errors.As(err, &bad):
 		return fmt.Errorf("%s: the metadata can't be read (%w): write the file again", path, bad)
 	}
@@ -99,7 +100,7 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("can't be read (%w): check the disk", err)
+		return frame.ReadError(err)
 	case size == 0:
 		return errors.New("the file is empty: write it again")
 	case string(tail[:]) == "PARE":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,6 +12,7 @@ import (
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/store"
 )
 
 // decoded is a batch, or why there is none.
@@ -68,7 +68,7 @@ func (o *openFile) get(f *File) (frame.File, error) {
 		}
 		o.file, o.src = f, src
 	}
-	return o.src, frame.Unchanged(f.path, func() (os.FileInfo, error) { return os.Stat(f.path) }, f.Info)
+	return o.src, frame.Unchanged(f.path, store.Current(f.path, o.src), f.Info)
 }
 
 func (o *openFile) close() {

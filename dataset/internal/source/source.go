@@ -18,6 +18,7 @@ import (
 	"halfspace/internal/atomicfile"
 	"halfspace/internal/beside"
 	"halfspace/internal/memory"
+	"halfspace/internal/store"
 )
 
 // Extension returns the last part of a name in lower case, that before .gz if it ends so.
@@ -51,7 +52,7 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
 	// Looked at before it is opened: a named pipe would wait for a writer.
-	info, err := os.Stat(path)
+	info, err := store.Stat(path)
 	if err != nil {
 		return nil, frame.PathError(path, err)
 	}
@@ -274,11 +275,14 @@ func (r *SourceReader) Unchanged() error {
 func (r *SourceReader) explain(err error) error {
 	var pe *fs.PathError
 	var said inputError
+	var of *store.Error
 	switch {
+	case errors.As(err, &of):
+		return fmt.Errorf("%s: %w", r.Path, of)
 	case errors.As(err, &said):
 		return said.error
 	case errors.As(err, &pe):
-		return fmt.Errorf("%s: can't be read (%w): check the disk", r.Path, pe.Err)
+		return fmt.Errorf("%s: %w", r.Path, frame.ReadError(pe.Err))
 	case err == errBehind:
 		return frame.Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), frame.ErrDamaged)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
+
+	"halfspace/internal/store"
 )
 
 // JSONKind says which JSON of halfspace a file holds: "a model", "what check --json printed", or "" for neither.
 func JSONKind(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if info, err := store.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "" // to open a pipe and close it again would end its writer
 	}
-	f, err := os.Open(path)
+	f, err := store.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -32,7 +33,7 @@ func JSONKind(path string) string {
 
 // IsProof tells whether a file is what check --json prints.
 func IsProof(path string) bool {
-	f, err := os.Open(path)
+	f, err := store.Open(path)
 	if err != nil {
 		return false
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/say"
+	"halfspace/internal/store"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/report"
@@ -143,7 +143,7 @@ func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 // Bytes returns the bytes of files, 0 if one isn't a file.
 func Bytes(paths []string) (bytes int64) {
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		info, err := store.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}

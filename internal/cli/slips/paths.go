@@ -1,26 +1,24 @@
 package slips
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
+	"halfspace/internal/store"
 )
-
-// remote matches the start of an address.
-var remote = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
 
 // checkLocal returns an error if one of the paths is an address.
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
-		scheme := remote.FindString(p)
+		scheme := store.Scheme(p)
 		switch {
 		case scheme == "":
-		case strings.EqualFold(scheme, "file://"):
-			return console.Usagef("%s is an address, not a path: leave out %s", p, scheme)
+		case strings.EqualFold(scheme, "file"):
+			return console.Usagef("%s is an address, not a path: leave out %s://", p, scheme)
 		case verb == "written":
 			return console.Usagef("%s: only local files are written: write one, and copy it there", p)
 		case verb == "streamed":
@@ -34,10 +32,10 @@ func checkLocal(verb string, paths ...string) error {
 
 // CheckPaths returns an error if a path is an address, or data is a model.
 func CheckPaths(cmd *cobra.Command, args []string) error {
-	if err := checkLocal("streamed", args...); err != nil {
+	if err := checkData(cmd, args); err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"validation", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"},
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"},
 		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}, {"onnx-columns", "written"}} {
 		flag := cmd.Flags().Lookup(f.name)
 		if flag == nil {
@@ -54,11 +52,31 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "inspect" || cmd.Name() == "export" || cmd.Name() == "import" {
 		return nil
 	}
-	return checkData(args, cmd.Flags().Lookup("model") != nil)
+	return checkModels(args, cmd.Flags().Lookup("model") != nil)
 }
 
-// checkData returns an error if data is a model. applies tells whether the verb applies a model.
-func checkData(paths []string, applies bool) error {
+// checkData returns an error if data is an address that can't be read. The verbs of halfspace-beam read objects of stores.
+func checkData(cmd *cobra.Command, args []string) error {
+	if f := cmd.Flags().Lookup("validation"); f != nil {
+		args = append(slices.Clone(args), f.Value.String())
+	}
+	onBeam := cmd.Name() == "train" || cmd.Name() == "eval" || cmd.Name() == "predict"
+	for _, p := range args {
+		_, err := store.Of(p)
+		if scheme := store.Scheme(p); onBeam && err == nil {
+			continue
+		} else if onBeam && (scheme == "gs" || scheme == "s3") {
+			return console.Usagef("%s: %w", p, err)
+		}
+		if err := checkLocal("streamed", p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkModels returns an error if data is a model. applies tells whether the verb applies a model.
+func checkModels(paths []string, applies bool) error {
 	for _, p := range paths {
 		switch kind := files.JSONKind(p); {
 		case kind == "":

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/files"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -107,7 +107,7 @@ func (t *trainer[T]) sumFiles(ctx context.Context, paths []string) ([]model.File
 		paths = append(slices.Clone(paths), t.init)
 	}
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		info, err := store.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
 			continue
 		}
@@ -126,7 +126,7 @@ func (t *trainer[T]) sumFiles(ctx context.Context, paths []string) ([]model.File
 }
 
 func sumFile(ctx context.Context, path string) (sum model.FileSum, err error) {
-	f, err := os.Open(path)
+	f, err := store.Open(path)
 	if err != nil {
 		return sum, err
 	}

@@ -1,0 +1,130 @@
+// Package store opens files of data: local files, and objects of stores whose URL schemes a program has registered.
+//
+// The program halfspace registers none, so it links no store. halfspace-beam registers gs and s3.
+package store
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// A File is a file or an object that is open.
+type File interface {
+	io.ReadCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+}
+
+// A Store has objects that are named by URLs, such as gs://bucket/folder/object. An error for an object that isn't there is an
+// fs.ErrNotExist. Other errors are of type Error.
+type Store interface {
+	// Open opens the version of an object that is the current one. The file that it returns reads no other version.
+	Open(url string) (File, error)
+	// Stat returns the size and the time of an object. Its Sys is a Version.
+	Stat(url string) (fs.FileInfo, error)
+	// List returns the URLs of the objects that begin with a prefix, sorted.
+	List(prefix string) ([]string, error)
+}
+
+// A Version tells an object from another one of the same name, size and time.
+type Version string
+
+// An Error says what is wrong with an object and what to do. Its text doesn't name the object.
+type Error struct {
+	Text string
+	Err  error // or nil
+}
+
+// Error returns the text.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+var stores = map[string]Store{}
+
+// Register has URLs with a scheme, such as "gs", opened by s. Programs call it as they start.
+func Register(scheme string, s Store) { stores[scheme] = s }
+
+var address = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
+
+// Scheme returns the scheme of a URL, or "" for the path of a local file.
+func Scheme(path string) string {
+	if found := address.FindStringSubmatch(path); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// Of returns the store of a path. It is nil for a local file. The error says what to do if no store has the scheme.
+func Of(path string) (Store, error) {
+	scheme := Scheme(path)
+	switch s := stores[scheme]; {
+	case scheme == "" || s != nil:
+		return s, nil
+	case scheme == "file":
+		return nil, &Error{Text: "this is an address, not a path: leave out file://"}
+	case len(stores) > 0:
+		return nil, &Error{Text: fmt.Sprintf("no store is known for %s://: copy it to a local folder", scheme)}
+	case scheme == "gs" || scheme == "s3":
+		return nil, &Error{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
+	}
+	return nil, &Error{Text: "only local files are read: copy it here first"}
+}
+
+// Open opens a file or an object.
+func Open(path string) (File, error) {
+	s, err := Of(path)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return s.Open(path)
+	}
+	return os.Open(path)
+}
+
+// Stat returns the size and the time of a file or an object.
+func Stat(path string) (fs.FileInfo, error) {
+	s, err := Of(path)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return s.Stat(path)
+	}
+	return os.Stat(path)
+}
+
+// Current returns a function for what is at the path of a file that is open: another file may have taken its place. An object
+// needs no look, since an open one reads a single version.
+func Current(path string, f File) func() (fs.FileInfo, error) {
+	if Scheme(path) != "" {
+		return f.Stat
+	}
+	return func() (fs.FileInfo, error) { return os.Stat(path) }
+}
+
+// Abs returns the absolute path of a local file. It returns a URL as it is.
+func Abs(path string) (string, error) {
+	if Scheme(path) != "" {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
+
+// VersionOf returns the version of an object, or "" for a local file.
+func VersionOf(info fs.FileInfo) Version {
+	v, _ := info.Sys().(Version)
+	return v
+}
+
+// Same tells whether two looks at a path saw the same: the same file or version, size and time.
+func Same(a, b fs.FileInfo) bool {
+	v := VersionOf(a)
+	return v == VersionOf(b) && (v != "" || os.SameFile(a, b)) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
