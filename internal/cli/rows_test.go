@@ -94,6 +94,21 @@ func TestMemoryTooSmall(t *testing.T) {
 	}
 }
 
+// TestFewerShards: a note tells how many shards learn at the same time, if memory has no room for all workers.
+func TestFewerShards(t *testing.T) {
+	data := ample(t, "80000")
+	for memory, want := range map[string]string{
+		"12MiB": "note: memory has room for 1 shard at a time, not for 4: give more with --memory to learn faster; the model is the same\n",
+		"64MiB": "",
+	} {
+		status, _, stderr := command("train", "--algo", "perceptron", data, "--label", "label", "--epochs", "1", "--shards", "9", "--workers", "4", "--memory", memory,
+			"--out", filepath.Join(t.TempDir(), "m.json"))
+		if status != exitDone || stderr != want {
+			t.Errorf("%s: status %d, %q, want %q", memory, status, stderr, want)
+		}
+	}
+}
+
 // TestCacheNotes: a cache is made anew where it must be, with a note, and what is none is left alone.
 func TestCacheNotes(t *testing.T) {
 	data := noisy(t, "5000")

@@ -62,13 +62,17 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	return o.checkEffect()
 }
 
-// limitShards has no more shards learn at the same time than there is memory for.
-func (o *trainOptions) limitShards() {
-	most := max(1, o.Storage.Shards)
+// limitShards lowers the workers of trainings with shards to what rows.Open found memory for: Storage.Shards. It notes that.
+func (o *trainOptions) limitShards(a *console.App) {
+	most, wanted := max(1, o.Storage.Shards), int64(0)
 	for _, l := range append([]fit.Learner{o.learner}, o.learners...) {
-		if s := l.Settings.Shared(); min(s.Shards, int64(s.Workers)) > most {
-			s.Workers = int(most)
+		s := l.Settings.Shared()
+		if n := min(s.Shards, int64(s.Workers)); n > most {
+			s.Workers, wanted = int(most), max(wanted, n)
 		}
+	}
+	if wanted > 0 {
+		a.Note("memory has room for %s at a time, not for %d: give more with --memory to learn faster; the model is the same", say.Plural(most, "shard"), wanted)
 	}
 }
 

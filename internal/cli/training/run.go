@@ -158,7 +158,7 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 	if err != nil {
 		return err
 	}
-	t.limitShards()
+	t.limitShards(t.App)
 	spec := t.data.Spec()
 	if len(spec.Classes) <= 2 {
 		if err := train.TwoClasses(spec); err != nil {
