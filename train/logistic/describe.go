@@ -78,7 +78,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		return nil, err
 	}
 	opt.Robust = opt.Robust || robust
-	if err := mixing.CheckMemory(task, opt.bytesPerWeight(task.Rows.Spec())); err != nil {
+	if err := mixing.CheckMemory(task, opt.shardBytes(task.Rows.Spec())); err != nil {
 		return nil, err
 	}
 	r, err := Train(ctx, task.Rows, opt)
@@ -88,17 +88,17 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
-// bytesPerWeight returns the bytes that a shard takes for each of its weights, with its part of the panels of all workers.
-func (o *Options) bytesPerWeight(spec *schema.Spec) int64 {
-	const each = 4 * 8 // the four vectors of a walk
+// shardBytes returns the bytes that a shard of sgd takes for rows of a spec. Each worker has a panel. The shards count an equal part
+// of all panels each.
+func (o *Options) shardBytes(spec *schema.Spec) int64 {
+	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
+	weights := 4 * 8 * vectors * stride // the four vectors of a walk
 	if wide(spec.Cols()) {
-		return each
+		return weights
 	}
-	shards, vectors := max(1, o.Shards), spec.Vectors()
 	panels := min(shards, int64(parallel.Workers(o.Workers)))
-	column := int64(8 * (dense.PanelRows + dense.Pad(vectors))) // of a panel: the rows and their weighted sums
-	weights := int64(vectors) * shards
-	return each + (panels*column+weights-1)/weights
+	panel := 8 * stride * int64(dense.PanelRows+dense.Pad(spec.Vectors())) // the rows and their weighted sums
+	return weights + (panels*panel+shards-1)/shards
 }
 
 func (r *Result[T]) keep(m *model.Model, opt *Options) {

@@ -69,18 +69,17 @@ func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin fun
 }
 
 // CheckMemory returns an error if the weights of all shards don't fit in the memory that is left beside the rows. each is the
-// number of bytes that a shard takes for one weight.
+// number of bytes that a shard takes.
 func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
 	shards := task.Settings.Shared().Shards
 	if shards < 2 {
 		return nil
 	}
-	spec, limit := task.Rows.Spec(), memory.Limit(task.Memory)
+	limit, beside := memory.Limit(task.Memory), max(1, task.Beside)
 	if _, ok := task.Rows.(*block.Data[T]); ok && task.Memory > 0 { // else the limit is what is free beside them
 		limit -= task.Held
 	}
-	weights, beside := int64(spec.Vectors())*int64(kernel.Stride[T](spec.Cols())), max(1, task.Beside)
-	if float64(shards)*float64(each)*float64(weights)*float64(beside) <= float64(limit) {
+	if float64(shards)*float64(each)*float64(beside) <= float64(limit) {
 		return nil
 	}
 	text := ""
@@ -88,7 +87,7 @@ func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
 		text = fmt.Sprintf(", %d trainings go on at a time", beside)
 	}
 	return fmt.Errorf("the weights of %s take %s of memory each%s, and %s is left: use fewer with --shards, or give more with --memory",
-		say.Plural(shards, "shard"), say.Size(each*weights), text, say.Size(max(0, limit)))
+		say.Plural(shards, "shard"), say.Size(each), text, say.Size(max(0, limit)))
 }
 
 // Epoch has all shards make an epoch, and returns what each made of it, in their order. It calls mark if a checkpoint is due.

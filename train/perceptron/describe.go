@@ -8,6 +8,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/mixing"
 )
@@ -90,7 +91,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 			}
 		}
 	}
-	if err := mixing.CheckMemory(task, bytesPerWeight[T](&opt)); err != nil {
+	if err := mixing.CheckMemory(task, shardBytes[T](&opt, task.Rows.Spec())); err != nil {
 		return nil, err
 	}
 	r, err := TrainValidated(ctx, task.Rows, validation, opt)
@@ -104,11 +105,11 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 	}}, err
 }
 
-// bytesPerWeight returns the bytes that a shard takes for each of its weights.
-func bytesPerWeight[T kernel.Float](opt *Options) int64 {
+// shardBytes returns the bytes that a shard takes for rows of a spec.
+func shardBytes[T kernel.Float](opt *Options, spec *schema.Spec) int64 {
 	each := int64(unsafe.Sizeof(T(0)))
 	if opt.Form == train.Averaged {
 		each += each + 8 // see mean
 	}
-	return each
+	return each * int64(spec.Vectors()*kernel.Stride[T](spec.Cols()))
 }

@@ -58,7 +58,7 @@ func taskOf[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[
 		if err != nil {
 			return nil, err
 		}
-		if err := mixing.CheckMemory(task, x.bytesPerWeight()); err != nil {
+		if err := mixing.CheckMemory(task, x.shardBytes()); err != nil {
 			return nil, err
 		}
 		if task.Init != nil {

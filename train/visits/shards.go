@@ -45,14 +45,14 @@ func newMember[T kernel.Float](l *train.Learner, rows block.Source[T], s train.S
 	return m, nil
 }
 
-// bytesPerWeight returns the bytes that a shard takes for each of its weights. A state is in memory twice while it is mixed, and
-// steppers with a state keep one more number for each weight.
-func (l *learner[T]) bytesPerWeight() int64 {
-	bytes := int64(unsafe.Sizeof(T(0)))
+// shardBytes returns the bytes that a shard takes. A state is in memory twice while it is mixed, and steppers with a state keep
+// one more number for each weight.
+func (l *learner[T]) shardBytes() int64 {
+	each := int64(unsafe.Sizeof(T(0)))
 	if n := len(l.stepper.State()); n > 0 {
-		bytes += 8 * int64(2*n+1)
+		each += 8 * int64(2*n+1)
 	}
-	return bytes
+	return each * int64(len(l.stepper.Weights()))
 }
 
 // Pass makes the rest of an epoch; see mixing.Member.
