@@ -222,7 +222,7 @@ type Result[W any] struct {
 	Last      []W     // the last weights, if there is a pocket or there are rows to validate on
 
 	// Candidates is how many weights the pocket judged. RowsScored is how many rows it scored for that; a row counts
-	// once for each candidate. The literal algorithm scores all rows for each candidate.
+	// once for each candidate. The literal algorithm scores all rows for each candidate, and so does a cluster.
 	Candidates, RowsScored int64
 	Curve                  []pocket.Point // the weights that were better than all before, from the initial zeros to the kept ones
 }
