@@ -315,7 +315,7 @@ func TestShardsRefused(t *testing.T) {
 	}
 }
 
-// TestWindows: a file has no more windows than its rows fill, and shards have as many together as are counted.
+// TestWindows: a file has at most three windows, and no more than its rows fill. WindowBytes counts those of all shards.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		rows, shards int64

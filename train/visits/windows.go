@@ -160,12 +160,12 @@ type readWindow[T kernel.Float] struct {
 	again  func()            // called after rows are read
 }
 
-// windowsInFlight is the most windows that there are. One is visited while the next ones are read.
+// windowsInFlight is the most windows of a training, or of a shard. One is visited while the next ones are read.
 const windowsInFlight = 3
 
-// WindowBytes returns the bytes of windows on so many rows, beside the blocks, if the order isn't cyclic and the source
-// isn't in memory. Of several shards, each that learns at the same time has windows of its own; in the order cyclic it has
-// as many runs. shards is their number, at least 1. bytes returns the memory of the blocks of some rows.
+// WindowBytes returns the bytes of all windows on so many rows. A training has windows, beside the blocks, if the source isn't
+// in memory and the order isn't cyclic. A shard that learns has windows of its own, or as many runs if the order is cyclic.
+// shards is how many learn at the same time, at least 1. bytes returns the memory of the blocks of some rows.
 func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
 	return min(windowsInFlight*shards, windowsOf(rows)) * bytes(windowRows)
 }

@@ -24,7 +24,7 @@ type Storage struct {
 	// What the verb knows besides its flags:
 	Out      string // the file that the verb writes, which the cache can't be; "": none
 	Access   train.Access
-	Shards   int64 // the most that learn at the same time; 0: one. Open lowers it to what there is memory for
+	Shards   int64 // the most that learn at the same time; 0: one. Open lowers it if memory has no room for so many
 	Weighted bool  // rows have weights
 	Shared   bool  // a part of the rows is held out, so that they take their memory twice for a while
 	Folds    bool  // each fold has features of its own: its rows are in memory beside all rows

@@ -27,7 +27,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetShards: as many shards learn at the same time as there is memory for their windows, and one at least.
+// TestBudgetShards: each shard that learns needs memory for its windows. If there is too little, fewer learn at the same time. One
+// always does.
 func TestBudgetShards(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	const cols, runs = 256, 100 // a block is two runs of 4 MiB
