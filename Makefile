@@ -164,7 +164,7 @@ bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, w
 	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
 
-bench-shards: ## shards: errors by pass on real sets, times on one core and on two, instructions on the longest path: 20 minutes or more
+bench-shards: ## shards: errors by pass on real sets, times on one core and on two, instructions on the longest path: 12 minutes
 	./scripts/need.sh valgrind valgrind "instructions of shards" || test $$? = 3
 	go test -count=1 -v -timeout 60m -run 'TestShards$$' ./bench -shards results/shards.md
 
