@@ -51,7 +51,8 @@ type Cluster interface {
 // A Pass is a task on the rows. Its name and those of its views are those of package internal/passes.
 type Pass struct {
 	Task   string
-	Args   any // the task's arguments
+	Args   any                 // the task's arguments
+	Own    func(piece int) any // arguments of each piece beside Args; nil if there are none
 	Views  []View
 	Pieces [][]int64 // the numbers of the runs in each piece, ascending
 }

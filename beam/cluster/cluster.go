@@ -62,6 +62,7 @@ type order struct {
 	Files   Files
 	Pass    []byte // of passes.EncodePass
 	Pieces  [][]int64
+	Own     bool // each piece has a file of arguments beside the order; see ownName
 	Workers int
 }
 
@@ -78,12 +79,21 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err != nil {
 		return err
 	}
-	text, err := passes.Encode(order{c.files, pass, p.Pieces, c.opt.Workers})
+	text, err := passes.Encode(order{c.files, pass, p.Pieces, p.Own != nil, c.opt.Workers})
 	if err != nil {
 		return err
 	}
 	if err := c.folder.write(ctx, name+"/order", text); err != nil {
 		return err
+	}
+	for i := 0; p.Own != nil && i < len(p.Pieces); i++ {
+		own, err := passes.EncodeOwn(p, i)
+		if err == nil {
+			err = c.folder.write(ctx, name+"/"+ownName(int64(i)), own)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	results, err := c.compute(ctx, name, len(p.Pieces))
 	if err != nil {

@@ -128,6 +128,9 @@ type wrong struct{ error }
 // resultName returns the name of the result of a piece in the folder of its pass.
 func resultName(piece int64) string { return fmt.Sprintf("piece-%06d", piece) }
 
+// ownName returns the name of a piece's own arguments there.
+func ownName(piece int64) string { return fmt.Sprintf("args-%06d", piece) }
+
 // writeResult writes the result of a piece to the folder of a pass, or the error that each process would have.
 func writeResult(ctx context.Context, pass string, piece int64, result []byte, failed error) error {
 	path := pass + "/" + resultName(piece)

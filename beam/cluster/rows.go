@@ -34,9 +34,14 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	default:
 		rows, err = rowsOf(ctx, &tables32, o, path.Dir(folder), runs)
 	}
-	var result []byte
+	var own, result []byte
+	if err == nil && o.Own {
+		if own, err = readFile(ctx, folder+"/"+ownName(piece)); err != nil {
+			return err
+		}
+	}
 	if err == nil {
-		result, err = passes.Run(ctx, p, rows, int(piece), o.Workers)
+		result, err = passes.Run(ctx, p, own, rows, int(piece), o.Workers)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err

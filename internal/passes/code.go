@@ -12,7 +12,7 @@ import (
 )
 
 // Values are coded by their types, which both sides know. Numbers and lengths take 8 little-endian bytes. Floating-point
-// numbers are coded by their bits, in 4 bytes if they are float32 in a slice. So every value stays the same, NaN too. Fields of
+// numbers are coded by their bits, in 4 bytes if they are float32 in a slice, as uint32 are. So every value stays the same, NaN too. Fields of
 // structures are coded whether they are exported or not. Functions, channels and interfaces other than errors are not coded: in
 // a structure they become nil. encoding/gob doesn't do, as it turns a field of -0 into 0 and leaves out unexported fields.
 
@@ -127,6 +127,9 @@ func (e *encoder) slice(v reflect.Value) error {
 		return nil
 	case reflect.Float32:
 		e.b = append(e.b, block.LittleEndian(unsafe.Slice((*float32)(v.UnsafePointer()), n))...)
+		return nil
+	case reflect.Uint32:
+		e.b = append(e.b, block.LittleEndian(unsafe.Slice((*uint32)(v.UnsafePointer()), n))...)
 		return nil
 	}
 	return e.elements(v)
@@ -251,7 +254,7 @@ func (d *decoder) slice(v reflect.Value) {
 	switch v.Type().Elem().Kind() {
 	case reflect.Float64:
 		each = 8
-	case reflect.Float32:
+	case reflect.Float32, reflect.Uint32:
 		each = 4
 	}
 	if n > uint64(len(d.b))/each {
@@ -267,8 +270,8 @@ func (d *decoder) slice(v reflect.Value) {
 		d.b = d.b[8*n:]
 		return
 	case 4:
-		for i, to := 0, unsafe.Slice((*float32)(v.UnsafePointer()), n); i < len(to); i++ {
-			to[i] = math.Float32frombits(binary.LittleEndian.Uint32(d.b[4*i:]))
+		for i, to := 0, unsafe.Slice((*uint32)(v.UnsafePointer()), n); i < len(to); i++ { // float32 by their bits
+			to[i] = binary.LittleEndian.Uint32(d.b[4*i:])
 		}
 		d.b = d.b[4*n:]
 		return

@@ -1,15 +1,16 @@
 // Package passes gives passes over rows names, so that other processes can make them.
 //
 // A pass is a task on pieces of the rows. Each piece is some runs of 4,096 rows. A task is a pure function of the rows of its
-// piece and of its arguments. So a piece may be computed anywhere, and more than once, and its result is the same. Results are
-// merged in the order of the pieces, as the sums of a single process are.
+// piece and of its arguments. Some of these may be the piece's own. So a piece may be computed anywhere, and more than once, and
+// its result is the same. Results are merged in the order of the pieces, as the sums of a single process are.
 //
-// Reduce and Each make a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Rowless is for tasks
-// that open files themselves. Run is what a process of a cluster calls. Encode and Decode turn arguments and results into bytes.
+// Reduce makes a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Each and EachOwn are for
+// clusters alone. Rowless is for tasks that open files themselves. Run is what a process of a cluster calls. Encode and Decode turn arguments and results into bytes.
 package passes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -23,34 +24,39 @@ type Task[T kernel.Float, A, R any] struct {
 	do   func(ctx context.Context, piece Piece[T], args A) (R, error)
 }
 
+// An OwnTask is a Task that also takes arguments of type O, which each piece has of its own. The task may change those.
+type OwnTask[T kernel.Float, A, O, R any] struct{ task *Task[T, A, R] }
+
 // A Piece is the rows that a task gets, and which piece of the pass they are.
 type Piece[T kernel.Float] struct {
 	block.Source[T] // numbered from 0; each block is a run
 	Number          int
 	Workers         int // goroutines that may compute at once
+	own             any // arguments of an OwnTask
 }
 
 // A task is a Task of any types.
 type task interface {
 	args() reflect.Type
 	result() reflect.Type
-	run(ctx context.Context, piece any, number, workers int, args any) (any, error)
+	run(ctx context.Context, piece any, number, workers int, args, own any) (any, error)
 }
 
 var (
 	tasks = map[string]task{}
+	owns  = map[string]reflect.Type{} // what pieces have of their own, by task
 	views = map[string]view{}
 )
 
 func (t *Task[T, A, R]) args() reflect.Type   { return reflect.TypeFor[A]() }
 func (t *Task[T, A, R]) result() reflect.Type { return reflect.TypeFor[R]() }
 
-func (t *Task[T, A, R]) run(ctx context.Context, rows any, number, workers int, args any) (any, error) {
+func (t *Task[T, A, R]) run(ctx context.Context, rows any, number, workers int, args, own any) (any, error) {
 	src, ok := rows.(block.Source[T])
 	if !ok {
 		return nil, fmt.Errorf("the task %s takes rows of %T: the programs of the cluster differ: use the same version everywhere", t.name, T(0))
 	}
-	return t.do(ctx, Piece[T]{src, number, workers}, args.(A))
+	return t.do(ctx, Piece[T]{src, number, workers, own}, args.(A))
 }
 
 // New names a task. It is called as the program starts: every process of a cluster has the same tasks. Of each task there is one
@@ -64,13 +70,34 @@ func New[T kernel.Float, A, R any](name string, do func(ctx context.Context, pie
 	return t
 }
 
+// NewOwn is New for a task whose pieces have arguments of their own.
+func NewOwn[T kernel.Float, A, O, R any](name string, do func(ctx context.Context, piece Piece[T], args A, own O) (R, error)) *OwnTask[T, A, O, R] {
+	t := New(name, func(ctx context.Context, piece Piece[T], args A) (R, error) {
+		return do(ctx, piece, args, piece.own.(O))
+	})
+	owns[t.name] = reflect.TypeFor[O]()
+	return &OwnTask[T, A, O, R]{t}
+}
+
 // Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
 func Each[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], t *Task[T, A, R], args A, pieces [][]int64, merge func(R) error) error {
 	cluster, views := block.RemoteOf(src)
 	if cluster == nil {
-		return fmt.Errorf("no cluster has these rows")
+		return errNone
 	}
 	return t.pass(ctx, cluster, block.Pass{Args: args, Views: views, Pieces: pieces}, merge)
+}
+
+var errNone = errors.New("no cluster has these rows")
+
+// EachOwn is Each for a task whose pieces have arguments of their own: those of piece i are own(i).
+func EachOwn[T kernel.Float, A, O, R any](ctx context.Context, src block.Source[T], t *OwnTask[T, A, O, R], args A, pieces [][]int64, own func(i int) O,
+	merge func(R) error) error {
+	cluster, views := block.RemoteOf(src)
+	if cluster == nil {
+		return errNone
+	}
+	return t.task.pass(ctx, cluster, block.Pass{Args: args, Own: func(i int) any { return own(i) }, Views: views, Pieces: pieces}, merge)
 }
 
 // Rowless computes a task for pieces without rows: the task reads what it needs by the number of its piece, from 0 to pieces-1.
@@ -95,6 +122,14 @@ func Choose[T kernel.Float, A, R any](task32, task64 any) *Task[T, A, R] {
 		return t
 	}
 	return task64.(*Task[T, A, R])
+}
+
+// ChooseOwn is Choose for tasks whose pieces have arguments of their own.
+func ChooseOwn[T kernel.Float, A, O, R any](task32, task64 any) *OwnTask[T, A, O, R] {
+	if t, ok := task32.(*OwnTask[T, A, O, R]); ok {
+		return t
+	}
+	return task64.(*OwnTask[T, A, O, R])
 }
 
 // A PerRun is a task for float32 and for float64 whose result is a list, with an element for each run of a piece.

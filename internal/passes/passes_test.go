@@ -24,6 +24,7 @@ type outer struct {
 	small   int8
 	big     uint64
 	narrow  []float32
+	numbers []uint32
 	wide    []float64
 	none    []float64
 	empty   []float64
@@ -34,7 +35,8 @@ type outer struct {
 
 func example() outer {
 	return outer{name: "a\nb", flag: true, small: -7, big: math.MaxUint64, narrow: []float32{1.5, float32(math.Inf(-1)), math.SmallestNonzeroFloat32},
-		wide: []float64{math.Copysign(0, -1), math.MaxFloat64, 5e-324}, empty: []float64{},
+		numbers: []uint32{0, math.MaxUint32},
+		wide:    []float64{math.Copysign(0, -1), math.MaxFloat64, 5e-324}, empty: []float64{},
 		none: nil, nothing: nil, inner: &inner{Exported: []int64{math.MinInt64, 3}, hidden: [2][]float64{{1}, nil}},
 		list: []inner{{}, {hidden: [2][]float64{nil, {2, 3}}}}}
 }
@@ -97,7 +99,7 @@ func TestUnknown(t *testing.T) {
 	if _, err := DecodePass(b); err == nil || !strings.Contains(err.Error(), "no such task") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Run(context.Background(), block.Pass{Task: "no such task"}, nil, 0, 1); err == nil {
+	if _, err := Run(context.Background(), block.Pass{Task: "no such task"}, nil, nil, 0, 1); err == nil {
 		t.Error("a task without a name ran")
 	}
 }

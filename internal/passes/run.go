@@ -82,9 +82,17 @@ func DecodePass(b []byte) (p block.Pass, err error) {
 	return p, d.end()
 }
 
-// Run computes a piece of a pass, of a number, from its rows: a block.Source of float32 or float64. It returns the bytes of the
-// result. Up to workers goroutines compute.
-func Run(ctx context.Context, p block.Pass, rows any, number, workers int) ([]byte, error) {
+// EncodeOwn returns the bytes of a piece's own arguments. They are nil if it has none.
+func EncodeOwn(p block.Pass, piece int) ([]byte, error) {
+	if p.Own == nil {
+		return nil, nil
+	}
+	return Encode(p.Own(piece))
+}
+
+// Run computes a piece of a pass, of a number, from its rows: a block.Source of float32 or float64. own has the bytes of
+// EncodeOwn. Run returns the bytes of the result. Up to workers goroutines compute.
+func Run(ctx context.Context, p block.Pass, own []byte, rows any, number, workers int) ([]byte, error) {
 	t := tasks[p.Task]
 	if t == nil {
 		return nil, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
@@ -99,7 +107,17 @@ func Run(ctx context.Context, p block.Pass, rows any, number, workers int) ([]by
 			return nil, err
 		}
 	}
-	result, err := t.run(ctx, rows, number, workers, p.Args)
+	var ownArgs any
+	if of := owns[p.Task]; of != nil {
+		d := decoder{b: own}
+		if ownArgs, err = d.any(of); err == nil {
+			err = d.end()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	result, err := t.run(ctx, rows, number, workers, p.Args, ownArgs)
 	if err != nil {
 		return nil, err
 	}

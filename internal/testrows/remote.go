@@ -77,7 +77,11 @@ func (c *cluster[T]) Pass(ctx context.Context, p block.Pass, merge func(any) err
 			blocks = append(blocks, &b)
 		}
 		rows := block.Trust(block.Source[T](block.NewData(c.spec.Spec(), blocks)))
-		r, err := passes.Run(ctx, pass, rows, i, 1+i%3)
+		own, err := passes.EncodeOwn(p, i)
+		if err != nil {
+			return err
+		}
+		r, err := passes.Run(ctx, pass, own, rows, i, 1+i%3)
 		if err != nil {
 			return err
 		}

@@ -36,9 +36,14 @@ func (s *search[T]) refactor(ctx context.Context) error {
 	}
 	picks := s.rowVectors[1]
 	s.pick(picks)
-	if err := gram.Scatter(ctx, m, s.Rows, func(run block.Run[T], weights, _ []float64) {
-		copy(weights, picks[run.First:][:run.Len()])
-	}, s.Workers); err != nil {
+	if s.remote {
+		err = s.scatterPicked(ctx, m, picks)
+	} else {
+		err = gram.Scatter(ctx, m, s.Rows, func(run block.Run[T], weights, _ []float64) {
+			copy(weights, picks[run.First:][:run.Len()])
+		}, s.Workers)
+	}
+	if err != nil {
 		return err
 	}
 	for i, most := range s.at.diagonal {

@@ -16,7 +16,7 @@ func TestPick(t *testing.T) {
 	const n, cols = 20_000, 100
 	src := block.NewData[float64](&schema.Spec{}, nil)
 	for _, power := range []float64{0, 1, 4} {
-		s := &search[float64]{Task: &Task[float64]{Rows: src}, cols: cols}
+		s := &search[float64]{Task: &Task[float64]{Rows: src}, table: &table[float64]{cols: cols}}
 		total, most, picked, picks := 0.0, 0.0, 0, make([]float64, n)
 		for range n {
 			s.at.curvature = append(s.at.curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -15,7 +16,7 @@ import (
 // first makes the first pass, at weights of 0. It learns what doesn't depend on the weights.
 func (s *search[T]) first(ctx context.Context) error {
 	n := s.Rows.Rows()
-	s.y, s.weights, s.forms = make([]float64, n), make([]float64, n), make([]form[T], (n+block.RunRows-1)/block.RunRows)
+	s.y, s.weights = make([]float64, n), make([]float64, n)
 	s.at = point{w: make([]float64, s.cols), scores: make([]float64, n)}
 	for i := range s.vectors {
 		s.vectors[i] = make([]float64, s.cols)
@@ -30,6 +31,10 @@ func (s *search[T]) first(ctx context.Context) error {
 	if resumed {
 		defer s.uncounted()()
 	}
+	if s.remote {
+		return s.firstRemote(ctx, resumed)
+	}
+	s.forms = make([]form[T], (n+block.RunRows-1)/block.RunRows)
 	var elements []int64
 	err = s.evaluate(ctx, &s.at, func(c *scratch[T], run block.Run[T], t *part) {
 		s.look(run)
@@ -45,11 +50,19 @@ func (s *search[T]) first(ctx context.Context) error {
 		elements = append(elements, t.elements)
 		s.radius = max(s.radius, t.radius)
 	})
-	s.factors = s.worthFactor(s.group(elements))
-	if resumed && s.grouped && err == nil {
-		err = s.evaluate(ctx, &s.at, nil, nil)
+	if err != nil {
+		return err
 	}
-	return err
+	return s.grouping(ctx, elements, resumed)
+}
+
+// grouping ends the first pass, which counted the elements of each run.
+func (s *search[T]) grouping(ctx context.Context, elements []int64, resumed bool) error {
+	s.factors = s.worthFactor(s.group(elements))
+	if resumed && s.grouped {
+		return s.evaluate(ctx, &s.at, nil, nil)
+	}
+	return nil
 }
 
 // uncounted keeps passes from being counted and reported until end is called: they were made before.
@@ -63,12 +76,7 @@ func (s *search[T]) uncounted() (end func()) {
 // and seen with the sums of each group after.
 func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T], block.Run[T], *part), seen func(*part)) error {
 	p.reset(s.cols, len(p.scores))
-	err := s.pass(ctx, true, func(c *scratch[T], run block.Run[T], t *part) {
-		if look != nil {
-			look(c, run, t)
-		}
-		s.sum(c, run, p, t)
-	}, func(t *part) {
+	merge := func(t *part) {
 		if seen != nil {
 			seen(t)
 		}
@@ -81,7 +89,19 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 		}
 		s.addTo(p.gradient, t, t.sums)
 		s.addTo(p.diagonal, t, t.squares)
-	})
+	}
+	var err error
+	if s.remote {
+		err = s.sumsRemote(ctx, p, merge)
+	} else {
+		err = s.pass(ctx, true, func(c *scratch[T], run block.Run[T], t *part) {
+			if look != nil {
+				look(c, run, t)
+			}
+			s.lossSums(c, run.First, c.factor[:run.Len()], p, t)
+			c.columnSums(s.read(c, run), c.factor[:run.Len()], p.curvature[run.First:])
+		}, merge)
+	}
 	if err != nil {
 		return err
 	}
@@ -114,22 +134,25 @@ func (s *search[T]) losses(first int64, z, factor, curvature, loss, y []float64,
 	s.Loss(z, factor, curvature, loss, y)
 }
 
-// sum sums over the rows of a run with p's scores, and writes their curvatures to p.
-func (s *search[T]) sum(c *scratch[T], run block.Run[T], p *point, t *part) {
-	n, rows := run.Len(), s.read(c, run)
-	y, curvature := s.y[run.First:][:n], p.curvature[run.First:][:n]
-	copy(c.z[:n], p.scores[run.First:])
-	s.losses(run.First, c.z[:n], c.factor[:n], curvature, c.loss[:n], y, s.hinge.near())
-	for r, weight := range s.weights[run.First:][:n] {
+// lossSums sums over the rows of a run, from first on, what depends on p's scores alone. It writes their curvatures to p, and
+// the derivatives of their losses to factor, an element for each row. Both are multiplied by the sample weight.
+func (s *search[T]) lossSums(c *scratch[T], first int64, factor []float64, p *point, t *part) {
+	n := len(factor)
+	y, curvature := s.y[first:][:n], p.curvature[first:][:n]
+	copy(c.z[:n], p.scores[first:])
+	s.losses(first, c.z[:n], factor, curvature, c.loss[:n], y, s.hinge.near())
+	for r, weight := range s.weights[first:][:n] {
 		class := 0
 		if y[r] > 0 {
 			class = 1
 		}
 		t.weight += weight
-		if curvature[r] *= weight; weight == 0 {
+		curvature[r] *= weight
+		f := float64(factor[r] * weight)
+		if factor[r] = f; weight == 0 {
+			factor[r] = 0
 			continue
 		}
-		f := float64(c.factor[r] * weight)
 		a := -float64(y[r] * f)
 		smooth := float64(c.loss[r] * weight)
 		loss, entropy := smooth, smooth+float64(a*c.z[r])
@@ -140,10 +163,6 @@ func (s *search[T]) sum(c *scratch[T], run block.Run[T], p *point, t *part) {
 		t.loss += loss
 		t.duals[class] += a
 		t.entropies[class] += entropy
-		if f != 0 || curvature[r] != 0 {
-			columns, values := rows.Row(r)
-			c.add(columns, values, f, curvature[r])
-		}
 	}
 }
 
@@ -152,22 +171,18 @@ func (s *search[T]) sum(c *scratch[T], run block.Run[T], p *point, t *part) {
 func (s *search[T]) product(ctx context.Context, out, d, scores []float64) error {
 	clear(out)
 	visited := int64(0)
-	err := s.pass(ctx, false, func(c *scratch[T], run block.Run[T], t *part) {
-		rows := s.read(c, run)
-		for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
-			if curvature == 0 {
-				continue
-			}
-			t.visited++
-			columns, values := rows.Row(r)
-			z := csr.Score(columns, values, d)
-			scores[run.First+int64(r)] = z
-			c.addSum(columns, values, float64(curvature*z))
-		}
-	}, func(t *part) {
+	merge := func(t *part) {
 		s.addTo(out, t, t.sums)
 		visited += t.visited
-	})
+	}
+	var err error
+	if s.remote {
+		err = s.productRemote(ctx, d, scores, merge)
+	} else {
+		err = s.pass(ctx, false, func(c *scratch[T], run block.Run[T], t *part) {
+			t.visited += c.product(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
+		}, merge)
+	}
 	for i := range s.features {
 		out[i] += float64(s.L2 * d[i])
 	}
@@ -181,19 +196,17 @@ func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
 		return nil
 	}
 	visited := int64(0)
-	err := block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) (n int64) {
-		c := s.scratch.Get().(*scratch[T])
-		defer s.scratch.Put(c)
-		rows := s.read(c, run)
-		for r, curvature := range s.at.curvature[run.First:][:run.Len()] {
-			if curvature == 0 {
-				n++
-				columns, values := rows.Row(r)
-				scores[run.First+int64(r)] = csr.Score(columns, values, d)
-			}
-		}
-		return n
-	}, func(n int64) { visited += n })
+	merge := func(n int64) { visited += n }
+	var err error
+	if s.remote {
+		err = s.restRemote(ctx, d, scores, merge)
+	} else {
+		err = block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) int64 {
+			c := s.scratch.Get().(*scratch[T])
+			defer s.scratch.Put(c)
+			return rest(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
+		}, merge)
+	}
 	s.passed(visited)
 	return err
 }
@@ -242,24 +255,76 @@ func (t *Task[T]) Value(ctx context.Context, w []float64) (float64, error) {
 // Values makes a pass over the rows and returns the sum of losses at each of several weights.
 func (t *Task[T]) Values(ctx context.Context, all [][]float64) ([]float64, error) {
 	total := make([]float64, len(all))
-	err := block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run[T]) []float64 {
-		c, n := newScratch[T](0), run.Len()
-		rows, y, sums := csr.Rows(run, csr.Clean(run), &c.packed), make([]float64, n), make([]float64, len(all))
-		for k, w := range all {
-			for r := range n {
+	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { kernel.Axpy(total, 1, sums) }
+	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
+		return total, passes.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
+	}
+	return total, block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run[T]) []float64 { return t.values(scores(run)) }, merge)
+}
+
+// scored is the rows of a run.
+type scored struct {
+	labels
+	scores [][]float64 // at each of several weights
+}
+
+// labels are the labels of the rows of a run, -1 and +1, and their sample weights, nil if all are 1.
+type labels struct {
+	y       []float32
+	weights []float64
+}
+
+func labelsOf[T kernel.Float](run block.Run[T]) labels {
+	l := labels{weights: run.W}
+	for _, y := range run.Y {
+		l.y = append(l.y, float32(y))
+	}
+	return l
+}
+
+// at returns the label and the sample weight of row r.
+func (l *labels) at(r int) (y, weight float64) {
+	if l.weights == nil {
+		return float64(l.y[r]), 1
+	}
+	return float64(l.y[r]), l.weights[r]
+}
+
+// scoresPass is the pass of Values.
+var scoresPass = passes.NewPerRun("truncated.scores", scoresRun[float32], scoresRun[float64])
+
+// scoresRun returns what computes the scores of a run at each of several weights.
+func scoresRun[T kernel.Float](_ block.Source[T], all [][]float64) func(block.Run[T]) *scored {
+	return func(run block.Run[T]) *scored {
+		s, rows := &scored{labels: labelsOf(run)}, csr.Rows(run, csr.Clean(run), &kernel.SparseRows[T]{})
+		for _, w := range all {
+			z := make([]float64, run.Len())
+			for r := range z {
 				columns, values := rows.Row(r)
-				c.z[r], y[r] = csr.Score(columns, values, w), float64(run.Y[r])
+				z[r] = csr.Score(columns, values, w)
 			}
-			t.Loss(c.z[:n], c.factor[:n], c.curvature[:n], c.loss[:n], y)
-			for r := range n {
-				if weight := run.Weight(r); weight > 0 {
-					sums[k] += float64(c.loss[r] * weight)
-				}
+			s.scores = append(s.scores, z)
+		}
+		return s
+	}
+}
+
+// values returns the sum of losses at each of several weights.
+func (t *Task[T]) values(s *scored) []float64 {
+	n := len(s.y)
+	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
+	for k, z := range s.scores {
+		for r := range y {
+			y[r], _ = s.at(r)
+		}
+		t.Loss(z, factor, curvature, loss, y)
+		for r := range y {
+			if _, weight := s.at(r); weight > 0 {
+				sums[k] += float64(loss[r] * weight)
 			}
 		}
-		return sums
-	}, func(sums []float64) { kernel.Axpy(total, 1, sums) })
-	return total, err
+	}
+	return sums
 }
 
 // passed counts visits of rows, and reports them.

@@ -3,6 +3,7 @@ package truncated
 import (
 	"context"
 	"math"
+	"sync"
 
 	"halfspace/block"
 	"halfspace/internal/csr"
@@ -14,6 +15,24 @@ const (
 	leastGroups  = 8  // how many groups of runs there are, unless there are fewer runs
 	groupColumns = 16 // a larger group has that many elements for each column
 )
+
+// A table is rows, and what sums over groups of their runs need.
+type table[T kernel.Float] struct {
+	src     block.Source[T]
+	workers int
+	cols    int
+	forms   []form[T]      // of each run; nil if they aren't known
+	groups  []group        // nil: each run is a group
+	runs    []block.Run[T] // of rows in memory, once there are groups
+	scratch sync.Pool      // of *scratch[T]
+	spare   sync.Pool      // of []float64: zeros for all columns
+}
+
+func newTable[T kernel.Float](src block.Source[T], workers int) *table[T] {
+	t := &table[T]{src: src, workers: workers, cols: src.Spec().Cols()}
+	t.scratch.New = func() any { return newScratch[T](t.cols) }
+	return t
+}
 
 // A scratch is what the rows of a group need. Its sums are zeros between groups. If a group has fewer elements than there
 // are columns, it yields the columns that it touched. So its time and memory don't depend on the columns.
@@ -33,7 +52,7 @@ func newScratch[T kernel.Float](cols int) *scratch[T] {
 
 // A part is sums over the rows of a group.
 type part struct {
-	point         // without vectors
+	point         // without vectors; from a cluster, scores are those of some of the rows
 	radius        float64
 	elements      int64    // of the first pass, whose groups are runs
 	visited       int64    // rows
@@ -49,25 +68,28 @@ type form[T kernel.Float] struct {
 }
 
 // read begins with the rows of a run.
-func (s *search[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
-	f := &s.forms[run.Number]
+func (t *table[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
+	var f form[T]
+	if t.forms != nil {
+		f = t.forms[run.Number]
+	}
 	switch {
 	case f.rows != nil:
 		c.reader.Read(f.rows)
 	case run.Sparse == nil:
 		c.reader.ReadDense(run, f.elements == run.Len()*run.Cols)
-	case f.elements == int(run.Sparse.Ptr[run.Len()]-run.Sparse.Ptr[0]):
-		c.reader.Read(run.Sparse)
+	case t.forms == nil:
+		c.reader.Read(csr.Rows(run, csr.Clean(run), &c.packed))
 	default:
-		c.reader.Read(csr.Rows(run, false, &c.packed))
+		c.reader.Read(csr.Rows(run, f.elements == int(run.Sparse.Ptr[run.Len()]-run.Sparse.Ptr[0]), &c.packed))
 	}
 	return &c.reader
 }
 
 // look learns the form of a run. It copies dense rows in memory that have many zeros, since to look for these takes most of
 // the time of a pass.
-func (s *search[T]) look(run block.Run[T]) {
-	f := &s.forms[run.Number]
+func (t *table[T]) look(run block.Run[T]) {
+	f := &t.forms[run.Number]
 	if run.Sparse != nil {
 		for _, v := range run.Sparse.Val[run.Sparse.Ptr[0]:run.Sparse.Ptr[run.Len()]] {
 			if v != 0 {
@@ -77,7 +99,7 @@ func (s *search[T]) look(run block.Run[T]) {
 		return
 	}
 	f.elements = csr.Elements(run)
-	if _, stay := s.Rows.(*block.Data[T]); stay && 4*f.elements <= run.Len()*run.Stride {
+	if _, stay := t.src.(*block.Data[T]); stay && 4*f.elements <= run.Len()*run.Stride {
 		f.rows = csr.Rows(run, false, &kernel.SparseRows[T]{Ptr: make([]int64, 0, run.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]T, 0, f.elements)})
 	}
 }
@@ -106,48 +128,48 @@ type group struct {
 }
 
 // pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group.
-func (s *search[T]) pass(ctx context.Context, squares bool, do func(*scratch[T], block.Run[T], *part), merge func(*part)) error {
-	_, stay := s.Rows.(*block.Data[T])
+func (t *table[T]) pass(ctx context.Context, squares bool, do func(*scratch[T], block.Run[T], *part), merge func(*part)) error {
+	_, stay := t.src.(*block.Data[T])
 	switch {
-	case s.groups == nil:
-		err := block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) *part {
-			c, t := s.scratch.Get().(*scratch[T]), &part{}
-			defer s.scratch.Put(c)
-			do(c, run, t)
-			s.take(c, t, squares)
-			return t
+	case t.groups == nil:
+		err := block.ReduceRuns(ctx, t.src, t.workers, func(run block.Run[T]) *part {
+			c, p := t.scratch.Get().(*scratch[T]), &part{}
+			defer t.scratch.Put(c)
+			do(c, run, p)
+			t.take(c, p, squares)
+			return p
 		}, merge)
 		return err
-	case stay && s.runs == nil:
-		for runs, err := range block.Runs(ctx, s.Rows, math.MaxInt) {
+	case stay && t.runs == nil:
+		for runs, err := range block.Runs(ctx, t.src, math.MaxInt) {
 			if err != nil {
 				return err
 			}
-			s.runs = runs
+			t.runs = runs
 		}
 	case !stay:
-		return s.stream(ctx, squares, do, merge)
+		return t.stream(ctx, squares, do, merge)
 	}
-	return parallel.Ordered(ctx, s.Workers, len(s.groups), func(g int) *part {
-		c, t, first := s.scratch.Get().(*scratch[T]), &part{}, 0
-		defer s.scratch.Put(c)
+	return parallel.Ordered(ctx, t.workers, len(t.groups), func(g int) *part {
+		c, p, first := t.scratch.Get().(*scratch[T]), &part{}, 0
+		defer t.scratch.Put(c)
 		if g > 0 {
-			first = s.groups[g-1].end
+			first = t.groups[g-1].end
 		}
-		c.all = s.groups[g].all
-		for _, run := range s.runs[first:s.groups[g].end] {
-			do(c, run, t)
+		c.all = t.groups[g].all
+		for _, run := range t.runs[first:t.groups[g].end] {
+			do(c, run, p)
 		}
-		s.take(c, t, squares)
-		return t
+		t.take(c, p, squares)
+		return p
 	}, merge)
 }
 
 // stream is pass over rows that aren't in memory, which takes longer to read than to add up.
-func (s *search[T]) stream(ctx context.Context, squares bool, do func(*scratch[T], block.Run[T], *part), merge func(*part)) error {
-	c, g, t := s.scratch.Get().(*scratch[T]), 0, &part{}
-	defer s.scratch.Put(c)
-	for runs, err := range block.Runs(ctx, s.Rows, 1) {
+func (t *table[T]) stream(ctx context.Context, squares bool, do func(*scratch[T], block.Run[T], *part), merge func(*part)) error {
+	c, g, p := t.scratch.Get().(*scratch[T]), 0, &part{}
+	defer t.scratch.Put(c)
+	for runs, err := range block.Runs(ctx, t.src, 1) {
 		if err != nil {
 			clear(c.sums)
 			clear(c.squares)
@@ -155,11 +177,11 @@ func (s *search[T]) stream(ctx context.Context, squares bool, do func(*scratch[T
 			return err
 		}
 		for _, run := range runs {
-			c.all = s.groups[g].all
-			if do(c, run, t); int(run.Number)+1 == s.groups[g].end {
-				s.take(c, t, squares)
-				merge(t)
-				g, t = g+1, &part{}
+			c.all = t.groups[g].all
+			if do(c, run, p); int(run.Number)+1 == t.groups[g].end {
+				t.take(c, p, squares)
+				merge(p)
+				g, p = g+1, &part{}
 			}
 		}
 	}
@@ -167,19 +189,19 @@ func (s *search[T]) stream(ctx context.Context, squares bool, do func(*scratch[T
 }
 
 // zeros returns a vector of zeros for all columns.
-func (s *search[T]) zeros() []float64 {
-	if v, ok := s.spare.Get().(*[]float64); ok {
+func (t *table[T]) zeros() []float64 {
+	if v, ok := t.spare.Get().(*[]float64); ok {
 		return *v
 	}
-	return make([]float64, s.cols)
+	return make([]float64, t.cols)
 }
 
 // addTo adds sums of a part to a vector for all columns. It takes the memory of vectors back.
-func (s *search[T]) addTo(out []float64, p *part, sums []float64) {
+func (t *table[T]) addTo(out []float64, p *part, sums []float64) {
 	if p.columns == nil {
 		kernel.Axpy(out, 1, sums)
 		clear(sums)
-		s.spare.Put(&sums)
+		t.spare.Put(&sums)
 		return
 	}
 	for k, i := range p.columns {
@@ -188,11 +210,11 @@ func (s *search[T]) addTo(out []float64, p *part, sums []float64) {
 }
 
 // take moves the sums to a part.
-func (s *search[T]) take(c *scratch[T], p *part, squares bool) {
+func (t *table[T]) take(c *scratch[T], p *part, squares bool) {
 	if c.all {
-		p.sums, c.sums = c.sums, s.zeros()
+		p.sums, c.sums = c.sums, t.zeros()
 		if squares {
-			p.squares, c.squares = c.squares, s.zeros()
+			p.squares, c.squares = c.squares, t.zeros()
 		}
 		return
 	}
@@ -250,4 +272,42 @@ func (c *scratch[T]) addSum(columns []uint32, values []T, f float64) {
 		}
 		sums[i] = sum + float64(f*float64(values[k]))
 	}
+}
+
+// columnSums adds rows times their factors to the sums, and their squares times their curvatures to those of squares.
+func (c *scratch[T]) columnSums(rows *csr.Reader[T], factor, curvature []float64) {
+	for r, f := range factor {
+		if f != 0 || curvature[r] != 0 {
+			columns, values := rows.Row(r)
+			c.add(columns, values, f, curvature[r])
+		}
+	}
+}
+
+// product adds to the sums the rows times their curvatures and their scores at d. It writes these scores, but none of a row
+// without a curvature, and returns how many they are.
+func (c *scratch[T]) product(rows *csr.Reader[T], d, curvature, scores []float64) (n int64) {
+	for r, curvature := range curvature {
+		if curvature == 0 {
+			continue
+		}
+		n++
+		columns, values := rows.Row(r)
+		z := csr.Score(columns, values, d)
+		scores[r] = z
+		c.addSum(columns, values, float64(curvature*z))
+	}
+	return n
+}
+
+// rest writes the scores at d of the rows without a curvature, and returns how many they are.
+func rest[T kernel.Float](rows *csr.Reader[T], d, curvature, scores []float64) (n int64) {
+	for r, curvature := range curvature {
+		if curvature == 0 {
+			n++
+			columns, values := rows.Row(r)
+			scores[r] = csr.Score(columns, values, d)
+		}
+	}
+	return n
 }

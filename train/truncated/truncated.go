@@ -5,7 +5,6 @@ package truncated
 import (
 	"context"
 	"math"
-	"sync"
 	"time"
 
 	"halfspace/block"
@@ -65,8 +64,9 @@ func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 
 // solve is Solve for the loss of h, if it isn't nil.
 func (t *Task[T]) solve(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search[T]{Task: t, hinge: h, start: time.Now(), cols: t.Rows.Spec().Cols(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
-	s.scratch.New = func() any { return newScratch[T](s.cols) }
+	s := &search[T]{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+	cluster, _ := block.RemoteOf(t.Rows)
+	s.remote = cluster != nil
 	err := s.first(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
@@ -78,8 +78,10 @@ func (t *Task[T]) solve(ctx context.Context, h *hinge) (*Solution, error) {
 // A search is the state of a task.
 type search[T kernel.Float] struct {
 	*Task[T]
+	*table[T]
 	hinge          *hinge // the loss in place of Task.Loss; nil for that
-	cols, features int
+	remote         bool   // a cluster makes the passes over the rows; see remote.go
+	features       int
 	at, other      point          // other lends its memory to the next point
 	vectors        [5][]float64   // memory of conjugate, for all columns
 	rowVectors     [2][]float64   // the same for all rows
@@ -87,12 +89,7 @@ type search[T kernel.Float] struct {
 	lower          float64        // the greatest dual objective so far
 	radius         float64        // the largest norm of a row's features; known after the first pass, as are those that follow
 	y, weights     []float64
-	forms          []form[T] // of each run
-	groups         []group
-	runs           []block.Run[T] // of rows in memory
-	visited, steps int64          // visited are rows
-	scratch        sync.Pool      // of *scratch[T]
-	spare          sync.Pool      // of []float64: zeros for all columns
+	visited, steps int64 // visited are rows
 	start          time.Time
 
 	factors  bool          // steps are preconditioned by a factor of a sampled Hessian, else by the Hessian's diagonal

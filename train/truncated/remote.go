@@ -1,0 +1,340 @@
+package truncated
+
+import (
+	"context"
+	"errors"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/csr"
+	"halfspace/internal/parallel"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+// On a cluster, this process keeps what each row has: scores, labels, sample weights, curvatures and multipliers. It computes
+// losses. Other processes make the sums over columns. A piece is whole groups. So all sums have the order of a single process.
+
+// looked is what the first pass learns of a run.
+type looked struct {
+	labels
+	elements int64 // that aren't 0
+	radius   float64
+}
+
+// lookPass is the first pass on a cluster.
+var lookPass = passes.NewPerRun("truncated.look", lookRun[float32], lookRun[float64])
+
+func lookRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) *looked {
+	features := src.Spec().Width()
+	return func(run block.Run[T]) *looked {
+		l, rows := &looked{labels: labelsOf(run)}, csr.Rows(run, csr.Clean(run), &kernel.SparseRows[T]{})
+		for r := range run.Len() {
+			columns, values := rows.Row(r)
+			l.elements += int64(len(columns))
+			l.radius = max(l.radius, csr.Norm(columns, values, features))
+		}
+		return l
+	}
+}
+
+// firstRemote is first on a cluster. It looks at the rows in a pass of its own, which isn't counted.
+func (s *search[T]) firstRemote(ctx context.Context, resumed bool) error {
+	var elements []int64
+	row := 0
+	err := passes.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *looked) {
+		for r := range l.y {
+			s.y[row], s.weights[row] = l.at(r)
+			row++
+		}
+		s.groups = append(s.groups, group{end: len(elements) + 1, all: l.elements >= int64(s.cols)})
+		elements, s.radius = append(elements, l.elements), max(s.radius, l.radius)
+	})
+	if err == nil {
+		err = s.evaluate(ctx, &s.at, nil, nil)
+	}
+	if s.groups = nil; err != nil {
+		return err
+	}
+	return s.grouping(ctx, elements, resumed)
+}
+
+// A piece is some groups of a pass on a cluster, and their rows.
+type piece struct {
+	runs   []int64
+	groups []group // their ends count from the first run
+	lo, hi int64   // rows, without hi
+}
+
+// pieces cuts the groups of rows into pieces, as equal as those of passes.Consecutive if groups are small.
+func pieces(groups []group, rows int64) (cut []piece) {
+	first, rest := 0, groups
+	for _, runs := range passes.Consecutive(rows) {
+		p, end := piece{lo: int64(first) * block.RunRows}, int(runs[len(runs)-1])+1
+		last := first
+		for ; len(rest) > 0 && rest[0].end <= end; rest = rest[1:] {
+			last = rest[0].end
+			p.groups = append(p.groups, group{last - first, rest[0].all})
+		}
+		for ; first < last; first++ {
+			p.runs = append(p.runs, int64(first))
+		}
+		if p.hi = min(rows, int64(last)*block.RunRows); len(p.runs) > 0 {
+			cut = append(cut, p)
+		}
+	}
+	return cut
+}
+
+func runsOf(cut []piece) (runs [][]int64) {
+	for _, p := range cut {
+		runs = append(runs, p.runs)
+	}
+	return runs
+}
+
+// own is what a piece has of its own: its groups, and numbers of each of its rows.
+type own struct {
+	groups            []group
+	factor, curvature []float64 // factor is nil in products
+}
+
+// tableOf returns the rows of a piece. It is an error if the arguments are those of other rows.
+func tableOf[T kernel.Float](src passes.Piece[T], o *own) (*table[T], error) {
+	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
+	t.groups = o.groups
+	before := 0
+	for _, g := range o.groups {
+		if g.end <= before {
+			return nil, errRows
+		}
+		before = g.end
+	}
+	if o.groups != nil && before != (rows+block.RunRows-1)/block.RunRows || len(o.curvature) != rows || o.factor != nil && len(o.factor) != rows {
+		return nil, errRows
+	}
+	return t, nil
+}
+
+var errRows = errors.New("a message of another process is about other rows: the data changed while it was read: try again")
+
+// The passes over groups. Each returns the sums of each group of a piece. The product has the scores of rows with a curvature.
+var (
+	sumsTask32    = passes.NewOwn("truncated.sums", sumsOf[float32])
+	sumsTask64    = passes.NewOwn("truncated.sums", sumsOf[float64])
+	productTask32 = passes.NewOwn("truncated.product", productOf[float32])
+	productTask64 = passes.NewOwn("truncated.product", productOf[float64])
+	restTask32    = passes.NewOwn("truncated.rest", restOf[float32])
+	restTask64    = passes.NewOwn("truncated.rest", restOf[float64])
+)
+
+func sumsOf[T kernel.Float](ctx context.Context, src passes.Piece[T], _ struct{}, o *own) (parts []*part, err error) {
+	t, err := tableOf(src, o)
+	if err != nil {
+		return nil, err
+	}
+	err = t.pass(ctx, true, func(c *scratch[T], run block.Run[T], _ *part) {
+		c.columnSums(t.read(c, run), o.factor[run.First:][:run.Len()], o.curvature[run.First:])
+	}, func(p *part) { parts = append(parts, p) })
+	return parts, err
+}
+
+func productOf[T kernel.Float](ctx context.Context, src passes.Piece[T], d []float64, o *own) (parts []*part, err error) {
+	t, err := tableOf(src, o)
+	if err != nil {
+		return nil, err
+	}
+	err = t.pass(ctx, false, func(c *scratch[T], run block.Run[T], p *part) {
+		curvature := o.curvature[run.First:][:run.Len()]
+		c.product(t.read(c, run), d, curvature, c.z[:])
+		p.scores = appendSome(p.scores, c.z[:], curvature, false)
+	}, func(p *part) { parts = append(parts, p) })
+	return parts, err
+}
+
+// restOf returns the scores at d of the rows without a curvature.
+func restOf[T kernel.Float](ctx context.Context, src passes.Piece[T], d []float64, o *own) (scores []float64, err error) {
+	t, err := tableOf(src, o)
+	if err != nil {
+		return nil, err
+	}
+	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run[T]) []float64 {
+		c := t.scratch.Get().(*scratch[T])
+		defer t.scratch.Put(c)
+		curvature := o.curvature[run.First:][:run.Len()]
+		rest(t.read(c, run), d, curvature, c.z[:])
+		return appendSome(nil, c.z[:], curvature, true)
+	}, func(z []float64) { scores = append(scores, z...) })
+	return scores, err
+}
+
+// appendSome appends the scores of the rows without a curvature if flat is set, else of the others.
+func appendSome(some, scores, curvature []float64, flat bool) []float64 {
+	for r, c := range curvature {
+		if (c == 0) == flat {
+			some = append(some, scores[r])
+		}
+	}
+	return some
+}
+
+// sumsRemote makes the pass of evaluate. It passes the sums of each group to merge.
+func (s *search[T]) sumsRemote(ctx context.Context, p *point, merge func(*part)) error {
+	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
+	var parts []*part
+	err := parallel.Ordered(ctx, s.Workers, len(s.groups), func(g int) *part {
+		c, t, run := s.scratch.Get().(*scratch[T]), &part{}, 0
+		defer s.scratch.Put(c)
+		if g > 0 {
+			run = s.groups[g-1].end
+		}
+		for ; run < s.groups[g].end; run++ {
+			first := int64(run) * block.RunRows
+			s.lossSums(c, first, factor[first:min(rows, first+block.RunRows)], p, t)
+		}
+		return t
+	}, func(t *part) { parts = append(parts, t) })
+	if err != nil {
+		return err
+	}
+	cut := pieces(s.groups, rows)
+	task := passes.ChooseOwn[T, struct{}, *own, []*part](sumsTask32, sumsTask64)
+	return passes.EachOwn(ctx, s.Rows, task, struct{}{}, runsOf(cut), func(i int) *own {
+		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.curvature[cut[i].lo:cut[i].hi]}
+	}, func(sums []*part) error {
+		if len(sums) > len(parts) {
+			return errRows
+		}
+		for _, t := range sums {
+			parts[0].columns, parts[0].sums, parts[0].squares = t.columns, t.sums, t.squares
+			merge(parts[0])
+			parts = parts[1:]
+		}
+		return nil
+	})
+}
+
+// productRemote makes the pass of product.
+func (s *search[T]) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
+	cut, row := pieces(s.groups, s.Rows.Rows()), 0
+	task := passes.ChooseOwn[T, []float64, *own, []*part](productTask32, productTask64)
+	return passes.EachOwn(ctx, s.Rows, task, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
+		for _, t := range sums {
+			row = s.spread(scores, t.scores, row, false)
+			t.visited = int64(len(t.scores))
+			merge(t)
+		}
+		return nil
+	})
+}
+
+// restRemote makes the pass of rest.
+func (s *search[T]) restRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
+	cut, row := pieces(s.groups, s.Rows.Rows()), 0
+	for i := range cut {
+		cut[i].groups = nil
+	}
+	task := passes.ChooseOwn[T, []float64, *own, []float64](restTask32, restTask64)
+	return passes.EachOwn(ctx, s.Rows, task, d, runsOf(cut), s.curved(cut), func(some []float64) error {
+		row = s.spread(scores, some, row, true)
+		merge(int64(len(some)))
+		return nil
+	})
+}
+
+// curved returns what tells a piece the curvatures of its rows.
+func (s *search[T]) curved(cut []piece) func(i int) *own {
+	return func(i int) *own { return &own{groups: cut[i].groups, curvature: s.at.curvature[cut[i].lo:cut[i].hi]} }
+}
+
+// spread is the inverse of appendSome, for rows from a number on. It returns the number that follows.
+func (s *search[T]) spread(scores, some []float64, row int, flat bool) int {
+	for _, z := range some {
+		for (s.at.curvature[row] == 0) != flat {
+			row++
+		}
+		scores[row] = z
+		row++
+	}
+	return row
+}
+
+// pickedTask32 and pickedTask64 return some rows of a piece, whose numbers are its own arguments. Those of a run are a block.
+var (
+	pickedTask32 = passes.NewOwn("truncated.picked", pickedOf[float32])
+	pickedTask64 = passes.NewOwn("truncated.picked", pickedOf[float64])
+)
+
+func pickedOf[T kernel.Float](ctx context.Context, src passes.Piece[T], _ struct{}, rows []uint32) (blocks []*block.Block[T], err error) {
+	for runs, err := range block.Runs(ctx, src.Source, 1) {
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range runs {
+			n := 0
+			for n < len(rows) && int64(rows[n]) < run.First+int64(run.Len()) {
+				n++
+			}
+			if n > 0 {
+				blocks = append(blocks, gather(run, rows[:n]))
+			}
+			rows = rows[n:]
+		}
+	}
+	return blocks, nil
+}
+
+// gather copies rows of a run, without labels and sample weights.
+func gather[T kernel.Float](run block.Run[T], rows []uint32) *block.Block[T] {
+	to := block.New[T](0, len(rows), run.Cols)
+	if run.Sparse != nil {
+		to = block.NewSparse[T](0, len(rows), 0, run.Cols)
+	}
+	for k, row := range rows {
+		r := int(int64(row) - run.First)
+		if run.Sparse == nil {
+			copy(to.X[k*to.Stride:], run.X[r*run.Stride:(r+1)*run.Stride])
+		} else {
+			to.AppendRow(run.Block, r)
+		}
+	}
+	to.Y, to.W = nil, nil
+	return to
+}
+
+// scatterPicked is gram.Scatter with weights of all rows, of which few aren't 0. It takes those rows from the cluster. Those of a
+// run stay a run, so that the sums have the same order.
+func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Symmetric[float64], weights []float64) error {
+	pieces := passes.Consecutive(s.Rows.Rows())
+	var blocks []*block.Block[T]
+	row := 0
+	task := passes.ChooseOwn[T, struct{}, []uint32, []*block.Block[T]](pickedTask32, pickedTask64)
+	err := passes.EachOwn(ctx, s.Rows, task, struct{}{}, pieces, func(i int) (rows []uint32) {
+		first := pieces[i][0] * block.RunRows
+		for r, w := range weights[first:min(s.Rows.Rows(), first+int64(len(pieces[i]))*block.RunRows)] {
+			if w != 0 {
+				rows = append(rows, uint32(r))
+			}
+		}
+		return rows
+	}, func(runs []*block.Block[T]) error {
+		for _, b := range runs {
+			b = b.Clone() // to aligned memory
+			b.First = int64(len(blocks)) * block.RunRows
+			for range b.Len() {
+				for weights[row] == 0 {
+					row++
+				}
+				b.W = append(b.W, weights[row])
+				row++
+			}
+			blocks = append(blocks, b)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	rows := block.Trust(block.Source[T](block.NewData(s.Rows.Spec(), blocks)))
+	return gram.Scatter(ctx, m, rows, func(run block.Run[T], s, _ []float64) { copy(s, run.W) }, s.Workers)
+}

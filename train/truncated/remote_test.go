@@ -1,0 +1,103 @@
+package truncated
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/passes"
+	"halfspace/internal/testrows"
+)
+
+// TestPieces: pieces have each run and each group once, in order. No piece divides a group.
+func TestPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, runs := range []int{1, 2, 255, 256, 257, 3000} {
+		for _, most := range []int{1, 3, 40, 5000} {
+			var groups []group
+			for end := 0; end < runs; {
+				end = min(runs, end+1+rng.IntN(most))
+				groups = append(groups, group{end: end, all: rng.IntN(2) == 0})
+			}
+			rows := int64(runs)*block.RunRows - 7
+			var got []group
+			next := int64(0)
+			cut := pieces(groups, rows)
+			for _, p := range cut {
+				first := next
+				for _, g := range p.groups {
+					got = append(got, group{int(first) + g.end, g.all})
+				}
+				for _, run := range p.runs {
+					if run != next {
+						t.Fatalf("%d runs: run %d follows run %d", runs, run, next-1)
+					}
+					next++
+				}
+				if p.lo != first*block.RunRows || p.hi != min(rows, next*block.RunRows) {
+					t.Errorf("%d runs: rows %d to %d of a piece of runs %d to %d", runs, p.lo, p.hi, first, next)
+				}
+			}
+			if !reflect.DeepEqual(got, groups) || len(cut) > 256 {
+				t.Errorf("%d runs: %d pieces with groups %v, want %v", runs, len(cut), got, groups)
+			}
+		}
+	}
+}
+
+// TestGroupsOfPiece: a group has the same sums in a piece of several groups as in one of its own. Arguments for other rows are an error.
+func TestGroupsOfPiece(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	x, y := make([][]float64, 3*block.RunRows+5), make([]float64, 3*block.RunRows+5)
+	o := &own{groups: []group{{1, true}, {3, false}, {4, true}}}
+	for r := range x {
+		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
+		o.factor, o.curvature = append(o.factor, rng.NormFloat64()), append(o.curvature, float64(rng.IntN(3))*rng.Float64())
+	}
+	d, direction := testrows.Dense[float32](x, y, true), []float64{1, 2, 3, 4}
+	for _, d := range []*block.Data[float32]{d, testrows.Sparse(d)} {
+		var each, products []*part
+		from := 0
+		of := func(lo, hi int) block.Source[float32] {
+			var blocks []*block.Block[float32]
+			for b := range d.Blocks(t.Context()) {
+				b = b.Slice(lo, hi)
+				b.First = 0
+				blocks = append(blocks, b)
+			}
+			return block.NewData(d.Spec(), blocks)
+		}
+		for _, g := range o.groups {
+			lo, hi := from*block.RunRows, min(len(x), g.end*block.RunRows)
+			alone := &own{[]group{{g.end - from, g.all}}, o.factor[lo:hi], o.curvature[lo:hi]}
+			src := passes.Piece[float32]{Source: of(lo, hi), Workers: 1}
+			sums, err := sumsOf(t.Context(), src, struct{}{}, alone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			product, err := productOf(t.Context(), src, direction, alone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			each, products, from = append(each, sums...), append(products, product...), g.end
+		}
+		for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}} {
+			all := passes.Piece[float32]{Source: src, Workers: 3}
+			if got, err := sumsOf(t.Context(), all, struct{}{}, o); err != nil || !reflect.DeepEqual(got, each) {
+				t.Errorf("sums %v, error %v, want %v", got, err, each)
+			}
+			if got, err := productOf(t.Context(), all, direction, o); err != nil || !reflect.DeepEqual(got, products) {
+				t.Errorf("products %v, error %v, want %v", got, err, products)
+			}
+		}
+		for _, wrong := range []*own{
+			{o.groups, o.factor, o.curvature[1:]}, {o.groups, o.factor[1:], o.curvature}, {o.groups[:2], o.factor, o.curvature},
+			{[]group{{3, true}, {3, true}, {4, true}}, o.factor, o.curvature},
+		} {
+			if _, err := sumsOf(t.Context(), passes.Piece[float32]{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
+				t.Error("arguments for other rows are no error")
+			}
+		}
+	}
+}
