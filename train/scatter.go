@@ -8,6 +8,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
+	"halfspace/schema"
 )
 
 // A ScatterTask is what ScatterAs computes of a run, by a name. Other processes can compute it too.
@@ -39,18 +40,24 @@ func scatterRun[T kernel.Float, A, R any](of ScatterPart[T, A, R]) func(block.So
 	return func(src block.Source[T], args scatterArgs[A]) func(block.Run[T]) scattered[R] {
 		part := of(src, args.args)
 		return func(run block.Run[T]) (s scattered[R]) {
-			m, err := gram.NewSymmetric[float64](args.n, gram.Packed)
-			if err == nil {
-				one := block.Trust(block.Source[T](block.NewData(src.Spec(), []*block.Block[T]{run.Block})))
-				err = gram.Scatter(context.Background(), m, one, func(run block.Run[T], w, f []float64) { s.sums = part(run, w, f) }, 1)
-			}
-			if err != nil { // the matrix of the caller has the same size
-				panic("train: " + err.Error())
-			}
-			s.products = m.Data
+			s.products = ScatterRun(src.Spec(), run, args.n, func(run block.Run[T], w, f []float64) { s.sums = part(run, w, f) })
 			return s
 		}
 	}
+}
+
+// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a matrix of n rows, in the order of gram.Packed. The
+// caller has a matrix of that size.
+func ScatterRun[T kernel.Float](spec *schema.Spec, run block.Run[T], n int, setWeights func(run block.Run[T], s, f []float64)) []float64 {
+	m, err := gram.NewSymmetric[float64](n, gram.Packed)
+	if err == nil {
+		one := block.Trust(block.Source[T](block.NewData(spec, []*block.Block[T]{run.Block})))
+		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
+	}
+	if err != nil {
+		panic("train: " + err.Error())
+	}
+	return m.Data
 }
 
 // ScatterAs is Scatter, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run. m is

@@ -135,9 +135,12 @@ func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) e
 		err = p.scatter(ctx, pt, h, at)
 	} else {
 		part := func(run block.Run[T]) runSums { return p.run(run, pt, nil) }
-		if p.loss.squared() { // rows of others have states
+		switch {
+		case p.loss.squared():
 			err = passes.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
-		} else {
+		case p.remote():
+			err = p.passRemote(ctx, pt, nil, at)
+		default:
 			err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
 		}
 	}
@@ -180,9 +183,12 @@ func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums
 	}
 	pt.other = h.w
 	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, pt, s) }
-	if p.loss.squared() {
+	switch {
+	case p.loss.squared():
 		err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
-	} else {
+	case p.remote():
+		err = p.passRemote(ctx, pt, m.Data, at)
+	default:
 		err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
 	}
 	if err != nil {

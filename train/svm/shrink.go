@@ -51,7 +51,7 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 	var parts []nearRows[T]
 	var base []float64
 	err = s.counted(&sums{}, func() error {
-		return block.ReduceRuns(ctx, s.src, s.opt.Workers, s.nearOfRun, func(r nearRows[T]) {
+		return s.eachNear(ctx, func(r nearRows[T]) {
 			s.at.loss += r.loss
 			s.at.weight += r.weight
 			fixed.add(r.fixed)
@@ -89,19 +89,28 @@ type nearRows[T kernel.Float] struct {
 	fixed   runSums
 }
 
-func (s *solver[T]) nearOfRun(run block.Run[T]) (r nearRows[T]) {
+// eachNear passes the near rows of each run to add.
+func (s *solver[T]) eachNear(ctx context.Context, add func(nearRows[T])) error {
+	if s.remote() {
+		return s.nearRemote(ctx, add)
+	}
+	return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run[T]) nearRows[T] { return s.nearOfRun(run, s.w, s.chosen) }, add)
+}
+
+// nearOfRun returns the near rows of a run at w. It adds them to those chosen.
+func (p *problem[T]) nearOfRun(run block.Run[T], w []float64, chosen []bool) (r nearRows[T]) {
 	if run.Y == nil {
 		r.fixed.noLabels = true
 		return r
 	}
-	panel := s.scratch.Get().(*dense.Panel[T])
-	defer s.scratch.Put(panel)
+	panel := p.scratch.Get().(*dense.Panel[T])
+	defer p.scratch.Put(panel)
 	var scores [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 		rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
 		panel.Load(rows)
 		u, factors := scores[:rows.Len()], panel.Factors()
-		shortfall(panel, rows.Y, s.w, u)
+		shortfall(panel, rows.Y, w, u)
 		for i, u := range u {
 			f, c, row := factors[i*dense.PanelCols:], rows.Weight(i), int(rows.First)+i
 			f[0], f[1] = 0, 0
@@ -110,11 +119,11 @@ func (s *solver[T]) nearOfRun(run block.Run[T]) (r nearRows[T]) {
 			}
 			r.loss += float64(c * max(0, u))
 			r.weight += c
-			a, free := s.loss.dual(row, u)
-			was := s.loss.base[row]
-			left := a != was && (was == 0 || was == s.loss.most)
-			if s.loss.base[row] = a; free || left || s.loss.within(u) || s.chosen[row] {
-				s.chosen[row] = true
+			a, free := p.loss.dual(row, u)
+			was := p.loss.base[row]
+			left := a != was && (was == 0 || was == p.loss.most)
+			if p.loss.base[row] = a; free || left || p.loss.within(u) || chosen[row] {
+				chosen[row] = true
 				r.base, r.numbers = append(r.base, a), append(r.numbers, row)
 				appendRow(&r.rows, rows, i)
 				continue
@@ -129,7 +138,7 @@ func (s *solver[T]) nearOfRun(run block.Run[T]) (r nearRows[T]) {
 		panel.Add()
 	}
 	for class := range r.fixed.ax {
-		r.fixed.ax[class] = panel.Take(class, make([]float64, 0, s.cols))
+		r.fixed.ax[class] = panel.Take(class, make([]float64, 0, p.cols))
 	}
 	return r
 }
