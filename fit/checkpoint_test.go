@@ -87,6 +87,9 @@ func TestResume(t *testing.T) {
 	const rows = 5000
 	for i, c := range resumes {
 		for j, order := range []string{"cyclic", "shuffle", "fixed-shuffle", "random"} {
+			if race.Enabled && (i+j)%4 > 0 {
+				continue // goroutines read windows and save states alike for all learners, and some learner has each order
+			}
 			t.Run(fmt.Sprintf("%s_%s_%d_%s", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.classes, order), func(t *testing.T) {
 				t.Parallel()
 				options := strings.Fields(c.options + " epochs=4 order=" + order)

@@ -148,6 +148,9 @@ func TestResumeJudged(t *testing.T) {
 // TestClockJumps: a clock that jumps by an hour each time a training reports its progress changes no model. Those hours count after a
 // resume too, up to the state that was saved.
 func TestClockJumps(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one worker learns, and TestResume saves states beside learning")
+	}
 	for _, c := range []struct {
 		learner, options  string
 		features, classes int
@@ -157,9 +160,6 @@ func TestClockJumps(t *testing.T) {
 		{"logistic", "multiclass=ovr", 9, 3}, {"svm", "loss=hinge", 9, 2}, {"svm", "loss=hinge multiclass=joint", 5, 3}, {"svm", "l2=0.001", 40, 2},
 		{"svm", "loss=hinge", 16_400, 2}, {"logistic", "l1=0.1", 16_400, 2},
 	} {
-		if race.Enabled && c.learner == "svm" && c.features > 1000 {
-			continue // takes long there, and TestResumeSolvers has it
-		}
 		t.Run(fmt.Sprintf("%s_%s_%d", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.features), func(t *testing.T) {
 			rows := noise[float32](400, c.features, c.classes)
 			if c.features > 1000 {
