@@ -21,7 +21,7 @@ import (
 // Options say how passes are made.
 type Options struct {
 	Runner  string   // of Beam, such as prism or flink
-	Staging string   // the folder for what processes tell each other: a path, or a URL of a file system of Beam such as gs://bucket/folder
+	Staging string   // the folder for what processes tell each other: a path, or a URL such as gs://bucket/folder
 	Pools   []string // addresses of the workers of Serve; none: Runner starts the workers
 	Workers int      // goroutines of a worker that compute at once; 0: GOMAXPROCS
 }
@@ -46,8 +46,8 @@ type Cluster struct {
 }
 
 // New returns a cluster for files. Close removes what it has written to Options.Staging.
-func New(ctx context.Context, opt Options, files Files) (*Cluster, error) {
-	f, err := newFolder(ctx, opt.Staging)
+func New(opt Options, files Files) (*Cluster, error) {
+	f, err := newFolder(opt.Staging)
 	if err != nil {
 		return nil, fmt.Errorf("--staging: %w", err)
 	}

@@ -7,19 +7,19 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"halfspace/beam/objects"
+	"halfspace/internal/store"
 )
 
 // A folder is where the processes of a training leave files for each other. Each training has a folder of its own.
 type folder struct{ root string }
 
 // newFolder makes a folder in another one, which may be "" for that of temporary files.
-func newFolder(ctx context.Context, in string) (*folder, error) {
+func newFolder(in string) (*folder, error) {
 	if in == "" {
 		in = os.TempDir()
 	}
@@ -33,14 +33,11 @@ func newFolder(ctx context.Context, in string) (*folder, error) {
 		}
 		return &folder{root}, err
 	}
-	if _, err := filesystem.New(ctx, in); err != nil {
-		return nil, err
-	}
 	return &folder{strings.TrimSuffix(in, "/") + "/halfspace-beam-" + strings.ToLower(rand.Text())}, nil
 }
 
 // remote tells whether a path is a URL.
-func remote(path string) bool { return strings.Contains(path, "://") }
+func remote(path string) bool { return store.Scheme(path) != "" }
 
 // path returns the path of a file of the folder.
 func (f *folder) path(name string) string { return f.root + "/" + name }
@@ -51,18 +48,8 @@ func (f *folder) write(ctx context.Context, name string, text []byte) error {
 }
 
 func writeFile(ctx context.Context, path string, text []byte) (err error) {
-	if remote(path) { // an object appears when it is closed
-		fs, err := filesystem.New(ctx, path)
-		if err != nil {
-			return err
-		}
-		defer fs.Close()
-		w, err := fs.OpenWrite(ctx, path)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return errors.Join(err, w.Close())
+	if remote(path) {
+		return objects.Put(ctx, path, bytes.NewReader(text))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -82,41 +69,19 @@ func writeFile(ctx context.Context, path string, text []byte) (err error) {
 }
 
 func readFile(ctx context.Context, path string) ([]byte, error) {
-	if !remote(path) {
-		return os.ReadFile(path)
+	if remote(path) {
+		return objects.Get(ctx, path)
 	}
-	fs, err := filesystem.New(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer fs.Close()
-	r, err := fs.OpenRead(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return os.ReadFile(path)
 }
 
 // remove removes a file or a folder, "" for all.
 func (f *folder) remove(ctx context.Context, name string) error {
-	if !remote(f.root) {
-		return os.RemoveAll(f.path(name))
+	folder := strings.TrimSuffix(f.path(name), "/")
+	if remote(folder) {
+		return objects.RemoveAll(ctx, folder)
 	}
-	fs, err := filesystem.New(ctx, f.root)
-	if err != nil {
-		return err
-	}
-	defer fs.Close()
-	remover, ok := fs.(filesystem.Remover)
-	if !ok {
-		return nil
-	}
-	all, err := fs.List(ctx, strings.TrimSuffix(f.path(name), "/")+"/*")
-	for _, path := range all {
-		err = errors.Join(err, remover.Remove(ctx, path))
-	}
-	return err
+	return os.RemoveAll(folder)
 }
 
 // A result file begins with the SHA-256 of the rest, the name of the file and a line feed. Then it has "ok" and the bytes of the

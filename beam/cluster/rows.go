@@ -12,6 +12,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/memory"
 	"halfspace/internal/passes"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -91,7 +92,7 @@ var (
 type table[T kernel.Float] struct {
 	mu      sync.Mutex
 	key     string         // of the files and options
-	sources []cache.Source // the files when they were opened
+	sources []cache.Source // the local files when they were opened
 	folder  string         // of the training that used them last
 	in      *dataset.Input[T]
 	runs    map[int64]*kept[T]
@@ -138,12 +139,12 @@ func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
 	if err != nil {
 		return err
 	}
-	now, err := dataset.Key(o.Files.Paths, dataset.Options{})
+	now, err := localSources(o.Files.Paths)
 	if err != nil {
 		return err
 	}
 	if t.key == string(key) {
-		same := slices.Equal(t.sources, now.Sources)
+		same := slices.Equal(t.sources, now)
 		switch {
 		case same:
 			t.folder = folder
@@ -157,8 +158,18 @@ func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
 	if t.in, err = dataset.Open[T](ctx, o.Files.Paths, opt); err != nil {
 		return err
 	}
-	t.key, t.sources, t.folder, t.runs, t.bytes = string(key), now.Sources, folder, map[int64]*kept[T]{}, 0
+	t.key, t.sources, t.folder, t.runs, t.bytes = string(key), now, folder, map[int64]*kept[T]{}, 0
 	return nil
+}
+
+// localSources returns the local files among paths as they are now. The versions of objects are in the options of an order.
+func localSources(paths []string) ([]cache.Source, error) {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return store.Scheme(p) != "" })
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	key, err := dataset.Key(paths, dataset.Options{})
+	return key.Sources, err
 }
 
 // window is the number of runs that are decoded together. A page of a Parquet file often holds more rows than a run, and other

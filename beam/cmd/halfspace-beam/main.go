@@ -19,6 +19,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	"halfspace/beam/cluster"
+	"halfspace/beam/objects"
 	"halfspace/block"
 	"halfspace/internal/cli"
 	"halfspace/internal/cli/console"
@@ -35,7 +36,8 @@ Usage:
 
 The options of train, eval and predict are those of halfspace. The model is the
 same, byte for byte. predict writes a file for each file of DATA: * in --out
-stands for its name.
+stands for its name. DATA and --out of predict may be URLs of object stores:
+gs://BUCKET/FOLDER and s3://BUCKET/FOLDER.
 
 Beam's flags, some of them:
   --runner NAME            prism, in this process (default), or universal, flink,
@@ -43,7 +45,7 @@ Beam's flags, some of them:
   --endpoint HOST:PORT     of the runner
   --pools HOST:PORT,...    workers that were started by halfspace-beam worker
   --staging FOLDER         a folder that all processes share (default that of
-                           temporary files); gs://BUCKET/FOLDER with dataflow
+                           temporary files); or gs://BUCKET/FOLDER, s3://...
 `
 
 var (
@@ -61,6 +63,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := flag.CommandLine.Parse(beamArgs); err != nil {
 		return 2
 	}
+	objects.Use(context.Background())
 	log.SetupLogging("error", "text")
 	beam.Init() // does not return in a worker that a runner has started
 	if len(rest) == 0 || rest[0] == "--help" || rest[0] == "-h" || rest[0] == "help" {
@@ -69,6 +72,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	objects.Use(ctx)
 	var err error
 	switch rest[0] {
 	case "train", "eval", "predict":
@@ -172,7 +176,7 @@ func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int
 		}
 	}()
 	return cli.MainOn(func(f console.Files) (block.Cluster, error) {
-		c, err := cluster.New(ctx, options(), cluster.Files(f))
+		c, err := cluster.New(options(), cluster.Files(f))
 		if err == nil {
 			made = append(made, c)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,26 +15,64 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/beam/cluster"
+	"halfspace/beam/objects"
 	"halfspace/dataset"
 	"halfspace/internal/cli"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/scoring"
 	"halfspace/internal/passes"
+	"halfspace/internal/store"
 )
 
-// predictArgs are files and, for each, the file of its predictions. The options are those of halfspace predict.
-type predictArgs struct{ options, files, outs []string }
+// predictArgs are files and, for each, the file of its predictions. The options are those of halfspace predict but --model: workers get
+// the bytes of the model, as they may not see its file.
+type predictArgs struct {
+	options, files, outs []string
+	model                string // the name of its file; "" if there is none
+	text                 []byte // of the model
+}
 
 // predictTask predicts the rows of a file. A piece is a file, and has no rows of its own.
-var predictTask = passes.New("beam.predict", func(_ context.Context, piece passes.Piece[float32], a predictArgs) (string, error) {
+var predictTask = passes.New("beam.predict", func(ctx context.Context, piece passes.Piece[float32], a predictArgs) (string, error) {
 	predicting.Lock()
 	defer predicting.Unlock()
-	args := append([]string{"predict", a.files[piece.Number], "--out", a.outs[piece.Number]}, a.options...)
-	var said bytes.Buffer
-	if status := cli.Main(args, io.Discard, &said); status != 0 {
-		return "", errors.New(strings.TrimPrefix(strings.TrimSpace(said.String()), "halfspace: "))
+	dir, err := os.MkdirTemp("", "halfspace-beam-")
+	if err != nil {
+		return "", err
 	}
-	return said.String(), nil
+	defer os.RemoveAll(dir)
+	to := a.outs[piece.Number]
+	out := to
+	if store.Scheme(to) != "" {
+		out = filepath.Join(dir, "out", path.Base(to))
+		if err := os.Mkdir(filepath.Dir(out), 0o777); err != nil {
+			return "", err
+		}
+	}
+	args := append([]string{"predict", a.files[piece.Number], "--out", out}, a.options...)
+	if a.model != "" {
+		m := filepath.Join(dir, filepath.Base(a.model))
+		if err := os.WriteFile(m, a.text, 0o600); err != nil {
+			return "", err
+		}
+		args = append(args, "--model", m)
+	}
+	var text bytes.Buffer
+	status := cli.Main(args, io.Discard, &text)
+	said := strings.NewReplacer(out, to, dir+string(filepath.Separator), "").Replace(text.String())
+	if status != 0 {
+		return "", errors.New(strings.TrimPrefix(strings.TrimSpace(said), "halfspace: "))
+	}
+	if out == to {
+		return said, nil
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return said, objects.Put(ctx, to, f)
 })
 
 // predicting lets one file be predicted at a time: a file keeps all cores busy.
@@ -45,7 +85,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 2
 	}
-	c, err := cluster.New(ctx, options(), cluster.Files{})
+	c, err := cluster.New(options(), cluster.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
 		err = passes.Rowless(ctx, c, predictTask, *a, len(a.files), func(said string) error {
@@ -74,9 +114,12 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
-			if f.Name == "out" {
+			switch {
+			case f.Name == "out":
 				out = v
-			} else {
+			case f.Name == "model" && a.model == "":
+				a.model = v
+			default:
 				a.options = append(a.options, "--"+f.Name+"="+v)
 			}
 		}
@@ -85,9 +128,14 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 		return nil, errors.New("--out is missing: name a folder, or files by a pattern such as 'predictions/*.csv'")
 	}
 	if !strings.Contains(out, "*") {
-		out = filepath.Join(out, "*.parquet")
+		out = strings.TrimRight(out, "/") + "/*.parquet"
 	}
 	var err error
+	if a.model != "" {
+		if a.text, err = os.ReadFile(a.model); err != nil {
+			return nil, files.OpenError(a.model, err)
+		}
+	}
 	if a.files, err = dataset.Expand(cmd.Flags().Args()); err != nil {
 		return nil, err
 	}
@@ -96,11 +144,11 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	}
 	seen := map[string]bool{}
 	for i, file := range a.files {
-		if a.files[i], err = filepath.Abs(file); err != nil {
+		if a.files[i], err = store.Abs(file); err != nil {
 			return nil, err
 		}
 		base := filepath.Base(file)
-		to, err := filepath.Abs(strings.Replace(out, "*", strings.TrimSuffix(base, filepath.Ext(base)), 1))
+		to, err := store.Abs(strings.Replace(out, "*", strings.TrimSuffix(base, filepath.Ext(base)), 1))
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"halfspace/beam/objects"
+	"halfspace/beam/objects/servers"
+	"halfspace/internal/store"
+)
+
+// upload copies the files of a folder to a folder of a bucket.
+func upload(t *testing.T, dir, url string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, error %v", dir, len(files), err)
+	}
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := objects.Put(context.Background(), url+"/"+filepath.Base(file), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// succeeds runs halfspace-beam and returns what it says.
+func succeeds(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := command(args...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// onPools returns the flags for Prism in another process, with so many workers.
+func onPools(t *testing.T, workers int) []string {
+	endpoint, _ := started(t, "prism")
+	var pools []string
+	for range workers {
+		address, _ := started(t, "worker")
+		pools = append(pools, address)
+	}
+	return []string{"--endpoint", endpoint, "--pools", strings.Join(pools, ",")}
+}
+
+// TestObjects: a training on objects writes the model of the same files, and predictions of objects are those of the files: with
+// requests that fail in passing, with --staging in a bucket, and again after other objects have taken the place of the first.
+func TestObjects(t *testing.T) {
+	s3, _ := servers.S3(t), servers.Google(t)
+	objects.Use(context.Background())
+	ways := map[string][]string{"embedded": {"--runner=prism"}, "2 workers": onPools(t, 2)}
+	for seed := range 2 {
+		dir := data(t)
+		if seed > 0 { // of the same size, probably within the same second
+			here(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", "7", "--out", filepath.Join(dir, "0.parquet"))
+		}
+		to := t.TempDir()
+		for _, options := range []string{"--algo lda --standardize", "--algo averaged --shards 3 --order shuffle --epochs 3 --validation VALIDATION"} {
+			for _, root := range []string{"s3://" + servers.Bucket, "gs://" + servers.Bucket} {
+				upload(t, dir, root+"/data")
+				want, got := filepath.Join(to, "want.json"), filepath.Join(to, "got.json")
+				words := func(data, validation string) []string {
+					return append([]string{"train", data, "--label", "label"}, strings.Fields(strings.ReplaceAll(options, "VALIDATION", validation))...)
+				}
+				here(t, append(words(dir, filepath.Join(dir, "1.parquet")), "--out", want)...)
+				for name, way := range ways {
+					s3.Fail.Store(0)
+					if seed == 0 && name == "embedded" && strings.Contains(options, "lda") { // each waits for about a second
+						s3.Fail.Store(13)
+					}
+					os.Remove(got)
+					args := append(words(root+"/data/*.parquet", root+"/data/1.parquet"), "--out", got, "--staging", root+"/staging")
+					succeeds(t, append(args, way...)...)
+					equal(t, options+", "+root+", "+name, got, want)
+				}
+			}
+		}
+		s3.Fail.Store(0)
+		for _, root := range []string{"s3://" + servers.Bucket, "gs://" + servers.Bucket} {
+			m := filepath.Join(to, "m.json")
+			here(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
+			cmd := command(append([]string{"predict", "--model", "m.json", root + "/data", "--score", "--out", root + "/p/*.csv", "--staging", to}, ways["2 workers"]...)...)
+			cmd.Dir = to
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("predict %s: %v: %s", root, err, out)
+			}
+			for i := range 3 {
+				want, got := filepath.Join(to, "want.csv"), filepath.Join(to, "got.csv")
+				here(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--out", want)
+				text, err := objects.Get(context.Background(), fmt.Sprintf("%s/p/%d.csv", root, i))
+				if err == nil {
+					err = os.WriteFile(got, text, 0o600)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				equal(t, "predict", got, want)
+			}
+			if _, err := objects.Get(context.Background(), root+"/absent"); err == nil {
+				t.Error("an object that isn't there has bytes")
+			}
+			s, _ := store.Of(root)
+			if left, err := s.List(root + "/staging/"); err != nil || len(left) > 0 {
+				t.Errorf("--staging holds %q, error %v", left, err)
+			}
+		}
+	}
+}
+
+// TestObjectsParts: two workers fetch about half of a large object each, and no part of it twice.
+func TestObjectsParts(t *testing.T) {
+	s, dir, to := servers.S3(t), t.TempDir(), t.TempDir()
+	objects.Use(context.Background())
+	file := filepath.Join(dir, "a.parquet")
+	here(t, "gen", "--rows", "524288", "--features", "8", "--noise", "0.1", "--out", file)
+	upload(t, dir, "s3://"+servers.Bucket+"/large")
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Sent.Store(0)
+	args := []string{"--label", "label", "--algo", "averaged", "--shards", "2", "--epochs", "3"}
+	here(t, append([]string{"train", dir, "--out", filepath.Join(to, "want.json")}, args...)...)
+	succeeds(t, append(append([]string{"train", "s3://" + servers.Bucket + "/large/a.parquet", "--out", filepath.Join(to, "got.json")}, args...), onPools(t, 2)...)...)
+	equal(t, "parts", filepath.Join(to, "got.json"), filepath.Join(to, "want.json"))
+	sent := float64(s.Sent.Load()) / float64(info.Size())
+	t.Logf("%d bytes, %.2f of them sent in %d requests", info.Size(), sent, s.Requests.Load())
+	if sent > 1.6 {
+		t.Errorf("%.2f of the object were sent", sent)
+	}
+}
+
+// TestObjectsReplaced: an object that is replaced while it is read ends the training, or the model is that of the old one.
+func TestObjectsReplaced(t *testing.T) {
+	s, dir, other, to := servers.S3(t), t.TempDir(), t.TempDir(), t.TempDir()
+	objects.Use(context.Background())
+	for seed, d := range []string{dir, other} {
+		here(t, "gen", "--rows", "200000", "--features", "8", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(d, "a.parquet"))
+	}
+	args := []string{"--label", "label", "--algo", "lda", "--standardize"}
+	want := filepath.Join(to, "want.json")
+	here(t, append([]string{"train", dir, "--out", want}, args...)...)
+	failed := 0
+	for after := int64(1); after <= 4; after++ {
+		s.Before = nil
+		upload(t, dir, "s3://"+servers.Bucket+"/replaced")
+		var reads atomic.Int64
+		var once sync.Once
+		s.Before = func(r *http.Request) {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/a.parquet") && reads.Add(1) == after {
+				once.Do(func() { upload(t, other, "s3://"+servers.Bucket+"/replaced") })
+			}
+		}
+		got := filepath.Join(to, fmt.Sprint(after, ".json"))
+		out, err := command(append([]string{"train", "s3://" + servers.Bucket + "/replaced", "--out", got, "--runner=prism"}, args...)...).CombinedOutput()
+		switch _, missing := os.Stat(got); {
+		case err == nil:
+			equal(t, fmt.Sprint("replaced after ", after), got, want)
+		case missing == nil || !strings.Contains(string(out), "changed while it was read"):
+			t.Errorf("replaced after %d: %v: %s", after, err, out)
+		default:
+			failed++
+		}
+	}
+	if failed < 2 {
+		t.Errorf("%d trainings failed", failed)
+	}
+}

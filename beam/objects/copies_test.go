@@ -1,0 +1,195 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"halfspace/internal/store"
+)
+
+// A served is an object in memory, which counts how often each block is fetched.
+type served struct {
+	text []byte
+
+	mu       sync.Mutex
+	times    []int // of each block
+	requests int
+	fail     func(request int) (bytes int64, err error) // how many bytes come before an error; nil: all come
+}
+
+func (s *served) fetch(_ context.Context, at, size int64) (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	sent, err := size, error(nil)
+	if s.fail != nil {
+		if sent, err = s.fail(s.requests); sent < 0 {
+			return nil, err
+		}
+		sent = min(sent, size)
+	}
+	for i := at / blockBytes; i*blockBytes < at+sent; i++ {
+		s.times[i]++
+	}
+	var r io.Reader = bytes.NewReader(s.text[at : at+sent])
+	if err != nil {
+		r = io.MultiReader(r, iotest.ErrReader(err))
+	}
+	return io.NopCloser(r), nil
+}
+
+func newServed(size int, seed uint64) *served {
+	s := &served{text: make([]byte, size), times: make([]int, size/blockBytes+1)}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range s.text {
+		s.text[i] = byte(rng.Uint32())
+	}
+	return s
+}
+
+func (s *served) info(version string) info {
+	return info{"s3://b/x", int64(len(s.text)), time.Unix(1, 0), store.Version(version)}
+}
+
+func newCopies() *copies { return &copies{objects: map[string]*partial{}} }
+
+// TestCopies: reads at random places by several goroutines give the bytes of the object, and no block is fetched twice.
+func TestCopies(t *testing.T) {
+	for _, size := range []int{1, blockBytes, windowBytes, windowBytes + 1, 3*windowBytes - 7, 5*windowBytes + 3*blockBytes + 1} {
+		s, c := newServed(size, uint64(size)), newCopies()
+		var wait sync.WaitGroup
+		for g := range 6 {
+			wait.Add(1)
+			go func() {
+				defer wait.Done()
+				rng := rand.New(rand.NewPCG(uint64(g), 2))
+				o := &object{ctx: context.Background(), partial: c.open("s3://b/x", s.info("1"), s.fetch)}
+				defer o.Close()
+				for range 60 {
+					at, b := rng.Int64N(int64(size)+2), make([]byte, rng.IntN(1<<rng.IntN(24)))
+					n, err := o.ReadAt(b, at)
+					if want := s.text[min(at, int64(size)):min(at+int64(len(b)), int64(size))]; !bytes.Equal(b[:n], want) ||
+						(err == io.EOF) != (n < len(b) || at >= int64(size)) || err != nil && err != io.EOF {
+						t.Errorf("%d bytes: %d of %d bytes at %d, error %v, want %d", size, n, len(b), at, err, len(want))
+					}
+				}
+			}()
+		}
+		wait.Wait()
+		if most := slices.Max(s.times); most != 1 {
+			t.Errorf("%d bytes: a block was fetched %d times", size, most)
+		}
+		o := &object{ctx: context.Background(), partial: c.open("s3://b/x", s.info("1"), s.fetch)}
+		if err := iotest.TestReader(io.LimitReader(o, 3000), s.text[:min(3000, size)]); err != nil {
+			t.Error(err)
+		}
+		c.file.Close()
+	}
+}
+
+// TestCopiesPart: a reader of the beginning, the end and one place in between fetches these alone.
+func TestCopiesPart(t *testing.T) {
+	s, c := newServed(8*windowBytes, 1), newCopies()
+	p := c.open("s3://b/x", s.info("1"), s.fetch)
+	for _, at := range []int64{0, 8*windowBytes - 8, 3*windowBytes + 10*blockBytes + 5, 3*windowBytes + 60*blockBytes} {
+		if _, err := p.readAt(context.Background(), make([]byte, 8), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetched := 0
+	for _, n := range s.times {
+		fetched += n
+	}
+	if s.requests != 3 || fetched != 1+1+54 {
+		t.Errorf("%d requests for %d blocks, want 3 for 56", s.requests, fetched)
+	}
+	c.file.Close()
+}
+
+// TestCopiesVersions: another version gives its own bytes, also while the old one is open, and slots are used again.
+func TestCopiesVersions(t *testing.T) {
+	c := newCopies()
+	var open *partial
+	var last *served
+	for version := range 20 {
+		s := newServed(2*windowBytes, uint64(version))
+		p := c.open("s3://b/x", s.info(fmt.Sprint(version)), s.fetch)
+		for user, of := range map[*partial]*served{p: s, open: last} {
+			if user == nil {
+				continue
+			}
+			b := make([]byte, 2*windowBytes)
+			if _, err := user.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, of.text) {
+				t.Fatalf("version %d: other bytes, error %v", version, err)
+			}
+		}
+		if open != nil {
+			open.close()
+		}
+		open, last = p, s
+	}
+	if c.slots > 6 {
+		t.Errorf("%d slots for two versions of two windows", c.slots)
+	}
+	c.file.Close()
+}
+
+// TestCopiesFail: answers that are cut short are asked for again from there. Others are errors for each reader, and a later read
+// succeeds.
+func TestCopiesFail(t *testing.T) {
+	defer func(d time.Duration) { pause = d }(pause)
+	pause = time.Millisecond
+	read := func(p *partial) error {
+		b := make([]byte, p.info.size)
+		_, err := p.readAt(context.Background(), b, 0)
+		return err
+	}
+	s, c := newServed(2*windowBytes, 1), newCopies()
+	s.fail = func(request int) (int64, error) { // each third one says nothing
+		return int64(request%3) * 300_000, []error{nil, io.ErrUnexpectedEOF, errors.New("reset")}[request%3]
+	}
+	p := c.open("s3://b/x", s.info("1"), s.fetch)
+	b := make([]byte, len(s.text))
+	if _, err := p.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, s.text) {
+		t.Errorf("cut short: other bytes, error %v", err)
+	}
+	for _, c := range []struct {
+		fail  func(int) (int64, error)
+		wants string
+	}{
+		{func(int) (int64, error) { return 0, errors.New("reset") }, "the store doesn't answer as it should (reset): check the network"},
+		{func(int) (int64, error) { return -1, errors.New("refused") }, "the store doesn't answer as it should (refused): check the network"},
+		{func(int) (int64, error) { return -1, errChanged }, "the object changed while it was read: try again"},
+	} {
+		s, all := newServed(windowBytes, 2), newCopies()
+		s.fail = c.fail
+		p := all.open("s3://b/x", s.info("1"), s.fetch)
+		if err := read(p); err == nil || !strings.HasPrefix(err.Error(), c.wants) {
+			t.Errorf("error %v, want %s", err, c.wants)
+		}
+		if s.requests > tries+1 {
+			t.Errorf("%s: %d requests", c.wants, s.requests)
+		}
+		s.fail = nil
+		if err := read(p); err != nil {
+			t.Errorf("%s: and then error %v", c.wants, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s, c = newServed(windowBytes, 3), newCopies()
+	s.fail = func(int) (int64, error) { return 0, io.EOF }
+	if _, err := c.open("s3://b/x", s.info("1"), s.fetch).readAt(ctx, b, 0); err != context.Canceled {
+		t.Errorf("cancelled: error %v", err)
+	}
+}

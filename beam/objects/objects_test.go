@@ -1,0 +1,176 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"halfspace/beam/objects/servers"
+	"halfspace/internal/store"
+)
+
+// each runs a test with a server of each service.
+func each(t *testing.T, test func(t *testing.T, s *servers.Server, root string)) {
+	for scheme, start := range map[string]func(*testing.T) *servers.Server{"s3": servers.S3, "gs": servers.Google} {
+		t.Run(scheme, func(t *testing.T) {
+			s := start(t)
+			Use(context.Background())
+			test(t, s, scheme+"://"+servers.Bucket+"/")
+		})
+	}
+}
+
+func put(t *testing.T, url string, text []byte) {
+	t.Helper()
+	if err := Put(context.Background(), url, bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServices: objects are written, listed, described, read and removed. What is not there is fs.ErrNotExist.
+func TestServices(t *testing.T) {
+	each(t, func(t *testing.T, s *servers.Server, root string) {
+		want := newServed(windowBytes+12345, 1).text
+		texts := map[string][]byte{"d/a b+c%?.parquet": want, "d/e/x": []byte("x"), "d2": []byte("y"), "d/": nil}
+		for name, text := range texts {
+			put(t, root+name, text)
+		}
+		delete(texts, "d/")
+		all, err := services[store.Scheme(root)].List(root)
+		if names := slices.Sorted(maps.Keys(texts)); err != nil || strings.Join(all, ",") != root+strings.Join(names, ","+root) {
+			t.Errorf("List: %q, error %v", all, err)
+		}
+		f, err := store.Open(root + "d/a b+c%?.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil || info.Size() != int64(len(want)) || info.Name() != "a b+c%?.parquet" || !info.Mode().IsRegular() || time.Since(info.ModTime()).Abs() > time.Hour {
+			t.Errorf("Stat: %+v, error %v", info, err)
+		}
+		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, error %v", len(got), err)
+		}
+		sent := s.Sent.Load()
+		again, err := store.Open(root + "d/a b+c%?.parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(again); err != nil || !bytes.Equal(got, want) || s.Sent.Load() > sent+10_000 {
+			t.Errorf("read again: %d bytes, %d sent, error %v", len(got), s.Sent.Load()-sent, err)
+		}
+		again.Close()
+		for _, url := range []string{root + "absent", strings.Replace(root, servers.Bucket, "absent", 1) + "x", root, root + "d"} {
+			if _, err := store.Open(url); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: error %v", url, err)
+			}
+		}
+		if text, err := Get(context.Background(), root+"d/e/x"); string(text) != "x" || err != nil {
+			t.Errorf("Get: %q, error %v", text, err)
+		}
+		if err := RemoveAll(context.Background(), root+"d"); err != nil {
+			t.Error(err)
+		}
+		if all, err := services[store.Scheme(root)].List(root); err != nil || !slices.Equal(all, []string{root + "d2"}) {
+			t.Errorf("after RemoveAll: %q, error %v", all, err)
+		}
+	})
+}
+
+// TestServicesChanged: an object that is replaced by another one of the same size is another version. Who has the old one open gets
+// an error, but for what is there already.
+func TestServicesChanged(t *testing.T) {
+	each(t, func(t *testing.T, _ *servers.Server, root string) {
+		old, now := newServed(3*windowBytes, 1).text, newServed(3*windowBytes, 2).text
+		put(t, root+"x", old)
+		f, err := store.Open(root + "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b := make([]byte, 100)
+		if _, err := f.ReadAt(b, windowBytes); err != nil || !bytes.Equal(b, old[windowBytes:][:100]) {
+			t.Fatalf("error %v", err)
+		}
+		put(t, root+"x", now)
+		if _, err := f.ReadAt(b, windowBytes+blockBytes); err != nil || !bytes.Equal(b, old[windowBytes+blockBytes:][:100]) {
+			t.Errorf("a block that was there: error %v", err)
+		}
+		if _, err := f.ReadAt(b, 2*windowBytes); fmt.Sprint(err) != errChanged.Text {
+			t.Errorf("a block that wasn't there: error %v", err)
+		}
+		seen, _ := f.Stat()
+		if info, err := store.Stat(root + "x"); err != nil || store.Same(info, seen) || info.Size() != seen.Size() {
+			t.Errorf("%+v is %+v, error %v", info, seen, err)
+		}
+		g, err := store.Open(root + "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		if got, err := io.ReadAll(g); err != nil || !bytes.Equal(got, now) {
+			t.Errorf("the new object: %d bytes, error %v", len(got), err)
+		}
+	})
+}
+
+// TestServicesFail: requests that fail in passing are made again.
+func TestServicesFail(t *testing.T) {
+	defer func(d time.Duration) { pause = d }(pause)
+	pause = time.Millisecond
+	each(t, func(t *testing.T, s *servers.Server, root string) {
+		want := newServed(2*windowBytes, 3).text
+		put(t, root+"x", want)
+		s.Fail.Store(4)
+		f, err := store.Open(root + "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, error %v", len(got), err)
+		}
+		put(t, root+"y", want)
+		if got, err := Get(context.Background(), root+"y"); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, error %v", len(got), err)
+		}
+	})
+}
+
+// TestPutFails: a writer that fails, or an end of the context, leaves no object.
+func TestPutFails(t *testing.T) {
+	each(t, func(t *testing.T, _ *servers.Server, root string) {
+		bad := io.MultiReader(bytes.NewReader(make([]byte, 100)), badReader{})
+		if err := Put(context.Background(), root+"x", bad); err == nil {
+			t.Error("no error")
+		}
+		if _, err := store.Stat(root + "x"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the object is there, error %v", err)
+		}
+	})
+}
+
+type badReader struct{}
+
+func (badReader) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
+
+// TestUnkept: a folder for temporary files that can't be written is an error that names it.
+func TestUnkept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "absent")
+	t.Setenv("TMPDIR", dir)
+	s := newServed(100, 1)
+	_, err := newCopies().open("s3://b/x", s.info("1"), s.fetch).readAt(context.Background(), make([]byte, 1), 0)
+	if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "set TMPDIR") {
+		t.Errorf("error %v", err)
+	}
+}

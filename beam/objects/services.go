@@ -1,0 +1,107 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strconv"
+
+	"cloud.google.com/go/storage"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/blob/s3blob"
+	"gocloud.dev/gcp"
+	"google.golang.org/api/googleapi"
+)
+
+// google is Google Cloud Storage. Without default credentials it is asked as anybody, for public buckets.
+var google = &provider{
+	scheme: "gs",
+	open: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
+		client := gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())
+		if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
+			if c, err := gcp.DefaultCredentials(context.WithoutCancel(ctx)); err == nil {
+				if client, err = gcp.NewHTTPClient(gcp.DefaultTransport(), c.TokenSource); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return gcsblob.OpenBucket(ctx, client, bucket, nil)
+	},
+	version: func(a *blob.Attributes) string {
+		var attrs storage.ObjectAttrs
+		if a.As(&attrs) {
+			return strconv.FormatInt(attrs.Generation, 10)
+		}
+		return a.ETag
+	},
+	only: func(as func(any) bool, version string) {
+		var o **storage.ObjectHandle
+		if generation, err := strconv.ParseInt(version, 10, 64); err == nil && as(&o) {
+			*o = (*o).Generation(generation)
+		}
+	},
+	read: func(r *blob.Reader) string {
+		var sr *storage.Reader
+		if r.As(&sr) {
+			return strconv.FormatInt(sr.Attrs.Generation, 10)
+		}
+		return ""
+	},
+}
+
+// amazon is S3, or a server that speaks its protocol at AWS_ENDPOINT_URL.
+var amazon = &provider{
+	scheme: "s3",
+	open: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
+		cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(tries))
+		if err != nil {
+			return nil, err
+		}
+		client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+			if o.BaseEndpoint == nil {
+				return
+			}
+			o.UsePathStyle = true
+			if o.Region == "" {
+				o.Region = "us-east-1" // other servers than Amazon's ignore it
+			}
+			o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenRequired, aws.ResponseChecksumValidationWhenRequired
+		})
+		return s3blob.OpenBucket(ctx, client, bucket, &s3blob.Options{RequestChecksumCalculation: client.Options().RequestChecksumCalculation})
+	},
+	version: func(a *blob.Attributes) string { return a.ETag },
+	only: func(as func(any) bool, version string) {
+		var in *s3.GetObjectInput
+		if as(&in) {
+			in.IfMatch = aws.String(version)
+		}
+	},
+	read: func(r *blob.Reader) string {
+		var out s3.GetObjectOutput
+		if r.As(&out) {
+			return aws.ToString(out.ETag)
+		}
+		return ""
+	},
+}
+
+// again has Google's client send requests of an upload again that fail in passing: to write an object twice does no harm. S3's does so
+// anyway.
+func again(as func(any) bool) error {
+	var o **storage.ObjectHandle
+	if as(&o) {
+		*o = (*o).Retryer(storage.WithPolicy(storage.RetryAlways))
+	}
+	return nil
+}
+
+// denied tells whether a service denies access. gcerrors takes Google's status 403 for an object that isn't there.
+func denied(err error) bool {
+	var g *googleapi.Error
+	return errors.As(err, &g) && (g.Code == http.StatusForbidden || g.Code == http.StatusUnauthorized)
+}
