@@ -187,6 +187,7 @@ beam: build ## the command on Apache Beam: bin/halfspace-beam, and its tests; KI
 	test -z "$$(gofmt -l beam)"
 	go -C beam vet ./...
 	go -C beam build -ldflags '-s -w' -o ../bin/halfspace-beam ./cmd/halfspace-beam
+	go -C beam test -count=1 ./objects
 	go -C beam test -count=1 ./cmd/halfspace-beam -args -kills $(or $(KILLS),2)
 
 clean:

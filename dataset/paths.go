@@ -146,14 +146,14 @@ func inDirectory(dir string, files, others []string) ([]string, error) {
 
 // objects returns the objects of a store that a URL names, by the rules for files.
 func objects(s store.Store, p string) ([]string, error) {
-	p = strings.TrimRight(p, "/")
+	scheme := store.Scheme(p) + "://"
+	p = scheme + strings.TrimRight(p[len(scheme):], "/")
 	switch _, err := s.Stat(p); {
 	case err == nil:
 		return []string{p}, nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, frame.PathError(p, err)
 	}
-	scheme := store.Scheme(p) + "://"
 	pattern := strings.Split(p[len(scheme):], "/")
 	literal := slices.IndexFunc(pattern, func(name string) bool { return strings.ContainsAny(name, "*?[") })
 	if literal < 0 {

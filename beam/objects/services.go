@@ -11,11 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/gcsblob"
 	"gocloud.dev/blob/s3blob"
 	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
+
+	"halfspace/internal/store"
 )
 
 // google is Google Cloud Storage. Without default credentials it is asked as anybody, for public buckets.
@@ -58,7 +61,7 @@ var google = &provider{
 var amazon = &provider{
 	scheme: "s3",
 	open: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
-		cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(tries))
+		cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(tries), config.WithLogger(logging.Nop{}))
 		if err != nil {
 			return nil, err
 		}
@@ -72,6 +75,9 @@ var amazon = &provider{
 			}
 			o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenRequired, aws.ResponseChecksumValidationWhenRequired
 		})
+		if client.Options().Region == "" {
+			return nil, &store.Error{Text: "the region of the bucket isn't known: set AWS_REGION, or AWS_ENDPOINT_URL for a server of your own"}
+		}
 		return s3blob.OpenBucket(ctx, client, bucket, &s3blob.Options{RequestChecksumCalculation: client.Options().RequestChecksumCalculation})
 	},
 	version: func(a *blob.Attributes) string { return a.ETag },
