@@ -251,7 +251,7 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(
 // time if the rows are in memory.
 func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
-	parts, err := split(ctx, all, has, &c.opt)
+	parts, err := split(ctx, all, has, &c.opt, c.learners...)
 	if err != nil {
 		return err
 	}

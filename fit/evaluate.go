@@ -162,6 +162,11 @@ func scorePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], file
 // AddRemote adds the rows of a block.Remote source, which are scored where its cluster is. m is the evaluation's model.
 // added is called after each piece of the rows; its first error ends the pass.
 func (e *Evaluation[T]) AddRemote(ctx context.Context, m *model.Model, src block.Source[T], added func() error) error {
+	return scoreRemote(ctx, m, src, e.add, added)
+}
+
+// scoreRemote passes the scores of rows by a model to add, with the labels and weights of a block.
+func scoreRemote[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], add func([][]T, *block.Block[T]), added func() error) error {
 	var file bytes.Buffer
 	if _, err := m.WriteTo(&file); err != nil {
 		return err
@@ -170,7 +175,7 @@ func (e *Evaluation[T]) AddRemote(ctx context.Context, m *model.Model, src block
 	first := int64(0)
 	return passes.Each(ctx, src, task, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows[T]) error {
 		for _, s := range all {
-			e.add(s.scores, &block.Block[T]{First: first, Y: s.y, W: s.w})
+			add(s.scores, &block.Block[T]{First: first, Y: s.y, W: s.w})
 			first += int64(len(s.y))
 		}
 		return added()
@@ -232,19 +237,8 @@ func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 
 // count is Count. It shows each block with its scores.
 func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int, show func([][]T, *block.Block[T])) (t Tally, err error) {
-	scorer, err := predict.NewScorer[T](m, workers)
-	if err != nil {
-		return t, err
-	}
 	positive := src.Spec().PositiveClass()
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return t, err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return t, err
-		}
+	add := func(scores [][]T, b *block.Block[T]) {
 		show(scores, b)
 		run, all := 0.0, 0.0
 		for i, y := range b.Y {
@@ -257,7 +251,25 @@ func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 				run, all = 0, 0
 			}
 		}
-		t.Rows += int64(b.Len())
+		t.Rows += int64(len(b.Y)) // scores of a cluster come without rows
+	}
+	if cluster, _ := block.RemoteOf(src); cluster != nil {
+		err = scoreRemote(ctx, m, src, add, func() error { return nil })
+		return t, err
+	}
+	scorer, err := predict.NewScorer[T](m, workers)
+	if err != nil {
+		return t, err
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return t, err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return t, err
+		}
+		add(scores, b)
 	}
 	return t, nil
 }
@@ -266,7 +278,7 @@ func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
-	if v.Fingerprint, err = block.Fingerprint(ctx, rows, workers); err != nil {
+	if v.Fingerprint, err = passes.Fingerprint(ctx, rows, workers); err != nil {
 		return nil, err
 	}
 	judges := rows

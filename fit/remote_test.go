@@ -115,6 +115,19 @@ func TestRemote(t *testing.T) {
 		o := perceptron.Options{Options: train.Options{Shards: 2, Epochs: 3}, Pocket: pocket.Exact}
 		same(t, three, fit.Perceptron(o), fit.Options{}, "perceptron.pass pocket.errors")
 	})
+	t.Run("shares", func(t *testing.T) {
+		held, tasks := fit.Options{HoldOut: 0.2}, "fit.classes train.classes passes.pick"
+		for _, d := range []*block.Data[float32]{two, weighted, testrows.Sparse(weighted)} {
+			same(t, d, fit.Logistic(logistic.Options{L2: 1}), held, tasks)
+			same(t, d, fit.Perceptron(perceptron.Options{Options: shared, Pocket: pocket.Exact}), held, tasks)
+		}
+		same(t, three, fit.PassiveAggressive(passive.Options{Options: train.Options{Shards: 2, Epochs: 3}}), fit.Options{HoldOut: 0.4, Balanced: true}, tasks)
+		same(t, two, fit.LDA(lda.Options{}), fit.Options{CV: &fit.CV{Folds: 3}}, tasks)
+		same(t, three, fit.SVM(svm.Options{}), fit.Options{CV: &fit.CV{Folds: 2, Score: fit.ByF1, Grid: []fit.Axis{{Option: "l2", Values: []string{"1", "9"}}}}}, tasks)
+		wide := testrows.Logistic(block.RunRows+1000, 300)
+		twoNamed(wide)
+		same(t, testrows.Sparse(wide), fit.Logistic(logistic.Options{Options: train.Options{Epochs: 3}, L2: 1}), held, tasks)
+	})
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
 		same(t, three, fit.Logistic(logistic.Options{}), fit.Options{Balanced: true}, "logistic.joint train.classes")
@@ -149,6 +162,7 @@ func same[T kernel.Float](t *testing.T, d *block.Data[T], l fit.Learner, opt fit
 		if _, err := f.Model.WriteTo(&files[i]); err != nil {
 			t.Fatal(err)
 		}
+		fmt.Fprintln(&files[i], f.Validation)
 	}
 	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
 		t.Errorf("the models differ:\n%s\n%s", &files[0], &files[1])

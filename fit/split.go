@@ -1,17 +1,18 @@
 package fit
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/cache"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
-	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -89,8 +90,8 @@ func classRandoms(seed uint64, classes int) []*rand.PCG {
 // ErrEmptyShare is returned if a share leaves no rows to learn from or to judge on.
 var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 
-// Parts are the rows to learn from, and the rows that are held back. They are in memory if the source's rows are, or
-// else in temporary files.
+// Parts are the rows to learn from, and the rows that are held back. They are in memory if the source's rows are. They stay on
+// the source's cluster if the learner's passes are made there. Otherwise they are in temporary files.
 type Parts[T kernel.Float] struct {
 	Kept, Held block.Source[T]
 	files      []*cache.File[T]
@@ -124,17 +125,20 @@ func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 			return nil, err
 		}
 	}
-	return split(ctx, rows, has, &opt)
+	return split(ctx, rows, has, &opt, l)
 }
 
-// split parts the rows of all into those that has takes and the others.
-func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser, opt *Options) (*Parts[T], error) {
-	kept, held, err := newShares(ctx, all, has)
-	if err == nil && (kept.rows == 0 || held.rows == 0) {
+// split parts the rows of all into those that has takes and the others. Both stay on a cluster if it makes the passes of all
+// learners. Without learners, this process reads them.
+func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser, opt *Options, learners ...Learner) (*Parts[T], error) {
+	cluster, _ := block.RemoteOf(all)
+	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !l.spreads() })
+	kept, held, err := newShares(ctx, all, has, spread)
+	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || spread {
+		return &Parts[T]{Kept: block.Trust(block.Source[T](kept)), Held: block.Trust(block.Source[T](held))}, err
 	}
 	p := new(Parts[T])
 	if p.Held, err = p.store(ctx, held, opt); err == nil {
@@ -149,11 +153,11 @@ func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser
 
 // store returns the rows of a share in memory if those of its source are there, or else in a temporary file.
 func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (block.Source[T], error) {
-	if _, inMemory := part.Source.(*block.Data[T]); inMemory {
+	if _, inMemory := part.of.(*block.Data[T]); inMemory {
 		return block.Collect(ctx, part)
 	}
 	f, err := cache.Temporary(ctx, part, func(rows int64) {
-		opt.stage(Stage{Name: "writing the caches", Done: rows, Total: part.rows, Rows: true})
+		opt.stage(Stage{Name: "writing the caches", Done: rows, Total: part.Rows(), Rows: true})
 	})
 	if err != nil {
 		return nil, err
@@ -165,100 +169,82 @@ func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (blo
 // A share is the rows of a source that are held back, or the others, in their order.
 type share[T kernel.Float] struct {
 	block.Source[T]
-	held bool
-	has  Chooser
-	rows int64
+	of      block.Source[T] // all rows
+	cluster block.Cluster   // that has them; nil if there is none
 }
 
-// newShares returns the rows that aren't held back, and those that are.
-func newShares[T kernel.Float](ctx context.Context, src block.Source[T], has Chooser) (kept, held *share[T], err error) {
-	kept, held = &share[T]{src, false, has, src.Rows()}, &share[T]{src, true, has, 0}
-	is := has()
-	spec := src.Spec()
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return nil, nil, err
+// Remote returns the cluster; see block.Remote.
+func (s *share[T]) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
+
+// newShares returns the rows that aren't held back, and those that are. Both stay on the cluster of src if spread is set.
+func newShares[T kernel.Float](ctx context.Context, src block.Source[T], has Chooser, spread bool) (kept, held *share[T], err error) {
+	var picks [2][]uint64 // the bits of the rows of both
+	rows, n, is, spec := [2]int64{}, 0, has(), src.Spec()
+	count := func(class int) {
+		part := 0
+		if is(class) {
+			part = 1
 		}
-		for _, y := range b.Y {
-			if is(train.ClassOf(y, spec)) {
-				held.rows++
-			}
+		rows[part]++
+		if spread && n%64 == 0 {
+			picks[0], picks[1] = append(picks[0], 0), append(picks[1], 0)
 		}
-	}
-	kept.rows -= held.rows
-	return kept, held, ctx.Err()
-}
-
-func (s *share[T]) Rows() int64 { return s.rows }
-
-func (s *share[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
-		is, spec := s.has(), s.Spec()
-		rows := int(min(s.rows, int64(block.Rows[T](spec.Cols()))))
-		var to *gathered[T]
-		for from, err := range s.Source.Blocks(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if to == nil {
-				to = newGathered[T](spec, rows, from.Sparse != nil)
-			}
-			for r, y := range from.Y {
-				if is(train.ClassOf(y, spec)) != s.held {
-					continue
-				}
-				if to.add(from, r); to.n < rows {
-					continue
-				}
-				if !yield(to.block, nil) {
-					return
-				}
-				to.clear()
-			}
+		if spread {
+			picks[part][n/64] |= 1 << (n % 64)
 		}
-		if to != nil && to.n > 0 {
-			yield(to.block.Slice(0, to.n), nil)
-		}
+		n++
 	}
-}
-
-// A gathered is a block that rows of others are copied to.
-type gathered[T kernel.Float] struct {
-	block *block.Block[T]
-	n     int // rows in it
-}
-
-func newGathered[T kernel.Float](spec *schema.Spec, rows int, sparse bool) *gathered[T] {
-	if sparse {
-		return &gathered[T]{block: block.NewSparseFor[T](spec, 0, rows, 0)}
-	}
-	return &gathered[T]{block: block.NewFor[T](spec, 0, rows)}
-}
-
-// add copies row r of a block.
-func (g *gathered[T]) add(from *block.Block[T], r int) {
-	b := g.block
-	g.n++
-	if from.Sparse != nil {
-		b.AppendRow(from, r)
-		return
-	}
-	copy(b.X[(g.n-1)*b.Stride:g.n*b.Stride], from.X[r*b.Stride:])
-	b.Y[g.n-1] = from.Y[r]
-	if b.W != nil {
-		b.W[g.n-1] = from.W[r]
-	}
-}
-
-// clear removes all rows.
-func (g *gathered[T]) clear() {
-	if g.block.Sparse != nil {
-		g.block.Clear(g.block.First + int64(g.n))
+	if spread {
+		err = passes.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
+			for b := []byte(classes); len(b) > 0; {
+				class, size := binary.Uvarint(b)
+				count(int(class))
+				b = b[max(1, size):]
+			}
+		})
 	} else {
-		g.block.First += int64(g.n)
+		for b, bad := range src.Blocks(ctx) {
+			if err = bad; err != nil {
+				break
+			}
+			for _, y := range b.Y {
+				count(train.ClassOf(y, spec))
+			}
+		}
 	}
-	g.n = 0
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, nil, err
+	}
+	of := func(part int) *share[T] {
+		s := &share[T]{of: src, Source: passes.Pick(src, rows[part], block.Rows[T](spec.Cols()), func() func(T) bool {
+			is := has()
+			return func(y T) bool { return is(train.ClassOf(y, spec)) == (part == 1) }
+		})}
+		if spread {
+			s.cluster = passes.Picked(src, picks[part])
+		}
+		return s
+	}
+	return of(0), of(1), nil
+}
+
+// classPass returns the class of each row, coded as a Uvarint.
+var classPass = passes.NewPerRun("fit.classes", classesOf[float32], classesOf[float64])
+
+func classesOf[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) string {
+	spec := src.Spec()
+	return func(run block.Run[T]) string {
+		var classes []byte
+		for _, y := range run.Y {
+			classes = binary.AppendUvarint(classes, uint64(train.ClassOf(y, spec)))
+		}
+		return string(classes)
+	}
+}
+
+// spreads tells whether a cluster makes the passes of a training on rows that it has.
+func (l Learner) spreads() bool {
+	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < train.AnyOrder
 }
 
 // Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns
