@@ -117,7 +117,7 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 		return r, err
 	}
 	if a.Cluster != nil {
-		return openRemote[T](ctx, a, o, paths, opt)
+		return openRemote[T](ctx, a, o, paths, opt, &said)
 	}
 	in, err := openInput[T](ctx, o, paths, opt)
 	if err != nil {
@@ -156,8 +156,9 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	return &Rows[T]{f, in.Density(), f.Close, again}, nil
 }
 
-// openRemote opens the rows for a cluster, which also learns what the features depend on.
-func openRemote[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options) (_ *Rows[T], err error) {
+// openRemote opens the rows for a cluster, which also learns what the features depend on. It sets said once the rows are read again:
+// then their warnings are printed.
+func openRemote[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, said *bool) (r *Rows[T], err error) {
 	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
 		return nil, err
 	}
@@ -165,7 +166,14 @@ func openRemote[T kernel.Float](ctx context.Context, a *console.App, o *Options,
 	if err != nil {
 		return nil, err
 	}
-	return Distribute(ctx, a, paths, in)
+	if r, err = Distribute(ctx, a, paths, in); err != nil {
+		return nil, err
+	}
+	r.input = func() (*dataset.Input[T], error) {
+		*said = true
+		return in, nil
+	}
+	return r, nil
 }
 
 // distributed is rows that a cluster reads too.
