@@ -41,8 +41,11 @@ func (m mirror) path(url string) string {
 	return filepath.Join(m.root, filepath.FromSlash(strings.TrimPrefix(url, "test://")))
 }
 
-func (m mirror) Open(url string) (store.File, error) {
+func (m mirror) Open(url string, seen fs.FileInfo) (store.File, error) {
 	info, err := m.Stat(url)
+	if err == nil && seen != nil && !store.Same(info, seen) {
+		err = &store.Error{Text: "the object changed while it was read: try again"}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,15 +30,19 @@ func Expand(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no data: name a file, a directory or a glob")
 	}
-	var files []string
-	for _, p := range paths {
-		found, err := expandOne(p)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, found...)
+	pool := frame.NewPool(1)
+	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
+		pool = frame.NewPool(frame.Requests)
 	}
-	return files, nil
+	files := make([][]string, len(paths))
+	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {
+		files[i], err = expandOne(paths[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(files...), nil
 }
 
 func expandOne(p string) ([]string, error) {

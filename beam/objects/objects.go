@@ -110,11 +110,13 @@ func (s *service) stat(url string) (i info, err error) {
 	return info{url, a.Size, a.ModTime, store.Version(s.version(a))}, nil
 }
 
-// Open opens the current version of an object.
-func (s *service) Open(url string) (store.File, error) {
-	i, err := s.stat(url)
-	if err != nil {
-		return nil, err
+// Open opens the current version of an object, or the one that seen describes.
+func (s *service) Open(url string, seen fs.FileInfo) (_ store.File, err error) {
+	i, is := seen.(info)
+	if !is {
+		if i, err = s.stat(url); err != nil {
+			return nil, err
+		}
 	}
 	b, key, err := s.bucket(url)
 	if err != nil {

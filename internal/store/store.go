@@ -22,8 +22,9 @@ type File interface {
 // A Store has objects that are named by URLs, such as gs://bucket/folder/object. An error for an object that isn't there is an
 // fs.ErrNotExist. Other errors are of type Error.
 type Store interface {
-	// Open opens the version of an object that is the current one. The file that it returns reads no other version.
-	Open(url string) (File, error)
+	// Open opens the current version of an object, or the one that Stat has described. The file that it returns reads no other
+	// version. It is an error to read what is gone, from here or from the file.
+	Open(url string, seen fs.FileInfo) (File, error)
 	// Stat returns the size and the time of an object. Its Sys is a Version.
 	Stat(url string) (fs.FileInfo, error)
 	// List returns the URLs of the objects that begin with a prefix, sorted.
@@ -83,7 +84,7 @@ func Open(path string) (File, error) {
 		return nil, err
 	}
 	if s != nil {
-		return s.Open(path)
+		return s.Open(path, nil)
 	}
 	return os.Open(path)
 }

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"io/fs"
 	"iter"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -90,5 +91,16 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 // A File is a file of data that is open.
 type File = store.File
 
+// Requests is how many objects of a store are looked at at once: a store takes longer to answer than a core to read the answer.
+const Requests = 32
+
 // Open opens a file of data. Tests put files in its place whose reads fail.
 var Open = store.Open
+
+// Reopen opens a file that was looked at. An object needs no second look, which would be a request.
+func Reopen(path string, seen fs.FileInfo) (File, error) {
+	if s, err := store.Of(path); err == nil && s != nil {
+		return s.Open(path, seen)
+	}
+	return Open(path)
+}

@@ -37,7 +37,7 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
 	}
-	src, err := frame.Open(path)
+	src, err := frame.Reopen(path, info)
 	if err != nil {
 		return frame.PathError(path, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/store"
 	"halfspace/schema"
 )
 
@@ -74,6 +75,9 @@ func Open(ctx context.Context, paths []string, req frame.Request, p frame.Pool) 
 	})
 	if err != nil {
 		return nil, err
+	}
+	if store.Scheme(paths[0]) != "" {
+		p = frame.NewPool(max(cap(p), frame.Requests))
 	}
 	err = p.Each(ctx, len(paths)-1, func(i int) error {
 		return WithMetadata(paths[i+1], func(m *Metadata) error {

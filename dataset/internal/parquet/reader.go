@@ -62,7 +62,7 @@ type openFile struct {
 func (o *openFile) get(f *File) (frame.File, error) {
 	if o.file != f {
 		o.close()
-		src, err := frame.Open(f.path)
+		src, err := frame.Reopen(f.path, f.Info)
 		if err != nil {
 			return nil, frame.PathError(f.path, err)
 		}

@@ -203,7 +203,7 @@ func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
 	if s.Stdin == nil {
-		f, err := frame.Open(s.Path)
+		f, err := frame.Reopen(s.Path, s.Info)
 		if err != nil {
 			return nil, frame.PathError(s.Path, err)
 		}
