@@ -53,7 +53,7 @@ type Options struct {
 type Fitted[T kernel.Float] struct {
 	Model           *model.Model
 	Result          *train.Result[T]
-	Own             any              // the learner's own result, such as *logistic.Result[float32]; nil of several classes one versus the rest
+	Own             any              // the learner's own result, such as *logistic.Result[float32]; nil for several classes one versus the rest
 	Survey          *Survey          // what the rows tell without learning
 	Visits          int64            // of all classes; those of Result are the most of one, where each has a training of its own
 	Validation      *Tally           // what the model has wrong of rows that it didn't learn from; nil without any

@@ -29,7 +29,7 @@ type Progressive struct {
 	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
 	Updates  int64 `json:"updates"`
 
-	LogLoss *float64 `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned from; nil of learners without probabilities
+	LogLoss *float64 `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned from; nil for learners without probabilities
 }
 
 // OnlineFit is the result of LearnOnline, with the model. The model has errors and a margin only if the rows could be

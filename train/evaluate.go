@@ -88,7 +88,7 @@ func judgeRun[T kernel.Float](src block.Source[T], args judgeArgs) func(block.Ru
 	w, of := padded[T](args.weights, src.Spec().Cols()), args.loss.of()
 	return func(run block.Run[T]) judgement {
 		if of == nil {
-			return judgement{err: fmt.Errorf("no loss is called %q", args.loss)}
+			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
 		}
 		if err := run.CheckLabels(len(w)); err != nil {
 			return judgement{err: err}

@@ -33,18 +33,18 @@ type Learner struct {
 	Solves    bool   // it solves for an optimum over all rows, in steps; others visit rows one by one
 	LastOnly  bool   // it keeps the last weights, which need not be the best seen
 
-	// Perceptron returns the margin and the penalty with which it makes the perceptron's updates. It is nil of other
+	// Perceptron returns the margin and the penalty with which it makes the perceptron's updates. It is nil for other
 	// learners.
 	Perceptron func(Settings) (margin, l2 float64)
 
 	// Begins tells whether a training can begin with the weights of a model.
 	Begins bool
 
-	// RowLoss returns the loss that is summed up at the end; see EvaluateLoss. It is nil of learners that say their loss themselves.
+	// RowLoss returns the loss that is summed up at the end; see EvaluateLoss. It is nil for learners that compute their loss themselves.
 	RowLoss func(Settings) RowLoss
 
 	// Stepper32 and Stepper64 return what learns from rows of a spec one after another, a Stepper of float32 or float64.
-	// They are nil of learners that can't. Labels are class numbers if the spec has more than two classes and Joint is set.
+	// They are nil for learners that can't. Labels are class numbers if the spec has more than two classes and Joint is set.
 	Stepper32 func(*schema.Spec, Settings) (Stepper[float32], error)
 	Stepper64 func(*schema.Spec, Settings) (Stepper[float64], error)
 

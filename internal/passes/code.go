@@ -12,7 +12,7 @@ import (
 )
 
 // Values are coded by their types, which both sides know. Numbers and lengths take 8 little-endian bytes. Floating-point
-// numbers are coded by their bits, in 4 bytes if they are float32 in a slice, as uint32 are. So every value stays the same, NaN too. Fields of
+// numbers are coded by their bits. In a slice, float32 and uint32 take 4 bytes. So every value stays the same, NaN too. Fields of
 // structures are coded whether they are exported or not. Functions, channels and interfaces other than errors are not coded: in
 // a structure they become nil. encoding/gob doesn't do, as it turns a field of -0 into 0 and leaves out unexported fields.
 

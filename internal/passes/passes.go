@@ -5,7 +5,8 @@
 // its result is the same. Results are merged in the order of the pieces, as the sums of a single process are.
 //
 // Reduce makes a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Each and EachOwn are for
-// clusters alone. Rowless is for tasks that open files themselves. Run is what a process of a cluster calls. Encode and Decode turn arguments and results into bytes.
+// clusters alone. Rowless is for tasks that open files themselves. Run is what a process of a cluster calls. Encode and Decode
+// turn arguments and results into bytes.
 package passes
 
 import (
@@ -182,6 +183,15 @@ func Consecutive(rows int64) (pieces [][]int64) {
 	}
 	return pieces
 }
+
+// RowsOf returns the rows of a piece of Consecutive, from lo to hi-1, of so many.
+func RowsOf(piece []int64, rows int64) (lo, hi int64) {
+	lo = piece[0] * block.RunRows
+	return lo, min(rows, lo+int64(len(piece))*block.RunRows)
+}
+
+// ErrOtherRows is the error of a piece whose own arguments are for more or fewer rows than it has.
+var ErrOtherRows = errors.New("a piece has not as many rows as this training counted: the data changed while it was read: train again")
 
 // fingerprintPass is the pass of Fingerprint.
 var fingerprintPass = NewPerRun("block.fingerprint", hasher[float32], hasher[float64])

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 
 	"halfspace/block"
 	"halfspace/internal/passes"
@@ -22,15 +21,15 @@ func (p *problem[T]) remote() bool {
 func (p *problem[T]) pieces() (runs [][]int64, base func(i int) []float64) {
 	runs = passes.Consecutive(p.src.Rows())
 	return runs, func(i int) []float64 {
-		first := runs[i][0] * block.RunRows
-		return p.loss.base[first:min(p.src.Rows(), first+int64(len(runs[i]))*block.RunRows)]
+		lo, hi := passes.RowsOf(runs[i], p.src.Rows())
+		return p.loss.base[lo:hi]
 	}
 }
 
 // problemOf returns the rows of a piece with the hinge. It is an error if base is that of other rows.
 func problemOf[T kernel.Float](src passes.Piece[T], slope float64, base []float64) (*problem[T], error) {
 	if int64(len(base)) != src.Rows() {
-		return nil, errors.New("a message of another process is about other rows: the data changed while it was read: try again")
+		return nil, passes.ErrOtherRows
 	}
 	p := newProblem(src.Source, Options{Loss: Hinge})
 	p.loss.slope, p.loss.base = slope, base
@@ -150,7 +149,8 @@ func (s *solver[T]) nearRemote(ctx context.Context, add func(nearRows[T])) error
 	task := passes.ChooseOwn[T, *nearArgs, *nearOwn, *nearSums[T]](nearTask32, nearTask64)
 	err := passes.EachOwn(ctx, s.src, task, &nearArgs{s.w, s.loss.slope}, pieces, func(i int) *nearOwn {
 		own := &nearOwn{base: base(i)}
-		for r, chosen := range s.chosen[pieces[i][0]*block.RunRows:][:len(own.base)] {
+		lo, hi := passes.RowsOf(pieces[i], s.src.Rows())
+		for r, chosen := range s.chosen[lo:hi] {
 			if chosen {
 				own.chosen = append(own.chosen, uint32(r))
 			}

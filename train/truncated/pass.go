@@ -296,7 +296,7 @@ var scoresPass = passes.NewPerRun("truncated.scores", scoresRun[float32], scores
 // scoresRun returns what computes the scores of a run at each of several weights.
 func scoresRun[T kernel.Float](_ block.Source[T], all [][]float64) func(block.Run[T]) *scored {
 	return func(run block.Run[T]) *scored {
-		s, rows := &scored{labels: labelsOf(run)}, csr.Rows(run, csr.Clean(run), &kernel.SparseRows[T]{})
+		s, rows := &scored{labels: labelsOf(run)}, readerOf(run)
 		for _, w := range all {
 			z := make([]float64, run.Len())
 			for r := range z {

@@ -2,7 +2,6 @@ package truncated
 
 import (
 	"context"
-	"errors"
 
 	"halfspace/block"
 	"halfspace/gram"
@@ -28,7 +27,7 @@ var lookPass = passes.NewPerRun("truncated.look", lookRun[float32], lookRun[floa
 func lookRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) *looked {
 	features := src.Spec().Width()
 	return func(run block.Run[T]) *looked {
-		l, rows := &looked{labels: labelsOf(run)}, csr.Rows(run, csr.Clean(run), &kernel.SparseRows[T]{})
+		l, rows := &looked{labels: labelsOf(run)}, readerOf(run)
 		for r := range run.Len() {
 			columns, values := rows.Row(r)
 			l.elements += int64(len(columns))
@@ -106,17 +105,15 @@ func tableOf[T kernel.Float](src passes.Piece[T], o *own) (*table[T], error) {
 	before := 0
 	for _, g := range o.groups {
 		if g.end <= before {
-			return nil, errRows
+			return nil, passes.ErrOtherRows
 		}
 		before = g.end
 	}
 	if o.groups != nil && before != (rows+block.RunRows-1)/block.RunRows || len(o.curvature) != rows || o.factor != nil && len(o.factor) != rows {
-		return nil, errRows
+		return nil, passes.ErrOtherRows
 	}
 	return t, nil
 }
-
-var errRows = errors.New("a message of another process is about other rows: the data changed while it was read: try again")
 
 // The passes over groups. Each returns the sums of each group of a piece. The product has the scores of rows with a curvature.
 var (
@@ -203,7 +200,7 @@ func (s *search[T]) sumsRemote(ctx context.Context, p *point, merge func(*part))
 		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.curvature[cut[i].lo:cut[i].hi]}
 	}, func(sums []*part) error {
 		if len(sums) > len(parts) {
-			return errRows
+			return passes.ErrOtherRows
 		}
 		for _, t := range sums {
 			parts[0].columns, parts[0].sums, parts[0].squares = t.columns, t.sums, t.squares
@@ -305,13 +302,13 @@ func gather[T kernel.Float](run block.Run[T], rows []uint32) *block.Block[T] {
 // scatterPicked is gram.Scatter with weights of all rows, of which few aren't 0. It takes those rows from the cluster. Those of a
 // run stay a run, so that the sums have the same order.
 func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Symmetric[float64], weights []float64) error {
-	pieces := passes.Consecutive(s.Rows.Rows())
+	all := passes.Consecutive(s.Rows.Rows())
 	var blocks []*block.Block[T]
 	row := 0
 	task := passes.ChooseOwn[T, struct{}, []uint32, []*block.Block[T]](pickedTask32, pickedTask64)
-	err := passes.EachOwn(ctx, s.Rows, task, struct{}{}, pieces, func(i int) (rows []uint32) {
-		first := pieces[i][0] * block.RunRows
-		for r, w := range weights[first:min(s.Rows.Rows(), first+int64(len(pieces[i]))*block.RunRows)] {
+	err := passes.EachOwn(ctx, s.Rows, task, struct{}{}, all, func(i int) (rows []uint32) {
+		lo, hi := passes.RowsOf(all[i], s.Rows.Rows())
+		for r, w := range weights[lo:hi] {
 			if w != 0 {
 				rows = append(rows, uint32(r))
 			}

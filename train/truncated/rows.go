@@ -86,6 +86,11 @@ func (t *table[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
 	return &c.reader
 }
 
+// readerOf begins with the rows of a run that nothing is known of.
+func readerOf[T kernel.Float](run block.Run[T]) *csr.Reader[T] {
+	return new(table[T]).read(new(scratch[T]), run)
+}
+
 // look learns the form of a run. It copies dense rows in memory that have many zeros, since to look for these takes most of
 // the time of a pass.
 func (t *table[T]) look(run block.Run[T]) {
