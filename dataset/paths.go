@@ -160,8 +160,7 @@ func objects(s store.Store, p string) ([]string, error) {
 		return nil, frame.PathError(p, err)
 	}
 	pattern := strings.Split(p[len(scheme):], "/")
-	literal := slices.IndexFunc(pattern, func(name string) bool { return strings.ContainsAny(name, "*?[") })
-	if literal < 0 {
+	if !strings.ContainsAny(p, "*?[") {
 		all, err := s.List(p + "/")
 		switch {
 		case err != nil:
@@ -171,7 +170,11 @@ func objects(s store.Store, p string) ([]string, error) {
 		}
 		return below(p, all)
 	}
-	all, err := s.List(scheme + strings.Join(pattern[:literal], "/") + "/")
+	prefix := scheme // a bucket is no pattern, and "" is none
+	if !strings.ContainsAny(pattern[0], "*?[") {
+		prefix = p[:strings.IndexAny(p, `*?[\`)]
+	}
+	all, err := s.List(prefix)
 	if err != nil {
 		return nil, frame.PathError(p, err)
 	}
@@ -223,9 +226,13 @@ func globbed(scheme string, pattern, all []string) (matches []string) {
 // below returns the objects below a folder that its files would be read for.
 func below(dir string, all []string) ([]string, error) {
 	var files, others []string
-	for _, object := range all {
+	from, _ := slices.BinarySearch(all, dir+"/")
+	for _, object := range all[from:] {
 		rest, is := strings.CutPrefix(object, dir+"/")
-		if !is || slices.ContainsFunc(strings.Split(rest, "/"), hidden) {
+		if !is {
+			break
+		}
+		if slices.ContainsFunc(strings.Split(rest, "/"), hidden) {
 			continue
 		}
 		switch f, ok := extensions[source.Extension(object)]; {

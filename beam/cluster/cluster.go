@@ -15,6 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
 )
 
@@ -86,12 +87,18 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err := c.folder.write(ctx, name+"/order", text); err != nil {
 		return err
 	}
-	for i := 0; p.Own != nil && i < len(p.Pieces); i++ {
-		own, err := passes.EncodeOwn(p, i)
-		if err == nil {
-			err = c.folder.write(ctx, name+"/"+ownName(int64(i)), own)
+	if p.Own != nil {
+		errs := make([]error, len(p.Pieces))
+		if err := atOnce(ctx, len(errs), func(i int) {
+			own, err := passes.EncodeOwn(p, i)
+			if err == nil {
+				err = c.folder.write(ctx, name+"/"+ownName(int64(i)), own)
+			}
+			errs[i] = err
+		}); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := errors.Join(errs...); err != nil {
 			return err
 		}
 	}
@@ -109,7 +116,16 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 		}
 		results[i] = nil
 	}
-	return c.folder.remove(ctx, name)
+	_ = c.folder.remove(ctx, name) // Close tries again, and tells
+	return nil
+}
+
+// requests is how many requests to --staging are under way at once. A request to an object store takes some 50 ms, whatever its size.
+const requests = 32
+
+// atOnce calls do for each number below n, for several at once.
+func atOnce(ctx context.Context, n int, do func(i int)) error {
+	return parallel.For(ctx, requests, n, func(_, i int) { do(i) })
 }
 
 // compute returns the results of all pieces of a pass.
@@ -130,16 +146,21 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		errs := make([]error, len(missing))
+		if err := atOnce(ctx, len(missing), func(k int) {
+			i := missing[k]
+			results[i], errs[k] = c.folder.result(ctx, name, i)
+		}); err != nil {
+			return nil, err
+		}
 		var left []int64
-		for _, i := range missing {
-			r, err := c.folder.result(ctx, name, i)
-			switch {
+		for k, i := range missing {
+			switch err := errs[k]; {
 			case errors.As(err, new(wrong)):
 				return nil, err // each try would have the same error
 			case err != nil:
 				left = append(left, i)
 			}
-			results[i] = r
 		}
 		if missing = left; len(missing) == 0 {
 			return results, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"halfspace/beam/objects"
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
@@ -155,10 +156,12 @@ func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
 	}
 	opt := o.Files.Options
 	opt.Workers = o.Workers
-	if t.in, err = dataset.Open[T](ctx, o.Files.Paths, opt); err != nil {
+	in, err := dataset.Open[T](ctx, o.Files.Paths, opt)
+	if err != nil {
 		return err
 	}
-	t.key, t.sources, t.folder, t.runs, t.bytes = string(key), now, folder, map[int64]*kept[T]{}, 0
+	objects.Keep(o.Files.Paths...)
+	t.in, t.key, t.sources, t.folder, t.runs, t.bytes = in, string(key), now, folder, map[int64]*kept[T]{}, 0
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ type partial struct {
 	info    info
 	fetch   fetcher
 	users   int  // that have it open
-	dropped bool // another version has taken its place
+	dropped bool // another version has taken its place, or other objects are kept
 
 	mu      sync.Mutex
 	windows map[int64]*window
@@ -69,6 +70,19 @@ func (c *copies) open(url string, i info, fetch fetcher) *partial {
 	}
 	p.users++
 	return p
+}
+
+// keep drops the partials of all but these URLs.
+func (c *copies) keep(urls []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for url, p := range c.objects {
+		if !slices.Contains(urls, url) {
+			delete(c.objects, url)
+			p.dropped = true
+			p.release()
+		}
+	}
 }
 
 // close takes one user away.

@@ -144,6 +144,37 @@ func TestCopiesVersions(t *testing.T) {
 	c.file.Close()
 }
 
+// TestCopiesKeep: slots of objects that aren't kept are used again, but not while the object is open.
+func TestCopiesKeep(t *testing.T) {
+	c, b := newCopies(), make([]byte, 2*windowBytes)
+	first := newServed(2*windowBytes, 1)
+	stays := c.open("s3://b/stays", first.info("1"), first.fetch)
+	for k := range 10 {
+		s, url := newServed(2*windowBytes, uint64(k)), fmt.Sprint("s3://b/", k)
+		p := c.open(url, s.info("1"), s.fetch)
+		c.keep(nil)
+		for user, of := range map[*partial]*served{p: s, stays: first} {
+			if _, err := user.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, of.text) {
+				t.Fatalf("object %d: other bytes, error %v", k, err)
+			}
+		}
+		p.close()
+	}
+	if stays.close(); c.slots != 4 || len(c.free) != 4 || len(c.objects) != 0 {
+		t.Errorf("%d slots, %d of them free, %d objects", c.slots, len(c.free), len(c.objects))
+	}
+	s := newServed(2*windowBytes, 11)
+	p := c.open("s3://b/kept", s.info("1"), s.fetch)
+	if p.close(); len(c.objects) != 1 {
+		t.Error("a copy is gone when the object is closed")
+	}
+	c.keep([]string{"s3://b/kept"})
+	if p != c.open("s3://b/kept", s.info("1"), s.fetch) {
+		t.Error("a copy that is kept is gone")
+	}
+	c.file.Close()
+}
+
 // TestCopiesFail: answers that are cut short are asked for again from there. Others are errors for each reader, and a later read
 // succeeds.
 func TestCopiesFail(t *testing.T) {

@@ -1,10 +1,11 @@
 // Package objects reads and writes the objects of gs:// and s3://.
 //
 // Use registers both with halfspace/internal/store. A file that it opens has a local copy, which fills as the file is read. The copy
-// stays until the process ends or the object changes. So each block of an object is fetched once.
+// stays until the process ends, the object changes, or Keep is called for others. So each block of an object is fetched once.
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+	"golang.org/x/sync/errgroup"
 
 	"halfspace/internal/store"
 )
@@ -198,6 +200,9 @@ func (o *object) Close() error {
 	return nil
 }
 
+// Keep drops the copies of all objects but these. An object that is open keeps its copy until it is closed.
+func Keep(urls ...string) { local.keep(urls) }
+
 // Put writes an object, which appears whole or not at all.
 func Put(ctx context.Context, url string, from io.Reader) error {
 	b, key, err := of(url)
@@ -234,19 +239,29 @@ func RemoveAll(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
+	var removing errgroup.Group
+	removing.SetLimit(removals)
 	for objects := b.List(&blob.ListOptions{Prefix: key}); ; {
 		o, err := objects.Next(ctx)
-		if err == io.EOF {
-			return nil
+		if err != nil {
+			bad := removing.Wait()
+			if err == io.EOF {
+				err = nil
+			}
+			return failed(ctx, folder, cmp.Or(err, bad))
 		}
-		if err == nil {
-			err = b.Delete(ctx, o.Key)
-		}
-		if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return failed(ctx, folder, err)
-		}
+		removing.Go(func() error {
+			err := b.Delete(ctx, o.Key)
+			if gcerrors.Code(err) == gcerrors.NotFound {
+				return nil
+			}
+			return err
+		})
 	}
 }
+
+// removals is how many objects are removed at once.
+const removals = 32
 
 // of returns the bucket and the key of a URL.
 func of(url string) (*blob.Bucket, string, error) {
@@ -282,7 +297,7 @@ func explain(ctx context.Context, url string, err error) error {
 	case errors.As(err, &said):
 		return said
 	case code == gcerrors.PermissionDenied || denied(err):
-		return &store.Error{Text: fmt.Sprintf("access is denied (%s): give credentials that may read it, as docs/distributed.md says", brief(err)), Err: err}
+		return &store.Error{Text: fmt.Sprintf("access is denied (%s): give credentials that may read DATA, and write --staging and predictions: see docs/distributed.md", brief(err)), Err: err}
 	case code == gcerrors.NotFound:
 		return notExist(url)
 	}

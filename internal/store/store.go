@@ -48,6 +48,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 var stores = map[string]Store{}
 
+// Any tells whether any store is registered.
+func Any() bool { return len(stores) > 0 }
+
 // Register has URLs with a scheme, such as "gs", opened by s. Programs call it as they start.
 func Register(scheme string, s Store) { stores[scheme] = s }
 
@@ -69,7 +72,7 @@ func Of(path string) (Store, error) {
 		return s, nil
 	case scheme == "file":
 		return nil, &Error{Text: "this is an address, not a path: leave out file://"}
-	case len(stores) > 0:
+	case Any():
 		return nil, &Error{Text: fmt.Sprintf("no store is known for %s://: copy it to a local folder", scheme)}
 	case scheme == "gs" || scheme == "s3":
 		return nil, &Error{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}

@@ -37,6 +37,7 @@ type predictArgs struct {
 var predictTask = passes.New("beam.predict", func(ctx context.Context, piece passes.Piece[float32], a predictArgs) (string, error) {
 	predicting.Lock()
 	defer predicting.Unlock()
+	defer objects.Keep() // each file is read once
 	dir, err := os.MkdirTemp("", "halfspace-beam-")
 	if err != nil {
 		return "", err

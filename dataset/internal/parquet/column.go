@@ -17,6 +17,7 @@ import (
 
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/store"
 	"halfspace/kernel"
 )
 
@@ -119,7 +120,11 @@ func advised(ctx context.Context, err error) error {
 	case errors.As(err, &long):
 		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
 	case errors.As(err, &file):
-		return fmt.Errorf("the file %w", frame.ReadError(file))
+		said := frame.ReadError(file)
+		if errors.As(said, new(*store.Error)) {
+			return said
+		}
+		return fmt.Errorf("the file %w", said)
 	}
 	return frame.Mark(fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", frame.OneLine(err.Error())),
 		frame.ErrDamaged)

@@ -63,9 +63,10 @@ func checkData(cmd *cobra.Command, args []string) error {
 	onBeam := cmd.Name() == "train" || cmd.Name() == "eval" || cmd.Name() == "predict"
 	for _, p := range args {
 		_, err := store.Of(p)
-		if scheme := store.Scheme(p); onBeam && err == nil {
+		if onBeam && err == nil {
 			continue
-		} else if onBeam && (scheme == "gs" || scheme == "s3") {
+		}
+		if scheme := store.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || store.Any()) {
 			return console.Usagef("%s: %w", p, err)
 		}
 		if err := checkLocal("streamed", p); err != nil {
