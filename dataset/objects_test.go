@@ -110,8 +110,8 @@ func TestObjectNames(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"gs://b/x.parquet":   "gs://b/x.parquet: no store is known for gs://: copy it to a local folder",
-		"gs://":              "gs://: no store is known for gs://: copy it to a local folder",
+		"gs://b/x.parquet":   "gs://b/x.parquet: no store is known for gs://, only for test://: copy it there, or to a local folder",
+		"gs://":              "gs://: no store is known for gs://, only for test://: copy it there, or to a local folder",
 		"file:///x.parquet":  "file:///x.parquet: this is an address, not a path: leave out file://",
 		"test://forbidden/x": "test://forbidden/x: access is denied: log in",
 	} {

@@ -16,7 +16,7 @@ import (
 )
 
 // A reader of Parquet reads many small pieces, and a request takes some 50 ms. So requests are for larger pieces, which go to a local
-// file. An object is cut into windows, and these into blocks. What is fetched is blocks, at most one window at a time.
+// file. An object is cut into windows, and these into blocks. A request fetches consecutive blocks of one window.
 const (
 	blockBytes  = 64 << 10
 	windowBytes = 64 * blockBytes // 4 MiB: a bit of a word for each block
@@ -85,7 +85,7 @@ func (c *copies) keep(urls []string) {
 	}
 }
 
-// close takes one user away.
+// close ends one use of p.
 func (p *partial) close() {
 	p.copies.mu.Lock()
 	defer p.copies.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *partial) release() {
 	}
 }
 
-// slot returns a slot and the file that has it.
+// slot returns a free slot. It opens the file first if there is none.
 func (c *copies) slot() (slot int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +149,7 @@ func (p *partial) readAt(ctx context.Context, b []byte, at int64) (n int, err er
 	return n, err
 }
 
-// ensure has bytes from to end of a window in its slot, and returns that.
+// ensure fetches the blocks of bytes from to end-1 of a window that are missing. It returns the window's slot.
 func (p *partial) ensure(ctx context.Context, number, from, end int64) (int64, error) {
 	first, last := from/blockBytes, (end-1)/blockBytes
 	for {
@@ -202,8 +202,8 @@ func (p *partial) ensure(ctx context.Context, number, from, end int64) (int64, e
 	}
 }
 
-// beyond returns the block after those to fetch with a missing one: up to the next one that is there, or the end of the window. What is
-// at the beginning of a large object is fetched alone: often a reader wants to know the format, and other parts of the object.
+// beyond returns the end of the blocks to fetch from a missing one on: the next block that is there, or the end of the window. The first
+// block of a large object is fetched alone: a reader looks there for the format, and often reads on elsewhere.
 func (p *partial) beyond(w *window, number, missing int64) int64 {
 	if number == 0 && missing == 0 && p.info.size > windowBytes {
 		return 1
@@ -212,8 +212,8 @@ func (p *partial) beyond(w *window, number, missing int64) int64 {
 	return min(blocks, missing+int64(bits.TrailingZeros64(w.have>>missing)))
 }
 
-// tries is how often an answer may end before its first byte, and how often a request is sent. patience is how long a service may say
-// nothing.
+// tries is the most tries in a row to go on with an answer that bring no byte. It is also how often S3's client sends a request.
+// patience is the longest wait for a byte.
 const (
 	tries    = 5
 	patience = 30 * time.Second
@@ -242,7 +242,7 @@ func (p *partial) fill(ctx context.Context, slot, number, first, beyond int64) e
 	}
 }
 
-// pause is the time before the second try without a byte. The later ones wait longer.
+// pause is the wait before the second such try. The first one doesn't wait, and the n-th waits n-1 times as long.
 var pause = 500 * time.Millisecond
 
 // some reads up to so many bytes at a byte of the object. It returns how many came before an error, and whether an answer began.

@@ -29,7 +29,7 @@ type provider struct {
 	open   func(ctx context.Context, bucket string) (*blob.Bucket, error)
 	// version returns the version of an object.
 	version func(a *blob.Attributes) string
-	// only has a request read a version, where the service can do that.
+	// only restricts a request to a version, where the service can do that.
 	only func(as func(any) bool, version string)
 	// read returns the version that a reader reads.
 	read func(r *blob.Reader) string
@@ -49,7 +49,7 @@ var (
 	local    = &copies{objects: map[string]*partial{}}
 )
 
-// Use has this process read gs:// and s3://. Requests to read end with ctx. Programs call it as they start.
+// Use registers gs:// and s3:// with package store. Requests to read end with ctx. Programs call it as they start.
 func Use(ctx context.Context) {
 	for _, p := range []*provider{google, amazon} {
 		services[p.scheme] = &service{provider: p, ctx: ctx, buckets: map[string]*blob.Bucket{}}
@@ -297,7 +297,7 @@ func explain(ctx context.Context, url string, err error) error {
 	case errors.As(err, &said):
 		return said
 	case code == gcerrors.PermissionDenied || denied(err):
-		return &store.Error{Text: fmt.Sprintf("access is denied (%s): give credentials that may read DATA, and write --staging and predictions: see docs/distributed.md", brief(err)), Err: err}
+		return &store.Error{Text: fmt.Sprintf("access is denied (%s): credentials must allow to list and read DATA, to list, read, write and delete in --staging, and to write predictions: see docs/distributed.md", brief(err)), Err: err}
 	case code == gcerrors.NotFound:
 		return notExist(url)
 	}

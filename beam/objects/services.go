@@ -96,7 +96,7 @@ var amazon = &provider{
 	},
 }
 
-// again has Google's client send requests of an upload again that fail in passing: to write an object twice does no harm. S3's does so
+// again makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them
 // anyway.
 func again(as func(any) bool) error {
 	var o **storage.ObjectHandle

@@ -191,7 +191,7 @@ func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 }
 
 // ErrOtherRows is the error of a piece whose own arguments are for more or fewer rows than it has.
-var ErrOtherRows = errors.New("a piece has not as many rows as this training counted: the data changed while it was read: train again")
+var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
 
 // fingerprintPass is the pass of Fingerprint.
 var fingerprintPass = NewPerRun("block.fingerprint", hasher[float32], hasher[float64])

@@ -11,8 +11,8 @@ import (
 	"halfspace/kernel"
 )
 
-// Pick returns the rows of src that keep takes, in their order, as blocks of up to each rows. There are rows of them. keep is called
-// once for a pass. The function that it returns is called with the label of each row of src, one after the other.
+// Pick returns a source of some rows of src, in their order. keep is called once for each pass. What it returns is called with the label
+// of each row of src in turn, and tells whether the source has that row. The source has that many rows, in blocks of up to each rows.
 func Pick[T kernel.Float](src block.Source[T], rows int64, each int, keep func() func(y T) bool) block.Source[T] {
 	return picked[T]{src, rows, each, keep}
 }
@@ -76,8 +76,8 @@ func copyRow[T kernel.Float](to *block.Block[T], n int, from *block.Block[T], r 
 	}
 }
 
-// Picked returns a cluster for some rows of src, in their order: row i is one of them if bit i%64 of chosen[i/64] is set. It is the
-// cluster of src, whose tasks get the rows that are chosen in the runs around them. It returns nil if src has no cluster.
+// Picked returns a cluster that makes passes over the chosen rows of src, in their order. Row i is chosen if bit i%64 of chosen[i/64] is
+// set. It sends each piece to the cluster of src, with the runs of src that hold the piece's rows. It returns nil if src has no cluster.
 func Picked[T kernel.Float](src block.Source[T], chosen []uint64) block.Cluster {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return nil

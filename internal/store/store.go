@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // A File is a file or an object that is open.
@@ -19,8 +22,8 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// A Store has objects that are named by URLs, such as gs://bucket/folder/object. An error for an object that isn't there is an
-// fs.ErrNotExist. Other errors are of type Error.
+// A Store has objects that are named by URLs, such as gs://bucket/folder/object. The error is an
+// fs.ErrNotExist if there is no such object, an *Error if the store fails or denies access, and that of a context that ends.
 type Store interface {
 	// Open opens the current version of an object, or the one that Stat has described. The file that it returns reads no other
 	// version. It is an error to read what is gone, from here or from the file.
@@ -51,7 +54,7 @@ var stores = map[string]Store{}
 // Any tells whether any store is registered.
 func Any() bool { return len(stores) > 0 }
 
-// Register has URLs with a scheme, such as "gs", opened by s. Programs call it as they start.
+// Register makes s the store of URLs with a scheme, such as "gs". Programs call it as they start.
 func Register(scheme string, s Store) { stores[scheme] = s }
 
 var address = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
@@ -73,7 +76,8 @@ func Of(path string) (Store, error) {
 	case scheme == "file":
 		return nil, &Error{Text: "this is an address, not a path: leave out file://"}
 	case Any():
-		return nil, &Error{Text: fmt.Sprintf("no store is known for %s://: copy it to a local folder", scheme)}
+		known := strings.Join(slices.Sorted(maps.Keys(stores)), ":// and ")
+		return nil, &Error{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to a local folder", scheme, known)}
 	case scheme == "gs" || scheme == "s3":
 		return nil, &Error{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
 	}

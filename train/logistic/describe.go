@@ -88,8 +88,8 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
-// shardBytes returns the bytes that a shard of sgd takes for rows of a spec. Each worker has a panel. The shards count an equal part
-// of all panels each.
+// shardBytes returns the bytes that a shard of sgd takes for rows of a spec: its weights, and an equal part of the panels of all
+// workers.
 func (o *Options) shardBytes(spec *schema.Spec) int64 {
 	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
 	weights := 4 * 8 * vectors * stride // the four vectors of a walk

@@ -9,7 +9,8 @@ import (
 	"halfspace/train"
 )
 
-// The hinge has a number for each row, its base. On a cluster this process keeps them, and each piece gets those of its rows.
+// The hinge has a dual variable for each row, called its base; see smoothing. On a cluster this process keeps them, and sends each
+// piece those of its rows.
 
 // remote tells whether a cluster makes the passes over the rows.
 func (p *problem[T]) remote() bool {
@@ -17,7 +18,7 @@ func (p *problem[T]) remote() bool {
 	return cluster != nil
 }
 
-// pieces returns the pieces of a pass, and what returns the base of the rows of each.
+// pieces returns the runs of each piece of a pass, and a function that returns the base of the rows of piece i.
 func (p *problem[T]) pieces() (runs [][]int64, base func(i int) []float64) {
 	runs = passes.Consecutive(p.src.Rows())
 	return runs, func(i int) []float64 {

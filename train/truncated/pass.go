@@ -56,7 +56,7 @@ func (s *search[T]) first(ctx context.Context) error {
 	return s.grouping(ctx, elements, resumed)
 }
 
-// grouping ends the first pass, which counted the elements of each run.
+// grouping ends the first pass: it joins the runs to groups by their elements.
 func (s *search[T]) grouping(ctx context.Context, elements []int64, resumed bool) error {
 	s.factors = s.worthFactor(s.group(elements))
 	if resumed && s.grouped {

@@ -92,7 +92,7 @@ func runsOf(cut []piece) (runs [][]int64) {
 	return runs
 }
 
-// own is what a piece has of its own: its groups, and numbers of each of its rows.
+// own is the arguments of one piece: its groups, and numbers of each of its rows.
 type own struct {
 	groups            []group
 	factor, curvature []float64 // factor is nil in products
@@ -239,7 +239,7 @@ func (s *search[T]) restRemote(ctx context.Context, d, scores []float64, merge f
 	})
 }
 
-// curved returns what tells a piece the curvatures of its rows.
+// curved returns a function that makes the arguments of piece i: its groups, and the curvatures of its rows.
 func (s *search[T]) curved(cut []piece) func(i int) *own {
 	return func(i int) *own { return &own{groups: cut[i].groups, curvature: s.at.curvature[cut[i].lo:cut[i].hi]} }
 }
@@ -256,7 +256,7 @@ func (s *search[T]) spread(scores, some []float64, row int, flat bool) int {
 	return row
 }
 
-// pickedTask32 and pickedTask64 return some rows of a piece, whose numbers are its own arguments. Those of a run are a block.
+// pickedTask32 and pickedTask64 return the rows whose numbers in the piece are the argument, as one block for each run.
 var (
 	pickedTask32 = passes.NewOwn("truncated.picked", pickedOf[float32])
 	pickedTask64 = passes.NewOwn("truncated.picked", pickedOf[float64])

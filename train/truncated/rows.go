@@ -16,7 +16,7 @@ const (
 	groupColumns = 16 // a larger group has that many elements for each column
 )
 
-// A table is rows, and what sums over groups of their runs need.
+// A table is rows, and the memory for sums over groups of their runs.
 type table[T kernel.Float] struct {
 	src     block.Source[T]
 	workers int
@@ -290,7 +290,7 @@ func (c *scratch[T]) columnSums(rows *csr.Reader[T], factor, curvature []float64
 }
 
 // product adds to the sums the rows times their curvatures and their scores at d. It writes these scores, but none of a row
-// without a curvature, and returns how many they are.
+// without a curvature, and returns how many there are.
 func (c *scratch[T]) product(rows *csr.Reader[T], d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
@@ -305,7 +305,7 @@ func (c *scratch[T]) product(rows *csr.Reader[T], d, curvature, scores []float64
 	return n
 }
 
-// rest writes the scores at d of the rows without a curvature, and returns how many they are.
+// rest writes the scores at d of the rows without a curvature, and returns how many there are.
 func rest[T kernel.Float](rows *csr.Reader[T], d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {

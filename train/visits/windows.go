@@ -163,9 +163,9 @@ type readWindow[T kernel.Float] struct {
 // windowsInFlight is the most windows of a training, or of a shard. One is visited while the next ones are read.
 const windowsInFlight = 3
 
-// WindowBytes returns the bytes of all windows on so many rows. A training has windows, beside the blocks, if the source isn't
-// in memory and the order isn't cyclic. A shard that learns has windows of its own, or as many runs if the order is cyclic.
-// shards is how many learn at the same time, at least 1. bytes returns the memory of the blocks of some rows.
+// WindowBytes returns the bytes of all windows on so many rows, of a source that isn't in memory. Without shards a training has windows
+// if its order isn't cyclic. Each shard that learns has windows of its own, or as many runs if the order is cyclic. shards is how many
+// learn at the same time, at least 1. bytes returns the memory of the blocks of some rows.
 func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
 	return min(windowsInFlight*shards, windowsOf(rows)) * bytes(windowRows)
 }

@@ -3,12 +3,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,9 +68,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	objects.Use(context.Background())
 	log.SetupLogging("error", "text")
 	beam.Init() // does not return in a worker that a runner has started
-	if len(rest) == 0 || rest[0] == "--help" || rest[0] == "-h" || rest[0] == "help" {
+	if len(rest) == 0 || rest[0] == "help" || asksHelp(rest) && !strings.Contains(" train eval predict ", " "+rest[0]+" ") {
 		fmt.Fprint(stdout, help)
 		return 0
+	}
+	if rest[0] == "--version" || rest[0] == "version" {
+		fmt.Fprintln(stdout, "halfspace-beam", console.Version())
+		return 0
+	}
+	if err := usable(rest[0]); err != nil {
+		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
+		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -82,8 +92,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		return onCluster(ctx, rest, stdout, stderr)
 	case "worker":
+		fmt.Fprintf(stderr, "works for a runner at port %d; end with Ctrl-C\n", *port)
 		err = cluster.Serve(ctx, *port)
 	case "prism":
+		if !*once {
+			fmt.Fprintf(stderr, "Prism runs at port %d; end with Ctrl-C\n", *port)
+		}
 		err = servePrism(ctx, *port, *once, stderr)
 	default:
 		fmt.Fprintf(stderr, "halfspace-beam: no verb is called %q: use train, eval, predict, worker or prism\n", rest[0])
@@ -94,6 +108,35 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// asksHelp tells whether arguments ask for help.
+func asksHelp(args []string) bool {
+	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
+}
+
+// usable returns an error if flags don't do for a verb. Beam would find that out later, and say it as a failure of a pass.
+func usable(verb string) error {
+	if verb == "worker" || verb == "prism" {
+		if *port < 1 || *port > 65535 {
+			return fmt.Errorf("%s needs the port that it listens at, from 1 to 65535: add --port 8073, for example", verb)
+		}
+		return nil
+	}
+	runner, endpoint := options().Runner, flag.Lookup("endpoint").Value.String()
+	switch strings.TrimSuffix(strings.ToLower(runner), "runner") {
+	case "prism", "dataflow":
+	case "flink", "spark", "samza", "universal", "portable":
+		if endpoint == "" {
+			return fmt.Errorf("--runner %s needs the address of its job server: add --endpoint HOST:PORT", runner)
+		}
+	default:
+		return fmt.Errorf("no runner is called %q: use prism, universal, flink, spark or dataflow", runner)
+	}
+	if *pools != "" && endpoint == "" {
+		return errors.New("--pools needs the address of the runner: add --endpoint HOST:PORT")
+	}
+	return nil
 }
 
 // ownTemp makes a folder for the temporary files of this process, since Beam leaves one for each pipeline. remove removes the

@@ -22,6 +22,7 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/scoring"
 	"halfspace/internal/passes"
+	"halfspace/internal/say"
 	"halfspace/internal/store"
 )
 
@@ -81,6 +82,9 @@ var predicting sync.Mutex
 
 // predict predicts the rows of files, each to a file of its own, and returns the exit status.
 func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if asksHelp(args) {
+		return cli.Main(append([]string{"predict"}, args...), stdout, stderr)
+	}
 	a, err := predictions(ctx, args)
 	if err != nil {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
@@ -98,8 +102,20 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 1
 	}
-	fmt.Fprintf(stdout, "%d files of predictions, the first is %s\n", len(a.outs), a.outs[0])
+	fmt.Fprintf(stdout, "predictions of %s: %s\n", say.Plural(int64(len(a.outs)), "file"), strings.Join(a.outs[:min(3, len(a.outs))], ", "))
 	return 0
+}
+
+// patternOf returns --out as the name of a file of predictions, in which * stands for the name of a file of DATA.
+func patternOf(out string, files int) (string, error) {
+	extension := filepath.Ext(out)
+	switch {
+	case strings.Contains(out, "*") || extension != "" && files == 1:
+		return out, nil
+	case extension != "":
+		return "", fmt.Errorf("--out %s is one file, and DATA is %d files: write '*%s', where * stands for the name of each", out, files, extension)
+	}
+	return strings.TrimRight(out, "/") + "/*.parquet", nil
 }
 
 // predictions returns the files that a command line names.
@@ -128,9 +144,6 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	if out == "" || out == "-" {
 		return nil, errors.New("--out is missing: name a folder, or files by a pattern such as 'predictions/*.csv'")
 	}
-	if !strings.Contains(out, "*") {
-		out = strings.TrimRight(out, "/") + "/*.parquet"
-	}
 	var err error
 	if a.model != "" {
 		if a.text, err = os.ReadFile(a.model); err != nil {
@@ -142,6 +155,9 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	}
 	if len(a.files) == 0 {
 		return nil, errors.New("no data: name a file, a glob or a directory")
+	}
+	if out, err = patternOf(out, len(a.files)); err != nil {
+		return nil, err
 	}
 	seen := map[string]bool{}
 	for i, file := range a.files {
