@@ -52,7 +52,7 @@ type Cluster interface {
 type Pass struct {
 	Task   string
 	Args   any                 // the task's arguments
-	Own    func(piece int) any // arguments of each piece beside Args; nil if there are none
+	Own    func(piece int) any // arguments of each piece beside Args, called for several at once; nil if there are none
 	Views  []View
 	Pieces [][]int64 // the numbers of the runs in each piece, ascending
 }

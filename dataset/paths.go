@@ -32,7 +32,7 @@ func Expand(paths []string) ([]string, error) {
 	}
 	pool := frame.NewPool(1)
 	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
-		pool = frame.NewPool(frame.Requests)
+		pool = frame.NewPool(store.Requests)
 	}
 	files := make([][]string, len(paths))
 	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {

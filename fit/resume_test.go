@@ -149,7 +149,7 @@ func TestResumeJudged(t *testing.T) {
 // resume too, up to the state that was saved.
 func TestClockJumps(t *testing.T) {
 	if race.Enabled {
-		t.Skip("one worker learns, and TestResume saves states beside learning")
+		t.Skip("SKIPPED under the race detector alone: it has one worker, so nothing runs beside it but what TestResume runs there too")
 	}
 	for _, c := range []struct {
 		learner, options  string

@@ -137,8 +137,11 @@ func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
 	}
-	if err != nil || spread {
-		return &Parts[T]{Kept: block.Trust(block.Source[T](kept)), Held: block.Trust(block.Source[T](held))}, err
+	switch {
+	case err != nil:
+		return nil, err
+	case spread:
+		return &Parts[T]{Kept: block.Trust(block.Source[T](kept)), Held: block.Trust(block.Source[T](held))}, nil
 	}
 	p := new(Parts[T])
 	if p.Held, err = p.store(ctx, held, opt); err == nil {

@@ -17,6 +17,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
+	"halfspace/internal/store"
 )
 
 // Options say how passes are made.
@@ -120,12 +121,9 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	return nil
 }
 
-// requests is how many requests to --staging are under way at once. A request to an object store takes some 50 ms, whatever its size.
-const requests = 32
-
 // atOnce calls do for each number below n, for several at once.
 func atOnce(ctx context.Context, n int, do func(i int)) error {
-	return parallel.For(ctx, requests, n, func(_, i int) { do(i) })
+	return parallel.For(ctx, store.Requests, n, func(_, i int) { do(i) })
 }
 
 // compute returns the results of all pieces of a pass.

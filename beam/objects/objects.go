@@ -240,7 +240,7 @@ func RemoveAll(ctx context.Context, folder string) error {
 		return err
 	}
 	var removing errgroup.Group
-	removing.SetLimit(removals)
+	removing.SetLimit(store.Requests)
 	for objects := b.List(&blob.ListOptions{Prefix: key}); ; {
 		o, err := objects.Next(ctx)
 		if err != nil {
@@ -259,9 +259,6 @@ func RemoveAll(ctx context.Context, folder string) error {
 		})
 	}
 }
-
-// removals is how many objects are removed at once.
-const removals = 32
 
 // of returns the bucket and the key of a URL.
 func of(url string) (*blob.Bucket, string, error) {

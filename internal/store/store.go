@@ -49,6 +49,9 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Requests is how many requests to a store are made at once. It takes some 50 ms to answer one, much longer than a core to read that.
+const Requests = 32
+
 var stores = map[string]Store{}
 
 // Any tells whether any store is registered.

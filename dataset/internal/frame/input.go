@@ -91,9 +91,6 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 // A File is a file of data that is open.
 type File = store.File
 
-// Requests is how many objects of a store are looked at at once: a store takes longer to answer than a core to read the answer.
-const Requests = 32
-
 // Open opens a file of data. Tests put files in its place whose reads fail.
 var Open = store.Open
 

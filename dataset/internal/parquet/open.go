@@ -77,7 +77,7 @@ func Open(ctx context.Context, paths []string, req frame.Request, p frame.Pool) 
 		return nil, err
 	}
 	if store.Scheme(paths[0]) != "" {
-		p = frame.NewPool(max(cap(p), frame.Requests))
+		p = frame.NewPool(max(cap(p), store.Requests))
 	}
 	err = p.Each(ctx, len(paths)-1, func(i int) error {
 		return WithMetadata(paths[i+1], func(m *Metadata) error {
