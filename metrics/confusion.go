@@ -161,6 +161,29 @@ func (c *Confusion) MacroF1() float64 {
 	return sum / n
 }
 
+// WeightedF1 returns the mean of F1 over the classes, each with the weight of its rows. It is NaN without rows.
+func (c *Confusion) WeightedF1() float64 {
+	sum, all := 0.0, 0.0
+	for k := range c.classes {
+		if weight := c.actual(k).weight; weight > 0 {
+			sum, all = sum+float64(c.F1(k)*weight), all+weight
+		}
+	}
+	return sum / all
+}
+
+// BalancedAccuracy returns the mean of the recall over the classes that have rows (Brodersen et al. 2010, "The balanced accuracy
+// and its posterior distribution"). It is NaN without rows.
+func (c *Confusion) BalancedAccuracy() float64 {
+	sum, n := 0.0, 0.0
+	for k := range c.classes {
+		if recall := c.Recall(k); recall == recall {
+			sum, n = sum+recall, n+1
+		}
+	}
+	return sum / n
+}
+
 // AccuracyInterval returns the Wilson interval of the accuracy.
 func (c *Confusion) AccuracyInterval() Interval { return interval(c.Accuracy(), c.all(), c.fractions) }
 

@@ -1,0 +1,136 @@
+package metrics
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+)
+
+// A classesCase is rows of several classes and scikit-learn's figures of them, of testdata/sklearn_classes.py.
+type classesCase struct {
+	Name             string
+	Probabilities    [][]float64 // [class][row]
+	Classes, Weights []float64
+	Predicted        []int
+	AUC              []float64
+	AUCMacro         *float64  `json:"auc_macro"` // null of two classes
+	AUCWeighted      *float64  `json:"auc_weighted"`
+	AveragePrecision []float64 `json:"average_precision"`
+	F1Macro          float64   `json:"f1_macro"`
+	F1Weighted       float64   `json:"f1_weighted"`
+	BalancedAccuracy float64   `json:"balanced_accuracy"`
+}
+
+func TestSklearnClasses(t *testing.T) {
+	text, err := os.ReadFile("testdata/sklearn_classes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Sklearn string
+		Cases   []classesCase
+	}
+	if err := json.Unmarshal(text, &file); err != nil || file.Sklearn != "1.2.1" || len(file.Cases) < 7 {
+		t.Fatalf("scikit-learn %q, %d cases, error %v", file.Sklearn, len(file.Cases), err)
+	}
+	rng := rand.New(rand.NewPCG(41, 42))
+	for _, c := range file.Cases {
+		scores, confusion := NewClassScores[float64](len(c.Probabilities)), NewConfusion(len(c.Probabilities))
+		for _, i := range rng.Perm(len(c.Classes)) {
+			p, weight, weights := make([][]float64, len(c.Probabilities)), 1.0, []float64(nil)
+			for k := range p {
+				p[k] = c.Probabilities[k][i : i+1]
+			}
+			if len(c.Weights) > 0 {
+				weight, weights = c.Weights[i], c.Weights[i:i+1]
+			}
+			scores.Add(p, c.Classes[i:i+1], weights)
+			confusion.Add(int(c.Classes[i]), c.Predicted[i], weight)
+		}
+		for k, want := range c.AUC {
+			if got := scores.AUC()[k]; !near(got, want) {
+				t.Errorf("%s: AUC of class %d is %v, want %v", c.Name, k, got, want)
+			}
+			if got := scores.Class(k).AveragePrecision(); !near(got, c.AveragePrecision[k]) {
+				t.Errorf("%s: average precision of class %d is %v, want %v", c.Name, k, got, c.AveragePrecision[k])
+			}
+		}
+		if c.AUCMacro != nil && (!near(scores.MacroAUC(), *c.AUCMacro) || !near(scores.WeightedAUC(), *c.AUCWeighted)) {
+			t.Errorf("%s: AUC %v and %v, want %v and %v", c.Name, scores.MacroAUC(), scores.WeightedAUC(), *c.AUCMacro, *c.AUCWeighted)
+		}
+		for k, pair := range [][2]float64{{confusion.MacroF1(), c.F1Macro}, {confusion.WeightedF1(), c.F1Weighted}, {confusion.BalancedAccuracy(), c.BalancedAccuracy}} {
+			if !near(pair[0], pair[1]) {
+				t.Errorf("%s: figure %d is %v, want %v", c.Name, k, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+// TestClassScoresDefinition: the area of a class is the share of pairs of a row of the class and another row in which the row of the
+// class has the higher score. Equal scores count half.
+func TestClassScoresDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 44))
+	for range 200 {
+		rows, classes := 1+rng.IntN(20), 3
+		scores, labels, weights := make([][]float32, classes), make([]float32, rows), make([]float64, rows)
+		for k := range scores {
+			scores[k] = make([]float32, rows)
+		}
+		for i := range rows {
+			labels[i], weights[i] = float32(rng.IntN(classes)), float64(rng.IntN(3))
+			for k := range scores {
+				scores[k][i] = float32(rng.IntN(4))
+			}
+		}
+		s := NewClassScores[float32](classes)
+		half := rng.IntN(rows + 1)
+		for _, part := range [][2]int{{0, half}, {half, rows}} {
+			var some [][]float32
+			for k := range scores {
+				some = append(some, scores[k][part[0]:part[1]])
+			}
+			s.Add(some, labels[part[0]:part[1]], weights[part[0]:part[1]])
+			s.AUC() // before the other rows
+		}
+		sum, all, n, defined := 0.0, 0.0, 0, 0.0
+		for k := range classes {
+			won, pairs, weight := 0.0, 0.0, 0.0
+			for i := range rows {
+				for j := range rows {
+					if int(labels[i]) != k || int(labels[j]) == k {
+						continue
+					}
+					w := weights[i] * weights[j]
+					pairs += w
+					if a, b := scores[k][i], scores[k][j]; a > b {
+						won += w
+					} else if a == b {
+						won += w / 2
+					}
+				}
+				if int(labels[i]) == k {
+					weight += weights[i]
+				}
+			}
+			want := won / pairs
+			if got := s.AUC()[k]; !(math.Abs(got-want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Fatalf("class %d of %v: %v, want %v", k, labels, got, want)
+			}
+			if want == want {
+				sum, all, n, defined = sum+want, all+want*weight, n+1, defined+weight
+			}
+		}
+		if got, want := s.MacroAUC(), sum/float64(n); !(math.Abs(got-want) < 1e-12) && n > 0 || n == 0 && got == got {
+			t.Fatalf("macro AUC %v, want %v", got, want)
+		}
+		if got, want := s.WeightedAUC(), all/defined; !(math.Abs(got-want) < 1e-12) && n > 0 {
+			t.Fatalf("weighted AUC %v, want %v", got, want)
+		}
+	}
+	if empty := NewConfusion(3); !math.IsNaN(empty.WeightedF1()) || !math.IsNaN(empty.BalancedAccuracy()) || !slices.Equal(empty.Counts(), []int64{0, 0, 0}) {
+		t.Error("figures of no rows are defined")
+	}
+}
