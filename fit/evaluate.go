@@ -19,13 +19,17 @@ import (
 	"halfspace/train"
 )
 
-// Evaluation adds up how a model predicts rows, by their weights where they have some. It keeps every score of two
-// classes, for the curves. Its figures depend on neither the order of the rows nor the blocks they come in.
+// Evaluation adds up how a model predicts rows, by their weights where they have some. It keeps every score, for the
+// curves. Its figures depend on neither the order of the rows nor the blocks they come in.
 type Evaluation[T kernel.Float] struct {
 	Confusion   *metrics.Confusion   // of the model's classes, in their order
 	Scores      metrics.Scores[T]    // of two classes
 	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
-	Worst       []Miss               // of two classes, the wrong rows farthest from the plane, by the threshold 0; at most ten
+	Worst       []Miss               // at most ten, the worst first; a threshold other than 0 doesn't count
+
+	// ClassScores has, of more than two classes, the probabilities of each class, or the scores of a model without
+	// probabilities. It is nil of two classes. Set it to nil to keep no scores.
+	ClassScores *metrics.ClassScores[T]
 
 	spec    *schema.Spec
 	odds    predict.Odds
@@ -35,31 +39,75 @@ type Evaluation[T kernel.Float] struct {
 	hasOdds bool
 }
 
-// A Miss is a row that is predicted wrongly.
+// A Miss is a row that is predicted wrongly. Of two classes, the worst rows have the scores farthest from 0. Of more classes
+// they have the least probabilities of their class. Without probabilities they have the greatest Score.
 type Miss struct {
-	Row      int64 // its number among the rows that were added, from 0 on
-	Positive bool  // its class is the positive one
-	Score    float64
+	Row              int64 // its number among the rows that were added, from 0 on
+	Class, Predicted int
+	Score            float64 // of more than two classes: the predicted class's score less that of the row's class
+	Probability      float64 // of the row's class; NaN for a model without probabilities
+	Features         []Value // that aren't 0, as the model takes them; nil if a cluster scored the row
+
+	off float64 // the greater, the worse
+}
+
+// A Value is a feature of a row.
+type Value struct {
+	Feature int
+	Value   float64
 }
 
 // mostMisses is how many rows Worst has.
 const mostMisses = 10
 
-// miss adds the wrong rows of a block to Worst.
-func (e *Evaluation[T]) miss(b *block.Block[T], scores []T) {
-	for r, s := range scores {
-		m := Miss{b.First + int64(r), b.Y[r] > 0, float64(s)}
-		if (m.Score > 0) == m.Positive {
+// miss adds the wrong rows of a block to Worst. p and losses are the probabilities and the log losses, nil without.
+func (e *Evaluation[T]) miss(b *block.Block[T], scores, p [][]T, losses []float64) {
+	positive := e.spec.PositiveClass()
+	for r, y := range b.Y {
+		m := Miss{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.Predicted(scores, r, positive), Probability: math.NaN()}
+		if m.Class == m.Predicted {
 			continue
 		}
+		if p != nil {
+			m.Probability = float64(p[m.Class][r])
+		}
+		if len(scores) == 1 {
+			m.Score = float64(scores[0][r])
+			m.off = math.Abs(m.Score)
+		} else if m.Score = float64(scores[m.Predicted][r]) - float64(scores[m.Class][r]); losses != nil {
+			m.off = losses[r]
+		} else {
+			m.off = m.Score
+		}
 		at, _ := slices.BinarySearchFunc(e.Worst, m, func(m, o Miss) int {
-			return cmp.Or(cmp.Compare(math.Abs(o.Score), math.Abs(m.Score)), cmp.Compare(m.Row, o.Row))
+			return cmp.Or(cmp.Compare(o.off, m.off), cmp.Compare(m.Row, o.Row))
 		})
 		if at < mostMisses {
+			m.Features = valuesOf(b, r, e.spec.Width())
 			e.Worst = slices.Insert(e.Worst, at, m)
 			e.Worst = e.Worst[:min(len(e.Worst), mostMisses)]
 		}
 	}
+}
+
+// valuesOf returns the features of a row that aren't 0. It returns nil if the block has labels alone.
+func valuesOf[T kernel.Float](b *block.Block[T], r, width int) (values []Value) {
+	add := func(feature int, v T) {
+		if v != 0 && feature < width {
+			values = append(values, Value{feature, float64(v)})
+		}
+	}
+	switch {
+	case b.Sparse != nil:
+		for k := b.Sparse.Ptr[r]; k < b.Sparse.Ptr[r+1]; k++ {
+			add(int(b.Sparse.Idx[k]), b.Sparse.Val[k])
+		}
+	case b.X != nil:
+		for i, v := range b.X[r*b.Stride:][:width] {
+			add(i, v)
+		}
+	}
+	return values
 }
 
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
@@ -68,6 +116,9 @@ func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T],
 	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
 	if e.hasOdds && len(m.Classes) == 2 {
 		e.Calibration = new(metrics.Calibration)
+	}
+	if len(m.Classes) > 2 {
+		e.ClassScores = metrics.NewClassScores[T](len(m.Classes))
 	}
 	return e, err
 }
@@ -110,14 +161,22 @@ func (e *Evaluation[T]) add(scores [][]T, b *block.Block[T]) {
 	for r, y := range b.Y {
 		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
 	}
-	if len(scores) == 1 {
-		e.Scores.Add(scores[0], b.Y, b.W)
-		e.miss(b, scores[0])
-	}
+	var p [][]T
+	var losses []float64
 	if e.hasOdds {
-		e.loss.Add(predict.LogLosses(scores, b.Y, e.odds), b.W)
-		e.addProbabilities(predict.Probabilities(scores, e.odds), b)
+		p, losses = predict.Probabilities(scores, e.odds), predict.LogLosses(scores, b.Y, e.odds)
+		e.loss.Add(losses, b.W)
+		e.addProbabilities(p, b)
 	}
+	switch {
+	case len(scores) == 1:
+		e.Scores.Add(scores[0], b.Y, b.W)
+	case e.ClassScores != nil && p != nil:
+		e.ClassScores.Add(p, b.Y, b.W)
+	case e.ClassScores != nil:
+		e.ClassScores.Add(scores, b.Y, b.W)
+	}
+	e.miss(b, scores, p, losses)
 }
 
 // scoreTask32 and scoreTask64 score rows by a model, whose file is the argument.
@@ -291,48 +350,6 @@ func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.So
 	}
 	v.Errors, m.Training.Validation = wrong.Errors, v
 	return &wrong, nil
-}
-
-// Merit is figures of merit over the folds of a comparison.
-type Merit struct {
-	AUC     []float64 // area under the ROC curve of each fold; NaN of more than two classes
-	LogLoss metrics.Mean
-	Seconds float64 // of all trainings
-}
-
-// MeanAUC returns the mean of the folds' areas.
-func (m *Merit) MeanAUC() float64 {
-	mean := 0.0
-	for _, x := range m.AUC {
-		mean += x / float64(len(m.AUC))
-	}
-	return mean
-}
-
-// A meritOf takes the figures of a model on a fold from the scores of its rows.
-type meritOf[T kernel.Float] struct {
-	model  *model.Model
-	scored metrics.Scores[T]
-	losses []float64
-}
-
-// add adds the scores of the rows of a block. Of nil it does nothing.
-func (m *meritOf[T]) add(scores [][]T, b *block.Block[T]) {
-	if m == nil {
-		return
-	}
-	if len(scores) == 1 {
-		m.scored.Add(scores[0], b.Y, nil)
-	}
-	if m.model.HasProbabilities() {
-		m.losses = append(m.losses, predict.LogLosses(scores, b.Y, predict.OddsOf(m.model))...)
-	}
-}
-
-// addTo adds the figures to those of other folds. The model was learned in so many seconds.
-func (m *meritOf[T]) addTo(f *Merit, seconds float64) {
-	f.AUC, f.Seconds = append(f.AUC, m.scored.AUC()), f.Seconds+seconds
-	f.LogLoss.Add(m.losses, nil)
 }
 
 // updateBound returns the most updates that the learner can make on these rows in any order, from the weights that it begins

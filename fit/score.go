@@ -123,6 +123,48 @@ func f1Of(c *metrics.Confusion, positive, classes int) float64 {
 	return c.F1(positive)
 }
 
+// Merit is figures of merit over the folds of a comparison.
+type Merit struct {
+	AUC     []float64 // area under the ROC curve of each fold; NaN of more than two classes
+	LogLoss metrics.Mean
+	Seconds float64 // of all trainings
+}
+
+// MeanAUC returns the mean of the folds' areas.
+func (m *Merit) MeanAUC() float64 {
+	mean := 0.0
+	for _, x := range m.AUC {
+		mean += x / float64(len(m.AUC))
+	}
+	return mean
+}
+
+// A meritOf takes the figures of a model on a fold from the scores of its rows.
+type meritOf[T kernel.Float] struct {
+	model  *model.Model
+	scored metrics.Scores[T]
+	losses []float64
+}
+
+// add adds the scores of the rows of a block. Of nil it does nothing.
+func (m *meritOf[T]) add(scores [][]T, b *block.Block[T]) {
+	if m == nil {
+		return
+	}
+	if len(scores) == 1 {
+		m.scored.Add(scores[0], b.Y, nil)
+	}
+	if m.model.HasProbabilities() {
+		m.losses = append(m.losses, predict.LogLosses(scores, b.Y, predict.OddsOf(m.model))...)
+	}
+}
+
+// addTo adds the figures to those of other folds. The model was learned in so many seconds.
+func (m *meritOf[T]) addTo(f *Merit, seconds float64) {
+	f.AUC, f.Seconds = append(f.AUC, m.scored.AUC()), f.Seconds+seconds
+	f.LogLoss.Add(m.losses, nil)
+}
+
 // choose writes the figures of the points, and chooses the best one.
 func (c *crossing[T]) choose(weighted bool) error {
 	cv := c.CrossValidation

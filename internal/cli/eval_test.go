@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -162,5 +163,78 @@ func TestEvalCalibration(t *testing.T) {
 	want := r["per_class"].([]any)[1].(map[string]any)["rows"].(float64)
 	if rows != 5000 || math.Abs(hits-want) > 1e-6 {
 		t.Errorf("bins of %v rows, %v of them positive, want %v", rows, strconv.FormatFloat(hits, 'g', -1, 64), want)
+	}
+}
+
+// TestEvalClasses: the figures of three classes are those of their definitions, by the numbers that predict writes. They are the
+// same on any number of workers and from rows in any order.
+func TestEvalClasses(t *testing.T) {
+	shuffled := filepath.Join(t.TempDir(), "shuffled.csv")
+	succeed(t, "convert", iris, "--out", shuffled)
+	lines := strings.Split(strings.TrimSpace(read(t, shuffled)), "\n")
+	rest := lines[1:]
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(rest), func(i, k int) { rest[i], rest[k] = rest[k], rest[i] })
+	shuffled = filepath.Join(text(t, map[string]string{"rows.csv": strings.Join(lines, "\n") + "\n"}), "rows.csv")
+	names := []string{"setosa", "versicolor", "virginica"}
+	for algo, columns := range map[string]string{"logistic": "probability_", "svm": "score_"} {
+		m := filepath.Join(t.TempDir(), "m.json")
+		succeed(t, "train", iris, "--label", "species", "--algo", algo, "--features", "sepal_*", "--out", m)
+		out := filepath.Join(t.TempDir(), "predictions.csv")
+		succeed(t, "predict", "--model", m, iris, "--keep", "species", map[string]string{"logistic": "--proba", "svm": "--score"}[algo], "--out", out)
+		table := strings.Split(strings.TrimSpace(read(t, out)), "\n")
+		column := map[string]int{}
+		for i, name := range strings.Split(table[0], ",") {
+			column[name] = i
+		}
+		var rows [][]string
+		for _, line := range table[1:] {
+			rows = append(rows, strings.Split(line, ","))
+		}
+		area, recall, f1 := 0.0, 0.0, 0.0
+		for _, name := range names {
+			won, pairs, right, actual, predicted := 0.0, 0.0, 0.0, 0.0, 0.0
+			for _, a := range rows {
+				if a[column["prediction"]] == name {
+					predicted++
+				}
+				if a[column["species"]] != name {
+					continue
+				}
+				if actual++; a[column["prediction"]] == name {
+					right++
+				}
+				for _, b := range rows {
+					if b[column["species"]] == name {
+						continue
+					}
+					x, _ := strconv.ParseFloat(a[column[columns+name]], 64)
+					y, _ := strconv.ParseFloat(b[column[columns+name]], 64)
+					if pairs++; x > y {
+						won++
+					} else if x == y {
+						won += 0.5
+					}
+				}
+			}
+			area, recall, f1 = area+won/pairs/3, recall+right/actual/3, f1+2*right/(actual+predicted)/3
+		}
+		var first map[string]any
+		for _, args := range []string{"--workers 1 " + iris, "--workers 2 " + iris, "--workers 3 " + iris, "--memory 12MiB " + iris, shuffled} {
+			r := decode(t, append([]string{"eval", "--json", "--model", m}, strings.Fields(args)...)...)
+			for key, want := range map[string]float64{"auc": area, "auc_weighted": area, "balanced_accuracy": recall, "f1_macro": f1, "f1_weighted": f1} {
+				if got, ok := r[key].(float64); !ok || !(math.Abs(got-want) <= 1e-12) {
+					t.Errorf("%s %s: %s is %v, want %v", algo, args, key, r[key], want)
+				}
+			}
+			if first == nil {
+				first = r
+			}
+			if !reflect.DeepEqual(r, first) {
+				t.Errorf("%s %s: %v, want %v", algo, args, r, first)
+			}
+		}
+		if s := succeed(t, "eval", "--model", m, iris); !strings.Contains(s, fmt.Sprintf("AUC        macro %.6f, weighted", area)) || !strings.Contains(s, "F1     AUC\n") {
+			t.Errorf("%s: no AUC in\n%s", algo, s)
+		}
 	}
 }

@@ -40,8 +40,9 @@ func TestEval(t *testing.T) {
 		"auc":      (3 + 2.5 + 1.5) / 9, // pairs in order, ties half: of 3, of 1, of -1
 		"log_loss": nil, "brier": nil,   // a perceptron has no probabilities
 		"average_precision": (1.0/1 + 2.0/3 + 3.0/5) / 3, // by the thresholds 3, 1 and -1
-		"accuracy_95":       wilson(4.0/6, 6),
-		"classes":           []any{-1.0, 1.0}, "positive": 1.0,
+		"balanced_accuracy": (2.0/3 + 2.0/3) / 2, "f1_macro": (2.0/3 + 2.0/3) / 2, "f1_weighted": 2.0 / 3,
+		"accuracy_95": wilson(4.0/6, 6),
+		"classes":     []any{-1.0, 1.0}, "positive": 1.0,
 		"confusion": []any{[]any{2.0, 1.0}, []any{1.0, 2.0}},
 		"per_class": []any{
 			map[string]any{"class": -1.0, "rows": 3.0, "precision": 2.0 / 3, "precision_95": wilson(2.0/3, 3), "recall": 2.0 / 3, "recall_95": wilson(2.0/3, 3), "f1": 2.0 / 3},
@@ -90,7 +91,7 @@ func TestEvalManyClasses(t *testing.T) {
 			}
 			return fmt.Sprintf("%.4f", f[name])
 		}
-		want := fmt.Sprintf("%s %v %v %s %s %s %s", class, f["rows"], row[i], figure("precision"), figure("recall"), figure("f1"), taken)
+		want := fmt.Sprintf("%s %v %v %s %s %s %s %s", class, f["rows"], row[i], figure("precision"), figure("recall"), figure("f1"), figure("auc"), taken)
 		if !slices.ContainsFunc(strings.Split(report, "\n"), func(line string) bool { return strings.Join(strings.Fields(line), " ") == want }) {
 			t.Errorf("no line %q in\n%s", want, report)
 		}

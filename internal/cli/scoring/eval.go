@@ -43,17 +43,15 @@ type evalOptions struct {
 	reporting   reporting.Options
 }
 
-// Eval returns the command that measures how good models are.
-func Eval(a *console.App) *cobra.Command {
-	var o evalOptions
-	cmd := &cobra.Command{
-		Use:   "eval --model m.json [--model n.json] DATA... [options]",
-		Short: "Measure how good models are on labelled data",
-		Long: `Eval predicts the rows of DATA with each model and compares the predictions with
+const evalLong = `Eval predicts the rows of DATA with each model and compares the predictions with
 the labels. It reports:
 
   - errors and accuracy
+  - balanced accuracy, which is the mean recall of the classes, and the mean F1
+    of the classes: of all alike (macro), and by their rows (weighted)
   - the confusion matrix, with precision, recall and F1 of each class
+  - of more than two classes, the area under the ROC curve (AUC) of each class
+    versus the rest, by its probability, or by its score without probabilities
   - of two classes, the exact area under the ROC curve (AUC; equal scores count
     half) and the average precision (AP)
   - of models with probabilities, the log loss, which is the mean of
@@ -74,7 +72,15 @@ model in the list "models".
 
 --roc and --pr write curves: for each score, from the highest to the lowest, how
 many rows of each class have at least that score. Points on the straight line
-between two others are left out.`,
+between two others are left out.`
+
+// Eval returns the command that measures how good models are.
+func Eval(a *console.App) *cobra.Command {
+	var o evalOptions
+	cmd := &cobra.Command{
+		Use:   "eval --model m.json [--model n.json] DATA... [options]",
+		Short: "Measure how good models are on labelled data",
+		Long:  evalLong,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'
@@ -227,7 +233,13 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 		Warn:     func(s string) { a.Note("%s", s) },
 		Progress: bar.Reading("evaluating"),
 	}
-	added := func() error { return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held) }
+	added := func() error {
+		if e.ClassScores != nil && room(memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
+			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory", say.Plural(e.Confusion.Rows(), "row"), say.Plural(int64(len(m.Classes)), "class"), say.Size(memory))
+			e.ClassScores = nil
+		}
+		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
+	}
 	if a.Cluster != nil {
 		err = judgeRemote(ctx, a, m, paths, opt, e, added)
 	} else {
@@ -279,6 +291,9 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	}
 	r := newEvalReport(m, confusion)
 	r.setScores(e.Scores.AUC(), e.Scores.AveragePrecision(), e.LogLoss(), e.Brier())
+	if e.ClassScores != nil {
+		setClassScores(r, e.ClassScores)
+	}
 	if o.threshold.kind != "" {
 		r.setThreshold(&o.threshold, threshold)
 	}

@@ -9,6 +9,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/say"
+	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
@@ -30,7 +31,11 @@ type evalReport struct {
 	ErrorWeight      *float64           `json:"error_weight,omitempty"`
 	Accuracy         *float64           `json:"accuracy"`
 	Interval         *metrics.Interval  `json:"accuracy_95"` // Wilson's
-	AUC              *float64           `json:"auc"`
+	BalancedAccuracy *float64           `json:"balanced_accuracy"`
+	F1Macro          *float64           `json:"f1_macro"`
+	F1Weighted       *float64           `json:"f1_weighted"`
+	AUC              *float64           `json:"auc"`                    // of more than two classes the mean of each class versus the rest
+	AUCWeighted      *float64           `json:"auc_weighted,omitempty"` // the same by the weight of each class's rows
 	AveragePrecision *float64           `json:"average_precision"`
 	LogLoss          *float64           `json:"log_loss"`
 	Brier            *float64           `json:"brier"`
@@ -59,6 +64,7 @@ type classReport struct {
 	Recall            *float64          `json:"recall"`
 	RecallInterval    *metrics.Interval `json:"recall_95"`
 	F1                *float64          `json:"f1"`
+	AUC               *float64          `json:"auc,omitempty"` // versus the rest, of more than two classes
 }
 
 // A binReport is the rows whose probability of the positive class is above Low and at most High.
@@ -88,14 +94,15 @@ func finite(i metrics.Interval) *metrics.Interval {
 
 func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
 	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
-		Classes: m.Classes, Positive: m.Positive, Confusion: c, positive: m.Spec().PositiveClass()}
+		Classes: m.Classes, Positive: m.Positive, Confusion: c, positive: m.Spec().PositiveClass(),
+		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()), F1Weighted: console.Finite(c.WeightedF1())}
 	if c.Weighted() {
 		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
 	}
 	counts := c.Counts()
 	for i, class := range m.Classes {
 		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
-			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i))})
+			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
 	}
 	if r.Baseline = fit.NewBaseline(m.Classes, counts); c.Weighted() {
 		r.weighBaseline(c)
@@ -116,6 +123,14 @@ func (r *evalReport) weighBaseline(c *metrics.Confusion) {
 
 func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
 	r.AUC, r.AveragePrecision, r.LogLoss, r.Brier = console.Finite(auc), console.Finite(averagePrecision), console.Finite(logLoss), console.Finite(brier)
+}
+
+// setClassScores sets the areas of more than two classes.
+func setClassScores[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
+	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
+	for k, area := range s.AUC() {
+		r.PerClass[k].AUC = console.Finite(area)
+	}
 }
 
 func (r *evalReport) setThreshold(t *threshold, at float64) {
@@ -141,10 +156,13 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	}
 	if len(r.Classes) == 2 {
 		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
+	} else if r.AUC != nil {
+		pairs = append(pairs, "AUC", "macro "+fixed(r.AUC, 6)+", weighted "+fixed(r.AUCWeighted, 6)+", of each class versus the rest")
 	}
 	if r.LogLoss != nil {
 		pairs = append(pairs, "log loss", fixed(r.LogLoss, 6)+", Brier score "+fixed(r.Brier, 6))
 	}
+	pairs = append(pairs, "balanced", "accuracy "+percent(r.BalancedAccuracy)+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
 	s.Pairs(pairs...)
 	s.Line("")
 	r.confusionTable(s)
@@ -176,6 +194,14 @@ func fixed(v *float64, decimals int) string {
 	return say.Fixed(*v, decimals)
 }
 
+// percent returns a share as a percentage, a dash if it is undefined.
+func percent(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Percent(*v)
+}
+
 func between(i *metrics.Interval) string {
 	if i == nil {
 		return ""
@@ -194,7 +220,10 @@ func (r *evalReport) confusionTable(s *console.Sheet) {
 			head = append(head, "predicted "+c.String())
 		}
 	}
-	rows := [][]string{append(head, "precision", "recall", "F1")}
+	rows, areas := [][]string{append(head, "precision", "recall", "F1")}, len(r.Classes) > 2 && r.AUC != nil
+	if areas {
+		rows[0] = append(rows[0], "AUC")
+	}
 	if wide {
 		rows[0] = append(rows[0], "mostly taken for")
 	}
@@ -208,6 +237,9 @@ func (r *evalReport) confusionTable(s *console.Sheet) {
 			}
 		}
 		row = append(row, fixed(figures.Precision, 4), fixed(figures.Recall, 4), fixed(figures.F1, 4))
+		if areas {
+			row = append(row, fixed(figures.AUC, 4))
+		}
 		if wide {
 			row = append(row, r.takenFor(i))
 		}

@@ -61,8 +61,8 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		classes = append(classes, [2]string{"class " + c.Text, say.Plural(first.PerClass[i].Rows, "row")})
 	}
 	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
-	for _, r := range reports {
-		misses := r.misses()
+	for i, r := range reports {
+		misses := r.misses(models[i])
 		if r.Threshold != nil || misses == nil { // the misses are those of the threshold 0
 			continue
 		}
@@ -105,22 +105,6 @@ func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 		all = append(all, w)
 	}
 	return all
-}
-
-// misses returns the section of the wrong rows whose scores are farthest from 0; nil if there are none.
-func (r *evalReport) misses() *report.Section {
-	if len(r.worst) == 0 {
-		return nil
-	}
-	t := report.Table{Caption: "Wrong rows whose scores are farthest from 0", Head: []string{"row", "class", "score"}}
-	for _, m := range r.worst {
-		class := r.Classes[1-r.positive]
-		if m.Positive {
-			class = r.Classes[r.positive]
-		}
-		t.Rows = append(t.Rows, []string{say.Count(m.Row), class.Text, say.Real(m.Score)})
-	}
-	return &report.Section{Heading: "Hard rows", Tables: []report.Table{t}, Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number. The prediction is the other class."}}
 }
 
 // page returns how the learning went as a page of HTML.
