@@ -129,7 +129,7 @@ demo: build ## trains on an example, evaluates, prints what was learned
 
 bench: ## kernels and learners
 	go test -run '^$$' -bench . ./kernel/... ./gram/... ./pocket ./train/... ./dataset
-	go test -run '^$$' -bench Stream -benchtime 1x ./bench
+	go test -run '^$$' -bench Stream -benchtime 1x ./bench -full
 
 # DuckDB for the benchmarks, in a folder that git ignores.
 DUCKDB := @duckdb/node-api@1.5.6-r.1
@@ -144,14 +144,14 @@ bench-peers: ## against other Go libraries, OpenBLAS, LIBLINEAR, scikit-learn, D
 		mkdir -p $(PEERS) && npm install --silent --no-save --prefix $(PEERS) $(DUCKDB) || \
 		echo "SKIPPED: benchmarks against DuckDB: npm could not install it" >&2; \
 	else test $$? = 3; fi; \
-	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench
+	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench -full
 
 models: ## cycles of the hot kernels on many CPUs by llvm-mca, beside those measured here
 	./scripts/need.sh llvm-mca-22 llvm-22 "models of speed" || { test $$? = 3; exit; }; \
 	go run ./bench/models internal/forecast/table.json
 
 bench-mnist: ## handwritten digits, from the folder beside the repository
-	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench
+	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench -full
 
 faults: ## every command on files that ask for much memory or time: minutes
 	go test -count=1 -v -timeout 60m -run 'TestFaults|TestMemoryOfVerbs' ./internal/cli -faults ../../bench/results/faults.md

@@ -14,13 +14,13 @@ import (
 	"halfspace/train/perceptron"
 )
 
-const rounds = 5 // of each side, alternating
-
 // BenchmarkCliffs compares trainings with their plain siblings: those with sample weights, a margin, integers or several
-// classes. Both take turns. The metrics are medians of five rounds; ratio is the time over the sibling's.
+// classes. Both take turns. The metrics are medians of five rounds with -full, and of one without. ratio is the time over
+// the sibling's.
 func BenchmarkCliffs(b *testing.B) {
-	const rows, features = 300_000, 28
-	plain := synth.Blocks[float32](synth.Options{Rows: rows, Features: features, Noise: 0.03, Seed: 1})
+	const features = 28
+	rows := size(300_000, 100_000)
+	plain := synth.Blocks[float32](synth.Options{Rows: int64(rows), Features: features, Noise: 0.03, Seed: 1})
 	weighted := testrows.Weighted(plain, func(row int) float64 { return 0.5 + float64(row%7)/4 })
 	heavy := testrows.Weighted(plain, func(row int) float64 {
 		if row*7919%1000 == 999 {
@@ -66,7 +66,7 @@ func BenchmarkCliffs(b *testing.B) {
 			var r, s *train.Result[float32]
 			for b.Loop() {
 				times, siblings = times[:0], siblings[:0]
-				for range rounds {
+				for range peerRounds() {
 					var t float64
 					s, t = timed(b, c.sibling, c.siblingOpt)
 					siblings = append(siblings, t)

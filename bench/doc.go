@@ -1,10 +1,50 @@
-// Package bench measures halfspace end to end beside its peers, in one run on one machine:
+// Package bench measures halfspace end to end, most of it beside its peers, in one run on one machine:
 //
-//	go test -run '^$' -bench Peer -benchtime 1x ./bench
+//	go test -run '^$' -bench . -benchtime 1x ./bench          # all, short: two minutes
+//	go test -run '^$' -bench Peer -benchtime 1x ./bench -full  # the rows and rounds of the documents
 //
-// The peers are other people's programs. A benchmark whose peer isn't installed is skipped with a line that says so.
+// A name says the benchmark and its case, as in BenchmarkPeerGram/type=f32/n=2048/d=512-2: float32, 2048 rows of 512
+// features, 2 threads.
+//
+//	BenchmarkCliffs                 trainings with weights, a margin, integers or classes beside plain ones
+//	BenchmarkMNIST                  handwritten digits beside published errors
+//	BenchmarkStream                 epochs over rows that are not in memory
+//	BenchmarkPeerDuckDB             loading Parquet, beside DuckDB and Arrow
+//	BenchmarkPeerGram               Gram matrices, beside OpenBLAS and gonum
+//	BenchmarkPeerLiblinear          whole processes on a9a, beside LIBLINEAR
+//	BenchmarkPeerSklearnDual        the dual perceptron, beside numpy and scikit-learn
+//	BenchmarkPeerSklearnPerceptron  epochs of the perceptron, beside scikit-learn
+//	BenchmarkPeerSklearnProcess     whole processes, beside Python with scikit-learn
+//	BenchmarkPeerSklearnSolvers     logistic, svm and lda, beside scikit-learn
+//	BenchmarkPeerVowpalWabbit       whole processes on a9a, beside Vowpal Wabbit
+//
+// The peers are other people's programs. A benchmark whose peer is not installed is skipped with a line that says so. The
+// results of both sides are compared before the first round. A worse result of halfspace is a failure.
+//
+// Units without a prefix are those of halfspace. The prefixes sklearn-, numpy-, openblas-, liblinear-, vw- and duckdb- name
+// the peer, and sibling- the plain training. Times are medians of rounds in which both sides take turns.
+//
+//	ms, s/run, ms/fit, ms/epoch  time of a run, of a fit alone, of an epoch
+//	gram-ms                      time of the Gram matrix, a part of ms
+//	cpu-ms                       processor time of all threads
+//	train-s                      seconds of the training alone
+//	GFLOP/s                      1e9 additions and multiplications per second; a Gram matrix counts n*n*d of them
+//	ns/visit, ns/row-scored      time for each row that an epoch visits, or that judges a candidate
+//	updates/visit                share of visits that change the weights
+//	x-faster, x-openblas, ...    time of the peer divided by the time of halfspace: above 1, halfspace is faster
+//	x-faster-call                the same for the whole call, which also evaluates the model
+//	ratio                        time divided by that of the plain training (Cliffs) or of DuckDB
+//	limit-ms, x-limit            time of decoding or reading alone, and the epoch's time divided by it (Stream)
+//	accuracy                     share of rows predicted correctly, 0 to 1
+//	%average, %last, %vote       errors on the test digits in percent, by the form of the perceptron
+//	mistakes, support            updates, and rows with a coefficient other than 0
+//	rows-computed                rows of the Gram matrix that were computed
+//	relative-gap                 bound on the objective's distance to the optimum, divided by the objective
+//	liblinear-above, vw-above    relative excess of the peer's objective
+//	weights-apart                largest difference of a weight, divided by the largest weight
+//	vw-passes                    passes that Vowpal Wabbit needs to come within 1 % of the objective
+//	ns/op                        time of all rounds of both sides, where it is printed
+//
 // TestOptima and TestSparsePeers compare optima with those of peers. With -table they write what the page of measurements
-// shows.
-//
-// The scripts that time them are in the folder peers, beside a module of its own that measures other Go libraries.
+// shows. The scripts that time peers are in the folder peers, beside a module of its own that measures other Go libraries.
 package bench

@@ -9,7 +9,8 @@ import (
 	"halfspace/train/dual"
 )
 
-const dualRows = 20_000
+// dualRows returns the number of rows. Their Gram matrix has as many rows and columns.
+func dualRows() int { return size(20_000, 4_000) }
 
 type dualAnswer struct{ Gram, Seconds, Accuracy float64 }
 
@@ -19,10 +20,10 @@ type dualAnswer struct{ Gram, Seconds, Accuracy float64 }
 func BenchmarkPeerSklearnDual(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	data := peerData(b, dir, dualRows)
-	peer := startSklearn(b, python, "peers/sklearn_dual.py", dir, dualRows)
+	data := peerData(b, dir, dualRows())
+	peer := startSklearn(b, python, "peers/sklearn_dual.py", dir, dualRows())
 	for _, epochs := range []int64{1, 10, 100} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/epochs=%d", dualRows, peerFeatures, epochs), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d/d=%d/epochs=%d", dualRows(), peerFeatures, epochs), func(b *testing.B) {
 			learn := func() *dual.Result[float32] {
 				r, err := dual.Train(context.Background(), data, dual.Options{Options: train.Options{Epochs: epochs}})
 				if err != nil {
@@ -36,9 +37,9 @@ func BenchmarkPeerSklearnDual(b *testing.B) {
 			}
 			for b.Loop() {
 				// The last weights of a perceptron on noisy rows are as good as the last rows.
-				c := newContest(b, "scikit-learn", "errors", float64(learn().Errors)/dualRows, 1-fit().Accuracy, 0.5)
+				c := newContest(b, "scikit-learn", "errors", float64(learn().Errors)/float64(dualRows()), 1-fit().Accuracy, 0.5)
 				var gram, numpy []float64
-				c.turns(peerRounds, func() float64 {
+				c.turns(peerRounds(), func() float64 {
 					r := learn()
 					gram = append(gram, 1000*r.GramSeconds)
 					return 1000 * r.Seconds

@@ -34,7 +34,7 @@ import (
 const (
 	duckScript = "peers/duckdb.mjs"
 	duckFolder = "../tmp/peers" // where make bench-peers installs it
-	duckRounds = 9
+	duckRows   = 1_000_000
 )
 
 // BenchmarkPeerDuckDB loads a million rows of 28 features and a label from Parquet files into blocks, in a new process
@@ -71,7 +71,7 @@ func compareLoads(b *testing.B, peer *duckDB, path string) {
 	}
 	c := equalContest(b, "DuckDB", "sum equal")
 	var arrows, cpu, duckCPU []float64
-	for range duckRounds {
+	for range size(9, 1) {
 		c.turns(1, func() float64 {
 			took := loadInNewProcess(b, path)
 			cpu = append(cpu, 1000*took.CPU)
@@ -110,7 +110,7 @@ func load(path string) {
 	start, before := time.Now(), processorTime()
 	data, err := dataset.Load[float32](context.Background(), []string{path}, dataset.Options{Label: "label"})
 	took := loadTime{Seconds: time.Since(start).Seconds(), CPU: (processorTime() - before).Seconds()}
-	if err != nil || data.Rows() != peerRows {
+	if err != nil || data.Rows() != duckRows {
 		fmt.Fprintln(os.Stderr, "rows are missing:", err)
 		os.Exit(1)
 	}
@@ -191,7 +191,7 @@ func readWithArrow(b *testing.B, path string) time.Duration {
 	for records.Next() {
 		rows += records.Record().NumRows()
 	}
-	if rows != peerRows {
+	if rows != duckRows {
 		b.Fatalf("Arrow read %d rows", rows)
 	}
 	return time.Since(start)
@@ -212,14 +212,14 @@ func writeDuckFile(b *testing.B, path, kind string, codec compress.Compression) 
 		var col arrow.Array
 		if kind == "dictionary" || name == "label" {
 			build := array.NewInt32Builder(memory.DefaultAllocator)
-			for range peerRows {
+			for range duckRows {
 				build.Append(rng.Int32N(map[bool]int32{true: 2, false: 10}[name == "label"]))
 			}
 			col = build.NewArray()
 		} else {
 			build := array.NewFloat32Builder(memory.DefaultAllocator)
 			v := float32(0)
-			for range peerRows {
+			for range duckRows {
 				if kind == "random" {
 					v = float32(rng.NormFloat64())
 				} else if rng.IntN(8) == 0 {
@@ -231,7 +231,7 @@ func writeDuckFile(b *testing.B, path, kind string, codec compress.Compression) 
 		}
 		fields, cols = append(fields, arrow.Field{Name: name, Type: col.DataType()}), append(cols, col)
 	}
-	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, peerRows)
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, duckRows)
 	f, err := os.Create(path)
 	if err != nil {
 		b.Fatal(err)

@@ -84,7 +84,7 @@ func compareProcesses(b *testing.B, c *contest, peer string, own, theirs func() 
 			return wall
 		}
 	}
-	c.turns(4*peerRounds, keep(&ownCPU, own), keep(&otherCPU, theirs))
+	c.turns(size(20, 3), keep(&ownCPU, own), keep(&otherCPU, theirs))
 	c.report(b, "ms", peer+"-ms")
 	b.ReportMetric(median(ownCPU), "cpu-ms")
 	b.ReportMetric(median(otherCPU), peer+"-cpu-ms")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,33 +25,45 @@ import (
 )
 
 const (
-	peerRows     = 1_000_000
 	peerFeatures = 28
 	peerNoise    = 0.0285 // 13 % of the visits update, from the first epoch on
 	peerEpochs   = 10
 	peerScript   = "peers/sklearn_perceptron.py"
-
-	// peerRounds is the number of runs of either side, by turns, whose medians count. Each follows a run that doesn't
-	// count. Memory that was idle for seconds is slow at first in a virtual machine: a fit of 59 ms takes 80 ms after 3
-	// s.
-	peerRounds = 5
 )
 
-// BenchmarkPeerSklearnPerceptron times ten epochs over a million rows in memory, from a Parquet file here and the same
+// full makes the benchmarks of this package take the sizes and rounds that the documents show.
+var full = flag.Bool("full", false, "take the rows and rounds of the documents: an hour for all benchmarks, not two minutes")
+
+// size returns the number of rows or rounds for a run with -full, or that of a short run.
+func size(long, short int) int {
+	if *full {
+		return long
+	}
+	return short
+}
+
+// peerRows returns the number of rows that halfspace and scikit-learn learn from.
+func peerRows() int { return size(1_000_000, 100_000) }
+
+// peerRounds returns the number of runs of either side, by turns, whose medians count. Each follows a run that doesn't
+// count. Memory that was idle for seconds is slow at first in a virtual machine: a fit of 59 ms takes 80 ms after 3 s.
+func peerRounds() int { return size(5, 1) }
+
+// BenchmarkPeerSklearnPerceptron times ten epochs over rows in memory, a million with -full, from a Parquet file here and the same
 // values in a NumPy array there. ms/epoch is of the learning alone. sklearn-ms/epoch is of fit with its check of the
 // input. Both are medians, and x-faster is their ratio. x-faster-call compares fit with the whole call of Train, which
 // also counts the errors and measures the rows.
 func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	data := peerData(b, dir, peerRows)
-	peer := startSklearn(b, python, peerScript, dir, peerRows)
+	data := peerData(b, dir, peerRows())
+	peer := startSklearn(b, python, peerScript, dir, peerRows())
 	for _, opt := range []perceptron.Options{
 		{Options: train.Options{Order: train.Cyclic}},
 		{Options: train.Options{Order: train.Shuffle}},
 		{Options: train.Options{Order: train.Shuffle}, Form: train.Averaged},
 	} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows, peerFeatures, opt.Order, opt.Form == train.Averaged), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows(), peerFeatures, opt.Order, opt.Form == train.Averaged), func(b *testing.B) {
 			for b.Loop() {
 				comparePerceptrons(b, data, peer, opt)
 			}
@@ -67,7 +80,7 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 		if err != nil {
 			b.Fatal(err)
 		}
-		if result.Visits != peerEpochs*peerRows {
+		if result.Visits != int64(peerEpochs*peerRows()) {
 			b.Fatalf("%d visits: not %d epochs", result.Visits, peerEpochs)
 		}
 		return result
@@ -78,9 +91,9 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 	if opt.Form == train.Averaged {
 		allowance = 0.02
 	}
-	c := newContest(b, "scikit-learn", "errors", float64(result.Errors)/peerRows, 1-answer.Accuracy, allowance)
+	c := newContest(b, "scikit-learn", "errors", float64(result.Errors)/float64(peerRows()), 1-answer.Accuracy, allowance)
 	var calls []float64 // milliseconds for each epoch
-	c.turns(peerRounds, func() float64 {
+	c.turns(peerRounds(), func() float64 {
 		learn() // as peerRounds says
 		start := time.Now()
 		r := learn()
@@ -93,7 +106,7 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 	c.report(b, "ms/epoch", "sklearn-ms/epoch")
 	b.ReportMetric(median(c.theirs)/median(calls), "x-faster-call")
 	b.ReportMetric(float64(result.Updates)/float64(result.Visits), "updates/visit")
-	b.ReportMetric(1-float64(result.Errors)/peerRows, "accuracy")
+	b.ReportMetric(1-float64(result.Errors)/float64(peerRows()), "accuracy")
 	b.ReportMetric(answer.Accuracy, "sklearn-accuracy")
 }
 
@@ -103,7 +116,7 @@ func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, 
 func BenchmarkPeerSklearnProcess(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	peerData(b, dir, peerRows)
+	peerData(b, dir, peerRows())
 	binary := filepath.Join(dir, "halfspace")
 	if out, err := exec.Command("go", "build", "-o", binary, "halfspace/cmd/halfspace").CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)
@@ -113,7 +126,7 @@ func BenchmarkPeerSklearnProcess(b *testing.B) {
 		b.Run("order="+order, func(b *testing.B) {
 			for b.Loop() {
 				c := equalContest(b, "scikit-learn", "as of the epochs in memory")
-				c.turns(peerRounds, func() float64 {
+				c.turns(peerRounds(), func() float64 {
 					return wall(b, binary, "train", filepath.Join(dir, "x.parquet"), "--label", "label", "--algo", "perceptron",
 						"--order", order, "--epochs", epochs, "--out", filepath.Join(dir, "m.json"), "--json")
 				}, func() float64 { return wall(b, python, peerScript, dir, strconv.Itoa(peerFeatures), epochs, order) })
@@ -154,11 +167,11 @@ func pythonWithSklearn(b *testing.B) string {
 
 // peerData makes the Parquet file x.parquet in dir, and the same values raw, x.f32 and y.f32. It returns the rows as
 // read from the Parquet file.
-func peerData(b *testing.B, dir string, rows int64) *block.Data[float32] {
+func peerData(b *testing.B, dir string, rows int) *block.Data[float32] {
 	b.Helper()
 	path := filepath.Join(dir, "x.parquet")
 	ctx := context.Background()
-	opt := synth.Options{Rows: rows, Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
+	opt := synth.Options{Rows: int64(rows), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
 	if err := synth.Write(ctx, path, opt, nil); err != nil {
 		b.Fatal(err)
 	}

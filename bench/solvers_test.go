@@ -21,8 +21,8 @@ type solversAnswer struct {
 	Weights           []float64
 }
 
-// BenchmarkPeerSklearnSolvers times logistic regression, Fisher's discriminant and support vector machines on a million
-// rows in memory, beside scikit-learn's solvers. The objectives are compared before, or the errors of the discriminant.
+// BenchmarkPeerSklearnSolvers times logistic regression, Fisher's discriminant and support vector machines on rows in
+// memory, a million with -full, beside scikit-learn's solvers. The objectives are compared before, or the errors of the discriminant.
 // ms/fit is of the learning alone, and sklearn-ms/fit of the faster solver's fit. Both are medians (one run for the
 // hinge), and x-faster is their ratio. x-faster-call compares fit with the whole call of Train, which also computes
 // standard errors, counts errors and measures the rows.
@@ -32,12 +32,12 @@ type solversAnswer struct {
 func BenchmarkPeerSklearnSolvers(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
-	data := peerData(b, dir, peerRows)
-	peer := startSklearn(b, python, solversScript, dir, peerRows)
+	data := peerData(b, dir, peerRows())
+	peer := startSklearn(b, python, solversScript, dir, peerRows())
 	b.Run("algo=logistic", func(b *testing.B) {
 		for b.Loop() {
 			quality := func(w []float64) float64 { return objective(data, "logistic", 0, w) }
-			compareSolvers(b, peer, peerRounds, []string{"lbfgs", "newton-cholesky"}, "objective", quality, func() ([]float64, float64) {
+			compareSolvers(b, peer, peerRounds(), []string{"lbfgs", "newton-cholesky"}, "objective", quality, func() ([]float64, float64) {
 				r, err := logistic.Train(context.Background(), data, logistic.Options{})
 				if err != nil {
 					b.Fatal(err)
@@ -48,7 +48,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
 	})
 	for _, loss := range svm.Losses {
-		rounds := peerRounds
+		rounds := peerRounds()
 		if loss == svm.Hinge {
 			rounds = 1 // scikit-learn takes half a minute
 		}
@@ -70,7 +70,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 	b.Run("algo=lda", func(b *testing.B) {
 		for b.Loop() {
 			quality := func(w []float64) float64 { return wrong(data, w) }
-			compareSolvers(b, peer, peerRounds, []string{"lsqr"}, "errors", quality, func() ([]float64, float64) {
+			compareSolvers(b, peer, peerRounds(), []string{"lsqr"}, "errors", quality, func() ([]float64, float64) {
 				r, err := lda.Train(context.Background(), data, lda.Options{})
 				if err != nil {
 					b.Fatal(err)

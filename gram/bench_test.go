@@ -3,11 +3,15 @@ package gram_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
 	"unsafe"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"halfspace/block"
 	"halfspace/gram"
@@ -40,12 +44,68 @@ func normals[T kernel.Float](n int) []T {
 	return x
 }
 
-// BenchmarkGram counts N*N*d flops, what a triangle of the products takes.
+// BenchmarkGram counts N*N*d flops, what a triangle of the products takes. The names with lib= compare
+// halfspace on one core with gonum's Syrk and with three loops in Go, which use one core too.
 func BenchmarkGram(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
 		benchGram[float32](b, c.n, c.d, gram.Packed, gram.Mercer{}, "")
 	}
 	benchGram[float64](b, 8192, 512, gram.Packed, gram.Mercer{}, "")
+	benchLibraries(b, 2048, 512)
+	benchLibraries(b, 2048, 64)
+}
+
+// benchLibraries computes a triangle of the products of n rows of d features by three libraries on one core.
+func benchLibraries(b *testing.B, n, d int) {
+	x, full := normals[float32](n*d), make([]float32, n*n)
+	m, err := gram.NewSymmetric[float32](n, gram.Packed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := blas32.General{Rows: n, Cols: d, Stride: d, Data: x}
+	for _, l := range []struct {
+		name string
+		run  func() error
+	}{
+		{"halfspace", func() error { return gram.Gram(context.Background(), m, gram.Dense(x, n, d, d), gram.Mercer{}, 1) }},
+		{"gonum", func() error {
+			blas32.Syrk(blas.NoTrans, 1, rows, 0, blas32.Symmetric{N: n, Stride: n, Data: full, Uplo: blas.Lower})
+			return nil
+		}},
+		{"go", func() error { plainGram(full, x, n, d); return nil }},
+	} {
+		b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/cores=1/lib=%s", n, d, l.name), func(b *testing.B) {
+			for b.Loop() {
+				if err := l.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if l.name != "halfspace" { // all libraries computed the same
+				if got, want := float64(full[(n-1)*n+n/2]), float64(m.At(n-1, n/2)); math.Abs(got-want) > 1e-3*float64(d) {
+					b.Fatalf("element %d, %d is %v by %s, and %v by halfspace", n-1, n/2, got, l.name, want)
+				}
+			}
+			flops := float64(n) * float64(n) * float64(d)
+			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			if most := limits.One().FMAF32; most > 0 {
+				b.ReportMetric(100*flops*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
+			}
+		})
+	}
+}
+
+// plainGram writes the lower triangle of the products of rows to c, as a Go program without a library does.
+func plainGram(c, x []float32, n, d int) {
+	for i := range n {
+		row := x[i*d : (i+1)*d]
+		for j := range i + 1 {
+			sum := float32(0)
+			for k, v := range x[j*d : (j+1)*d] {
+				sum += row[k] * v
+			}
+			c[i*n+j] = sum
+		}
+	}
 }
 
 // BenchmarkGramForm is BenchmarkGram with both triangles stored, and with the kernels that aren't linear.

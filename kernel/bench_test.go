@@ -30,19 +30,9 @@ func bestLimits() limits.Limits {
 	return limits.One()
 }
 
-// bandwidth returns the limit of the smallest cache, or else memory, that holds that many bytes.
+// bandwidth returns the limit of the smallest cache of this computer that holds that many bytes, or else of memory.
 func bandwidth(bytes int) func(limits.Limits) float64 {
-	return func(l limits.Limits) float64 {
-		switch {
-		case bytes <= 32<<10:
-			return l.L1
-		case bytes <= 512<<10:
-			return l.L2
-		case bytes <= 8<<20:
-			return l.L3
-		}
-		return l.DRAM
-	}
+	return func(l limits.Limits) float64 { return l.Bandwidth(limits.Detected().Level(bytes)) }
 }
 
 func fmas[T kernel.Float](l limits.Limits) float64 {
@@ -52,13 +42,18 @@ func fmas[T kernel.Float](l limits.Limits) float64 {
 	return l.FMAF64
 }
 
-// levels runs a benchmark on every level of this machine.
-func levels(b *testing.B, run func(b *testing.B)) {
+// levels runs a benchmark of functions of package asm on every level of this machine. A name has the instruction set of
+// the code that runs: functions without a form for a level are not run again.
+func levels(b *testing.B, functions []string, run func(b *testing.B)) {
 	best := kernel.Active()
 	defer kernel.Use(best)
+	ran := map[kernel.Level]bool{}
 	for _, l := range kernel.Levels() {
 		kernel.Use(l)
-		b.Run("isa="+l.String(), run)
+		if form := microkernel.Form(functions...); !ran[form] {
+			ran[form] = true
+			b.Run("isa="+form.String(), run)
+		}
 	}
 }
 
@@ -74,7 +69,7 @@ func normals[T kernel.Float](n int) []T {
 }
 
 func BenchmarkDot(b *testing.B) {
-	levels(b, func(b *testing.B) {
+	levels(b, []string{"Dot"}, func(b *testing.B) {
 		benchDot[float32](b)
 		benchDot[float64](b)
 	})
@@ -137,7 +132,7 @@ func (p *problem[T]) epoch() (updates int) {
 }
 
 func BenchmarkEpoch(b *testing.B) {
-	levels(b, func(b *testing.B) {
+	levels(b, []string{"Epoch"}, func(b *testing.B) {
 		benchEpoch[float32](b)
 		benchEpoch[float64](b)
 	})
@@ -162,7 +157,7 @@ func benchEpoch[T kernel.Float](b *testing.B) {
 }
 
 func BenchmarkErrors(b *testing.B) {
-	levels(b, func(b *testing.B) {
+	levels(b, []string{"Bounds"}, func(b *testing.B) {
 		benchErrors[float32](b)
 		benchErrors[float64](b)
 	})
@@ -205,7 +200,7 @@ func judge[T kernel.Float](b *testing.B, p *problem[T], w []T, candidates int) {
 }
 
 func BenchmarkTile(b *testing.B) {
-	levels(b, func(b *testing.B) {
+	levels(b, []string{"Tile"}, func(b *testing.B) {
 		benchTile[float32](b)
 		benchTile[float64](b)
 	})
@@ -227,7 +222,7 @@ func benchTile[T kernel.Float](b *testing.B) {
 }
 
 func BenchmarkTranspose(b *testing.B) {
-	levels(b, func(b *testing.B) {
+	levels(b, []string{"Transpose"}, func(b *testing.B) {
 		benchTranspose[float32](b)
 		benchTranspose[float64](b)
 	})
@@ -270,7 +265,7 @@ func benchTranspose[T kernel.Float](b *testing.B) {
 // chunks. It prefetches the next window in storage order. The permutation is made beforehand; bench/ and
 // train/perceptron time both.
 func BenchmarkEpochIndexed(b *testing.B) {
-	levels(b, func(b *testing.B) {
+	levels(b, []string{"EpochIndexed"}, func(b *testing.B) {
 		benchEpochIndexed[float32](b)
 		benchEpochIndexed[float64](b)
 	})

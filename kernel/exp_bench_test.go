@@ -11,20 +11,20 @@ import (
 )
 
 func BenchmarkExp(b *testing.B) {
-	benchElementary(b, kernel.Exp[float32], kernel.Exp[float64], math.Exp)
+	benchElementary(b, "Exp", kernel.Exp[float32], kernel.Exp[float64], math.Exp)
 }
 
 func BenchmarkSigmoid(b *testing.B) {
-	benchElementary(b, kernel.Sigmoid[float32], kernel.Sigmoid[float64], func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })
+	benchElementary(b, "Sigmoid", kernel.Sigmoid[float32], kernel.Sigmoid[float64], func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })
 }
 
 func BenchmarkLog1p(b *testing.B) {
-	benchElementary(b, kernel.Log1p[float32], kernel.Log1p[float64], math.Log1p)
+	benchElementary(b, "Log1p", kernel.Log1p[float32], kernel.Log1p[float64], math.Log1p)
 }
 
 // benchElementary runs a function on every level, and that of package math.
-func benchElementary(b *testing.B, f32 func(y, x []float32), f64 func(y, x []float64), std func(float64) float64) {
-	levels(b, func(b *testing.B) {
+func benchElementary(b *testing.B, name string, f32 func(y, x []float32), f64 func(y, x []float64), std func(float64) float64) {
+	levels(b, []string{name}, func(b *testing.B) {
 		benchElementwise(b, f32)
 		benchElementwise(b, f64)
 	})

@@ -36,8 +36,10 @@ func powerLaw[T kernel.Float](rows, cols, elements int) *kernel.SparseRows[T] {
 
 // BenchmarkSparse times the kernels of rows in CSR form, for each element.
 func BenchmarkSparse(b *testing.B) {
-	benchmarkSparse[float32](b, "f32")
-	benchmarkSparse[float64](b, "f64")
+	levels(b, []string{"SparseScores", "SparseScores8", "SparseEpoch"}, func(b *testing.B) {
+		benchmarkSparse[float32](b, "f32")
+		benchmarkSparse[float64](b, "f64")
+	})
 }
 
 func benchmarkSparse[T kernel.Float](b *testing.B, name string) {

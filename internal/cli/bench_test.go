@@ -34,7 +34,8 @@ func TestBench(t *testing.T) {
 	}
 	write(here, report)
 	write(there, report)
-	if text := succeed(t, "bench", "compare", here, there, "--out", picture); !strings.Contains(text, "the same models") || !strings.Contains(text, "there: ") {
+	if text := succeed(t, "bench", "compare", here, there, "--out", picture); !strings.Contains(text, "the same model of the one training") || !strings.Contains(text, "rows/s") ||
+		!strings.Contains(text, "ratio") || !strings.Contains(text, "  1.00") || !strings.Contains(text, there+": ") {
 		t.Errorf("comparison is\n%s", text)
 	}
 	wellFormed(t, picture)

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -9,74 +10,73 @@ import (
 type Comparison struct {
 	Names   []string // of the reports
 	Reports []*Report
-	Rows    []Row
+	Rows    []Row // items that two reports or more have
+	Alone   []int // number of items that only one report has, for each report
+	Models  int   // number of trainings that all reports have
 }
 
-// A Row is an item of each report, on the best level that the report has.
+// A Row is an item of each report, on the fastest level that the report has of it.
 type Row struct {
 	Group, Name string
 	Items       []*Item // nil where a report lacks the item
 }
 
-// Compare compares reports. It is an error if they did different work: where a learner's models differ, or a report has
-// none.
+// Compare compares reports of the same items or of some. It is an error if a training of two reports learned different
+// models, or if no two reports have an item in common.
 func Compare(names []string, reports []*Report) (*Comparison, error) {
-	for k, r := range reports {
-		if err := sameModels(names[0], names[k], reports[0], r); err != nil {
-			return nil, err
-		}
-	}
-	c := &Comparison{Names: names, Reports: reports}
+	c := &Comparison{Names: names, Reports: reports, Alone: make([]int, len(reports))}
 	seen := map[string]bool{}
-	for _, r := range reports {
+	work := false
+	for k, r := range reports {
 		for _, i := range r.Items {
-			if i.Level != r.Best() || seen[i.Name] || i.Group == Limits && i.Cores > 1 {
+			if seen[i.Name] || i.Group == Limits && i.Cores > 1 {
 				continue
 			}
 			seen[i.Name] = true
 			row := Row{Group: i.Group, Name: i.Name}
 			for _, other := range reports {
-				row.Items = append(row.Items, other.Find(i.Name, other.Best()))
+				row.Items = append(row.Items, other.Fastest(i.Name))
 			}
+			have := 0
+			for _, other := range row.Items {
+				if other != nil {
+					have++
+				}
+			}
+			if have < 2 {
+				c.Alone[k]++
+				continue
+			}
+			if err := sameModels(names, row); err != nil {
+				return nil, err
+			}
+			if i.Group == Trains && have == len(reports) {
+				c.Models++
+			}
+			work = work || i.Group != Limits
 			c.Rows = append(c.Rows, row)
 		}
+	}
+	if !work {
+		return nil, fmt.Errorf("%s: no two of the files measured the same work: run bench --json with the same --only on each computer", strings.Join(names, ", "))
 	}
 	return c, nil
 }
 
-// sameModels returns an error unless the learners of two reports learned the same models.
-func sameModels(name, otherName string, r, other *Report) error {
-	models, others := r.models(), other.models()
-	for _, m := range []struct {
-		name   string
-		models map[string]string
-	}{{name, models}, {otherName, others}} {
-		if len(m.models) == 0 {
-			return fmt.Errorf("%s: no models, which tell whether the work was the same: run bench --json without --only", m.name)
-		}
-	}
-	for _, i := range append(r.Items, other.Items...) {
-		learner := Learner(i.Name)
-		if a, b := models[i.Name], others[i.Name]; a != b && i.Group == Trains {
-			if a == "" || b == "" {
-				return fmt.Errorf("%s and %s: only one has the training %s: run bench --json of one version on both computers", name, otherName, Label(i.Name))
-			}
+// sameModels returns an error unless the reports that have a training learned the same model.
+func sameModels(names []string, row Row) error {
+	first := -1
+	for k, i := range row.Items {
+		switch {
+		case i == nil || i.SHA256 == "":
+		case first < 0:
+			first = k
+		case i.SHA256 != row.Items[first].SHA256:
 			return fmt.Errorf("%s and %s: %s learned different models (SHA-256 %.12s and %.12s), so the work was not the same: run bench --json of one version on both computers",
-				name, otherName, learner, a, b)
+				names[first], names[k], Learner(row.Name), row.Items[first].SHA256, i.SHA256)
 		}
 	}
 	return nil
-}
-
-// models returns the hash of each training's model.
-func (r *Report) models() map[string]string {
-	all := map[string]string{}
-	for _, i := range r.Items {
-		if i.SHA256 != "" {
-			all[i.Name] = i.SHA256
-		}
-	}
-	return all
 }
 
 // Learner returns the learner of a training.
@@ -104,4 +104,34 @@ func (i *Item) ShareText() string {
 		return ""
 	}
 	return fmt.Sprintf("%.0f %% of %s", 100*i.Share, i.Limit)
+}
+
+// Rate returns the work of an item per second: flops, or bytes where there are none, or the cycles of the clock.
+func (i *Item) Rate() float64 {
+	switch {
+	case i.Flops > 0:
+		return i.Flops / i.Median
+	case i.Bytes > 0:
+		return i.Bytes / i.Median
+	}
+	return 1 / i.Median
+}
+
+// RowsText returns the rows that a load or a training takes per second, such as "7.46M rows/s": the rows of the file or
+// the data set, once, whatever the number of passes over them. It returns "" for an item without rows in its name.
+func (i *Item) RowsText() string {
+	_, rest, _ := strings.Cut(i.Name, "/rows=")
+	digits, _, _ := strings.Cut(rest, "/")
+	rows, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return ""
+	}
+	switch rate := rows / i.Median; {
+	case rate >= 1e6:
+		return fmt.Sprintf("%.3gM rows/s", rate/1e6)
+	case rate >= 1e3:
+		return fmt.Sprintf("%.3gk rows/s", rate/1e3)
+	default:
+		return fmt.Sprintf("%.3g rows/s", rate)
+	}
 }

@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/synth"
 	"halfspace/kernel"
+	"halfspace/kernel/limits"
 )
 
 // The sizes of what kernels compute on: in the first- and second-level cache of today's processors, and in memory. They
@@ -61,29 +63,21 @@ func (d *data) get(k rowsKey) *block.Data[float32] {
 }
 
 // place returns the name of the smallest cache of this computer that holds that many bytes, or of memory.
-func place(bytes float64) string {
-	c := kernel.DetectedCPU()
-	known := func(size, usual int) float64 {
-		if size == 0 {
-			size = usual
-		}
-		return float64(size)
-	}
-	switch {
-	case bytes <= known(c.L1D, 32<<10):
-		return "L1"
-	case bytes <= known(c.L2, 512<<10):
-		return "L2"
-	case bytes <= known(c.L3, 8<<20)/2: // others use it too
-		return "L3"
-	}
-	return "DRAM"
+func place(bytes float64) string { return limits.Detected().Level(int(bytes)) }
+
+// calls returns an item of a kernel on one core, whose bytes lie in the smallest cache that holds them. The name begins
+// with that of the function.
+func calls(name string, bytes, flops float64, float string, f func()) *Item {
+	i := &Item{Group: Kernels, Name: name, Cores: 1, Bytes: bytes, Flops: flops, memory: place(bytes), float: "FMA-" + float,
+		run: func() error { f(); return nil }}
+	function, _, _ := strings.Cut(name, "/")
+	return i.on(function)
 }
 
-// calls returns an item of a kernel on one core, whose bytes lie in the smallest cache that holds them.
-func calls(name string, bytes, flops float64, float string, f func()) *Item {
-	return &Item{Group: Kernels, Name: name, Cores: 1, Bytes: bytes, Flops: flops, memory: place(bytes), float: "FMA-" + float,
-		run: func() error { f(); return nil }}
+// on sets the item's level to the instruction set of the code that functions of package asm run at the active level.
+func (i *Item) on(functions ...string) *Item {
+	i.Level = microkernel.Form(functions...).String()
+	return i
 }
 
 // kernels returns the kernels on one core.
@@ -135,7 +129,7 @@ func (d *data) rowKernels() []*Item {
 	c, counts := kernel.NewCandidates(normals[float32](candidates*32), features+1), make([]int64, candidates)
 	return append(all, calls(fmt.Sprintf("Errors/type=float32/rows=%d/candidates=%d/d=%d", rows, candidates, features), rows*32*4, 2*rows*candidates*(features+1), "float32", func() {
 		d.panels(rows, func(x, y []float32) { c.Errors(counts, x, y) })
-	}).stage("BoundsF32", rows*candidates))
+	}).on("Bounds").stage("BoundsF32", rows*candidates))
 }
 
 // panels calls f with panels of the first n noisy rows.
@@ -248,5 +242,5 @@ func (d *data) matrices() []*Item {
 			return gram.Scatter(d.ctx, s, d.noisy(scattered), nil, d.workers)
 		}}
 	scatter.stages = stagesOf("lda", scattered, 0, bytes)
-	return []*Item{products.stage("TileF32", n*n*depth/2), scatter}
+	return []*Item{products.on("Tile").stage("TileF32", n*n*depth/2), scatter.on("RankKUpdate")}
 }

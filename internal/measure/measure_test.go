@@ -44,6 +44,12 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
+	if l := kernel.Levels(); slices.Contains(l, kernel.AVX512) {
+		only, err := Run(context.Background(), Options{Only: []string{"Dot/type=float32/n=2048"}, Levels: l[len(l)-1:], Rounds: 1, Time: time.Millisecond})
+		if err != nil || !slices.Equal(only.Machine.Levels, []string{"avx2", "avx512"}) || only.Find("Dot/type=float32/n=2048", "avx2") == nil {
+			t.Errorf("Dot at avx512: levels %v, %v", only.Machine.Levels, err)
+		}
+	}
 	if slices.ContainsFunc(r.Items, func(i *Item) bool { return strings.HasPrefix(i.Name, "Dot") }) {
 		t.Error("an item that wasn't wanted was measured")
 	}
@@ -94,6 +100,17 @@ func TestTrainings(t *testing.T) {
 			t.Errorf("a shape for %s, which is no learner", name)
 		}
 	}
+}
+
+// models returns the hash of each training's model.
+func (r *Report) models() map[string]string {
+	all := map[string]string{}
+	for _, i := range r.Items {
+		if i.SHA256 != "" {
+			all[i.Name] = i.SHA256
+		}
+	}
+	return all
 }
 
 // TestOneModel: a learner that learns another model than before is an error that names it.
@@ -150,7 +167,7 @@ func TestCompare(t *testing.T) {
 	}
 	training := func(hash string) *Report {
 		return &Report{Format: Format, Machine: Machine{Levels: []string{"generic"}}, Items: []*Item{
-			{Group: Kernels, Name: "Dot/n=1", Level: "generic", Median: 1},
+			{Group: Kernels, Name: "Dot/n=1", Level: "generic", Bytes: 1, Median: 1},
 			{Group: Trains, Name: "Train/learner=svm/rows=1", Level: "generic", Median: 2, SHA256: hash}}}
 	}
 	one, err := Read(write(training("aa")))
@@ -161,11 +178,21 @@ func TestCompare(t *testing.T) {
 	if err != nil || len(c.Rows) != 2 || c.Rows[1].Items[1].Median != 2 {
 		t.Errorf("the same work: %+v, %v", c, err)
 	}
-	none := training("aa")
-	none.Items = none.Items[:1]
+	if c.Models != 1 || !slices.Equal(c.Alone, []int{0, 0}) {
+		t.Errorf("%d models, alone %v", c.Models, c.Alone)
+	}
+	only := training("aa") // as bench --only Dot writes it
+	only.Items = only.Items[:1]
+	if c, err := Compare([]string{"a", "b", "c"}, []*Report{one, only, training("aa")}); err != nil || len(c.Rows) != 2 || c.Rows[1].Items[1] != nil || c.Models != 0 {
+		t.Errorf("a part of the work: %+v, %v", c, err)
+	}
+	if c, err := Compare([]string{"a", "b"}, []*Report{one, only}); err != nil || len(c.Rows) != 1 || !slices.Equal(c.Alone, []int{1, 0}) {
+		t.Errorf("a part of the work: %+v, %v", c, err)
+	}
 	other := training("aa")
-	other.Items[1].Name = "Train/learner=svm/rows=2"
-	for want, r := range map[string]*Report{"svm learned different models": training("bb"), "b: no models": none, "only one has the training Train svm rows=": other} {
+	other.Items = other.Items[1:]
+	other.Items[0].Name = "Train/learner=svm/rows=2"
+	for want, r := range map[string]*Report{"svm learned different models": training("bb"), "a, b: no two of the files measured the same work": other} {
 		if _, err := Compare([]string{"a", "b"}, []*Report{one, r}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -229,6 +256,25 @@ func TestBest(t *testing.T) {
 	}{{"avx2", "avx2", []string{"generic", "avx2", "avx512"}}, {"avx2", "generic", []string{"generic"}}, {"", "avx2", []string{"generic", "avx2"}}, {"", "", nil}} {
 		if got := (&Report{Machine: Machine{ISA: c.isa, Levels: c.levels}}).Best(); got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestFastest: an item without code for the level in use is found on the level whose code it runs.
+func TestFastest(t *testing.T) {
+	r := &Report{Machine: Machine{ISA: "avx512", Levels: []string{"generic", "avx2", "avx512"}}, Items: []*Item{
+		{Name: "Dot", Level: "generic"}, {Name: "Dot", Level: "avx2"}, {Name: "Tile", Level: "avx2"}, {Name: "Tile", Level: "avx512"}}}
+	if dot, tile, none := r.Fastest("Dot"), r.Fastest("Tile"), r.Fastest("Axpy"); dot != r.Items[1] || tile != r.Items[3] || none != nil {
+		t.Errorf("%+v, %+v and %+v", dot, tile, none)
+	}
+}
+
+// TestRowsText: rows per second come from the rows in the name.
+func TestRowsText(t *testing.T) {
+	for want, i := range map[string]*Item{"4M rows/s": {Name: "Load/format=parquet/rows=2000000/d=28", Median: 0.5}, "3k rows/s": {Name: "Train/learner=voted/rows=300", Median: 0.1},
+		"0.5 rows/s": {Name: "Train/rows=1", Median: 2}, "": {Name: "Dot/n=1", Median: 2}} {
+		if got := i.RowsText(); got != want {
+			t.Errorf("%s: %q, want %q", i.Name, got, want)
 		}
 	}
 }

@@ -59,8 +59,8 @@ const (
 // An Item is work that was timed on one level. A limit's work is a billion bytes, flops or cycles.
 type Item struct {
 	Group    string    `json:"group"`
-	Name     string    `json:"name"` // such as "Dot/type=float32/n=2048"
-	Level    string    `json:"level"`
+	Name     string    `json:"name"`                       // such as "Dot/type=float32/n=2048"
+	Level    string    `json:"level"`                      // whose code runs; of a training, the level in use
 	Cores    int       `json:"cores"`                      // that work at once, at most
 	Seconds  []float64 `json:"seconds"`                    // of one run, of each round
 	Median   float64   `json:"median_seconds"`             // the least of a limit, which is the most that the computer can do
@@ -125,6 +125,20 @@ func (r *Report) Find(name, level string) *Item {
 		return nil
 	}
 	return r.Items[i]
+}
+
+// Fastest returns the item of a name on the level that this computer uses, or on the widest level that the item has if its
+// kernels have no code for that one. It returns nil if the report has no such item.
+func (r *Report) Fastest(name string) *Item {
+	if i := r.Find(name, r.Best()); i != nil {
+		return i
+	}
+	for _, level := range slices.Backward(r.Machine.Levels) {
+		if i := r.Find(name, level); i != nil {
+			return i
+		}
+	}
+	return nil
 }
 
 // LimitName returns the name of a limit's item.

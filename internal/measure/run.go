@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -77,21 +78,32 @@ type measurement struct {
 	done   int64
 }
 
-// prepare makes the items of each level.
+// prepare makes the items of each level. An item whose kernels have no code for a level has the level of the code that they
+// run, and is measured once.
 func (m *measurement) prepare() error {
+	var ran []kernel.Level
 	for _, l := range m.Levels {
 		kernel.Use(l)
-		m.report.Machine.Levels = append(m.report.Machine.Levels, l.String())
 		var all []*Item
 		for _, list := range []func() []*Item{m.limits, m.data.kernels, m.data.matrices, m.data.loads, m.data.trainings} {
 			for _, i := range list() {
-				if i.Level = l.String(); m.wanted(i) {
+				i.Level = cmp.Or(i.Level, l.String())
+				if m.wanted(i) && m.report.Find(i.Name, i.Level) == nil {
 					all = append(all, i)
 				}
 			}
 		}
 		m.levels = append(m.levels, all)
 		m.report.Items = append(m.report.Items, all...)
+		for _, i := range all {
+			if level, err := kernel.ParseLevel(i.Level); err == nil && !slices.Contains(ran, level) {
+				ran = append(ran, level)
+			}
+		}
+	}
+	slices.Sort(ran)
+	for _, l := range ran {
+		m.report.Machine.Levels = append(m.report.Machine.Levels, l.String())
 	}
 	if !slices.ContainsFunc(m.report.Items, func(i *Item) bool { return i.Group != Limits }) {
 		return fmt.Errorf("no item of bench has %s in its group and name, such as kernel/Dot/type=float32 or train/learner=svm", strings.Join(m.Only, " or "))

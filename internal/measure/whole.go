@@ -36,7 +36,7 @@ func (d *data) loads() []*Item {
 			_, err := dataset.Load[float32](d.ctx, []string{path}, dataset.Options{Label: "label", Workers: d.workers})
 			return err
 		}
-		all = append(all, i)
+		all = append(all, i.on("Transpose"))
 	}
 	return all
 }

@@ -27,17 +27,8 @@ type Limits struct {
 	Clock            float64 // cycles per second, of all cores together
 }
 
-// Sizes of the arrays that each core reads. The first three fit well into the level that they measure on today's
-// processors. All of the last together are well beyond a shared third-level cache.
-const (
-	l1Bytes = 16 << 10
-	l2Bytes = 256 << 10
-	l3Bytes = 4 << 20
-)
-
-// dramBytes returns the size of the array of each of some cores in memory. Many cores share what would be too much for
-// each.
-func dramBytes(cores int) int { return max(32<<20, min(256<<20, 1<<30/cores)) }
+// partBytes is the size of a part of the array in memory, whose size is a multiple of it.
+const partBytes = 32 << 20
 
 // tries is the number of runs, of which the best counts. runTime is about the time of one run.
 const (
@@ -45,24 +36,22 @@ const (
 	runTime = 5 * time.Millisecond
 )
 
-// Measure measures the limits of that many cores together, in about half a second. Every figure but the clock is 0 if
+// Measure measures the limits of that many cores together, in about a second. Every figure but the clock is 0 if
 // the active level has no loops to measure with.
 func Measure(cores int) Limits {
 	l := Limits{Cores: cores}
-	big, dram := make([][]float32, cores), dramBytes(cores)
+	big, sizes := make([][]float32, cores), Detected().arrays(cores)
 	for i := range big {
-		big[i] = block.Alloc[float32](dram / 4)
+		big[i] = block.Alloc[float32](sizes[3] / 4)
 		microkernel.Stream(big[i])
 	}
 	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float32](1000)) })
 	l.FMAF64 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float64](1000)) })
-	for _, level := range []struct {
-		bytes int
-		rate  *float64
-	}{{l1Bytes, &l.L1}, {l2Bytes, &l.L2}, {l3Bytes, &l.L3}, {dram, &l.DRAM}} {
-		*level.rate = best(cores, func(core int) float64 { return sweep(big[core][:level.bytes/4], microkernel.Load) })
+	for k, rate := range []*float64{&l.L1, &l.L2, &l.L3} {
+		*rate = best(cores, func(core int) float64 { return sweep(big[core][:sizes[k]/4], microkernel.Load) })
 	}
-	l.Stream = best(cores, func(core int) float64 { return sweep(big[core], microkernel.Stream) })
+	l.DRAM = best(cores, inParts(big, microkernel.Load))
+	l.Stream = best(cores, inParts(big, microkernel.Stream))
 	l.Clock = Clock(cores)
 	return l
 }
@@ -126,6 +115,17 @@ func sweep(x []float32, f func([]float32) bool) float64 {
 		}
 	}
 	return float64(times) * float64(len(x)) * float64(unsafe.Sizeof(x[0]))
+}
+
+// inParts returns work for best: each call runs f over the next part of the core's array, and begins again after the last.
+func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 {
+	next := make([]int, len(arrays))
+	return func(core int) float64 {
+		lo := next[core]
+		hi := lo + partBytes/4
+		next[core] = hi % len(arrays[core])
+		return sweep(arrays[core][lo:hi], f)
+	}
 }
 
 // best runs work on every core at a time, several times, and returns the highest rate. work returns the amount that it

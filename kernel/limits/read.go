@@ -20,7 +20,7 @@ func Read[T kernel.Float](arrays [][]T, cores int) float64 {
 		total += 4 * n
 		panels = slices.AppendSeq(panels, slices.Chunk(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), n), panel/4))
 	}
-	if total < l1Bytes {
+	if total < 16<<10 {
 		return 0
 	}
 	cores = max(1, min(cores, total/panel))

@@ -50,6 +50,10 @@ of the limit that binds: bytes read or arithmetic. Pure Go has no loops for
 limits, so its shares are those of the best instruction set's limits. A forecast
 is shown if halfspace has a model of the processor's core.
 
+A column names the instruction set whose code ran. Where a kernel has no code
+for AVX-512, the AVX2 code runs, and the column avx512 has a dash.
+Trainings call many kernels and stand in every column.
+
 Each computer does the same work and learns the same models. bench compare
 checks that by the models' hashes.`,
 		Example: `  halfspace bench

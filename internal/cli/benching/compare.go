@@ -3,9 +3,6 @@ package benching
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +18,14 @@ func compare(a *console.App) *cobra.Command {
 		Use:   "compare FILE.json FILE.json... [options]",
 		Short: "Compare what bench measured on several computers",
 		Long: `Compare shows what halfspace bench --json measured on several computers side by
-side, each on the instruction set that it uses without --isa. Figures of
-different work can't be compared: it is an error if a training is missing or its
-models differ. Run bench --json without --only.`,
+side, each on the instruction set that the computer uses without --isa. The
+ratio is the speed of a computer divided by that of the first file's computer:
+2 is twice as fast. Loads and trainings also show rows per second, a row counted
+once whatever the number of passes.
+
+Files of bench --only are compared by the items that they share. It is an error
+if two computers learned different models in the same training, since the work
+was not the same then.`,
 		Example: `  halfspace bench compare zen3.json zen5.json
   halfspace bench compare zen3.json zen5.json --out computers.svg`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -41,7 +43,6 @@ models differ. Run bench --json without --only.`,
 		if err := files.Claim(a, out, args); err != nil {
 			return err
 		}
-		var names []string
 		var reports []*measure.Report
 		for _, path := range args {
 			r, err := measure.Read(path)
@@ -51,14 +52,9 @@ models differ. Run bench --json without --only.`,
 			if err != nil {
 				return err
 			}
-			name := strings.TrimSuffix(filepath.Base(path), ".json")
-			if slices.Contains(names, name) {
-				name = path
-			}
-			names = append(names, name)
 			reports = append(reports, r)
 		}
-		c, err := measure.Compare(names, reports)
+		c, err := measure.Compare(args, reports)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func roofline(r *measure.Report) string {
 		}
 	}
 	for _, i := range r.Items {
-		if i.Level != level || i.Group == measure.Limits || i.Flops == 0 || i.Bytes == 0 {
+		if i != r.Fastest(i.Name) || i.Group == measure.Limits || i.Flops == 0 || i.Bytes == 0 {
 			continue
 		}
 		point := chart.Point{Name: short(i.Name), Intensity: i.Flops / i.Bytes, Rate: i.Flops / i.Median}
@@ -47,7 +47,7 @@ func bars(c *measure.Comparison) string {
 		most := 0.0
 		for _, i := range row.Items {
 			if i != nil {
-				most = max(most, rate(i))
+				most = max(most, i.Rate())
 			}
 		}
 		g := chart.Group{Name: short(row.Name)}
@@ -59,7 +59,7 @@ func bars(c *measure.Comparison) string {
 			if i.Limit != "" {
 				label += fmt.Sprintf(" (%.0f %%)", 100*i.Share)
 			}
-			g.Bars = append(g.Bars, chart.Bar{Length: rate(i) / most, Label: label, Strong: rate(i) == most, Colour: drawing.Colour(k)})
+			g.Bars = append(g.Bars, chart.Bar{Length: i.Rate() / most, Label: label, Strong: i.Rate() == most, Colour: drawing.Colour(k)})
 		}
 		b.Groups = append(b.Groups, g)
 	}
@@ -67,15 +67,6 @@ func bars(c *measure.Comparison) string {
 		b.Notes = append(b.Notes, fmt.Sprintf("%s: %s, on %s, %s", c.Names[k], machine(r), r.Best(), r.Date))
 	}
 	return b.Picture().SVG(drawing.Page)
-}
-
-// rate is how much of an item's work a computer does in a second: flops, else bytes. Instruction sets have tiles of
-// different sizes.
-func rate(i *measure.Item) float64 {
-	if i.Flops > 0 {
-		return i.Flops / i.Median
-	}
-	return i.Bytes / i.Median
 }
 
 // short is the label of an item without the sizes of trainings and files, which have one size each.

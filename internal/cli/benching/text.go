@@ -111,20 +111,34 @@ func ratio(i *measure.Item) string {
 // comparison is the table of several computers.
 func comparison(c *measure.Comparison) []byte {
 	var s console.Sheet
-	heading := []string{""}
 	for k, r := range c.Reports {
 		s.Line("%s: %s, on %s; halfspace %s, %s", c.Names[k], machine(r), r.Best(), r.Version, r.Date)
-		heading = append(heading, c.Names[k], "")
 	}
 	for _, h := range headings {
-		rows := [][]string{slices.Clone(heading)}
+		rows := [][]string{{""}}
+		whole := h.group == measure.Loading || h.group == measure.Trains
+		for k, name := range c.Names {
+			rows[0] = append(rows[0], name, "")
+			if whole {
+				rows[0] = append(rows[0], "")
+			}
+			if k > 0 {
+				rows[0] = append(rows[0], "ratio")
+			}
+		}
 		for _, row := range c.Rows {
 			if row.Group != h.group {
 				continue
 			}
 			line := []string{measure.Label(row.Name)}
-			for _, i := range row.Items {
-				line = append(line, cells(i)...)
+			for k, i := range row.Items {
+				of := cells(i)
+				if line = append(line, of[0]); whole {
+					line = append(line, rowsPerSecond(i))
+				}
+				if line = append(line, of[1]); k > 0 {
+					line = append(line, times(i, row.Items[0]))
+				}
 			}
 			rows = append(rows, line)
 		}
@@ -133,6 +147,35 @@ func comparison(c *measure.Comparison) []byte {
 			s.Table(rows)
 		}
 	}
-	s.Line("\nAll computers learned the same models, byte for byte.")
+	s.Line("")
+	for k, n := range c.Alone {
+		if n > 0 {
+			s.Line("Only %s has %s more.", c.Names[k], say.Plural(int64(n), "item"))
+		}
+	}
+	switch c.Models {
+	case 0:
+		s.Line("No training is in all files, so no models were compared.")
+	case 1:
+		s.Line("All files have the same model of the one training that they share, byte for byte.")
+	default:
+		s.Line("All files have the same models of the %d trainings that they share, byte for byte.", c.Models)
+	}
 	return s.Bytes()
+}
+
+// rowsPerSecond is the rate of a load or a training.
+func rowsPerSecond(i *measure.Item) string {
+	if i == nil {
+		return ""
+	}
+	return i.RowsText()
+}
+
+// times is how many times as fast as the first an item is.
+func times(i, first *measure.Item) string {
+	if i == nil || first == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", i.Rate()/first.Rate())
 }
