@@ -54,11 +54,16 @@ func passes(columns map[string][]float64) *Figure {
 		return nil
 	}
 	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "value", Log: true}, Subtitle: "on a logarithmic scale"}
+	from := restart(objective)
+	if from > 0 {
+		f.Subtitle = fmt.Sprintf("on a logarithmic scale, from pass %s on, where another method began again at the first weights", say.Count(int64(t[from])))
+	}
+	t, objective = t[from:], objective[from:]
 	f.Series = []Series{{Name: "objective", X: t, Y: log10(objective)}}
-	if gap := columns["gap"]; known(gap) {
+	if gap := after(columns["gap"], from); known(gap) {
 		f.Series = append(f.Series, Series{Name: "gap: most that is left", Colour: 1, X: t, Y: log10(gap)})
 	}
-	if g := columns["gradient"]; known(g) {
+	if g := after(columns["gradient"], from); known(g) {
 		f.Series = append(f.Series, Series{Name: "norm of the gradient", Colour: 2, Dash: 1, X: t, Y: log10(g)})
 	}
 	last := len(t) - 1
@@ -67,6 +72,32 @@ func passes(columns map[string][]float64) *Figure {
 	}
 	f.Text = fmt.Sprintf("After pass %s the objective is %s.", say.Count(int64(t[last])), say.Real(objective[last]))
 	return f
+}
+
+// restart returns the last index at which the objective is again what it was at first, after lower values: a solver dropped
+// its steps and began again. It returns 0 if that didn't happen.
+func restart(objective []float64) int {
+	for i := len(objective) - 1; i > 0; i-- {
+		if Restarted(objective[0], objective[i-1], objective[i]) {
+			return i
+		}
+	}
+	return 0
+}
+
+// Restarted tells whether a training with some first and last objective began again at the first weights, if next is the
+// next objective.
+func Restarted(first, last, next float64) bool {
+	const same, lower = 1e-12, 1e-3 // relative differences
+	return math.Abs(next-first) <= same*math.Abs(first) && last < next-lower*math.Abs(next)
+}
+
+// after returns the values from an index on, nil if there are none.
+func after(values []float64, from int) []float64 {
+	if len(values) < from {
+		return nil
+	}
+	return values[from:]
 }
 
 // log10 returns the logarithms, NaN of what isn't positive.

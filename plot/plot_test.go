@@ -112,6 +112,20 @@ func reads(t *testing.T, l tick) float64 {
 }
 
 // TestLogTicks: a logarithmic axis of any range has some ticks, inside, that stand for different powers of ten.
+// TestRestart: of a solver that begins again at the first weights, the passes after that are drawn.
+func TestRestart(t *testing.T) {
+	nan := math.NaN()
+	columns := map[string][]float64{"pass": {1, 2, 3, 4, 5}, "norm": {nan, nan, nan, nan, nan}, "objective": {100, 20, 100, 15, 10}, "gradient": {9, 8, 9, 3, 1}}
+	f := Learning(columns)
+	if len(f.Series) != 2 || !slices.Equal(f.Series[0].X, []float64{3, 4, 5}) || len(f.Series[1].Y) != 3 || !strings.Contains(f.Subtitle, "from pass 3 on") {
+		t.Errorf("%+v", f)
+	}
+	columns["objective"] = []float64{100, 20, 30, 15, 10}
+	if f := Learning(columns); len(f.Series[0].X) != 5 || strings.Contains(f.Subtitle, "from pass") {
+		t.Errorf("without a restart: %+v", f)
+	}
+}
+
 func TestLogTicks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	raised, plain := 0, 0

@@ -144,7 +144,7 @@ workers.`,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(slips.FlagError)
+	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(flags.WriteUsage)
 	quiet := root.PersistentFlags().Bool("quiet", false, "Print results and errors alone: no notes, no progress.")
 	root.PersistentPreRun = func(*cobra.Command, []string) {
@@ -152,7 +152,7 @@ workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, picturing.Plot, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Import, Convert, Gen, inspecting.CPU, benching.Bench} {
+	for _, verb := range []func(*console.App) *cobra.Command{training.Train, training.Compare, picturing.Plot, training.Verify, scoring.Predict, scoring.Eval, scoring.Online, inspecting.Check, inspecting.Inspect, Export, Import, Convert, Gen, inspecting.CPU, benching.Bench, versionVerb} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root
@@ -198,17 +198,47 @@ func checkNames(root *cobra.Command) {
 	}
 }
 
+// flagError returns an error about a flag that cmd can't parse. A wrong verb before the flag is the error if there is one: its options are
+// unknown too.
+func flagError(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() && (!cmd.HasParent() || !cmd.Runnable()) {
+		if wrong := unknownCommand(cmd, cmd.Flags().Args()); wrong != nil {
+			return wrong
+		}
+	}
+	return slips.FlagError(cmd, err)
+}
+
+// versionVerb returns the command that prints what --version prints. Help doesn't list it.
+func versionVerb(a *console.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of halfspace and of the Go compiler",
+		Example: "  halfspace version",
+		Hidden:  true,
+		Args:    unknownCommand,
+		RunE:    func(*cobra.Command, []string) error { return a.PrintLine("halfspace version %s", console.Version()) },
+	}
+}
+
+// unknownCommand returns an error about the first argument, which is no verb below cmd. Advice on a name that other programs use comes
+// before that on a similar name.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
 	}
-	advice := slips.DidYouMean(args[0], names, "")
-	if advice == "" && !cmd.HasParent() {
+	advice := ""
+	if !cmd.HasParent() {
 		advice = slips.AdviseVerb(args[0])
+	}
+	if advice == "" {
+		advice = slips.DidYouMean(args[0], names, "")
 	}
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }

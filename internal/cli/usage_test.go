@@ -91,6 +91,23 @@ func TestUsagePaths(t *testing.T) {
 	})
 }
 
+// TestUsageWords: a wrong verb is judged before its options, and names that other programs use are known.
+func TestUsageWords(t *testing.T) {
+	misused(t, []misuse{
+		{"tarin DATA --label y", `unknown command "tarin": did you mean train?`},
+		{"fit DATA --label y", `unknown command "fit": use train`},
+		{"evaluate --model MODEL DATA", `unknown command "evaluate": use eval`},
+		{"DATA --label y", "which is a file: use train DATA --label COLUMN"},
+		{"schema DATA", "use inspect FILE, which lists the columns and their types"},
+		{"train --data DATA --label y", "unknown option --data: name the data without an option, such as train FILE"},
+		{"eval --model MODEL --input DATA", "unknown option --input: name the data without an option, such as eval FILE"},
+		{"--label y tarin", "unknown option --label"},
+	})
+	if version := succeed(t, "version"); version != succeed(t, "--version") || !strings.HasPrefix(version, "halfspace version ") {
+		t.Errorf("version prints %q", version)
+	}
+}
+
 // TestUsageTrain: a value that an option of train can't have is named with those that it can have.
 func TestUsageTrain(t *testing.T) {
 	misused(t, []misuse{

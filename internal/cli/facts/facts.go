@@ -100,8 +100,8 @@ func listDependences(all []model.Dependence) string {
 	}
 	var list []string
 	for _, d := range all {
-		if d.On == nil {
-			list = append(list, d.Feature+" is 0 in all rows")
+		if d.On == nil || len(d.On) == 1 && d.On[0] == "(bias)" {
+			list = append(list, d.Feature+" is constant")
 			continue
 		}
 		list = append(list, d.Feature+" on "+few(d.On))

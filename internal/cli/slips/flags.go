@@ -14,9 +14,9 @@ import (
 )
 
 // unknownOption says what to type in place of an option that the verb lacks. dashes are those typed before it.
-func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
+func unknownOption(cmd *cobra.Command, dashes, name string) error {
 	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	plain := strings.ReplaceAll(name, "_", "-")
 	for _, n := range []string{name, plain} {
 		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
@@ -26,6 +26,9 @@ func unknownOption(flags *pflag.FlagSet, dashes, name string) error {
 		case slices.Contains(names, option):
 			return console.Usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
 		}
+	}
+	if slices.Contains(dataOptions, plain) && strings.Contains(cmd.Use, " DATA") {
+		return console.Usagef("unknown option %s%s: name the data without an option, such as %s FILE", dashes, name, cmd.Name())
 	}
 	if len(plain) == 1 {
 		return console.Usagef("unknown option %s%s", dashes, name)
@@ -48,9 +51,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		return unknownOption(cmd.Flags(), "--", unknown.GetSpecifiedName())
+		return unknownOption(cmd, "--", unknown.GetSpecifiedName())
 	case errors.As(err, &unknown):
-		return unknownOption(cmd.Flags(), "-", unknown.GetSpecifiedShortnames())
+		return unknownOption(cmd, "-", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &invalid):
 		return console.Usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
 	case errors.As(err, &missing):

@@ -14,7 +14,10 @@ import (
 var otherVerbs = map[string]string{
 	"fit": "train", "learn": "train", "build": "train", "test": "eval", "score": "eval", "validate": "eval", "metrics": "eval",
 	"classify": "predict", "apply": "predict", "infer": "predict", "show": "inspect", "info": "inspect", "describe": "inspect", "head": "inspect",
-	"generate": "gen", "separable": "check", "version": "--version",
+	"generate": "gen", "generate-data": "gen", "separable": "check", "evaluate": "eval", "evaluation": "eval", "training": "train", "prediction": "predict",
+	"forecast": "predict", "cross-validate": "train with --cv 5", "crossvalidate": "train with --cv 5", "cv": "train with --cv 5",
+	"schema": "inspect FILE, which lists the columns and their types", "columns": "inspect FILE, which lists the columns and their types",
+	"benchmark": "bench", "models": "compare", "tune": "train with --grid OPTION=VALUES", "gridsearch": "train with --grid OPTION=VALUES",
 }
 
 // otherOptions are what other programs call the options, and what to type here. An advice that begins with the name of an option
@@ -28,6 +31,9 @@ var otherOptions = map[string]string{
 	"columns": "features", "drop": "exclude", "learner": "algo", "model": "out", "m": "model", "l": "label", "a": "algo", "e": "epochs", "s": "seed", "f": "features", "w": "workers",
 	"q": "quiet", "silent": "quiet", "v": "cv",
 }
+
+// dataOptions are options of other programs that name the data. Here the data has no option.
+var dataOptions = []string{"data", "file", "files", "input", "dataset", "train-data", "train-file", "training-data", "test-data", "csv", "parquet", "i", "d"}
 
 // AdviseVerb returns the end of a sentence about an unknown verb: what to type instead. It is empty where nothing is known.
 func AdviseVerb(name string) string {

@@ -69,7 +69,21 @@ func adviseSolver(r *Report) string {
 		}
 		return advice + "."
 	}
+	if r.Epochs < r.most {
+		return fmt.Sprintf("Not converged: rounding ended the progress after %s, fewer than --epochs. Use %s.", say.Passes(r.Epochs), r.finer())
+	}
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
+}
+
+// finer names the options of which one makes rounding errors smaller.
+func (r *Report) finer() string {
+	switch {
+	case !r.Standardize:
+		return "--standardize"
+	case r.Dtype == "float32":
+		return "--dtype float64"
+	}
+	return "a larger --l2"
 }
 
 // adviseLast says what to try with a learner that keeps its last weights.

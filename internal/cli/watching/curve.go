@@ -3,6 +3,7 @@ package watching
 import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
+	"halfspace/plot"
 	"halfspace/train"
 )
 
@@ -15,6 +16,9 @@ type curve struct {
 	n       int     // how many these are
 	updates int64   // before the epoch
 	begun   bool
+
+	measured    bool    // first and last are known
+	first, last float64 // objectives
 }
 
 // mostValues is how many values a curve keeps: more than a terminal is wide.
@@ -31,7 +35,15 @@ func (c *curve) follow(p *train.Progress) {
 	switch {
 	case p.Measure != nil:
 		c.what = "objective"
-		c.add(p.Measure.Objective)
+		v := p.Measure.Objective
+		if !c.measured {
+			c.measured, c.first = true, v
+		}
+		if plot.Restarted(c.first, c.last, v) {
+			c.values, c.sum, c.n, c.each = c.values[:0], 0, 0, 1
+		}
+		c.last = v
+		c.add(v)
 	case p.Best >= 0:
 		c.what = "fewest errors so far"
 		c.add(float64(p.Best))

@@ -16,6 +16,7 @@ func TestSparkline(t *testing.T) {
 	resumed := []train.Progress{{Updates: 1000, Best: -1}, {Updates: 1080, Best: -1, Sum: sum}, {Updates: 1090, Best: -1, Sum: sum}}
 	pocket := []train.Progress{{Best: 5000, Sum: sum}, {Best: 10, Sum: sum}}
 	solver := []train.Progress{{Sum: sum, Measure: &train.Measure{Objective: 7.5}}, {Sum: sum, Measure: &train.Measure{Objective: 2.5}}}
+	restarted := append([]train.Progress{solver[0], solver[1]}, train.Progress{Sum: sum, Measure: &train.Measure{Objective: 7.5}}, train.Progress{Sum: sum, Measure: &train.Measure{Objective: 1.5}})
 	for _, c := range []struct {
 		of   []train.Progress
 		most int
@@ -27,6 +28,7 @@ func TestSparkline(t *testing.T) {
 		{resumed, 80, "█▁ updates per epoch, 80 to 10"},
 		{pocket, 80, "█▁ fewest errors so far, 5,000 to 10"},
 		{solver, 80, "█▁ objective, 7.5 to 2.5"},
+		{restarted, 80, "█▁ objective, 7.5 to 1.5"},
 		{pocket[:1], 80, ""},
 		{nil, 80, ""},
 	} {
