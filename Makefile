@@ -44,7 +44,7 @@ counts: ## instructions of the hot kernels, against those recorded; COUNTS=-upda
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
 	$(TEST) -count=1 -run TestCounts ./internal/hotloops $(COUNTS)
 
-# Learners are the same code with and without assembly: the recorded models of 48 trainings hold them to the same bytes.
+# Learners are the same code with and without assembly: the hashes in fit/recorded/testdata hold them to the same models.
 noasm:
 	$(TEST) -short -tags noasm $(filter-out ./asm/...,$(DISPATCHING))
 	$(TEST) -tags noasm -run TestRecorded ./fit/recorded

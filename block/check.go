@@ -32,6 +32,9 @@ import (
 //
 // An error names the block, the row, the column and what to do. It may be ErrNoLabels or ctx's error.
 func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Source[T], error) {
+	if err := kernel.LevelError(); err != nil {
+		return nil, err
+	}
 	if isChecked(src) {
 		return src, nil
 	}

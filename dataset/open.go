@@ -1,3 +1,9 @@
+// Package dataset reads Parquet, CSV, svmlight and Arrow IPC files as rows for learners, and writes these formats.
+//
+// [Load] reads files into memory. [Open] looks at the columns of files; the methods of its [Input] then load the rows or
+// make a [Stream], a source that reads the files in each pass. [Scan] passes the rows of files on with the columns that
+// Options.Keep names, for predictions. [Convert] writes files in another format. [Inspect] and [InspectTable] describe
+// files without learning from them.
 package dataset
 
 import (

@@ -83,7 +83,7 @@ func badGlob(p string) error {
 // matched returns the files of a glob, or an error if there are none.
 func matched(p string, files []string) ([]string, error) {
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no file matches: check the path", p)
+		return nil, frame.NoFile("%s: no file matches: check the path", p)
 	}
 	return files, nil
 }

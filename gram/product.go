@@ -13,8 +13,8 @@ import (
 )
 
 // A product computes the inner products of the rows of a with those of b by blocks: result(i, j) for row i of a and row
-// j of b. If a and b are the same it computes j <= i only. The order of operations depends on KC alone: not on the
-// other sizes of blocks, nor on the worker.
+// j of b. If a and b are the same it computes j <= i only. The order of operations of an element depends on KC alone: not
+// on the other sizes of blocks, nor on the worker.
 type product[T kernel.Float] struct {
 	table
 	a, b     *Rows[T]

@@ -16,7 +16,8 @@ import (
 //     all panels are added.
 //   - NC: packed rows that all workers share: at most ncBytes, which stream from the third-level cache or memory.
 //
-// KC, NB and NC are the same at every level, since sums are cut by them.
+// KC and NB are the same at every level, since sums are cut there: inner products every KC columns, sums over rows of the
+// result (Combine, Support.Expand) every NB rows. NC cuts no sum.
 const (
 	kc      = 256
 	mc      = 144

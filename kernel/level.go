@@ -28,16 +28,25 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// level is set once at start. Only Use changes it.
-var level = initialLevel(os.Getenv("HALFSPACE_ISA"))
+// level is set once at start. Only Use changes it. levelErr is what is wrong with the level that the environment names, nil after Use.
+var level, levelErr = initialLevel(os.Getenv("HALFSPACE_ISA"))
 
-// initialLevel returns the level that the environment names, or the preferred one if this machine lacks it.
-func initialLevel(name string) Level {
-	if l, err := ParseLevel(name); name != "" && err == nil {
-		return l
+// initialLevel returns the level that the environment names. Without a name it returns the preferred level of this machine,
+// and so it does, with an error, if the name is wrong.
+func initialLevel(name string) (Level, error) {
+	if name == "" {
+		return preferred(Levels(), DetectedCPU()), nil
 	}
-	return preferred(Levels(), DetectedCPU())
+	l, err := ParseLevel(name)
+	if err != nil {
+		return preferred(Levels(), DetectedCPU()), fmt.Errorf("HALFSPACE_ISA: %w", err)
+	}
+	return l, nil
 }
+
+// LevelError returns an error if the environment variable HALFSPACE_ISA named an unknown level at start, or one that this
+// machine lacks. After Use it returns nil.
+func LevelError() error { return levelErr }
 
 // Active returns the level that kernels run on.
 func Active() Level { return level }
@@ -67,7 +76,7 @@ func ParseLevel(name string) (Level, error) {
 func Use(l Level) {
 	for _, have := range Levels() {
 		if have == l {
-			level = l
+			level, levelErr = l, nil
 			return
 		}
 	}

@@ -34,13 +34,13 @@ func TestPreferred(t *testing.T) {
 // TestInitialLevel: the environment's level comes first, whatever the processor prefers.
 func TestInitialLevel(t *testing.T) {
 	for _, l := range Levels() {
-		if got := initialLevel(l.String()); got != l {
+		if got, err := initialLevel(l.String()); got != l || err != nil {
 			t.Errorf("HALFSPACE_ISA=%s gives %s", l, got)
 		}
 	}
 	for _, name := range []string{"", "mmx"} {
-		if got, want := initialLevel(name), preferred(Levels(), DetectedCPU()); got != want {
-			t.Errorf("HALFSPACE_ISA=%q gives %s, want %s", name, got, want)
+		if got, err := initialLevel(name); got != preferred(Levels(), DetectedCPU()) || (err == nil) != (name == "") {
+			t.Errorf("HALFSPACE_ISA=%q gives %s and the error %v", name, got, err)
 		}
 	}
 }

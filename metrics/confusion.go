@@ -227,5 +227,12 @@ func Wilson(share, n float64) Interval {
 	const z = moments.Quantile975
 	center, half := share+z*z/(2*n), z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
-	return Interval{max(0, (center-half)/scale), min(1, (center+half)/scale)}
+	ends := Interval{max(0, (center-half)/scale), min(1, (center+half)/scale)}
+	switch share { // half is center-0 or scale-center there, but for rounding
+	case 0:
+		ends[0] = 0
+	case 1:
+		ends[1] = 1
+	}
+	return ends
 }

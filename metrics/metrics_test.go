@@ -266,3 +266,15 @@ func TestBinInterval(t *testing.T) {
 		}
 	}
 }
+
+// TestWilsonEnds: the interval of all rows ends at 1, that of none begins at 0, whatever their number.
+func TestWilsonEnds(t *testing.T) {
+	for n := 1.0; n < 3000; n++ {
+		if i := Wilson(1, n); i[1] != 1 || !(i[0] > 0 && i[0] < 1) {
+			t.Fatalf("all of %v rows: %v", n, i)
+		}
+		if i := Wilson(0, n); i[0] != 0 || !(i[1] > 0 && i[1] < 1) {
+			t.Fatalf("none of %v rows: %v", n, i)
+		}
+	}
+}

@@ -70,7 +70,29 @@ func (m *Model) Check() error {
 			return fmt.Errorf("%v is among class_weight", w)
 		}
 	}
-	return m.checkSums()
+	return cmp.Or(m.checkCounts(), m.checkSums())
+}
+
+// checkCounts makes sure that no number of rows, errors or the like is negative.
+func (m *Model) checkCounts() error {
+	t := &m.Training
+	known := func(v *int64) int64 {
+		if v == nil {
+			return 0
+		}
+		return *v
+	}
+	counts := []struct {
+		name  string
+		value int64
+	}{{"data.rows", m.Data.Rows}, {"training.rows", t.Rows}, {"training.epochs", t.Epochs}, {"training.visits", t.Visits}, {"training.updates", t.Updates},
+		{"training.errors", known(t.Errors)}, {"training.mistakes", known(t.Mistakes)}, {"training.kept", known(t.Kept)}}
+	for _, c := range counts {
+		if c.value < 0 {
+			return fmt.Errorf("%s is %d, below 0", c.name, c.value)
+		}
+	}
+	return nil
 }
 
 func (m *Model) checkStdErrors() error {

@@ -80,6 +80,7 @@ func TestReadRejects(t *testing.T) {
 		{"null weight", edit("[[1, 2]]", "[[1, null]]"), `"weights" has null in place of a value`},
 		{"null bias", edit("[3]", "[null]"), `"bias" has null in place of a value`},
 		{"null fit_bias", edit("true", "null"), `"fit_bias" has null in place of a value`},
+		{"negative rows of data", edit(`"dtype"`, `"data": {"fingerprint": "", "rows": -5}, "dtype"`), "data.rows is -5, below 0"},
 		{"null in data", edit(`"dtype"`, `"data": {"rows": null}, "dtype"`), `"rows" has null in place of a value`},
 		{"null means", edit(`"dtype"`, `"preprocessing": {"columns": [{"means": [null]}]}, "dtype"`), `"means" has null in place of a value`},
 		{"two weights", edit(`"dtype"`, `"Weights": [[5, 6]], "dtype"`), `"weights" is there twice`},

@@ -225,6 +225,12 @@ func (s stream) abort() {
 	}
 }
 
+// isDir tells whether path is a directory.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // explain returns err as a sentence about path, the name that the user knows, instead of the temporary file's.
 func explain(path string, err error) error {
 	if err == nil {
@@ -237,8 +243,12 @@ func explain(path string, err error) error {
 	} else if errors.As(err, &linkErr) {
 		err = linkErr.Err
 	}
+	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	if dir := filepath.Dir(path); missing && isDir(dir) {
+		return fmt.Errorf("%s can't be created: the directory %s takes no new files (%w): choose another path", path, dir, err)
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case missing:
 		return fmt.Errorf("%s can't be created: there is no directory %s (%w): create it or choose another path",
 			path, filepath.Dir(path), err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):

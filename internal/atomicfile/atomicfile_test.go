@@ -178,6 +178,7 @@ func TestCreateErrors(t *testing.T) {
 	for _, test := range []struct{ path, want string }{
 		{"", "the name of the file to write is empty: give one"},
 		{dir, dir + " is a directory: name a file in it"},
+		{"/proc/m.json", "/proc/m.json can't be created: the directory /proc takes no new files"},
 		{dir + "/none/m.json", "there is no directory " + dir + "/none"},
 		{dir + "/none/", "there is no directory " + dir + "/none"},
 		{path + "/m.json", path + "/m.json can't be created: there is no directory " + path},

@@ -109,11 +109,35 @@ func chosen(a *console.App, all []*target, from string) (wanted []*target, err e
 		return nil, console.Usagef("no format: choose %s with the file to write", strings.Join(names, ", "))
 	}
 	for _, t := range wanted {
+		if what := leftOut(t.path); t.flag == "go" && !files.ToStdout(t.path) && what != "" {
+			return nil, console.Usagef("--go %s: go build leaves out %s: choose another name", t.path, what)
+		}
 		if err := files.Claim(a, t.path, []string{from}); err != nil {
 			return nil, err
 		}
 	}
 	return wanted, nil
+}
+
+// goPlatforms are the words at the end of a file's name that restrict the file to an operating system or a CPU, after
+// go/build. Its list of them isn't exported.
+var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos " +
+	"386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
+
+// leftOut says which files of a kind the Go command doesn't build everywhere, if the path is one of them. Else it returns "".
+func leftOut(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	word := name[strings.LastIndexByte(name, '_')+1:]
+	switch {
+	case !strings.HasSuffix(path, ".go"): // the user renames it
+	case name == "" || name[0] == '_':
+		return "files whose name begins with " + filepath.Base(path)[:1]
+	case strings.HasSuffix(path, "_test.go"):
+		return "files that end in _test.go, which are for go test"
+	case word != name && slices.Contains(goPlatforms, word):
+		return "files that end in _" + word + ".go on other platforms"
+	}
+	return ""
 }
 
 // export writes the target's file of a model, and a line that says so unless a model goes to standard output.

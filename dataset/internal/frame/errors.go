@@ -72,6 +72,23 @@ func OneLine(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
+// explained is an error with a text for the user. It is also err, for errors.Is, which its text doesn't repeat.
+type explained struct {
+	text string
+	err  error
+}
+
+// Error returns the text.
+func (e explained) Error() string { return e.text }
+
+// Unwrap returns the error whose text is left out.
+func (e explained) Unwrap() error { return e.err }
+
+// NoFile returns an error with that text about files that don't exist: it is fs.ErrNotExist.
+func NoFile(format string, args ...any) error {
+	return explained{fmt.Sprintf(format, args...), fs.ErrNotExist}
+}
+
 // PathError says in one line what is wrong with a path that can't be opened.
 func PathError(p string, err error) error {
 	var of *store.Error
@@ -79,9 +96,9 @@ func PathError(p string, err error) error {
 	case errors.As(err, &of):
 		return fmt.Errorf("%s: %w", p, of)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: no such file: check the path", p)
+		return NoFile("%s: no such file: check the path", p)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s: permission denied: check the file's mode", p)
+		return explained{fmt.Sprintf("%s: permission denied: check the file's mode", p), fs.ErrPermission}
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
