@@ -20,15 +20,52 @@ const (
 	share   = 1e-4 // a column with a smaller share of the sum isn't named
 )
 
-// Dependent returns the columns of X that depend on those before them. The column first, if not negative, comes before
-// all others. a is the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative
-// errors of up to unit, so that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of
-// the diagonal. Its error is ctx's.
-func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, unit float64) (found []Dependence, err error) {
-	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
-	var kept []int
-	var rows [][]float64 // of L, for the columns that are kept
-	scale := make([]float64, n)
+// A Claim is a column that seems to be a linear combination of others. Coefficients has an element for each column; it is
+// 0 for the column itself and for columns that depend on others.
+type Claim struct {
+	Dependence
+	Coefficients []float64
+}
+
+// Claims returns the columns of X that seem to depend on those before them, given the triangle of X, R in rows. The
+// column first, if not negative, comes before all others. Elements of column i have relative errors of up to unit, so
+// that its norm has an error of at most unit*sizes[i].
+// Its error is ctx's.
+func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, unit float64) (found []Claim, err error) {
+	x := make([][]float64, n)
+	for j := range n {
+		x[j] = make([]float64, n)
+		for i := range j + 1 {
+			x[j][i] = r[i*n+j]
+		}
+	}
+	unit += float64(n) * 0x1p-51
+	order, kept := before(n, first), []int(nil)
+	for at, i := range order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rank := len(kept)
+		size, rest := math.Sqrt(kernel.Dot(x[i], x[i])), math.Sqrt(kernel.Dot(x[i][rank:], x[i][rank:]))
+		own := max(sizes[i], size)
+		if rest <= suspect*size || own*unit > suspect*size {
+			c, all := solveUpper(x, kept, x[i][:rank]), own
+			for k, j := range kept {
+				all += float64(math.Abs(c[k]) * max(sizes[j], math.Sqrt(kernel.Dot(x[j], x[j]))))
+			}
+			if size == 0 || rest <= unit*all {
+				found = append(found, newClaim(i, n, x, kept, c))
+				continue
+			}
+		}
+		reflectColumns(x, i, rank, order[at+1:])
+		kept = append(kept, i)
+	}
+	return found, nil
+}
+
+// before returns the numbers from 0 to n-1, first before the others unless it is negative.
+func before(n, first int) []int {
 	order := make([]int, 0, n)
 	if first >= 0 {
 		order = append(order, first)
@@ -38,7 +75,66 @@ func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, 
 			order = append(order, i)
 		}
 	}
-	for _, i := range order {
+	return order
+}
+
+// newClaim returns the claim that column i is the combination of the kept columns with the coefficients c.
+func newClaim(i, n int, x [][]float64, kept []int, c []float64) Claim {
+	claim, most := Claim{Dependence{Column: i}, make([]float64, n)}, 0.0
+	part := func(k int) float64 { return math.Abs(c[k]) * math.Sqrt(kernel.Dot(x[kept[k]], x[kept[k]])) }
+	for k := range kept {
+		most = max(most, part(k))
+	}
+	for k, j := range kept {
+		claim.Coefficients[j] = c[k]
+		if part(k) > share*most {
+			claim.On = append(claim.On, j)
+		}
+	}
+	slices.Sort(claim.On)
+	return claim
+}
+
+// reflectColumns makes the elements of column i below rank zeros by a Householder reflection, and applies that to others.
+func reflectColumns(x [][]float64, i, rank int, others []int) {
+	v := x[i][rank+1:]
+	norm := math.Sqrt(kernel.Dot(x[i][rank:], x[i][rank:]))
+	head := x[i][rank] + math.Copysign(norm, x[i][rank])
+	for k := range v {
+		v[k] /= head
+	}
+	beta := 2 / (1 + kernel.Dot(v, v))
+	for _, j := range others {
+		by := float64(beta * (x[j][rank] + kernel.Dot(v, x[j][rank+1:])))
+		x[j][rank] -= by
+		kernel.Axpy(x[j][rank+1:], -by, v)
+	}
+	x[i][rank] -= head
+	clear(v)
+}
+
+// solveUpper returns c with T c = b. Column k of the upper triangle T is column kept[k] of x.
+func solveUpper(x [][]float64, kept []int, b []float64) []float64 {
+	c := slices.Clone(b)
+	for k := len(c) - 1; k >= 0; k-- {
+		column := x[kept[k]]
+		c[k] /= column[k]
+		kernel.Axpy(c[:k], -c[k], column[:k])
+	}
+	return c
+}
+
+// Dependent returns the columns of X that seem to depend on those before them. X'SX has lost half of the digits, so
+// that Claims must confirm it. The column first, if not negative, comes before
+// all others. a is the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative
+// errors of up to unit, so that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of
+// the diagonal. Its error is ctx's.
+func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, unit float64) (found []Dependence, err error) {
+	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
+	var kept []int
+	var rows [][]float64 // of L, for the columns that are kept
+	scale := make([]float64, n)
+	for _, i := range before(n, first) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
