@@ -25,6 +25,7 @@ const (
 type Claim struct {
 	Dependence
 	Coefficients []float64
+	sizes        []float64 // the norms of the columns; 0 of the column itself and of columns that depend on others
 }
 
 // Claims returns the columns of X that seem to depend on those before them, given the triangle of X, R in rows. The
@@ -80,19 +81,34 @@ func before(n, first int) []int {
 
 // newClaim returns the claim that column i is the combination of the kept columns with the coefficients c.
 func newClaim(i, n int, x [][]float64, kept []int, c []float64) Claim {
-	claim, most := Claim{Dependence{Column: i}, make([]float64, n)}, 0.0
+	claim, most := Claim{Dependence{Column: i}, make([]float64, n), make([]float64, n)}, 0.0
 	part := func(k int) float64 { return math.Abs(c[k]) * math.Sqrt(kernel.Dot(x[kept[k]], x[kept[k]])) }
 	for k := range kept {
 		most = max(most, part(k))
 	}
 	for k, j := range kept {
-		claim.Coefficients[j] = c[k]
+		claim.Coefficients[j], claim.sizes[j] = c[k], math.Sqrt(kernel.Dot(x[j], x[j]))
 		if part(k) > share*most {
 			claim.On = append(claim.On, j)
 		}
 	}
 	slices.Sort(claim.On)
+	claim.Correct(nil)
 	return claim
+}
+
+// Correct subtracts numbers from the coefficients, unless they are nil, and makes those 0 that are rounding errors.
+func (c *Claim) Correct(by []float64) {
+	kernel.Axpy(c.Coefficients[:len(by)], -1, by)
+	most := 0.0
+	for i, v := range c.Coefficients {
+		most = max(most, math.Abs(v*c.sizes[i]))
+	}
+	for i, v := range c.Coefficients {
+		if math.Abs(v*c.sizes[i]) < float64(len(c.sizes))*0x1p-46*most {
+			c.Coefficients[i] = 0
+		}
+	}
 }
 
 // reflectColumns makes the elements of column i below rank zeros by a Householder reflection, and applies that to others.

@@ -3,7 +3,11 @@ package logistic
 import (
 	"context"
 	"math"
+	"slices"
 
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/internal/passes"
 	"halfspace/kernel"
 )
 
@@ -32,7 +36,7 @@ func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 	if s.at.objective-s.at.objective != 0 {
 		return s.tooLarge()
 	}
-	if err := s.factorise(ctx, s.at.hessian); err != nil {
+	if err := s.factorise(ctx, w, s.at.hessian); err != nil {
 		return err
 	}
 	step := s.step(s.factor)
@@ -48,10 +52,143 @@ func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 		}
 		reach = p.reach
 	}
-	if reach <= reachable {
-		s.exists, s.gap = true, float64(s.norm*s.norm)/(2*(1-reach))
+	if !(reach <= reachable) {
+		return nil
 	}
+	norm := s.norm
+	if s.sharp {
+		var err error
+		if norm, err = s.audit(ctx, w, step); err != nil {
+			return err
+		}
+	}
+	s.exists, s.gap = true, float64(norm*norm)/(2*(1-reach))
 	return nil
+}
+
+// audit returns an upper bound of sqrt(g' H^-1 g), the distance of weights w from the optimum, given the step d. H is so
+// near a singular matrix that rounding errors of g and d count. audit makes a pass over the rows.
+// With the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). To that audit adds the rounding
+// errors of scores, by their curvature, and those of sums, by the standard errors of their weights.
+func (s *solver[T]) audit(ctx context.Context, w, step []float64) (float64, error) {
+	d := s.spread(step)
+	all := audited{product: s.zeros(), sizes: s.zeros()}
+	args := auditArgs{w, d}
+	if err := passes.Reduce(ctx, s.src, s.workers, auditPass, args, s.auditRun(args), all.add); err != nil {
+		return 0, err
+	}
+	rest, sizes := s.compact(s.at.gradient), s.compact(all.sizes)
+	if s.vectors == 1 {
+		rest = slices.Clone(rest)
+	}
+	for i, v := range s.compact(all.product) {
+		if i%s.cols < s.penalised() {
+			k := i/s.cols*s.stride + i%s.cols
+			v += float64(s.l2 * d[k])
+			all.square += float64(float64(s.l2*d[k]) * d[k])
+			sizes[i] += math.Abs(float64(s.l2 * w[k]))
+		}
+		if rest[i] -= v; s.out != nil && s.out[i] {
+			rest[i] = 0
+		}
+	}
+	inverse, err := s.factor.InverseDiagonal(ctx)
+	if err != nil {
+		return 0, err
+	}
+	distance := math.Sqrt(all.square) + norm(s.factor.Whiten(rest)) + ulp*math.Sqrt(all.blur)
+	for i, v := range sizes {
+		distance += float64(ulp*v) * math.Sqrt(inverse[i])
+	}
+	return distance, nil
+}
+
+// ulp times the sizes of a sum's terms is a bound of its rounding error, as such errors are mostly of opposite signs.
+const ulp = 0x1p-50
+
+// audited are sums over rows, given weights w and a direction d. Products are laid out as weights are.
+type audited struct {
+	product []float64 // X' D X d, where D is the curvature of the losses
+	sizes   []float64 // the sizes of the terms of the gradient
+	square  float64   // d' X' D X d
+	blur    float64   // the sum over rows of the curvature and the squared sizes of the score's terms
+}
+
+// auditArgs are the weights and the direction of audit.
+type auditArgs struct{ w, d []float64 }
+
+// auditPass is the pass of audit.
+var auditPass = passes.NewPerRun("logistic.audit", auditRun[float32], auditRun[float64])
+
+func auditRun[T kernel.Float](src block.Source[T], args auditArgs) func(block.Run[T]) audited {
+	return newProblem(src, 0, 1).auditRun(args)
+}
+
+func (a *audited) add(b audited) {
+	kernel.Axpy(a.product, 1, b.product)
+	kernel.Axpy(a.sizes, 1, b.sizes)
+	a.square += b.square
+	a.blur += b.blur
+}
+
+// auditRun returns what audits a run.
+func (p *problem[T]) auditRun(args auditArgs) func(block.Run[T]) audited {
+	return func(run block.Run[T]) audited {
+		a := audited{product: p.zeros(), sizes: p.zeros()}
+		c := p.scratch.Get().(*scratch[T])
+		defer p.scratch.Put(c)
+		unused, changes, row := sums{margin: math.Inf(1)}, make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
+		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+			n := rows.Len()
+			p.panel(c, rows, args.w, c.s[:n], &unused)
+			for k := range p.vectors {
+				c.panel.Scores(args.d[k*p.stride:][:p.stride], changes[k*dense.PanelRows:][:n])
+			}
+			for r := range n {
+				p.auditRow(c, rows, r, changes, row, args.w, &a)
+			}
+		}
+		p.take(c, p.zeros())
+		return a
+	}
+}
+
+// auditRow adds row r of a panel, with the changes of scores by the direction. product is memory for each class.
+func (p *problem[T]) auditRow(c *scratch[T], rows *block.Block[T], r int, changes, product, w []float64, a *audited) {
+	weight, curvature, mean := rows.Weight(r), c.s[r], 0.0
+	if weight == 0 {
+		return
+	}
+	if p.vectors == 1 {
+		product[0] = float64(curvature * changes[r])
+		a.square += float64(product[0] * changes[r])
+	} else {
+		for k := range p.vectors {
+			mean += float64(c.scores[k*dense.PanelRows+r] * changes[k*dense.PanelRows+r])
+		}
+		curvature = 0
+		for k := range p.vectors {
+			probability := float64(c.scores[k*dense.PanelRows+r] * weight)
+			off := changes[k*dense.PanelRows+r] - mean
+			product[k] = float64(probability * off)
+			a.square += float64(product[k] * off)
+			curvature += float64(probability * (1 - c.scores[k*dense.PanelRows+r]))
+		}
+	}
+	terms := 0.0
+	for k := range p.vectors {
+		factor := math.Abs(c.panel.Factors()[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+r*dense.PanelCols+k%dense.PanelCols])
+		sum := 0.0
+		eachElement(rows, r, func(i int, x float64) {
+			at := k*p.stride + i
+			a.product[at] += float64(product[k] * x)
+			a.sizes[at] += float64(factor * math.Abs(x))
+			sum += math.Abs(float64(w[at] * x))
+		})
+		terms = max(terms, sum)
+	}
+	a.blur += float64(float64(curvature*terms) * terms)
 }
 
 // reach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss is at

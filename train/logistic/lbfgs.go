@@ -1,7 +1,6 @@
 package logistic
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -42,11 +41,10 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 		kernel.Axpy(all.squares, 1, m.squares)
 		all.n += m.n
 	})
-	n, k := all.n, float64(max(2, p.vectors))
+	n, bound := all.n, p.zeroCurvature()
 	if err == nil && n == 0 {
 		err = errWeightless
 	}
-	bound := (1 - 1/k) / k
 	s := &scaling{mean: make([]float64, p.cols), scale: make([]float64, p.cols), bias: -1, total: all.sums}
 	if p.src.Spec().Bias {
 		s.bias = p.cols - 1
@@ -146,8 +144,7 @@ type moments struct {
 
 // moments makes a pass over the rows. It also finds the columns that depend on others.
 func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
-	k := float64(max(2, s.vectors))
-	bound := (1 - 1/k) / k
+	bound := s.zeroCurvature()
 	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
 	if err != nil {
 		return nil, err
@@ -290,11 +287,8 @@ func (s *solver[T]) variables(ctx context.Context) (change, error) {
 		return nil, err
 	}
 	s.total = m.total
-	f, _, err := dense.FactoriseWithout(ctx, m.hessian, s.cols, s.out[:min(len(s.out), s.cols)])
-	if f == nil {
-		return nil, cmp.Or(err, s.tooLarge())
-	}
-	return whitening{f}, nil
+	f, err := s.factoriseMoments(ctx, m.hessian)
+	return whitening{f}, err
 }
 
 func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }

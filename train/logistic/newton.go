@@ -112,7 +112,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	few := newSolver[T](sample, opt)
 	few.goal, few.unit, few.pivots = ofSample, s.unit, s.pivots
 	reached, err := few.minimise(ctx)
-	if err != nil || !reached || few.ridge > 0 || few.dependent != nil {
+	if err != nil || !reached || few.ridge > 0 || few.sharp || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
 			err = nil // training on all rows may work though training on a sample failed
 		}
@@ -186,16 +186,9 @@ func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at 
 				return err
 			}
 		}
-		return s.factorise(ctx, at.hessian)
+		return s.factorise(ctx, w, at.hessian)
 	}
 	return nil
-}
-
-func (s *solver[T]) factorise(ctx context.Context, hessian []float64) (err error) {
-	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, s.vectors*s.cols, s.out); s.factor == nil && err == nil {
-		return s.tooLarge()
-	}
-	return err
 }
 
 // stdErrors returns the standard errors of the weights for the original rows, or nil if there are none.

@@ -16,11 +16,13 @@ import (
 )
 
 const (
-	onPlane  = 1e-10 // relative to 1 and the sizes of its terms, a score up to this is rounding errors
-	offPlane = 0.1   // a score above this times the greatest one is no rounding error
-	between  = 0.1   // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
-	refined  = 2     // how often separatedNear refines a direction
-	suspects = 3     // suspicious steps in a row that make minimise look for a plane
+	onPlane     = 1e-10   // relative to 1 and the sizes of its terms, a score up to this is rounding errors
+	onPart      = 1e-3    // rows on the plane are at most this part of the greatest score away from it
+	offRounding = 0x1p-44 // relative to the sizes of its terms, a score above this is no rounding error
+	offPlane    = 0.1     // a score above this times the greatest one is no rounding error
+	between     = 0.1     // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
+	refined     = 2       // how often separatedNear refines a direction
+	suspects    = 3       // suspicious steps in a row that make minimise look for a plane
 )
 
 // A probed is how a direction changes the scores of rows.
@@ -30,20 +32,33 @@ type probed struct {
 	own   []onSides // for each class, its score less the mean of the others; negated for rows of other classes
 }
 
-// onSides are the least and the greatest score. least is divided by 1 plus the sizes of the score's terms.
+// onSides are the least and the greatest score.
 type onSides struct {
-	least, most float64
+	least float64 // divided by 1 plus the sizes of the score's terms
+	clear float64 // the least score divided by the sizes of its terms
+	most  float64
+	terms float64 // the greatest size of a score's terms
 }
+
+func newOnSides() onSides { return onSides{least: math.Inf(1), clear: math.Inf(1)} }
 
 func (o *onSides) add(z, terms float64) {
-	o.least, o.most = min(o.least, z/(1+terms)), max(o.most, z)
+	o.least, o.most, o.terms = min(o.least, z/(1+terms)), max(o.most, z), max(o.terms, terms)
+	if terms > 0 {
+		z /= terms
+	}
+	o.clear = min(o.clear, z)
 }
 
-func (o *onSides) merge(p onSides) { o.least, o.most = min(o.least, p.least), max(o.most, p.most) }
+func (o *onSides) merge(p onSides) {
+	o.least, o.clear, o.most, o.terms = min(o.least, p.least), min(o.clear, p.clear), max(o.most, p.most), max(o.terms, p.terms)
+}
 
-// separate tells whether no row is on the wrong side, and some are off the plane.
+// separate tells whether no row is on the wrong side, and some are off the plane. Either all rows are off it by more than
+// rounding errors, or rows that may be on it are nearer than a small part of the reach.
 func (o onSides) separate(reach float64) bool {
-	return o.least >= -onPlane && o.most > offPlane*reach && reach > 0
+	near := o.least >= -onPlane && onPlane*(1+o.terms) <= onPart*reach
+	return (o.clear > offRounding || near) && o.most > offPlane*reach && reach > 0
 }
 
 // probe makes a pass over the rows and returns how a direction, in the order of compact, changes their scores.
@@ -69,9 +84,9 @@ func probeRun[T kernel.Float](src block.Source[T], d []float64) func(block.Run[T
 
 // newProbed returns what a direction changes of no rows.
 func (s *problem[T]) newProbed() *probed {
-	p := &probed{all: onSides{math.Inf(1), 0}, own: make([]onSides, max(2, s.vectors))}
+	p := &probed{all: newOnSides(), own: make([]onSides, max(2, s.vectors))}
 	for k := range p.own {
-		p.own[k] = onSides{math.Inf(1), 0}
+		p.own[k] = newOnSides()
 	}
 	return p
 }

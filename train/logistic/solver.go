@@ -53,6 +53,7 @@ type solver[T kernel.Float] struct {
 	unit      float64                   // relative rounding error of the elements of columns
 	examined  bool                      // dependent is known
 	dependent []dense.Dependence
+	inexact   bool // a dependent column differs from its combination by the rounding of its elements
 
 	// First-order methods have these.
 	zero, total       []float64 // the gradient at zeros, and the sum of all rows
@@ -68,6 +69,7 @@ type point struct {
 	factor *dense.Factor
 	ridge  float64
 	fresh  bool    // factor is that of the Hessian at these weights
+	sharp  bool    // factor is that of a triangle, since squares lose its digits
 	norm   float64 // of the gradient
 	gap    float64 // see certify
 	exists bool    // an optimum exists; see certify
@@ -151,30 +153,6 @@ func (s *solver[T]) balance(c []float64) []float64 {
 
 func (s *solver[T]) tooLarge() error { return train.TooLarge[T]() }
 
-// examine finds the columns that depend on others from the Hessian at zeros.
-func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) {
-	s.examined = true
-	bias := s.cols - 1
-	if s.penalised() == s.cols {
-		bias = -1
-	}
-	at := func(i, j int) float64 { return hessian[i*(i+1)/2+j] }
-	sizes := make([]float64, s.cols)
-	for i := range s.penalised() {
-		square := at(i, i)
-		if s.pivots != nil {
-			p := s.pivots[i]
-			square += float64(2*p*at(bias, i)) + float64(float64(p*p)*at(bias, bias))
-		}
-		sizes[i] = math.Sqrt(max(0, square))
-	}
-	if s.dependent, err = dense.Dependent(ctx, hessian, s.cols, bias, sizes, s.unit); s.dependent == nil {
-		return err
-	}
-	s.leaveOut()
-	return nil
-}
-
 // leaveOut marks the weights of dependent columns.
 func (s *solver[T]) leaveOut() {
 	if s.dependent == nil {
@@ -220,7 +198,15 @@ func (s *solver[T]) finish(ctx context.Context) error {
 				return err
 			}
 			s.rounded = s.good()
-			told.gap = min(told.gap, told.at.objective-(s.at.objective-s.gap))
+			told.gap = min(told.gap, max(s.gap, told.at.objective-(s.at.objective-s.gap)))
+		}
+		if err := s.compareDual(ctx, &told); err != nil {
+			return err
+		}
+		if s.converged = told.gap <= converges*told.at.objective; s.converged {
+			told.exists = told.exists || s.exists
+			s.point, s.rounded = told, false
+			return nil
 		}
 		if s.opt.L2 == 0 && !s.exists {
 			direction := negative(s.step(s.factor))
@@ -242,6 +228,31 @@ func (s *solver[T]) finish(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// compareDual lowers the gap of a point to what the dual problem tells about the weights, if there is a penalty and the
+// Hessian tells too little. at must be that of the weights.
+func (s *solver[T]) compareDual(ctx context.Context, told *point) error {
+	if s.l2 == 0 || told.gap <= converges*told.at.objective || s.rounded || !s.sharp && s.ridge == 0 {
+		return nil
+	}
+	if s.zero == nil {
+		var at sums
+		if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
+			return err
+		}
+		sc, err := s.scaling(ctx)
+		if err != nil {
+			return err
+		}
+		s.zero, s.total = at.gradient, sc.total
+	}
+	gap := max(0, s.dualGap(s.w, &s.at, s.zero, s.total))
+	if s.rounded = gap <= converges*s.at.objective; gap < s.gap {
+		s.gap = gap
+	}
+	told.gap = min(told.gap, max(s.gap, told.at.objective-(s.at.objective-s.gap)))
+	return nil
 }
 
 // hasMatrix tells whether the Hessian is small enough for first-order methods to compute it at the end.

@@ -63,7 +63,7 @@ func (s *solver[T]) state(w *checkpoint.Walk) {
 	for _, v := range []*float64{(*float64)(&s.damping), &s.goal, &s.farthest, &s.last, &s.least, &s.best, &s.initial, &s.relative, &s.norm, &s.gap, &s.ridge} {
 		w.Float(v)
 	}
-	for _, v := range []*bool{&s.examined, &s.fresh, &s.exists, &s.rounded} {
+	for _, v := range []*bool{&s.examined, &s.fresh, &s.exists, &s.rounded, &s.inexact, &s.sharp} {
 		w.Bool(v)
 	}
 	checkpoint.Values(w, s.w)

@@ -1,0 +1,360 @@
+package logistic
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+// root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at weights w, in
+// the order of compact: R'R is the Hessian without the penalty. If w is nil, R is the triangle of the rows, each times the
+// root of its sample weight.
+func (p *problem[T]) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
+	all := dense.NewTriangle(p.rootSize(w))
+	err := passes.Reduce(ctx, p.src, p.workers, rootPass, w, p.rootRun(w), all.Merge)
+	return all, err
+}
+
+// rootSize returns the number of columns of root.
+func (p *problem[T]) rootSize(w []float64) int {
+	if w == nil {
+		return p.cols
+	}
+	return p.vectors * p.cols
+}
+
+// rootPass is the pass of root.
+var rootPass = passes.NewPerRun("logistic.root", rootRun[float32], rootRun[float64])
+
+func rootRun[T kernel.Float](src block.Source[T], w []float64) func(block.Run[T]) []float64 {
+	return newProblem(src, 0, 1).rootRun(w)
+}
+
+// rootRun returns what makes the pass of root on a run. For more than two classes, the Hessian of a row with sample weight
+// c is the sum over classes m of u u' with u = sqrt(c p_m) ([k = m] - p_k) x, for each class k.
+func (p *problem[T]) rootRun(w []float64) func(block.Run[T]) []float64 {
+	return func(run block.Run[T]) []float64 {
+		t := dense.NewTriangle(p.rootSize(w))
+		c := p.scratch.Get().(*scratch[T])
+		defer p.scratch.Put(c)
+		unused := sums{margin: math.Inf(1)}
+		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
+			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+			s := c.s[:rows.Len()]
+			if w != nil {
+				p.panel(c, rows, w, s, &unused)
+			}
+			for r := range rows.Len() {
+				switch {
+				case w == nil:
+					addRow(t, rows, r, 0, math.Sqrt(rows.Weight(r)))
+				case p.vectors == 1:
+					addRow(t, rows, r, 0, math.Sqrt(s[r]))
+				default:
+					p.addClasses(t, rows, r, c.scores)
+				}
+			}
+		}
+		if w != nil {
+			p.take(c, p.zeros())
+		}
+		return t.Elements()
+	}
+}
+
+// addClasses adds a row with its probabilities of more than two classes.
+func (p *problem[T]) addClasses(t *dense.Triangle, rows *block.Block[T], r int, probabilities []float64) {
+	for m := range p.vectors {
+		root := math.Sqrt(probabilities[m*dense.PanelRows+r] * rows.Weight(r))
+		if root == 0 {
+			continue
+		}
+		to := t.Next()
+		for k := range p.vectors {
+			f := -probabilities[k*dense.PanelRows+r]
+			if k == m {
+				f = 0 // 1-p, without cancellation
+				for l := range p.vectors {
+					if l != m {
+						f += probabilities[l*dense.PanelRows+r]
+					}
+				}
+			}
+			setRow(t, to, rows, r, k*p.cols, float64(root*f))
+		}
+	}
+}
+
+// addRow adds row r times f, from a column on.
+func addRow[T kernel.Float](t *dense.Triangle, rows *block.Block[T], r, from int, f float64) {
+	if f != 0 {
+		setRow(t, t.Next(), rows, r, from, f)
+	}
+}
+
+// setRow sets elements of a row of t, from a column on, to row r times f.
+func setRow[T kernel.Float](t *dense.Triangle, to int, rows *block.Block[T], r, from int, f float64) {
+	eachElement(rows, r, func(c int, x float64) { t.Set(to, from+c, float64(f*x)) })
+}
+
+// eachElement calls do with each stored element of row r.
+func eachElement[T kernel.Float](rows *block.Block[T], r int, do func(c int, x float64)) {
+	if rows.Sparse != nil {
+		columns, values := rows.Sparse.Row(r)
+		for i, c := range columns {
+			do(int(c), float64(values[i]))
+		}
+		return
+	}
+	for c, x := range rows.X[r*rows.Stride:][:rows.Cols] {
+		do(c, float64(x))
+	}
+}
+
+// penaliseRoot makes the triangle of the loss's Hessian that of the objective's. For more than two classes it adds the
+// matrix of joint, which acts on the same vector added to all classes.
+func (p *problem[T]) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
+	n := vectors * p.cols
+	if vectors > 1 {
+		r, squares := t.Elements(), make([]float64, p.cols)
+		for i := range n {
+			for j := i; j < n; j++ {
+				squares[j%p.cols] = math.FMA(r[i*n+j], r[i*n+j], squares[j%p.cols])
+			}
+		}
+		for a, square := range squares {
+			for k, to := 0, t.Next(); k < vectors; k++ {
+				t.Set(to, k*p.cols+a, math.Sqrt(square)/float64(vectors))
+			}
+		}
+	}
+	if p.l2 > 0 {
+		for i := range n {
+			if i%p.cols < p.penalised() {
+				t.Set(t.Next(), i, math.Sqrt(p.l2))
+			}
+		}
+	}
+	return t.Elements()
+}
+
+// factorise computes the factor of the Hessian at w. If rounding errors of the Hessian may matter, factorise makes a pass
+// over the rows and computes the factor without squares.
+func (s *solver[T]) factorise(ctx context.Context, w, hessian []float64) (err error) {
+	n := s.vectors * s.cols
+	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
+		return cmp.Or(err, s.tooLarge())
+	}
+	if s.sharp = s.blurs(s.factor, s.ridge, n); !s.sharp {
+		return nil
+	}
+	t, err := s.root(ctx, w)
+	if err != nil {
+		return err
+	}
+	if s.factor, s.ridge, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
+		return cmp.Or(err, s.tooLarge())
+	}
+	return nil
+}
+
+// blurs tells whether a factor of a matrix of n rows needs a triangle, and the triangle isn't too large.
+func (s *solver[T]) blurs(f *dense.Factor, ridge float64, n int) bool {
+	return n <= dense.MostTriangle && (ridge > 0 || f.Blurred())
+}
+
+// factoriseMoments returns the factor of the Hessian at zeros, for the weights of one class.
+func (s *solver[T]) factoriseMoments(ctx context.Context, hessian []float64) (*dense.Factor, error) {
+	out := s.out[:min(len(s.out), s.cols)]
+	f, ridge, err := dense.FactoriseWithout(ctx, hessian, s.cols, out)
+	if f != nil && s.blurs(f, ridge, s.cols) {
+		var t *dense.Triangle
+		if t, err = s.root(ctx, nil); err != nil {
+			return nil, err
+		}
+		scaled := t.Elements()
+		for i := range scaled {
+			scaled[i] *= math.Sqrt(s.zeroCurvature())
+		}
+		f, _, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
+	}
+	if f == nil {
+		return nil, cmp.Or(err, s.tooLarge())
+	}
+	return f, nil
+}
+
+// zeroCurvature returns the second derivative of a row's loss by the score of a class at weights of 0.
+func (p *problem[T]) zeroCurvature() float64 {
+	k := float64(max(2, p.vectors))
+	return (1 - 1/k) / k
+}
+
+// examine finds the columns that depend on others if there is no penalty, given the Hessian at zeros. With a penalty, the
+// weights of such columns are determined too. What the Hessian suggests, the triangle of the rows must confirm, and then
+// each row.
+func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) {
+	s.examined, s.dependent, s.inexact = true, nil, false
+	if s.l2 > 0 {
+		return nil
+	}
+	bias := s.cols - 1
+	if s.penalised() == s.cols {
+		bias = -1
+	}
+	at := func(i, j int) float64 { return hessian[i*(i+1)/2+j] }
+	sizes := make([]float64, s.cols)
+	for i := range s.penalised() {
+		square := at(i, i)
+		if s.pivots != nil {
+			p := s.pivots[i]
+			square += float64(2*p*at(bias, i)) + float64(float64(p*p)*at(bias, bias))
+		}
+		sizes[i] = math.Sqrt(max(0, square))
+	}
+	found, err := dense.Dependent(ctx, hessian, s.cols, bias, sizes, s.unit)
+	if found == nil || s.cols > dense.MostTriangle {
+		return err
+	}
+	t, err := s.root(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for i := range sizes {
+		sizes[i] /= math.Sqrt(s.zeroCurvature())
+	}
+	claims, err := dense.Claims(ctx, t.Elements(), s.cols, bias, sizes, s.unit)
+	if err != nil {
+		return err
+	}
+	if err := s.confirm(ctx, t.Elements(), claims); err != nil {
+		return err
+	}
+	s.leaveOut()
+	return nil
+}
+
+const (
+	corrections = 2 // how often confirm corrects coefficients
+	likeRows    = 4 // the rounding errors of a row's elements that are no difference
+)
+
+// confirm keeps the claims that hold for each row: the column differs from its combination by rounding errors of the
+// row's elements alone. Coefficients that don't hold are corrected, given the triangle of the rows.
+func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Claim) error {
+	out := make([]bool, s.cols)
+	for _, c := range claims {
+		out[c.Column] = true
+		c.Coefficients[c.Column] = -1
+	}
+	double := float64(s.cols) * 0x1p-49
+	for tried := 0; len(claims) > 0; tried++ {
+		found, err := s.check(ctx, claims)
+		if err != nil {
+			return err
+		}
+		var doubtful []dense.Claim
+		var off [][]float64
+		for k, c := range claims {
+			switch most := found.most[k]; {
+			case most <= double:
+				s.dependent = append(s.dependent, c.Dependence)
+			case most <= likeRows*s.unit+double && tried == corrections:
+				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
+			default:
+				doubtful, off = append(doubtful, c), append(off, found.sums[k])
+			}
+		}
+		if claims = doubtful; tried == corrections {
+			break
+		}
+		f, _, err := dense.FactorTriangle(ctx, slices.Clone(r), s.cols, out)
+		if f == nil {
+			return err
+		}
+		for k, c := range claims {
+			c.Correct(f.Solve(off[k]))
+			c.Coefficients[c.Column] = -1
+		}
+	}
+	slices.SortFunc(s.dependent, func(a, b dense.Dependence) int { return cmp.Compare(a.Column, b.Column) })
+	return nil
+}
+
+// mismatches are, for each claim, the largest difference between a column and its combination in a row, relative to the
+// sizes of the row's terms, and the products of the differences with all columns.
+type mismatches struct {
+	most []float64
+	sums [][]float64
+}
+
+// check makes a pass over the rows.
+func (s *solver[T]) check(ctx context.Context, claims []dense.Claim) (*mismatches, error) {
+	args := claimed{Pivots: s.pivots}
+	for _, c := range claims {
+		args.Coefficients = append(args.Coefficients, c.Coefficients)
+	}
+	all := newMismatches(len(claims), s.cols)
+	return all, passes.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
+		for k := range all.most {
+			all.most[k] = max(all.most[k], d.most[k])
+			kernel.Axpy(all.sums[k], 1, d.sums[k])
+		}
+	})
+}
+
+func newMismatches(claims, cols int) *mismatches {
+	d := &mismatches{most: make([]float64, claims)}
+	for range claims {
+		d.sums = append(d.sums, make([]float64, cols))
+	}
+	return d
+}
+
+// checkPass is the pass of check.
+var checkPass = passes.NewPerRun("logistic.check", checkRun[float32], checkRun[float64])
+
+// claimed are the coefficients of each claim, -1 for its column, and what was subtracted from each column, or nil.
+type claimed struct {
+	Coefficients [][]float64
+	Pivots       []float64
+}
+
+func checkRun[T kernel.Float](src block.Source[T], args claimed) func(block.Run[T]) *mismatches {
+	cols := src.Spec().Cols()
+	return func(run block.Run[T]) *mismatches {
+		d, row := newMismatches(len(args.Coefficients), cols), make([]float64, cols)
+		for r := range run.Len() {
+			weight := run.Weight(r)
+			if weight == 0 {
+				continue
+			}
+			clear(row)
+			eachElement(run.Block, r, func(c int, x float64) { row[c] = x })
+			for k, coefficients := range args.Coefficients {
+				off, terms := 0.0, 0.0
+				for c, f := range coefficients {
+					if f == 0 {
+						continue
+					}
+					size := math.Abs(row[c])
+					if args.Pivots != nil {
+						size = max(size, math.Abs(row[c]+args.Pivots[c]))
+					}
+					off, terms = math.FMA(f, row[c], off), terms+float64(math.Abs(f)*size)
+				}
+				if off != 0 {
+					d.most[k] = max(d.most[k], math.Abs(off)/terms)
+					kernel.Axpy(d.sums[k], float64(weight*off), row)
+				}
+			}
+		}
+		return d
+	}
+}
