@@ -40,7 +40,7 @@ func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, uni
 			x[j][i] = r[i*n+j]
 		}
 	}
-	unit += float64(n) * 0x1p-51
+	unit += float64(float64(n) * 0x1p-51)
 	order, kept := before(n, first), []int(nil)
 	for at, i := range order {
 		if err := ctx.Err(); err != nil {

@@ -96,9 +96,9 @@ func (s *solver[T]) audit(ctx context.Context, w, step []float64) (float64, erro
 	if err != nil {
 		return 0, err
 	}
-	distance := math.Sqrt(all.square) + norm(s.factor.Whiten(rest)) + ulp*math.Sqrt(all.blur)
+	distance := math.Sqrt(all.square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.blur))
 	for i, v := range sizes {
-		distance += float64(ulp*v) * math.Sqrt(inverse[i])
+		distance += float64(float64(ulp*v) * math.Sqrt(inverse[i]))
 	}
 	return distance, nil
 }

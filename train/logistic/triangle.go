@@ -265,7 +265,7 @@ func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Cla
 			switch most := found.most[k]; {
 			case most <= double:
 				s.dependent = append(s.dependent, c.Dependence)
-			case most <= likeRows*s.unit+double && tried == corrections:
+			case most <= float64(likeRows*s.unit)+double && tried == corrections:
 				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
 			default:
 				doubtful, off = append(doubtful, c), append(off, found.sums[k])
