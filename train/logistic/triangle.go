@@ -253,7 +253,7 @@ func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Cla
 		out[c.Column] = true
 		c.Coefficients[c.Column] = -1
 	}
-	double := float64(s.cols) * 0x1p-49
+	double := float64(float64(s.cols) * 0x1p-49)
 	for tried := 0; len(claims) > 0; tried++ {
 		found, err := s.check(ctx, claims)
 		if err != nil {
