@@ -1,6 +1,11 @@
 package svm
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"halfspace/train"
+)
 
 const (
 	farthest = 0x1p-12 // a column is far from zero if its variance is at most this times its squared mean
@@ -69,5 +74,17 @@ func (f *frame) original(w []float64) []float64 {
 	for i, m := range f.multiple {
 		out[f.of] = math.FMA(-m, w[i], out[f.of])
 	}
+	return out
+}
+
+// inside turns weights for the original rows into weights for the rows in the frame.
+func (f *frame) inside(w []float64) []float64 {
+	if f == nil {
+		return w
+	}
+	out, n := slices.Clone(w), len(f.multiple)
+	v := append(slices.Clone(w[:n]), w[f.of])
+	train.Recentre(v, append(slices.Clone(f.multiple), 0))
+	out[f.of] = v[n]
 	return out
 }

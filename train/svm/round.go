@@ -16,18 +16,28 @@ import (
 var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
 
 // round sets Weights to Exact rounded to T. It sets the objective, the loss and the gap to those of Weights. If the gap
-// is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or two.
-func (r *Result[T]) round(ctx context.Context, src block.Source[T], opt Options) error {
-	p, lower := newProblem(src, opt), r.Objective-r.Gap
+// is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or two. f is the frame of
+// the exact weights. round makes its passes over the rows in that frame, since scores of other rows lose digits.
+func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, opt Options) error {
+	if f == nil {
+		return roundOn(ctx, r, newProblem(src, opt), nil)
+	}
+	return roundOn(ctx, r, newProblem(train.Centre(src, f.of, f.multiple, opt.Workers), opt), f)
+}
+
+// roundOn is round, given the problem of the rows in the frame.
+func roundOn[T, S kernel.Float](ctx context.Context, r *Result[T], p *problem[S], f *frame) error {
+	lower := r.Objective - r.Gap
 	for _, by := range [][]float64{{0}, longer} {
-		w := make([][]float64, len(by))
+		w, at := make([][]float64, len(by)), make([][]float64, len(by))
 		for k, v := range by {
 			w[k] = make([]float64, dense.Pad(p.cols))
 			for i, x := range r.Exact {
 				w[k][i] = float64(T(math.FMA(v, x, x)))
 			}
+			at[k] = f.inside(w[k])
 		}
-		losses, err := p.losses(ctx, w)
+		losses, err := p.losses(ctx, at)
 		if err != nil {
 			return err
 		}

@@ -148,13 +148,13 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return r, err
 	}
 	start := time.Now()
-	r, err := solverOf[T](opt, cols)(ctx, src, opt)
+	r, f, err := solverOf[T](opt, cols)(ctx, src, opt)
 	if r == nil {
 		return nil, err
 	}
 	r.Seconds = (opt.Checkpoint.Before() + time.Since(start)).Seconds()
 	if err == nil {
-		err = r.round(ctx, src, opt)
+		err = r.round(ctx, src, f, opt)
 	}
 	if err != nil {
 		return r.interrupted(ctx, after, src, opt), err
@@ -163,11 +163,11 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // learn finds the exact weights, in a frame if some columns are far from zero.
-func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], *frame, error) {
 	save := &saved{part: opt.Checkpoint}
 	var err error
 	if save.from, err = opt.Checkpoint.Load(save.walk); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := newSolver(src, opt)
 	s.saves(save, 0)
@@ -177,14 +177,14 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		f.saves(save, 1)
 		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
 		if err = f.solve(ctx); err != nil || !f.idle {
-			return result[T](f), err
+			return result[T](f), f.frame, err
 		}
 		s = newSolver(src, opt)
 		s.saves(save, 2)
 		s.decided, s.passes, s.visits = true, f.passes, f.visits
 		err = s.solve(ctx)
 	}
-	return result[T](s), err
+	return result[T](s), nil, err
 }
 
 // result returns what a solver learned, except for the weights rounded to T.

@@ -24,8 +24,8 @@ func (l Loss) epochs(cols int) int64 {
 	return l.Epochs()
 }
 
-// solverOf returns what finds the exact weights for rows of so many columns.
-func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block.Source[T], Options) (*Result[T], error) {
+// solverOf returns what finds the exact weights for rows of so many columns, and the frame in which it does.
+func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block.Source[T], Options) (*Result[T], *frame, error) {
 	if many(cols) {
 		return learnMany[T]
 	}
@@ -37,7 +37,7 @@ func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block
 func byRow(rows int64, cols int) bool { return wide(cols) && rows <= 2*int64(cols) }
 
 // learnMany is learn for many columns.
-func learnMany[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func learnMany[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], *frame, error) {
 	var s *truncated.Solution
 	var err error
 	switch {
@@ -51,7 +51,7 @@ func learnMany[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
 	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
 	r.Converged = s.Gap <= tolerance*s.Objective
-	return r, err
+	return r, nil, err
 }
 
 // netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
