@@ -55,27 +55,28 @@ func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 	if !(reach <= reachable) {
 		return nil
 	}
-	norm := s.norm
+	norm, blur := s.norm, 0.0
 	if s.sharp {
 		var err error
-		if norm, err = s.audit(ctx, w, step); err != nil {
+		if norm, blur, err = s.audit(ctx, w, step); err != nil {
 			return err
 		}
 	}
-	s.exists, s.gap = true, float64(norm*norm)/(2*(1-reach))
+	s.exists, s.gap = true, float64(norm*norm)/(2*(1-reach))+blur
 	return nil
 }
 
 // audit returns an upper bound of sqrt(g' H^-1 g), the distance of weights w from the optimum, given the step d. H is so
 // near a singular matrix that rounding errors of g and d count. audit makes a pass over the rows.
 // With the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). To that audit adds the rounding
-// errors of scores, by their curvature, and those of sums, by the standard errors of their weights.
-func (s *solver[T]) audit(ctx context.Context, w, step []float64) (float64, error) {
+// errors of scores, by their curvature, and those of sums, by the standard errors of their weights. blur is the rounding
+// error of the objective.
+func (s *solver[T]) audit(ctx context.Context, w, step []float64) (distance, blur float64, err error) {
 	d := s.spread(step)
 	all := audited{product: s.zeros(), sizes: s.zeros()}
 	args := auditArgs{w, d}
 	if err := passes.Reduce(ctx, s.src, s.workers, auditPass, args, s.auditRun(args), all.add); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	rest, sizes := s.compact(s.at.gradient), s.compact(all.sizes)
 	if s.vectors == 1 {
@@ -94,13 +95,13 @@ func (s *solver[T]) audit(ctx context.Context, w, step []float64) (float64, erro
 	}
 	inverse, err := s.factor.InverseDiagonal(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	distance := math.Sqrt(all.square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.blur))
+	distance = math.Sqrt(all.square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.blur))
 	for i, v := range sizes {
 		distance += float64(float64(ulp*v) * math.Sqrt(inverse[i]))
 	}
-	return distance, nil
+	return distance, float64(ulp * math.Sqrt(all.losses)), nil
 }
 
 // ulp times the sizes of a sum's terms is a bound of its rounding error, as such errors are mostly of opposite signs.
@@ -111,7 +112,8 @@ type audited struct {
 	product []float64 // X' D X d, where D is the curvature of the losses
 	sizes   []float64 // the sizes of the terms of the gradient
 	square  float64   // d' X' D X d
-	blur    float64   // the sum over rows of the curvature and the squared sizes of the score's terms
+	blur    float64   // the sum over rows of the curvature times the squared sizes of the score's terms
+	losses  float64   // the same with the squared slope of the loss
 }
 
 // auditArgs are the weights and the direction of audit.
@@ -129,6 +131,7 @@ func (a *audited) add(b audited) {
 	kernel.Axpy(a.sizes, 1, b.sizes)
 	a.square += b.square
 	a.blur += b.blur
+	a.losses += b.losses
 }
 
 // auditRun returns what audits a run.
@@ -176,7 +179,7 @@ func (p *problem[T]) auditRow(c *scratch[T], rows *block.Block[T], r int, change
 			curvature += float64(probability * (1 - c.scores[k*dense.PanelRows+r]))
 		}
 	}
-	terms := 0.0
+	terms, steepest := 0.0, 0.0
 	for k := range p.vectors {
 		factor := math.Abs(c.panel.Factors()[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+r*dense.PanelCols+k%dense.PanelCols])
 		sum := 0.0
@@ -186,8 +189,9 @@ func (p *problem[T]) auditRow(c *scratch[T], rows *block.Block[T], r int, change
 			a.sizes[at] += float64(factor * math.Abs(x))
 			sum += math.Abs(float64(w[at] * x))
 		})
-		terms = max(terms, sum)
+		terms, steepest = max(terms, sum), max(steepest, factor)
 	}
+	a.losses += float64(float64(steepest*terms) * float64(steepest*terms))
 	a.blur += float64(float64(curvature*terms) * terms)
 }
 

@@ -171,7 +171,7 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 		return r, err
 	}
 	if s.inexact { // the weights of the dependent columns could fit their rounding
-		r.Gap = math.Inf(1)
+		r.Gap, r.Converged = math.Inf(1), r.Converged && opt.Solver != SGD
 	}
 	if opt.Solver != SGD { // SGD learns the weights of all classes at once
 		r.Dependent = s.dependent

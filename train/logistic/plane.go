@@ -16,11 +16,13 @@ import (
 )
 
 const (
-	onPlane     = 1e-10   // relative to 1 and the sizes of its terms, a score up to this is rounding errors
-	onPart      = 1e-3    // rows on the plane are at most this part of the greatest score away from it
+	onPlane     = 0x1p-49 // relative to the sizes of its terms, the error of the score of a row on the plane
+	onReach     = 0x1p-50 // the same, relative to the greatest score
+	onPart      = 1e-6    // rows on the plane are at most this part of the greatest score away from it
 	offRounding = 0x1p-44 // relative to the sizes of its terms, a score above this is no rounding error
 	offPlane    = 0.1     // a score above this times the greatest one is no rounding error
 	between     = 0.1     // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
+	noise       = 1e-12   // an element of a direction is rounding errors if its part of scores is this times the greatest part
 	refined     = 2       // how often separatedNear refines a direction
 	suspects    = 3       // suspicious steps in a row that make minimise look for a plane
 )
@@ -32,33 +34,31 @@ type probed struct {
 	own   []onSides // for each class, its score less the mean of the others; negated for rows of other classes
 }
 
-// onSides are the least and the greatest score.
+// onSides tell how a direction changes scores: on the right side of its plane they are above 0.
 type onSides struct {
-	least float64 // divided by 1 plus the sizes of the score's terms
-	clear float64 // the least score divided by the sizes of its terms
-	most  float64
+	near  float64 // the least score plus the errors that a row on the plane may have
+	off   float64 // the least score less its rounding errors
+	most  float64 // the greatest score
 	terms float64 // the greatest size of a score's terms
 }
 
-func newOnSides() onSides { return onSides{least: math.Inf(1), clear: math.Inf(1)} }
+func newOnSides() onSides { return onSides{near: math.Inf(1), off: math.Inf(1)} }
 
 func (o *onSides) add(z, terms float64) {
-	o.least, o.most, o.terms = min(o.least, z/(1+terms)), max(o.most, z), max(o.terms, terms)
-	if terms > 0 {
-		z /= terms
-	}
-	o.clear = min(o.clear, z)
+	o.near, o.off = min(o.near, z+float64(onPlane*terms)), min(o.off, z-float64(offRounding*terms))
+	o.most, o.terms = max(o.most, z), max(o.terms, terms)
 }
 
 func (o *onSides) merge(p onSides) {
-	o.least, o.clear, o.most, o.terms = min(o.least, p.least), min(o.clear, p.clear), max(o.most, p.most), max(o.terms, p.terms)
+	o.near, o.off, o.most, o.terms = min(o.near, p.near), min(o.off, p.off), max(o.most, p.most), max(o.terms, p.terms)
 }
 
 // separate tells whether no row is on the wrong side, and some are off the plane. Either all rows are off it by more than
-// rounding errors, or rows that may be on it are nearer than a small part of the reach.
+// rounding errors. Or rows that may be on it are nearer than a small part of the reach. The errors of a row are those of
+// its own terms, since other rows may be many times as large.
 func (o onSides) separate(reach float64) bool {
-	near := o.least >= -onPlane && onPlane*(1+o.terms) <= onPart*reach
-	return (o.clear > offRounding || near) && o.most > offPlane*reach && reach > 0
+	near := o.near >= -onReach*reach && onPlane*o.terms <= onPart*reach
+	return (o.off > 0 || near) && o.most > offPlane*reach && reach > 0
 }
 
 // probe makes a pass over the rows and returns how a direction, in the order of compact, changes their scores.
@@ -230,6 +230,16 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 			}
 		}
 		kernel.Axpy(d, -1, f.Solve(product))
+	}
+	size := func(i int) float64 { return math.Abs(d[i]) * math.Sqrt(g[i*(i+1)/2+i]) }
+	most := 0.0
+	for i := range d {
+		most = max(most, size(i))
+	}
+	for i := range d {
+		if !out[i] && size(i) < noise*most {
+			d[i] = 0
+		}
 	}
 	return s.separated(ctx, d)
 }

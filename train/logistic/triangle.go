@@ -262,10 +262,10 @@ func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Cla
 		var doubtful []dense.Claim
 		var off [][]float64
 		for k, c := range claims {
-			switch most := found.most[k]; {
-			case most <= double:
+			switch {
+			case found.exact[k] <= double:
 				s.dependent = append(s.dependent, c.Dependence)
-			case most <= float64(likeRows*s.unit)+double && tried == corrections:
+			case found.most[k] <= float64(likeRows*s.unit)+double && tried == corrections:
 				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
 			default:
 				doubtful, off = append(doubtful, c), append(off, found.sums[k])
@@ -288,10 +288,11 @@ func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Cla
 }
 
 // mismatches are, for each claim, the largest difference between a column and its combination in a row, relative to the
-// sizes of the row's terms, and the products of the differences with all columns.
+// sizes of the terms of the original row, and the products of the differences with all columns. exact is relative to the
+// terms of the row less the pivots: the elements of the original row were rounded before that.
 type mismatches struct {
-	most []float64
-	sums [][]float64
+	most, exact []float64
+	sums        [][]float64
 }
 
 // check makes a pass over the rows.
@@ -303,14 +304,14 @@ func (s *solver[T]) check(ctx context.Context, claims []dense.Claim) (*mismatche
 	all := newMismatches(len(claims), s.cols)
 	return all, passes.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
 		for k := range all.most {
-			all.most[k] = max(all.most[k], d.most[k])
+			all.most[k], all.exact[k] = max(all.most[k], d.most[k]), max(all.exact[k], d.exact[k])
 			kernel.Axpy(all.sums[k], 1, d.sums[k])
 		}
 	})
 }
 
 func newMismatches(claims, cols int) *mismatches {
-	d := &mismatches{most: make([]float64, claims)}
+	d := &mismatches{most: make([]float64, claims), exact: make([]float64, claims)}
 	for range claims {
 		d.sums = append(d.sums, make([]float64, cols))
 	}
@@ -338,19 +339,20 @@ func checkRun[T kernel.Float](src block.Source[T], args claimed) func(block.Run[
 			clear(row)
 			eachElement(run.Block, r, func(c int, x float64) { row[c] = x })
 			for k, coefficients := range args.Coefficients {
-				off, terms := 0.0, 0.0
+				off, terms, own := 0.0, 0.0, 0.0
 				for c, f := range coefficients {
 					if f == 0 {
 						continue
 					}
 					size := math.Abs(row[c])
+					own += float64(math.Abs(f) * size)
 					if args.Pivots != nil {
 						size = max(size, math.Abs(row[c]+args.Pivots[c]))
 					}
 					off, terms = math.FMA(f, row[c], off), terms+float64(math.Abs(f)*size)
 				}
 				if off != 0 {
-					d.most[k] = max(d.most[k], math.Abs(off)/terms)
+					d.most[k], d.exact[k] = max(d.most[k], math.Abs(off)/terms), max(d.exact[k], math.Abs(off)/own)
 					kernel.Axpy(d.sums[k], float64(weight*off), row)
 				}
 			}
