@@ -96,10 +96,11 @@ func newHard(seed uint64) *hard {
 		}
 	}
 	is := func(share float64) bool { return rng.Float64() < share }
+	room := 1e13                 // what differences, offsets and outliers leave of the digits of a score
 	if features > 1 && is(0.5) { // before all else, the difference decides
 		by := math.Pow(10, -12*rng.Float64())
-		if is(0.15) {
-			by = 0
+		if room *= by; is(0.15) {
+			by, room = 0, 1e13
 		}
 		h.name += fmt.Sprintf(" near %.1g", by)
 		for r := range h.x {
@@ -109,34 +110,38 @@ func newHard(seed uint64) *hard {
 			}
 		}
 	}
-	if is(0.4) {
+	scaled, far := is(0.4), is(0.3)
+	if scaled {
 		h.name += " scales"
-		for i := range features {
-			s := math.Pow(10, 18*rng.Float64()-6)
-			for r := range h.x {
-				h.x[r][i] *= s
-			}
-		}
 	}
-	if is(0.3) {
+	if far {
 		h.name += " offsets"
-		for i := range features {
-			by := math.Pow(10, 9*rng.Float64())
-			for r := range h.x {
-				h.x[r][i] = h.x[r][i] * (1 + by) / by
-				h.x[r][i] += math.Abs(h.x[0][i]) * by
-			}
-		}
 	}
+	scales, most := make([]float64, features), 1.0
+	for i := range scales {
+		scale, by := 1.0, 0.0
+		if scaled {
+			scale = math.Pow(10, 18*rng.Float64()-6)
+		}
+		if far {
+			by = math.Pow(10, min(9, math.Log10(room))*rng.Float64())
+			most = max(most, by)
+		}
+		for r := range h.x {
+			h.x[r][i] = float64(scale * (h.x[r][i] + by))
+		}
+		scales[i] = scale
+	}
+	room /= most
 	if is(0.5) {
-		size := math.Pow(10, 1+11*rng.Float64())
+		size := math.Pow(10, min(12, math.Log10(room))*rng.Float64())
 		h.name += fmt.Sprintf(" outliers %.1g", size)
 		sentinel := is(0.5)
 		for range 1 + rng.IntN(3) {
 			x := h.x[rng.IntN(rows)]
 			for i := range x {
 				if sentinel {
-					x[i] = size
+					x[i] = min(size, room*scales[i])
 				} else {
 					x[i] *= size
 				}
@@ -245,7 +250,7 @@ func learnHard[T kernel.Float](t *testing.T, h *hard, w way, problems []*precise
 	m := &f.Model.Training
 	if o.converged = m.Converged; m.Optimum != nil {
 		o.gap = m.Optimum.Gap
-		if math.Abs(m.Optimum.Objective-o.objective) > 1e-6*o.objective+1e-9 {
+		if off := math.Abs(m.Optimum.Objective - o.objective); off > 1e-9*o.objective+1e-11 && off > o.gap {
 			t.Errorf("%s, %v: the objective is said to be %v, it is %v", h.name, w, m.Optimum.Objective, o.objective)
 		}
 	}
@@ -322,7 +327,7 @@ func TestOptima(t *testing.T) {
 	}
 	for name, n := range tallies {
 		t.Logf("%-45s %5d trainings, %5d converged, %5d with a gap, %4d errors that planes separate rows, %d other errors", name, n.runs, n.converged, n.bounded, n.separable, n.failed)
-		if name != "logistic solver=sgd" && 2*(n.converged+n.separable) < n.runs {
+		if !strings.Contains(name, "sgd") && 2*(n.converged+n.separable) < n.runs {
 			t.Errorf("%s: of %d trainings %d converged", name, n.runs, n.converged)
 		}
 	}
@@ -361,7 +366,7 @@ func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
 		switch {
 		case errors.Is(o.err, logistic.ErrSeparable):
 			n.separable++
-			if exists {
+			if exists && !h.separable(t, versus) {
 				t.Errorf("%s, %s: rows are said to be separable, but there is an optimum of %v", h.name, name, least)
 			}
 			continue
@@ -385,17 +390,26 @@ func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
 				t.Errorf("%s, %s: the gap of %v is said to be %v, it is %v", h.name, name, o.objective, o.gap, above)
 			}
 		}
-		if h.l2 == 0 && o.converged && h.separable(t) {
+		if h.l2 == 0 && o.converged && !masked && h.separable(t, versus) {
 			t.Errorf("%s, %s: converged, but a plane separates the rows", h.name, name)
 		}
 	}
 }
 
-// separable tells whether check proves that a plane separates rows of two classes.
-func (h *hard) separable(t *testing.T) bool {
-	if h.classes > 2 {
+// separable tells whether check proves that a plane separates the rows of two classes, or of a class from all others.
+func (h *hard) separable(t *testing.T, versus bool) bool {
+	if h.classes > 2 && !versus {
 		return false
 	}
-	r, err := separable.Check(t.Context(), testrows.Dense[float64](h.x, h.y, true), separable.Options{})
-	return err == nil && r.Verdict == separable.Separable
+	for _, p := range h.problems(false, versus) {
+		var y []float64
+		for _, class := range p.y {
+			y = append(y, float64(2*class-1))
+		}
+		r, err := separable.Check(t.Context(), testrows.Dense[float64](h.x, y, true), separable.Options{})
+		if err == nil && r.Verdict == separable.Separable {
+			return true
+		}
+	}
+	return false
 }

@@ -219,27 +219,37 @@ func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
 	return loss
 }
 
+// derivatives returns memory for at.
+func (p *precise) derivatives() (gradient []wide, hessian [][]wide) {
+	n := len(p.x[0]) * p.vectors()
+	for range n {
+		hessian = append(hessian, make([]wide, n))
+	}
+	return make([]wide, n), hessian
+}
+
 // minimise runs Newton's method from w, with steps that are damped until the objective falls. exists tells whether the
-// last step proves that an optimum exists: it changes all scores by less than 1/4, and predicts no gain.
+// last step proves that an optimum exists: it changes all scores by less than 1/4, predicts no gain, and leaves out no
+// direction but those in which rows have no extent.
 func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
 	n, cols := len(w), len(p.x[0])
+	gradient, hessian := p.derivatives()
+	p.at(make([]wide, n), gradient, hessian)
+	_, flat := solve(hessian, gradient, 0)
 	damping := 0.0
 	for range 80 {
-		gradient, hessian := make([]wide, n), make([][]wide, n)
-		for i := range hessian {
-			hessian[i] = make([]wide, n)
-		}
+		gradient, hessian := p.derivatives()
 		f = p.at(w, gradient, hessian)
 		moved, enough := false, false
 		for range 12 {
-			step := solve(hessian, gradient, damping)
+			step, left := solve(hessian, gradient, damping)
 			gain, next := wide{}, make([]wide, n)
 			for i, v := range step {
 				gain = gain.add(v.mul(gradient[i]))
 				next[i] = w[i].sub(v)
 			}
 			if damping == 0 && gain.hi <= 1e-20*f.hi {
-				exists = true
+				exists = left == flat
 				for _, x := range p.x {
 					for k := range p.vectors() {
 						z := wide{}
@@ -271,10 +281,11 @@ func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
 }
 
 // solve returns the solution of a system whose matrix, the lower triangle a, is positive semi-definite, with its diagonal
-// times 1 + damping. Unknowns without a pivot are 0.
-func solve(a [][]wide, b []wide, damping float64) []wide {
+// times 1 + damping, and how many unknowns are 0 since they have no pivot.
+func solve(a [][]wide, b []wide, damping float64) (x []wide, left int) {
 	n := len(b)
-	scale, l, x := make([]wide, n), make([][]wide, n), make([]wide, n)
+	scale, l := make([]wide, n), make([][]wide, n)
+	x = make([]wide, n)
 	out := make([]bool, n)
 	for i := range n {
 		if scale[i] = (wide{1, 0}); a[i][i].hi > 0 {
@@ -291,7 +302,7 @@ func solve(a [][]wide, b []wide, damping float64) []wide {
 			}
 			switch {
 			case i == j && v.hi <= 1e-27:
-				out[i] = true
+				out[i], left = true, left+1
 				l[i] = make([]wide, i+1)
 			case i == j:
 				l[i][i] = v.root()
@@ -320,5 +331,5 @@ func solve(a [][]wide, b []wide, damping float64) []wide {
 	for i := range x {
 		x[i] = x[i].mul(scale[i])
 	}
-	return x
+	return x, left
 }
