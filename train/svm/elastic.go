@@ -125,7 +125,7 @@ func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, er
 	for _, w := range all {
 		padded = append(padded, l.padded(w))
 	}
-	return l.losses(ctx, padded)
+	return l.losses(ctx, padded, false)
 }
 
 // padded returns a copy of weights as the sums take them.

@@ -15,9 +15,15 @@ import (
 // some margins below 1, which costs far more than slightly longer weights.
 var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
 
+const (
+	ulp        = 0x1p-50 // times the sizes of a score's terms, its rounding error
+	lastDigits = 1e-12   // relative to an objective, its last digits
+)
+
 // round sets Weights to Exact rounded to T. It sets the objective, the loss and the gap to those of Weights. If the gap
 // is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or two. f is the frame of
-// the exact weights. round makes its passes over the rows in that frame, since scores of other rows lose digits.
+// the exact weights. round makes its passes over the rows in that frame, since scores of other rows lose digits. The gap
+// includes the rounding errors of the objective if they are more than its last digits.
 func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, opt Options) error {
 	if f == nil {
 		return roundOn(ctx, r, newProblem(src, opt), nil)
@@ -37,17 +43,21 @@ func roundOn[T, S kernel.Float](ctx context.Context, r *Result[T], p *problem[S]
 			}
 			at[k] = f.inside(w[k])
 		}
-		losses, err := p.losses(ctx, at)
+		losses, err := p.losses(ctx, at, true)
 		if err != nil {
 			return err
 		}
-		for k, loss := range losses {
+		for k, loss := range losses[:len(w)] {
 			objective := loss + float64(p.l2/2*p.square(w[k]))
+			blur := float64(ulp * math.Sqrt(losses[len(w)+k]))
+			if blur <= lastDigits*objective {
+				blur = 0
+			}
 			if objective-objective != 0 {
 				return train.TooLarge[T]()
 			}
 			if r.Weights == nil || objective < r.Objective {
-				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower), make([]T, p.cols)
+				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, make([]T, p.cols)
 				for i := range r.Weights {
 					r.Weights[i] = T(w[k][i])
 				}
@@ -61,10 +71,12 @@ func roundOn[T, S kernel.Float](ctx context.Context, r *Result[T], p *problem[S]
 	return nil
 }
 
-// losses makes a pass over the rows and sums their losses at several points.
-func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, error) {
-	total := make([]float64, len(w))
-	err := passes.Reduce(ctx, p.src, p.workers, lossesPass, lossesArgs{p.loss.squared(), w}, p.lossesRun(w), func(sums []float64) {
+// losses makes a pass over the rows and sums their losses at several points. If errors is set, the sums of squaredChange at
+// these points follow.
+func (p *problem[T]) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
+	args := lossesArgs{p.loss.squared(), errors, w}
+	total := args.sums()
+	err := passes.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesRun(args), func(sums []float64) {
 		kernel.Axpy(total, 1, sums)
 	})
 	return total, err
@@ -73,10 +85,17 @@ func (p *problem[T]) losses(ctx context.Context, w [][]float64) ([]float64, erro
 // lossesPass is the pass of losses.
 var lossesPass = passes.NewPerRun("svm.losses", lossesRun[float32], lossesRun[float64])
 
-// lossesArgs are the points, and whether the hinge is squared.
+// lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {
-	squared bool
-	w       [][]float64
+	squared, errors bool
+	w               [][]float64
+}
+
+func (a *lossesArgs) sums() []float64 {
+	if a.errors {
+		return make([]float64, 2*len(a.w))
+	}
+	return make([]float64, len(a.w))
 }
 
 func lossesRun[T kernel.Float](src block.Source[T], args lossesArgs) func(block.Run[T]) []float64 {
@@ -84,16 +103,16 @@ func lossesRun[T kernel.Float](src block.Source[T], args lossesArgs) func(block.
 	if args.squared {
 		opt.Loss = SquaredHinge
 	}
-	return newProblem(src, opt).lossesRun(args.w)
+	return newProblem(src, opt).lossesRun(args)
 }
 
 // lossesRun returns what sums the losses of a run at several points.
-func (p *problem[T]) lossesRun(w [][]float64) func(block.Run[T]) []float64 {
+func (p *problem[T]) lossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 	if wide(p.cols) {
-		return p.wideLossesRun(w)
+		return p.wideLossesRun(args)
 	}
 	return func(run block.Run[T]) []float64 {
-		sums := make([]float64, len(w))
+		sums := args.sums()
 		if run.Y == nil {
 			return sums
 		}
@@ -103,17 +122,26 @@ func (p *problem[T]) lossesRun(w [][]float64) func(block.Run[T]) []float64 {
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
-			for k := range w {
+			for k, w := range args.w {
 				u := buf[:rows.Len()]
-				shortfall(panel, rows.Y, w[k], u)
+				shortfall(panel, rows.Y, w, u)
 				for i, u := range u {
 					if c := rows.Weight(i); c > 0 {
-						sums[k] += float64(p.loss.of(u) * c)
+						addLoss(&p.loss, &args, sums, k, rows, i, u)
 					}
 				}
 			}
 		}
 		return sums
+	}
+}
+
+// addLoss adds row r, with margin 1-u at point k, to the sums.
+func addLoss[T kernel.Float](l *smoothing, args *lossesArgs, sums []float64, k int, rows *block.Block[T], r int, u float64) {
+	c := rows.Weight(r)
+	sums[k] += float64(l.of(u) * c)
+	if args.errors && !(u <= 0) {
+		sums[len(args.w)+k] += squaredChange(l, u, c, rows, r, args.w[k])
 	}
 }
 
@@ -126,4 +154,25 @@ func (l *smoothing) of(u float64) float64 {
 		return u
 	}
 	return 0
+}
+
+// squaredChange returns the square of the change of the loss of row r, with sample weight c and margin 1-u, if the score changed
+// by the sizes of its terms.
+func squaredChange[T kernel.Float](l *smoothing, u, c float64, rows *block.Block[T], r int, w []float64) float64 {
+	by := c
+	if l.squared() {
+		by *= 2 * u
+	}
+	terms := 0.0
+	if rows.Sparse != nil {
+		columns, values := rows.Sparse.Row(r)
+		for i, column := range columns {
+			terms += math.Abs(float64(float64(values[i]) * w[column]))
+		}
+	} else {
+		for i, x := range rows.X[r*rows.Stride:][:rows.Cols] {
+			terms += math.Abs(float64(float64(x) * w[i]))
+		}
+	}
+	return float64(by*terms) * float64(by*terms)
 }

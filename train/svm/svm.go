@@ -208,7 +208,7 @@ func (r *Result[T]) interrupted(ctx, after context.Context, src block.Source[T],
 		w[i] = float64(r.Weights[i])
 	}
 	r.Interrupted, r.Converged, r.Loss, r.Objective, r.Gap = true, false, 0, 0, math.Inf(1)
-	if losses, late := p.losses(after, [][]float64{w}); late != nil {
+	if losses, late := p.losses(after, [][]float64{w}, false); late != nil {
 		r.Uncounted = true
 	} else {
 		r.Loss, r.Objective = losses[0], losses[0]+float64(p.l2/2*p.square(w))

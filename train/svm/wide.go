@@ -72,15 +72,15 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 }
 
 // wideLossesRun is lossesRun for more columns than a Hessian may have.
-func (p *problem[T]) wideLossesRun(w [][]float64) func(block.Run[T]) []float64 {
+func (p *problem[T]) wideLossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 	return func(run block.Run[T]) []float64 {
-		sums, packed := make([]float64, len(w)), kernel.SparseRows[T]{}
+		sums, packed := args.sums(), kernel.SparseRows[T]{}
 		rows := csr.Rows(run, csr.Clean(run), &packed)
 		for r := range run.Len() {
 			columns, values := rows.Row(r)
-			for k := range w {
-				if c := run.Weight(r); c > 0 {
-					sums[k] += float64(p.loss.of(1-float64(float64(run.Y[r])*csr.Score(columns, values, w[k]))) * c)
+			for k, w := range args.w {
+				if run.Weight(r) > 0 {
+					addLoss(&p.loss, &args, sums, k, run.Block, r, 1-float64(float64(run.Y[r])*csr.Score(columns, values, w)))
 				}
 			}
 		}
