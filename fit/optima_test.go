@@ -171,7 +171,8 @@ func optimum(problems []*precise, from [][]float64) (least float64, exists bool)
 }
 
 // TestOptima: on hard problems, claims about the optimum hold for the weights as written. The objective and the optimum are
-// computed in high precision. HALFSPACE_TEST=full tries 2,000 problems.
+// computed in high precision. HALFSPACE_TEST=full tries 2,000 problems. lda isn't among the learners: its weights are a
+// formula, and the model has no objective or gap. TestNearlyDependent of package lda tests the digits of these weights.
 func TestOptima(t *testing.T) {
 	t.Parallel()
 	sets := uint64(200)

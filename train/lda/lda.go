@@ -88,7 +88,8 @@ const maxColumns = 1 << 14
 // One pass sums X'X and the rows of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. That cancels more than six of
 // sixteen digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass subtracts
 // the mean from the rows, which changes only the rounding of S. LedoitWolf makes a pass for each class and one more. A
-// Cholesky factor of S solves for w. If S is singular, as with a column twice, a small ridge makes it regular.
+// Cholesky factor of S solves for w. If S is nearly singular, a further pass finds the factor from a QR factorisation of the
+// rows, which has the digits that squares lose. If S is singular, as with a column twice, a small ridge makes it regular.
 //
 // A row with sample weight k counts as k rows, also for LedoitWolf.
 //
@@ -187,7 +188,7 @@ func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options,
 		shrink(s, len(shift), opt.Shrinkage)
 	}
 	var factor *dense.Factor
-	if factor, r.Ridge, err = dense.Factorise(ctx, s, len(shift)); factor == nil {
+	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
 		return cmp.Or(err, train.TooLarge[T]())
 	}
 	r.Epochs = passes

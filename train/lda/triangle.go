@@ -1,0 +1,84 @@
+package lda
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+// factorise returns the factor of the covariance s within classes, given the moments of the rows, and the ridge that it
+// added. Where s loses too many digits by its squares, a pass over the rows finds the factor without squares. passed is
+// called after the pass.
+func factorise[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
+	d := src.Spec().Width()
+	f, ridge, err := dense.Factorise(ctx, s, d)
+	if f == nil || opt.Shrinkage != 0 || d > dense.MostTriangle || ridge == 0 && !f.Blurred() {
+		return f, ridge, err
+	}
+	var args rootArgs
+	for class := range m.n {
+		args.Means = append(args.Means, m.means(class)[:d])
+	}
+	t := dense.NewTriangle(d)
+	if err := passes.Reduce(ctx, src, opt.Workers, rootPass, args, rootRun(src, args), t.Merge); err != nil {
+		return nil, 0, err
+	}
+	passed()
+	r := t.Elements()
+	for i := range r {
+		r[i] /= math.Sqrt(m.rows())
+	}
+	sharp, none, err := dense.FactorTriangle(ctx, r, d, nil)
+	if err != nil || sharp == nil || none > 0 { // features depend on each other
+		return f, ridge, err
+	}
+	return sharp, 0, nil
+}
+
+// rootArgs are the means of the features for each class.
+type rootArgs struct{ Means [][]float64 }
+
+// rootPass is the pass of factorise.
+var rootPass = passes.NewPerRun("lda.root", rootRun[float32], rootRun[float64])
+
+// rootRun returns what computes the triangle of a run's rows less the means of their classes, each times the root of its
+// sample weight.
+func rootRun[T kernel.Float](src block.Source[T], args rootArgs) func(block.Run[T]) []float64 {
+	classes, d := len(args.Means), src.Spec().Width()
+	return func(run block.Run[T]) []float64 {
+		t, row := dense.NewTriangle(d), make([]float64, d)
+		for r, y := range run.Y {
+			class, root := classOf(y, classes), math.Sqrt(run.Weight(r))
+			if class < 0 || root == 0 {
+				continue
+			}
+			widen(run.Block, r, row)
+			to := t.Next()
+			for i, v := range row {
+				t.Set(to, i, float64(root*(v-args.Means[class][i])))
+			}
+		}
+		return t.Elements()
+	}
+}
+
+// widen sets out to the first elements of row r.
+func widen[T kernel.Float](b *block.Block[T], r int, out []float64) {
+	if b.Sparse == nil {
+		for i, v := range b.X[r*b.Stride:][:len(out)] {
+			out[i] = float64(v)
+		}
+		return
+	}
+	clear(out)
+	columns, values := b.Sparse.Row(r)
+	for k, c := range columns {
+		if int(c) < len(out) {
+			out[c] = float64(values[k])
+		}
+	}
+}
