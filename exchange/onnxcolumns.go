@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
+	"halfspace/internal/decimal"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -76,7 +76,7 @@ func (g *graph) addColumn(i int, c *schema.Column) (string, error) {
 func categoryNumbers(c *schema.Column) ([]float64, error) {
 	numbers, before := make([]float64, len(c.Categories)), make(map[float32]string, len(c.Categories))
 	for k, text := range c.Categories {
-		v, err := strconv.ParseFloat(text, 64)
+		v, err := decimal.Parse(text)
 		if c.Values == schema.Bool.String() {
 			v, err = map[string]float64{"false": 0, "true": 1}[text], nil
 		}

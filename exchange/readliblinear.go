@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"halfspace/internal/decimal"
 	"halfspace/internal/memory"
 	"halfspace/internal/say"
 	"halfspace/model"
@@ -93,7 +94,7 @@ func (t *textModel) real(what string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := decimal.Parse(text)
 	if err != nil {
 		return 0, fmt.Errorf("%s is %q", what, say.Short(text, 40))
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"halfspace/block"
+	"halfspace/internal/decimal"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -262,8 +262,8 @@ func samePenalized(a, b Learner) bool {
 // comparePenalties compares the penalties of two learners.
 func comparePenalties(a, b Learner) int {
 	for _, option := range penalties {
-		x, _ := strconv.ParseFloat(a.Text(option), 64) // without the option, 0
-		y, _ := strconv.ParseFloat(b.Text(option), 64)
+		x, _ := decimal.Parse(a.Text(option)) // without the option, 0
+		y, _ := decimal.Parse(b.Text(option))
 		if way := cmp.Compare(x, y); way != 0 {
 			return way
 		}

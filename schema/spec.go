@@ -10,6 +10,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"halfspace/internal/decimal"
 )
 
 // MaxFeatures is the most features of a dense row. A run of wider dense rows would take gigabytes.
@@ -138,7 +140,7 @@ func ParseNumber(text string) (Class, error) {
 	if v, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return UintClass(v), nil
 	}
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := decimal.Parse(text)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return Class{}, fmt.Errorf("float64 can't hold the class %s", text)
 	}
@@ -171,8 +173,8 @@ func compareNumbers(a, b string) int {
 			return cmp.Compare(x, y)
 		}
 	}
-	x, _ := strconv.ParseFloat(a, 64)
-	y, _ := strconv.ParseFloat(b, 64)
+	x, _ := decimal.Parse(a)
+	y, _ := decimal.Parse(b)
 	return cmp.Compare(x, y)
 }
 

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"halfspace/internal/decimal"
+	"halfspace/internal/decimal/decimaltest"
 )
 
 func TestClasses(t *testing.T) {
@@ -41,7 +44,13 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%s is the class %v, error %v", text, c, err)
 		}
 	}
-	for _, text := range []string{"", "one", "NaN", "Inf", "1e999"} {
+	for text := range decimaltest.Texts(13, 100_000) {
+		v, wrong := decimal.Parse(text)
+		if c, err := ParseNumber(text); (err == nil) != (wrong == nil && v-v == 0) || err == nil && (c != FloatClass(v) || !decimaltest.IsNumber(text)) {
+			t.Fatalf("%q is the class %v, error %v, and the number %v, error %v", text, c, err, v, wrong)
+		}
+	}
+	for _, text := range []string{"", "one", "NaN", "Inf", "1e999", "1_0", "0x1p3"} {
 		if c, err := ParseNumber(text); err == nil {
 			t.Errorf("%q is the class %v", text, c)
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"halfspace/internal/decimal"
 	"halfspace/internal/say"
 )
 
@@ -183,7 +184,7 @@ func (o *Option) Set(s Settings, text string) error {
 		v.SetInt(n)
 		return o.check(float64(n), "")
 	}
-	number, err := strconv.ParseFloat(text, 64)
+	number, err := decimal.Parse(text)
 	if err != nil {
 		return o.wrong(strconv.Quote(text), o.want())
 	}

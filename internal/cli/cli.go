@@ -158,12 +158,13 @@ workers.`,
 	return root
 }
 
-// finish completes the command of a verb and those below it: it notes when the work begins, checks paths and explains errors.
+// finish completes the command of a verb and those below it: it notes when the work begins, checks numbers and paths, and explains errors.
 func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	for _, sub := range cmd.Commands() {
 		c.finish(sub)
 	}
 	work := cmd.RunE
+	flags.PlainNumbers(cmd)
 	cmd.Flags().SortFlags = false
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -20,6 +20,7 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
+	{"internal/decimal", "internal/decimal/decimaltest"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
 		"internal/ahead", "internal/browsertest", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "internal/store", "schema"},
 	{"kernel", "internal/memory", "internal/lock", "internal/drawing"},

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"unsafe"
+
+	"halfspace/internal/decimal"
 )
 
 // tens are the powers of ten that float64 holds exactly.
@@ -127,12 +129,12 @@ func isRounded(text []byte, v float64) bool {
 
 var errNoNumber = errors.New("is not a number")
 
-// parseNumber reads all of text as strconv.ParseFloat does.
+// parseNumber reads all of text as a number of package decimal.
 func parseNumber(text []byte) (float64, error) {
 	if v, n := parseDecimal(text); n > 0 && n == len(text) {
 		return v, nil
 	}
-	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	v, err := decimal.Parse(unsafe.String(unsafe.SliceData(text), len(text)))
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, errors.New("is too large for float64")

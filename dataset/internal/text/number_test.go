@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"halfspace/internal/decimal/decimaltest"
 )
 
-// FuzzNumber holds numbers against strconv.
+// FuzzNumber holds numbers against strconv, and their grammar against a regular expression.
 func FuzzNumber(f *testing.F) {
 	for _, text := range []string{"0", "-0", "1.5", "+.5e-3", "5.", ".", "", "-", "e1", "1e", "1e400", "9007199254740993",
 		"0.1e22", "123456789012345678901234567890", "1_0", "0x1p-2", "inf", "9007199254740992e22", "1e0001", "9223372036854775807",
@@ -23,6 +25,9 @@ func checkNumber(t *testing.T, text string) {
 	t.Helper()
 	got, err := parseNumber([]byte(text))
 	want, wantErr := strconv.ParseFloat(text, 64)
+	if !decimaltest.IsNumber(text) {
+		wantErr = strconv.ErrSyntax
+	}
 	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
 		t.Fatalf("%q: %v, %v, want %v, %v", text, got, err, want, wantErr)
 	}
@@ -37,6 +42,9 @@ func checkNumber(t *testing.T, text string) {
 }
 
 func TestNumbers(t *testing.T) {
+	for text := range decimaltest.Texts(2, 100_000) {
+		checkNumber(t, text)
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 200_000 {
 		v := math.Float64frombits(rng.Uint64())

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"math"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"halfspace/internal/decimal"
 	"halfspace/internal/memory"
 )
 
@@ -30,7 +30,7 @@ func (s *Size) Type() string { return "size" }
 // Set reads a size.
 func (s *Size) Set(text string) error {
 	number := strings.TrimRight(text, "bBkKmMgGtTiI")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	v, err := decimal.Parse(strings.TrimSpace(number))
 	unit, ok := units[strings.ToLower(text[len(number):])]
 	if bytes := v * unit; err == nil && ok && bytes >= 1 && bytes < math.MaxInt64 {
 		s.text, s.Bytes = text, int64(bytes)

@@ -2,9 +2,9 @@ package scoring
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 
+	"halfspace/internal/decimal"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -43,7 +43,7 @@ func (t *threshold) Set(text string) error {
 		return nil
 	}
 	var err error
-	if t.number, err = strconv.ParseFloat(text, 64); err != nil || t.number-t.number != 0 {
+	if t.number, err = decimal.Parse(text); err != nil || t.number-t.number != 0 {
 		return errors.New("use a number, f1 or costs such as cost=1:5")
 	}
 	t.kind = "number"
@@ -68,7 +68,7 @@ const mostCost = 1e100
 
 // cost reads a cost, a number from 0 to mostCost.
 func cost(text string) (float64, bool) {
-	v, err := strconv.ParseFloat(text, 64)
+	v, err := decimal.Parse(text)
 	return v, err == nil && v >= 0 && v <= mostCost
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/internal/cli/files"
+	"halfspace/internal/decimal"
 )
 
 // otherVerbs are what other programs call the verbs.
@@ -75,7 +76,7 @@ func OtherOption(name string) string {
 // Share returns a percentage as a share, such as 0.2 for 20 or 20%. It is empty for other text.
 func Share(text string) string {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	v, err := decimal.Parse(strings.TrimSpace(digits))
 	if err != nil || !(v > 0 && v < 100) || !percent && v <= 1 {
 		return ""
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/decimal"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 )
@@ -36,7 +36,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 			return console.Usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
 		}
 	}
-	if share, err := strconv.ParseFloat(o.validation, 64); err == nil {
+	if share, err := decimal.Parse(o.validation); err == nil {
 		if !(share > 0 && share < 1) {
 			return console.Usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/slips"
+	"halfspace/internal/decimal"
 	"halfspace/internal/say"
 	"halfspace/train"
 )
@@ -162,7 +162,7 @@ func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
 	}
 	zero := func(text string) bool {
-		v, err := strconv.ParseFloat(text, 64)
+		v, err := decimal.Parse(text)
 		return err == nil && v == 0
 	}
 	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == "l2" && slices.ContainsFunc(a.Values, zero) })

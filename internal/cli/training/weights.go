@@ -2,10 +2,10 @@ package training
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"halfspace/internal/cli/console"
+	"halfspace/internal/decimal"
 	"halfspace/train"
 )
 
@@ -51,7 +51,7 @@ func classWeight(item string) (class string, weight float64, err error) {
 	if i < 0 {
 		return "", 0, console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
 	}
-	weight, err = strconv.ParseFloat(item[i+1:], 64)
+	weight, err = decimal.Parse(item[i+1:])
 	if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
 		return "", 0, console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
 	}

@@ -1,0 +1,64 @@
+// Package decimaltest has the grammar of package decimal as a regular expression, and random texts to compare a reader with it.
+package decimaltest
+
+import (
+	"iter"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+)
+
+var grammar = regexp.MustCompile(`^(?:[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))|(?i:nan))$`)
+
+// IsNumber tells whether text is a number by the grammar of package decimal.
+func IsNumber(text string) bool { return grammar.MatchString(text) }
+
+// parts are characters and words that numbers of Go and of other languages have.
+var parts = strings.Split("0 1 7 9 . . e E + - _ x 0x 0X p P inf Inf INFINITY nan NaN 0b 0o a f d L ' ,", " ")
+
+// Texts yields n random texts without blanks. Half of them are numbers of Go, with underscores and hexadecimal digits.
+func Texts(seed uint64, n int) iter.Seq[string] {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	return func(yield func(string) bool) {
+		for i := range n {
+			text := ""
+			if i%2 == 0 {
+				text = literal(rng)
+			} else {
+				for range 1 + rng.IntN(6) {
+					text += parts[rng.IntN(len(parts))]
+				}
+			}
+			if !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+// literal returns a number as the source of a Go program may have it.
+func literal(rng *rand.Rand) string {
+	text := []string{"", "", "-", "+"}[rng.IntN(4)]
+	of, exponent := "0123456789", "e"
+	if rng.IntN(4) == 0 {
+		text, of, exponent = text+"0x", "0123456789abcdef", "p"
+	}
+	digits := func() {
+		for i := range 1 + rng.IntN(4) {
+			if i > 0 && rng.IntN(8) == 0 {
+				text += "_"
+			}
+			text += string(of[rng.IntN(len(of))])
+		}
+	}
+	digits()
+	if rng.IntN(2) == 0 {
+		text += "."
+		digits()
+	}
+	if rng.IntN(3) == 0 || exponent == "p" {
+		of = "0123456789"
+		text += exponent + []string{"", "-", "+"}[rng.IntN(3)] + string(of[rng.IntN(10)])
+	}
+	return text
+}
