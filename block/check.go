@@ -66,11 +66,14 @@ func withRows[T kernel.Float](blocks []*Block[T]) []*Block[T] {
 
 // Trust returns src as a source that Check returns unchanged. It is for sources that are correct by construction.
 func Trust[T kernel.Float](src Source[T]) Source[T] {
-	if isChecked(src) {
+	if src == nil || isChecked(src) {
 		return src
 	}
 	switch src := src.(type) {
 	case *Data[T]:
+		if src == nil {
+			return src
+		}
 		d := *src
 		d.checked = true
 		return &d
@@ -187,6 +190,10 @@ type checker[T kernel.Float] struct {
 }
 
 func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error) {
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return nil, err
+	}
 	l, err := newLayout(src)
 	if err != nil {
 		return nil, err
@@ -194,7 +201,7 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 	if l.rows < 0 {
 		return nil, fmt.Errorf("the source's Rows is %d: it returns the number of rows, before the first pass too", l.rows)
 	}
-	c := &checker[T]{layout: *l, workers: parallel.Workers(workers), probe: Alloc[T](l.stride)}
+	c := &checker[T]{layout: *l, workers: workers, probe: Alloc[T](l.stride)}
 	if l.spec.Bias {
 		c.probe[l.cols-1], c.want = 1, 1
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -20,7 +21,7 @@ type layout[T kernel.Float] struct {
 }
 
 func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
-	if d, ok := src.(*Data[T]); src == nil || ok && d == nil {
+	if v := reflect.ValueOf(src); src == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("the source of rows is nil")
 	}
 	l := &layout[T]{spec: src.Spec(), rows: src.Rows()}
@@ -34,6 +35,15 @@ func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
 	}
 	l.cols, l.stride = l.spec.Cols(), kernel.Stride[T](l.spec.Cols())
 	return l, nil
+}
+
+// SpecOf returns the Spec of a source. It is an error if src is nil, or if Check refuses its Spec.
+func SpecOf[T kernel.Float](src Source[T]) (*schema.Spec, error) {
+	l, err := newLayout(src)
+	if err != nil {
+		return nil, err
+	}
+	return l.spec, nil
 }
 
 // next checks the next block, whose number is n.

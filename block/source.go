@@ -204,11 +204,15 @@ func Runs[T kernel.Float](ctx context.Context, src Source[T], n int) iter.Seq2[[
 	}
 }
 
-// ReduceRuns computes part on every run of src on up to workers goroutines. It passes the results to merge one at a
+// ReduceRuns computes part on every run of src on up to workers goroutines: 0 is every core, and a negative number is an error. It passes the results to merge one at a
 // time in row order, whatever the number of workers. At most two results for each worker exist at a time. A run is valid
 // until its result is merged. If src is a Lender, runs of several blocks are computed at once.
 func ReduceRuns[T kernel.Float, R any](ctx context.Context, src Source[T], workers int,
 	part func(Run[T]) R, merge func(R)) error {
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return err
+	}
 	if _, keeps := src.(*Data[T]); !keeps {
 		return reduceLoans(ctx, src, workers, part, merge)
 	}

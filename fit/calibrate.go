@@ -28,7 +28,7 @@ const calibrationFolds = 5
 // Multiclass, Memory, Note and Stage.
 func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, method string, opt Options) (*model.Calibration, error) {
 	opt.Calibrate = method
-	if err := opt.check(l, src.Spec(), false, dtypeOf[T]()); err != nil {
+	if err := check(&opt, src, l, false); err != nil {
 		return nil, err
 	}
 	src, err := checked(ctx, src, l)

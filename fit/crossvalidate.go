@@ -70,8 +70,13 @@ type Point struct {
 	verdict verdict
 }
 
-// Best returns the learner of the chosen point.
-func (cv *CrossValidation) Best() Learner { return cv.Points[cv.Chosen].Learner }
+// Best returns the learner of the chosen point, and the zero Learner if there are no points.
+func (cv *CrossValidation) Best() Learner {
+	if len(cv.Points) == 0 {
+		return Learner{}
+	}
+	return cv.Points[cv.Chosen].Learner
+}
 
 // CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed, each with its
 // share of every class. It predicts each fold by a model of the others. With a grid it judges every combination of
@@ -103,6 +108,9 @@ func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners 
 // Grid returns the learner with every combination of options, the last axis varying fastest. Without axes it returns
 // the learner itself. It leaves an option out of a combination in which the option has no effect.
 func (l Learner) Grid(axes []Axis) ([]Learner, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
 	points := []Learner{l}
 	for _, axis := range axes {
 		if _, twice := points[0].Varied[axis.Option]; twice || len(axis.Values) == 0 {
@@ -157,6 +165,16 @@ type crossing[T kernel.Float] struct {
 
 // judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
 func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
+	if len(learners) == 0 {
+		return nil, errors.New("there are no learners to compare: give one or more")
+	}
+	_, err := block.SpecOf(src)
+	for _, l := range learners {
+		err = cmp.Or(err, l.check())
+	}
+	if err != nil {
+		return nil, err
+	}
 	weighted := src.Spec().Weighted || opt.classWeighted()
 	if err := cv.checkScore(learners[0], len(src.Spec().Classes)); err != nil {
 		return nil, err
@@ -182,7 +200,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		}
 		c.alone = c.alone || l.InMemory
 	}
-	src, err := checked(ctx, src, learners[0])
+	src, err = checked(ctx, src, learners[0])
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -113,6 +114,9 @@ func valuesOf[T kernel.Float](b *block.Block[T], r, width int) (values []Value) 
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
 func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
 	scorer, err := predict.NewScorer[T](m, workers)
+	if err != nil {
+		return nil, err
+	}
 	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
 	if e.hasOdds && len(m.Classes) == 2 {
 		e.Calibration = new(metrics.Calibration)
@@ -120,7 +124,7 @@ func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T],
 	if len(m.Classes) > 2 {
 		e.ClassScores = metrics.NewClassScores[T](len(m.Classes))
 	}
-	return e, err
+	return e, nil
 }
 
 // Evaluate returns the evaluation of the rows of src by a model. Their columns and labels are those of the model.
@@ -148,6 +152,9 @@ func Evaluate[T kernel.Float](ctx context.Context, m *model.Model, src block.Sou
 
 // Add adds the next rows.
 func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
+	if e.scorer == nil {
+		return errors.New("the evaluation has no model: make it by NewEvaluation")
+	}
 	scores, err := e.scorer.Scores(ctx, b)
 	if err == nil {
 		e.add(scores, b)
@@ -296,7 +303,11 @@ func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 
 // count is Count. It shows each block with its scores.
 func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int, show func([][]T, *block.Block[T])) (t Tally, err error) {
-	positive := src.Spec().PositiveClass()
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return t, err
+	}
+	positive := spec.PositiveClass()
 	add := func(scores [][]T, b *block.Block[T]) {
 		show(scores, b)
 		run, all := 0.0, 0.0

@@ -75,7 +75,7 @@ func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, 
 // by them. They have the spec of src. If validation is nil, LearnValidated is Learn. Otherwise Options.HoldOut is only
 // written to the model: the share of all rows that they are.
 func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
-	if err := opt.check(l, src.Spec(), validation != nil, dtypeOf[T]()); err != nil {
+	if err := check(&opt, src, l, validation != nil); err != nil {
 		return nil, err
 	}
 	src, err := checked(ctx, src, l)
@@ -110,7 +110,19 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 	return learnAll(ctx, src, validation, l, opt)
 }
 
-// check returns an error for options that can't be used, before any row is read.
+// check returns an error for a source, a learner or options that can't be used, before any row is read.
+func check[T kernel.Float](o *Options, src block.Source[T], l Learner, validated bool) error {
+	spec, err := block.SpecOf(src)
+	if err == nil {
+		err = l.check()
+	}
+	if err != nil {
+		return err
+	}
+	return o.check(l, spec, validated, dtypeOf[T]())
+}
+
+// check returns an error for options that can't be used.
 func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype string) error {
 	if err := l.CheckSettings(l.Settings, ""); err != nil {
 		return err

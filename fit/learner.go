@@ -13,7 +13,9 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"halfspace/internal/nearest"
@@ -75,8 +77,11 @@ type Learner struct {
 	Varied map[string]string
 }
 
-// New returns a learner with options. Zero values stand for defaults.
+// New returns a learner with options. Zero values stand for defaults. If l or s is nil, every training with the learner is an error.
 func New(l *train.Learner, s train.Settings) Learner {
+	if (Learner{Learner: l, Settings: s}).check() != nil {
+		return Learner{Learner: l, Settings: s}
+	}
 	s = train.CopySettings(s)
 	l.Complete(s)
 	return Learner{Learner: l, Settings: s}
@@ -122,8 +127,24 @@ func FTRL(o adaptive.Options) Learner { return New(adaptive.FTRL, &o) }
 // AdaGrad returns AdaGrad.
 func AdaGrad(o adaptive.AdaGradOptions) Learner { return New(adaptive.AdaGrad, &o) }
 
+// check returns an error if the learner is a zero value, or has the options of another one.
+func (l Learner) check() error {
+	if l.Learner == nil || l.Learner.New == nil || l.Float32 == nil || l.Float64 == nil {
+		return errors.New("the learner is empty: take one of fit, such as fit.Logistic, or fit.Named")
+	}
+	v := reflect.ValueOf(l.Settings)
+	if want := reflect.TypeOf(l.Learner.New()); l.Settings == nil || v.Type() != want || v.IsNil() {
+		return fmt.Errorf("%s has no options, or those of another learner: they are of the type %v", l.Name, want)
+	}
+	_, err := parallel.Resolve(l.Settings.Shared().Workers)
+	return err
+}
+
 // With returns the learner with an option set to what a user types, such as "l2" and "0.1".
 func (l Learner) With(option, value string) (Learner, error) {
+	if err := l.check(); err != nil {
+		return l, err
+	}
 	o := l.Option(option)
 	if o == nil {
 		var names []string
@@ -137,10 +158,15 @@ func (l Learner) With(option, value string) (Learner, error) {
 }
 
 // Has tells whether the learner has an option that has an effect with the others.
-func (l Learner) Has(option string) bool { return l.Learner.Has(l.Settings, option) }
+func (l Learner) Has(option string) bool {
+	return l.check() == nil && l.Learner.Has(l.Settings, option)
+}
 
 // Text returns the value of an option as it is typed, or "" if the learner doesn't have the option.
 func (l Learner) Text(option string) string {
+	if l.check() != nil {
+		return ""
+	}
 	if o := l.Option(option); o != nil {
 		return o.Text(l.Settings)
 	}
@@ -150,6 +176,9 @@ func (l Learner) Text(option string) string {
 // VariedText names the options that a grid set, in the order of the learner's options.
 func (l Learner) VariedText() string {
 	var parts []string
+	if l.Learner == nil {
+		return ""
+	}
 	for _, o := range l.Options {
 		if value, ok := l.Varied[o.Name]; ok {
 			parts = append(parts, o.Name+" "+value)
@@ -160,6 +189,9 @@ func (l Learner) VariedText() string {
 
 // workers returns how many goroutines may run at once.
 func (l Learner) workers() int {
+	if l.Settings == nil { // the learner's check tells
+		return 1
+	}
 	return parallel.Workers(l.Settings.Shared().Workers)
 }
 

@@ -60,6 +60,11 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	if err != nil {
 		return nil, err
 	}
+	if opt.Learner != nil {
+		if err := opt.Learner.check(); err != nil {
+			return nil, err
+		}
+	}
 	if src, err = block.Check(ctx, src, shared.Workers); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,10 @@ var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, an
 // of classes, Memory, Stage and Checkpoint.
 func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n int, cv CV, opt Options) (*Path, error) {
 	folds := cmp.Or(cv.Folds, defaultFolds)
-	walker, err := newWalker[T](l)
+	err := check(&opt, src, l, false)
+	var walker *walker[T]
 	if err == nil {
-		err = opt.check(l, src.Spec(), false, dtypeOf[T]())
+		walker, err = newWalker[T](l)
 	}
 	if err == nil {
 		err = cv.checkScore(l, len(src.Spec().Classes))

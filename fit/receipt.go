@@ -152,6 +152,9 @@ func (j *job[T]) receipt(ctx context.Context, m *model.Model) (err error) {
 
 // SumRows returns the sums of the rows of src for a receipt.
 func SumRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (model.RowSums, error) {
+	if _, err := block.SpecOf(src); err != nil {
+		return model.RowSums{}, err
+	}
 	sums, err := block.RunSums(ctx, src, workers)
 	runs := make([]model.Sum, len(sums))
 	for i, s := range sums {

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -183,6 +184,9 @@ func suitsRows(m *model.Model, spec *schema.Spec, dtype, name string) error {
 // WeightsFor returns the weights of a model for rows of a spec: vectors as in train.Result, one after another. It is an
 // error if the model has other features or classes.
 func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
+	if m == nil || spec == nil {
+		return nil, errors.New("the model or the Spec is nil")
+	}
 	if err := suitsRows(m, spec, m.Dtype, "the model"); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,11 @@ func (s *Survey) add(next surveyed) {
 
 // NewSurvey returns the survey of rows.
 func NewSurvey[T kernel.Float](ctx context.Context, src block.Source[T]) (*Survey, error) {
-	s := newSurvey(src.Spec())
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return nil, err
+	}
+	s := newSurvey(spec)
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
 		return s, passes.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
-	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -61,6 +60,10 @@ const slabBytes = 64 << 20
 // NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is
 // an error if there are no rows, or if not even one row fits.
 func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
+	workers, err := checkRows(workers, x)
+	if err != nil {
+		return nil, err
+	}
 	m, err := newMap(k, x, x, workers)
 	if err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int)
 	if x.n == 0 {
 		return nil, errors.New("there are no rows to multiply")
 	}
-	c := &RowCache[T]{x: x, kernel: m, workers: parallel.Workers(max(1, workers)), at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
+	c := &RowCache[T]{x: x, kernel: m, workers: workers, at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
 	c.most = int(min(int64(x.n), bytes/c.rowBytes()))
 	if c.most < 1 {
 		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())
@@ -88,6 +91,9 @@ func (c *RowCache[T]) Computed() int64 { return c.computed }
 // Row returns row i, valid until the next call. ahead yields the rows that will probably be requested next. If Row has to
 // compute row i, it computes some of those in the same batch.
 func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
+	if c.x == nil {
+		return nil, errors.New("the cache has no rows: make it by NewRowCache")
+	}
 	if i < 0 || i >= c.x.n {
 		return nil, fmt.Errorf("there is no row %d among %d", i, c.x.n)
 	}

@@ -15,8 +15,9 @@ import (
 // A score is the sum, in order, over blocks of rows of support (384 float32, 192 float64). Each block's part is a
 // kernel.Dot. The sum starts with the first part, not with zero.
 func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T], alpha [][]T, k Mercer, workers int) error {
-	if x.cols != support.cols {
-		return errColumns
+	workers, err := checkRows(workers, x, support)
+	if err != nil {
+		return err
 	}
 	if len(out) != len(alpha) {
 		return fmt.Errorf("%d results for %d expansions", len(out), len(alpha))
@@ -50,11 +51,15 @@ func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T],
 // storage one core passes over the elements once, in order: y[i] = kernel.Dot(row i up to the diagonal, v), then y[j] =
 // fma(v[i], row i[j], y[j]) for j < i.
 func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error {
+	workers, err := parallel.Resolve(workers)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return err
+	}
 	if len(y) != m.N || len(v) != m.N {
 		return fmt.Errorf("a matrix of %d rows times %d elements doesn't give %d", m.N, len(v), len(y))
-	}
-	if err := m.check(); err != nil {
-		return err
 	}
 	if m.Storage == Packed {
 		for i := range m.N {
@@ -72,7 +77,7 @@ func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error 
 	padded := make([]T, m.Stride)
 	copy(padded, v)
 	panel := kernel.PanelRows[T](max(1, m.Stride))
-	return parallel.For(ctx, max(1, workers), (m.N+panel-1)/panel, func(_, task int) {
+	return parallel.For(ctx, workers, (m.N+panel-1)/panel, func(_, task int) {
 		lo := task * panel
 		hi := min(m.N, lo+panel)
 		kernel.Scores(y[lo:hi], m.Data[lo*m.Stride:hi*m.Stride], padded)

@@ -8,6 +8,11 @@
 // The inner product of two rows has the same bits on every instruction set, for every number of workers, and in every
 // result here. Columns are cut into panels of 256. The sum of a panel starts at +0 and is s = fma(x[k], y[k], s) with k
 // ascending. The sums of panels are added in order.
+//
+// # Workers
+//
+// Parameters workers are the number of goroutines that compute at once. 0 means every core (GOMAXPROCS), and a negative number is
+// an error.
 package gram
 
 import (
@@ -69,6 +74,9 @@ func NewSymmetric[T kernel.Float](n int, storage Storage) (*Symmetric[T], error)
 
 // check returns an error unless m has the elements that NewSymmetric makes.
 func (m *Symmetric[T]) check() error {
+	if m == nil {
+		return errors.New("the matrix is nil: make it by NewSymmetric")
+	}
 	n, err := Elements[T](m.N, m.Storage)
 	if err == nil && (len(m.Data) < n || m.Stride != kernel.Stride[T](m.N)) {
 		err = fmt.Errorf("a matrix of %d rows has %d elements and the stride %d, not %d and %d: make it by NewSymmetric", m.N, n,
@@ -96,11 +104,15 @@ func (m *Symmetric[T]) lower(i int) []T {
 // Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m has as many rows as x. It computes each pair of
 // rows once, on that many workers. If ctx is cancelled it returns the context's error, and m is partly written.
 func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Mercer, workers int) error {
-	if x.err == nil && m.N != x.n {
-		return fmt.Errorf("the Gram matrix of %d rows can't have %d rows", x.n, m.N)
+	workers, err := checkRows(workers, x)
+	if err == nil {
+		err = m.check()
 	}
-	if err := m.check(); err != nil {
+	if err != nil {
 		return err
+	}
+	if m.N != x.n {
+		return fmt.Errorf("the Gram matrix of %d rows can't have %d rows", x.n, m.N)
 	}
 	p := newProduct(x, x, true)
 	apply, err := newMap(k, x, x, workers)
@@ -109,7 +121,6 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	}
 	p.place = m.place
 	put := putFor(m.Data)
-	workers = parallel.Workers(max(1, workers))
 	mirror := make([]mirror[T], workers)
 	p.finish = func(worker int, b *part[T]) {
 		for r := range b.rows {
@@ -180,11 +191,28 @@ func (v *mirror[T]) transpose(b *part[T], do func(r int, row []T)) (length int) 
 
 var errColumns = errors.New("the rows differ in their number of columns")
 
+// checkRows returns how many goroutines compute where a caller asks for workers. It is an error if workers is negative, or if some of all
+// is nil, has wrong blocks, or has another number of columns than the first.
+func checkRows[T kernel.Float](workers int, all ...*Rows[T]) (int, error) {
+	for _, x := range all {
+		switch {
+		case x == nil:
+			return 0, errors.New("the rows are nil: make them by RowsOf or Dense")
+		case x.err != nil:
+			return 0, x.err
+		case x.cols != all[0].cols:
+			return 0, errColumns
+		}
+	}
+	return parallel.Resolve(workers)
+}
+
 // Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It doesn't write the elements
 // between the rows of dst. See Gram.
 func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[T], k Mercer, workers int) error {
-	if x.cols != y.cols {
-		return errColumns
+	workers, err := checkRows(workers, x, y)
+	if err != nil {
+		return err
 	}
 	if x.n == 0 || y.n == 0 {
 		return nil
@@ -213,14 +241,19 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 // Products calls visit with the inner products of the rows of x with those of y: row[k] is x_i . y_(j+k). Each product
 // comes once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but not keep it.
 func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
-	if x.cols != y.cols {
-		return errColumns
+	workers, err := checkRows(workers, x, y)
+	if err != nil {
+		return err
 	}
 	return visitRows(ctx, x, y, workers, visit)
 }
 
 // LowerProducts is Products of x with itself, for the lower triangle only: j+k <= i.
 func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
+	workers, err := checkRows(workers, x)
+	if err != nil {
+		return err
+	}
 	p := newProduct(x, x, true)
 	p.finish = func(_ int, b *part[T]) {
 		for r := range b.rows {

@@ -108,6 +108,9 @@ func (m *mercerMap[T]) row(s []T, i, j int) {
 
 // Diagonal returns the kernel of each row with itself.
 func Diagonal[T kernel.Float](x *Rows[T], k Mercer) ([]T, error) {
+	if _, err := checkRows(1, x); err != nil {
+		return nil, err
+	}
 	m, err := newMap(k, x, x, 1)
 	if err != nil {
 		return nil, err

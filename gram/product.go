@@ -74,7 +74,7 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 		return err
 	}
 	rows := min(mc, up(p.a.n, p.mr)) // at a time
-	workers = min(parallel.Workers(max(1, workers)), p.a.n/p.mr+1)
+	workers = min(parallel.Workers(workers), p.a.n/p.mr+1)
 	if t := p.transpose(); t != nil {
 		return p.runSparse(ctx, workers, t)
 	}

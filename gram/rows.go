@@ -2,6 +2,7 @@ package gram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -31,10 +32,14 @@ type Rows[T kernel.Float] struct {
 // RowsOf returns the rows of d, with the bias. It shares their memory. If a block doesn't have the shape that d's Spec
 // describes (see block.Block.CheckShape), every computation on the rows returns that error.
 func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
-	x := &Rows[T]{cols: d.Spec().Cols(), zeros: make([]T, d.Spec().Cols())}
+	spec, err := block.SpecOf(block.Source[T](d))
+	if err != nil {
+		return &Rows[T]{err: err}
+	}
+	x := &Rows[T]{cols: spec.Cols(), zeros: make([]T, spec.Cols())}
 	n := 0
 	for b := range d.Blocks(context.Background()) { // of a data set in memory: no error
-		if err := b.CheckShape(d.Spec().Cols()); err != nil {
+		if err := b.CheckShape(spec.Cols()); err != nil {
 			x.err = fmt.Errorf("block %d: %w", n, err)
 			break
 		}
@@ -46,6 +51,9 @@ func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 
 // BlockRows returns the first cols columns of the rows of b, whose shape must be right. It shares their memory.
 func BlockRows[T kernel.Float](b *block.Block[T], cols int) *Rows[T] {
+	if b == nil {
+		return &Rows[T]{err: errors.New("the block is nil")}
+	}
 	x := &Rows[T]{cols: cols, zeros: make([]T, cols)}
 	if x.err = b.CheckShape(b.Cols); x.err == nil && b.Cols < cols {
 		x.err = fmt.Errorf("a block has %d columns, fewer than %d", b.Cols, cols)
@@ -65,7 +73,9 @@ func (x *Rows[T]) add(b *block.Block[T]) {
 // FeaturesOf returns the rows of d without the bias. It shares their memory.
 func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 	x := RowsOf(d)
-	x.cols = d.Spec().Width()
+	if x.err == nil {
+		x.cols = d.Spec().Width()
+	}
 	return x
 }
 

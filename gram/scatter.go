@@ -33,13 +33,21 @@ const panelRows = 32
 // in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set.
 func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T],
 	setWeights func(run block.Run[T], s, f []float64), workers int) error {
-	cols := src.Spec().Cols()
+	workers, err := parallel.Resolve(workers)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return err
+	}
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return err
+	}
+	cols := spec.Cols()
 	more := m.N - cols
 	if more < 0 || more > 0 && setWeights == nil {
 		return fmt.Errorf("the scatter matrix of %d columns can't have %d rows", cols, m.N)
-	}
-	if err := m.check(); err != nil {
-		return err
 	}
 	if setWeights == nil {
 		setWeights = func(_ block.Run[T], s, _ []float64) {
@@ -48,7 +56,6 @@ func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src blo
 			}
 		}
 	}
-	workers = parallel.Workers(max(1, workers))
 	total := newSums(cols, more)
 	var runs []*run[T]
 	w := make([]*scaledPanel[T], workers)

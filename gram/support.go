@@ -18,6 +18,9 @@ type Support[T kernel.Float] struct {
 // NewSupport returns the support vectors of the rows of x, which it copies. It is an error if T can't hold the numbers
 // of k.
 func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
+	if _, err := checkRows(1, x); err != nil {
+		return nil, err
+	}
 	apply, err := newMap(k, x, x, 1)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -22,9 +23,14 @@ import (
 // Errors counts, for each candidate, the rows whose prediction isn't their label. The prediction is +1 if the score is
 // > 0, else -1. w holds the candidates, each with the stride of a block. The counts don't depend on workers. It is an
 // error if the length of w is no multiple of the stride, or w isn't 0 after a candidate's columns. Other errors are
-// rows that block.Check refuses, errors of src, and ctx's error.
+// rows that block.Check refuses, errors of src, and ctx's error. workers is the number of goroutines that compute at once: 0 is
+// every core, and a negative number is an error.
 func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
-	src, err := block.Check(ctx, src, workers)
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return nil, err
+	}
+	src, err = block.Check(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +126,17 @@ const (
 	batchBytes = 1 << 20
 )
 
-// New returns a pocket that judges on the rows of src. It holds the zero vector, which predicts -1 for every row.
+// New returns a pocket that judges on the rows of src. It holds the zero vector, which predicts -1 for every row. See
+// Errors for workers.
 func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, workers int) (*Pocket[T], error) {
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
 	}
-	src, err := block.Check(ctx, src, workers)
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return nil, err
+	}
+	src, err = block.Check(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +190,36 @@ func (p *Pocket[T]) Curve() []Point { return p.curve }
 
 // Judged returns how many candidates were judged, and how many rows were scored for that. A row counts once for each
 // candidate that it was scored for.
-func (p *Pocket[T]) Judged() (candidates, rows int64) { return p.judged, p.judge.scored }
+func (p *Pocket[T]) Judged() (candidates, rows int64) {
+	if p.judge == nil {
+		return 0, 0
+	}
+	return p.judged, p.judge.scored
+}
+
+// check returns an error unless w is one candidate's weights, with the stride of a block.
+func (p *Pocket[T]) check(w []T) error {
+	if p.judge == nil {
+		return errNoRows
+	}
+	if len(w) != p.judge.stride {
+		return fmt.Errorf("there are %d weights, and a candidate has %d: the stride of its columns, see kernel.Stride", len(w), p.judge.stride)
+	}
+	if cols := p.judge.src.Spec().Cols(); !isZero(w[cols:]) {
+		return fmt.Errorf("the candidate isn't 0 after its %d columns", cols)
+	}
+	return nil
+}
+
+var errNoRows = errors.New("the pocket has no rows: make it by New")
 
 // Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting
-// candidates once they make a batch. In the mode Epoch it does nothing.
+// candidates once they make a batch. In the mode Epoch it only checks w. It is an error if w hasn't the stride of a
+// block, or isn't 0 after the columns.
 func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) error {
+	if err := p.check(w); err != nil {
+		return err
+	}
 	switch p.mode {
 	case Exact:
 		return p.offer(ctx, Candidate[T]{Update: update, Visits: visits}, w)
@@ -196,8 +232,12 @@ func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) er
 	return nil
 }
 
-// EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far.
+// EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far. See Updated for
+// errors.
 func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64) error {
+	if err := p.check(w); err != nil {
+		return err
+	}
 	if p.mode != Epoch || slices.Equal(w, p.current.Weights) {
 		return nil
 	}
@@ -206,8 +246,11 @@ func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64
 }
 
 // End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting
-// candidates.
+// candidates. See Updated for errors.
 func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error {
+	if err := p.check(w); err != nil {
+		return err
+	}
 	if p.mode == Ratchet {
 		if err := p.endRun(ctx, visits); err != nil {
 			return err
@@ -239,6 +282,9 @@ func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 // Settle judges the waiting candidates if they make a batch. In the mode Epoch one does. It has something to do only
 // after an interrupt.
 func (p *Pocket[T]) Settle(ctx context.Context) error {
+	if p.judge == nil {
+		return errNoRows
+	}
 	if p.mode != Epoch && len(p.waiting) < p.batch() {
 		return nil
 	}
@@ -255,6 +301,9 @@ func (p *Pocket[T]) batch() int {
 
 // Judge judges the waiting candidates now. It doesn't change which weights are kept in the end.
 func (p *Pocket[T]) Judge(ctx context.Context) error {
+	if p.judge == nil {
+		return errNoRows
+	}
 	if len(p.waiting) == 0 {
 		return nil
 	}

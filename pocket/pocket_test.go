@@ -362,3 +362,26 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations for each %d rows", perTask, taskRows)
 	}
 }
+
+// TestWeightsAtTheDoor: weights of another length than a block's stride, or with numbers after the columns, are errors of every
+// entry in every mode. The pocket keeps what it had.
+func TestWeightsAtTheDoor(t *testing.T) {
+	data := random[float32](100, 3)
+	for _, mode := range Modes {
+		p, err := New(t.Context(), block.Source[float32](data), mode, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := p.Best()
+		for name, offer := range map[string]func(context.Context, []float32, int64, int64) error{"Updated": p.Updated, "EpochEnded": p.EpochEnded, "End": p.End} {
+			for _, w := range [][]float32{nil, {1, 2, 3}, make([]float32, 16), {0, 0, 0, 1, 0, 0, 0, 1}} {
+				if err := offer(t.Context(), w, 1, 1); err == nil {
+					t.Errorf("%s: %s takes the weights %v", mode, name, w)
+				}
+			}
+		}
+		if err := p.Judge(t.Context()); err != nil || !slices.Equal(p.Best().Weights, first.Weights) {
+			t.Errorf("%s: the best weights are %v, error %v", mode, p.Best().Weights, err)
+		}
+	}
+}

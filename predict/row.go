@@ -34,6 +34,9 @@ var ErrMissing = errors.New("a value is missing")
 // New returns the predictor of a model, of which it keeps copies. It is an error if model.Model.Check refuses the
 // model.
 func New(m *model.Model) (*Predictor, error) {
+	if m == nil {
+		return nil, errNoModel
+	}
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
@@ -54,14 +57,19 @@ func New(m *model.Model) (*Predictor, error) {
 	return p, nil
 }
 
+var errNoPredictor = errors.New("the predictor has no model: make it by New")
+
 // Class returns the class that the model predicts for a row.
 func (p *Predictor) Class(row []float64) (schema.Class, error) {
 	var class int
 	var err error
-	if p.narrow != nil {
+	switch {
+	case p.narrow != nil:
 		class, err = p.narrow.class(row)
-	} else {
+	case p.wide != nil:
 		class, err = p.wide.class(row)
+	default:
+		err = errNoPredictor
 	}
 	if err != nil {
 		return schema.Class{}, err
@@ -72,7 +80,7 @@ func (p *Predictor) Class(row []float64) (schema.Class, error) {
 // Score returns the score of a row. A model of two classes predicts its positive class if the score is above 0. If
 // there are more classes, Score returns an error: use Scores.
 func (p *Predictor) Score(row []float64) (float64, error) {
-	if p.vectors != 1 {
+	if p.vectors > 1 {
 		return 0, fmt.Errorf("%d classes have a score each: use Scores", p.vectors)
 	}
 	var out [1]float64
@@ -83,6 +91,9 @@ func (p *Predictor) Score(row []float64) (float64, error) {
 // Scores sets out to the scores of a row. There is one score for two classes, and otherwise one for each class. The
 // greatest predicts.
 func (p *Predictor) Scores(row, out []float64) error {
+	if p.narrow == nil && p.wide == nil {
+		return errNoPredictor
+	}
 	if len(out) != p.vectors {
 		return fmt.Errorf("there is room for %d scores, and a row has %d", len(out), p.vectors)
 	}
@@ -95,6 +106,9 @@ func (p *Predictor) Scores(row, out []float64) error {
 // Probabilities sets out to the probability of each class, in the order of Model.Classes. It is an error if the model
 // has none; see model.Model.HasProbabilities.
 func (p *Predictor) Probabilities(row, out []float64) error {
+	if p.narrow == nil && p.wide == nil {
+		return errNoPredictor
+	}
 	if p.odds != nil {
 		return p.odds
 	}
@@ -113,6 +127,9 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 // their indices in the data. A sparse list that is null in the data is an empty map, not nil. Dates and times are numbers in the column's Unit. The value of a
 // cross is []any with those of its columns. A category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
+	if p.narrow == nil && p.wide == nil {
+		return row, errNoPredictor
+	}
 	if len(values) != len(p.columns) {
 		return row, fmt.Errorf("%d values, and the model reads %d columns", len(values), len(p.columns))
 	}

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -43,11 +45,17 @@ type mistakes[T kernel.Float] struct {
 	visits   float64  // sum of all votes
 }
 
-// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines. If T is the
+// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines: 0 is every core, and a negative number is an error. If T is the
 // type that m.Dtype names, scores have the bits that they had in training. It is an error if T can't hold the numbers
 // of the model's kernel.
 func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return nil, err
+	}
 	switch {
+	case m == nil || m.Weights == nil && m.Voters == nil && m.Expansion == nil:
+		return nil, errNoModel
 	case m.Voters != nil:
 		votes := newVotes[T](m)
 		return &Scorer[T]{cols: m.Spec().Cols(), votes: votes, workers: workers, scores: make([][]T, len(votes))}, nil
@@ -91,6 +99,8 @@ func newMistakes[T kernel.Float](from model.Votes, coefficients, steps []T) mist
 	return v
 }
 
+var errNoModel = errors.New("the model is nil or has no weights: train one, or read one by model.Load")
+
 // Mercer returns the kernel function of an expansion.
 func Mercer(k model.Kernel) gram.Mercer {
 	kind := map[string]gram.Kind{"linear": gram.Linear, "poly": gram.Polynomial, "rbf": gram.RBF}[k.Kind]
@@ -101,6 +111,9 @@ func Mercer(k model.Kernel) gram.Mercer {
 // positive class. Otherwise it returns one slice for each class. They are valid until the next call. It is an error if
 // b hasn't the model's columns; see block.Block.CheckShape.
 func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {
+	if s.scores == nil {
+		return nil, errors.New("the scorer has no model: make it by NewScorer")
+	}
 	if err := b.CheckShape(s.cols); err != nil {
 		return nil, fmt.Errorf("the block doesn't suit the model: %w", err)
 	}
@@ -154,7 +167,7 @@ const expandedRows = 256
 // vote sets out to the mean votes for each row, a panel of rows at a time.
 func (e *expansion[T]) vote(ctx context.Context, b *block.Block[T], out [][]T) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, e.workers))
+	g.SetLimit(e.workers)
 	for lo := 0; lo < b.Len(); lo += expandedRows {
 		g.Go(func() error { return e.votePanel(ctx, b, lo, min(b.Len(), lo+expandedRows), out) })
 	}

@@ -82,7 +82,7 @@ func (v *Votes[T]) score(b *block.Block[T], r int, scores []T) T {
 // parallel is Scores on that many workers.
 func (v *Votes[T]) parallel(ctx context.Context, b *block.Block[T], out []T, workers int) error {
 	tasks := (b.Len() + voteRows - 1) / voteRows
-	return parallel.For(ctx, max(1, workers), tasks, func(_, task int) {
+	return parallel.For(ctx, workers, tasks, func(_, task int) {
 		lo, hi := task*voteRows, min(b.Len(), (task+1)*voteRows)
 		v.Scores(b.Slice(lo, hi), out[lo:hi])
 	})

@@ -88,11 +88,15 @@ const precision = 1e-6
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
 // rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
 func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
-	opt.Workers = parallel.Workers(opt.Workers)
+	workers, err := parallel.Resolve(opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	opt.Workers = workers
 	if opt.MaxPasses <= 0 {
 		opt.MaxPasses = 1000
 	}
-	src, err := block.Check(ctx, src, opt.Workers)
+	src, err = block.Check(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
 	}

@@ -17,10 +17,13 @@ import (
 // ClassCounts returns how many rows each class of src has, in the order of its spec. Sample weights don't matter. It
 // makes a pass over the rows. It is an error if a label stands for no class.
 func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
-	spec := src.Spec()
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return nil, err
+	}
 	counts := make([]int64, len(spec.Classes))
 	var unknown error // the first
-	err := passes.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
+	err = passes.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
 		unknown = cmp.Or(unknown, f.err)
 		for c := range counts {
 			if f.err == nil {

@@ -150,11 +150,9 @@ func (o Options) WithDefaults() (Options, error) {
 	if !(o.Eta > 0 && o.Eta <= 1) {
 		return o, fmt.Errorf("eta is %v: use a learning rate above 0 and up to 1", o.Eta)
 	}
-	if o.Workers < 0 {
-		return o, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", o.Workers)
-	}
-	o.Workers = parallel.Workers(o.Workers)
-	return o, nil
+	var err error
+	o.Workers, err = parallel.Resolve(o.Workers)
+	return o, err
 }
 
 // ErrTwoClasses tells that rows don't have two classes.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -124,7 +125,7 @@ func (s seekableVersus[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 	return err
 }
 
-// Beside returns how many classes OneVersusRest learns at once, with its argument beside set: 1 or more.
+// Beside returns how many classes OneVersusRest learns at once, with its argument beside set: 1 or more. workers is 1 or more.
 func Beside[T kernel.Float](src block.Source[T], workers int) int {
 	if _, inMemory := src.(*block.Data[T]); !inMemory {
 		return 1
@@ -140,6 +141,10 @@ func Beside[T kernel.Float](src block.Source[T], workers int) int {
 // with all workers. An error names its class, the first of several.
 func OneVersusRest[T kernel.Float, R any](ctx context.Context, src block.Source[T], workers int, beside bool,
 	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return nil, err
+	}
 	classes := src.Spec().Classes
 	results := make([]R, len(classes))
 	side := 1

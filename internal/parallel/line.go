@@ -18,7 +18,7 @@ type Line[R any] struct {
 // NewLine returns a line without tasks. It computes on up to workers goroutines. merge gets the results one at a time, in
 // the order of Go. Wait must follow.
 func NewLine[R any](ctx context.Context, workers int, merge func(R)) *Line[R] {
-	workers = Workers(max(1, workers))
+	workers = Workers(workers)
 	l := &Line[R]{ctx: ctx, o: newOrdered(2*workers, merge)}
 	l.g.SetLimit(workers)
 	l.stop = context.AfterFunc(ctx, l.o.end)

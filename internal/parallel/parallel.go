@@ -3,6 +3,7 @@ package parallel
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,8 +14,17 @@ import (
 // mostWorkers is the most goroutines that compute at once on a machine of fewer cores.
 const mostWorkers = 256
 
-// Workers returns how many goroutines may compute at once where a user asks for n: GOMAXPROCS if n is below 1, and no more than
-// 256 or the cores of the machine, since each takes memory.
+// Resolve returns how many goroutines may compute at once where a caller asks for n workers: GOMAXPROCS for 0, and no more than 256
+// or the cores of the machine, since each takes memory. It is an error if n is negative. Every exported function and option that
+// takes a number of workers calls Resolve first.
+func Resolve(n int) (int, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", n)
+	}
+	return Workers(n), nil
+}
+
+// Workers is Resolve for a number that was checked before. It takes a negative number for 0.
 func Workers(n int) int {
 	if n < 1 {
 		return runtime.GOMAXPROCS(0)
@@ -24,11 +34,11 @@ func Workers(n int) int {
 
 // For calls do once for each task from 0 to n-1 on up to workers goroutines, and returns when all calls have returned.
 // do gets the number of its worker and of the task. A worker takes the next task when it has finished one. If ctx ends,
-// For starts no more tasks and returns ctx's error.
+// For starts no more tasks and returns ctx's error. workers is a result of Resolve.
 func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for worker := range min(Workers(max(1, workers)), n) {
+	for worker := range min(Workers(workers), n) {
 		g.Go(func() error {
 			for {
 				task := int(next.Add(1)) - 1
@@ -48,7 +58,7 @@ func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 // Ordered computes part of each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at a
 // time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist at a time.
 func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
-	workers = Workers(max(1, workers))
+	workers = Workers(workers)
 	o := newOrdered(2*workers, merge)
 	stop := context.AfterFunc(ctx, o.end)
 	err := For(ctx, workers, n, func(_, task int) {

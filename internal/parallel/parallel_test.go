@@ -10,6 +10,12 @@ import (
 
 // TestWorkers: a number of workers that nobody has the memory for is no more than the largest useful one.
 func TestWorkers(t *testing.T) {
+	if n, err := Resolve(-1); err == nil || n != 0 {
+		t.Errorf("-1 workers are %d, error %v", n, err)
+	}
+	if n, err := Resolve(0); err != nil || n != runtime.GOMAXPROCS(0) {
+		t.Errorf("0 workers are %d, error %v, want every core", n, err)
+	}
 	most := max(256, runtime.NumCPU())
 	for n, want := range map[int]int{-1: runtime.GOMAXPROCS(0), 0: runtime.GOMAXPROCS(0), 1: 1, 8: 8, most + 1: most, math.MaxInt: most} {
 		if got := Workers(n); got != want {

@@ -16,6 +16,7 @@ import (
 	"reflect"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -158,6 +159,9 @@ func Reduce[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], 
 	part func(block.Run[T]) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return block.ReduceRuns(ctx, src, workers, part, merge)
+	}
+	if _, err := parallel.Resolve(workers); err != nil {
+		return err
 	}
 	return Each(ctx, src, Choose[T, A, []R](t.task32, t.task64), args, Consecutive(src.Rows()), func(results []R) error {
 		for _, r := range results {

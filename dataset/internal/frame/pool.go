@@ -2,7 +2,6 @@ package frame
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -18,10 +17,11 @@ func NewPool(workers int) Pool { return make(Pool, workers) }
 
 // PoolOf returns the pool of the option Workers: 0 stands for GOMAXPROCS.
 func PoolOf(workers int) (Pool, error) {
-	if workers < 0 {
-		return nil, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", workers)
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return nil, err
 	}
-	return NewPool(parallel.Workers(workers)), nil
+	return NewPool(workers), nil
 }
 
 // Each calls f with 0 to n-1, in order, up to cap(p) calls at a time. It returns the error of the lowest number that failed.
