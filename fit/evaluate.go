@@ -363,32 +363,6 @@ func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.So
 	return &wrong, nil
 }
 
-// updateBound returns the most updates that the learner can make on these rows in any order, from the weights that it begins
-// with. It returns nil where no theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or
-// several trainings one versus the rest.
-func (j *job[T]) updateBound(learned *train.Result[T]) *float64 {
-	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
-		return nil
-	}
-	margin, l2 := j.Perceptron(j.Settings)
-	if l2 > 0 {
-		return nil
-	}
-	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
-	if j.opt.Init == nil {
-		return finite(learned.UpdateBound(margin, eta))
-	}
-	return finite(train.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
-}
-
-// finite returns a bound; nil if it is +Inf.
-func finite(bound float64) *float64 {
-	if math.IsInf(bound, 0) {
-		return nil
-	}
-	return &bound
-}
-
 // evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
 func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
 	loss := train.PerceptronLoss

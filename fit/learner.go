@@ -15,6 +15,7 @@ package fit
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -200,4 +201,30 @@ func (l Learner) with(workers int, show func(train.Progress)) Learner {
 	l.Settings = train.CopySettings(l.Settings)
 	l.Settings.Shared().Workers, l.Settings.Shared().Progress = workers, show
 	return l
+}
+
+// updateBound returns the most updates that the learner can make on these rows in any order, from the weights that it begins
+// with. It returns nil where no theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or
+// several trainings one versus the rest.
+func (j *job[T]) updateBound(learned *train.Result[T]) *float64 {
+	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return nil
+	}
+	margin, l2 := j.Perceptron(j.Settings)
+	if l2 > 0 {
+		return nil
+	}
+	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
+	if j.opt.Init == nil {
+		return finite(learned.UpdateBound(margin, eta))
+	}
+	return finite(train.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
+}
+
+// finite returns a bound; nil if it is +Inf.
+func finite(bound float64) *float64 {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	return &bound
 }
