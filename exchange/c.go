@@ -32,7 +32,7 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	if many {
 		s.line("//     void %s_scores(const double *x, double *scores);  sets a score for each class", name)
 	} else {
-		s.line("//     double %s_score(const double *x);  above 0: class %q", name, m.Positive.Text)
+		s.line("//     double %s_score(const double *x);  above %s: class %q", name, number(m.ScoreThreshold()), m.Positive.Text)
 	}
 	s.line("//     int %s_predict(const double *x);  index in %s_classes; -1 if a score isn't finite", name, name)
 	s.line("//")
@@ -77,7 +77,7 @@ func (s *source) cFunctions(name, value string, many bool) {
 		s.line("double %s_score(const double *x)\n{\n    double score = %s_bias[0];", name, name)
 		s.line("%s\n    return score;\n}\n", sum("score", "0"))
 		s.line("int %s_predict(const double *x)\n{\n    double score = %s_score(x);", name, name)
-		s.line("    if (score - score != 0)\n        return -1;\n    return score > 0 ? %d : %d;\n}", positive, other)
+		s.line("    if (score - score != 0)\n        return -1;\n    return score > %s ? %d : %d;\n}", number(s.m.ScoreThreshold()), positive, other)
 		return
 	}
 	n := len(s.m.Classes)

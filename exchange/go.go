@@ -69,11 +69,11 @@ func (s *source) goFunctions(replace, many bool) {
 		s.line("\t\tif v-v != 0 {\n\t\t\treturn -1\n\t\t}\n\t\tif v > scores[best] {\n\t\t\tbest = k\n\t\t}\n\t}\n\treturn best\n}\n")
 	} else {
 		other, positive := sides(s.m)
-		s.line("// Score returns a number above 0 for the class %q. It panics if x is shorter than Features.", s.m.Positive.Text)
+		s.line("// Score returns a number above %s for the class %q. It panics if x is shorter than Features.", number(s.m.ScoreThreshold()), s.m.Positive.Text)
 		s.line("func Score(x []float64) float64 { return score(0, x) }\n")
 		s.line("// Predict returns the number of the class, or -1 if the score isn't finite.")
 		s.line("func Predict(x []float64) int {\n\tv := Score(x)\n\tif v-v != 0 {\n\t\treturn -1\n\t}")
-		s.line("\tif v > 0 {\n\t\treturn %d\n\t}\n\treturn %d\n}\n", positive, other)
+		s.line("\tif v > %s {\n\t\treturn %d\n\t}\n\treturn %d\n}\n", number(s.m.ScoreThreshold()), positive, other)
 	}
 	s.line("func score(k int, x []float64) float64 {\n\tsum := bias[k]\n\tfor i, v := range x[:Features] {")
 	if replace {

@@ -23,6 +23,7 @@ const mostIndices = schema.MaxNumbered
 
 // WriteLIBLINEAR writes the model as a text model of LIBLINEAR. Its feature numbers are those of the features' names if all are f and a number
 // from 1 on, as in svmlight files; otherwise features are numbered from 1. LIBLINEAR's classes are numbers of type int: others are errors.
+// LIBLINEAR has the threshold 0: that of the model is taken from the bias, and the file then gives no probabilities.
 func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	l, err := newLinear(m)
 	if err != nil {
@@ -37,8 +38,11 @@ func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	switch {
 	case len(m.Classes) > 2 && m.Options.Multiclass == model.Joint:
 		solver = jointSolver
-	case m.LogOdds():
+	case m.LogOdds() && m.Threshold == nil:
 		solver = logisticSolver
+	}
+	if m.Threshold != nil {
+		l.bias[0] -= *m.Threshold
 	}
 	labels := slices.Clone(m.Classes)
 	if other, positive := sides(m); len(labels) == 2 {

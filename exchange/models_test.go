@@ -81,6 +81,14 @@ func samples(t *testing.T, rows int) []sample {
 		}
 		all = append(all, sample{fmt.Sprintf("m%d", n), m, randomRows(rng, m, rows)})
 	}
+	for k, of := range []int{0, 2, 4, 18, 22, 34, 28} { // models with thresholds: with scores and with probabilities
+		m := *all[of].m
+		if k%3 == 1 {
+			m.Classes, m.Positive = []schema.Class{schema.IntClass(-3), schema.IntClass(7)}, schema.IntClass([]int64{-3, 7}[k/3%2])
+		}
+		m.SetThreshold([]float64{-20.1, 3.3, 0.7}[k%3])
+		all = append(all, sample{fmt.Sprintf("t%d", of), &m, all[of].rows})
+	}
 	return all
 }
 
@@ -187,7 +195,7 @@ func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u flo
 			t.Errorf("%s, row %d: score %d is %v, want %v within %v", s.name, r, k, v, want[k], bound)
 		}
 		if len(scores) == 1 {
-			near = math.Abs(want[k]) <= bound
+			near = math.Abs(want[k]-s.m.ScoreThreshold()) <= bound
 		} else if k != wantClass {
 			near = near || math.Abs(want[k]-want[wantClass]) <= 2*bound
 		}

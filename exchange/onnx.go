@@ -35,13 +35,14 @@ const (
 	elementFloat, elementInt64, elementString                                     = 1, 7, 8
 	attributeName, attributeInt, attributeText, attributeFloats                   = 1, 3, 4, 7
 	attributeInts, attributeTexts, attributeType                                  = 8, 9, 20
+	tensorTexts                                                                   = 6
 	attributeIsInt, attributeIsText, attributeIsFloats, attributeIsInts, areTexts = 2, 3, 6, 7, 8
 )
 
 // WriteONNX writes the model as an ONNX file: IR version 8, opset 16, ai.onnx.ml 3. Its input X is float32 [N, D]. The output "label" has the class of each
 // row, as int64 where all classes are such numbers, else as text. The output "probabilities", float32 [N, C], has the probability of each class; a
 // model without probabilities, or with isotonic ones, has "scores" in its place. Of two classes, the first column is the class that isn't positive, and its score is that
-// of the positive class times -1. The metadata has the names of features and classes. Errors are those of WriteC, and weights that float32 can't hold.
+// of the positive class times -1. The label obeys the threshold of the model. The metadata has the names of features and classes. Errors are those of WriteC, and weights that float32 can't hold.
 func WriteONNX(w io.Writer, m *model.Model) error { return writeONNX(w, m, false) }
 
 // writeONNX is WriteONNX, or WriteONNXColumns.
@@ -186,8 +187,15 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 	if !whole {
 		element, attribute = elementString, texts("classlabels_strings", classTexts(order))
 	}
-	g.node(onnxDomain, "LinearClassifier", []string{x}, []string{"label", scores}, attribute, floats("coefficients", coefficients),
+	label := "label"
+	if m.Threshold != nil { // which nodes below compare the scores with
+		label, scores, transform = "side", "scores", "NONE"
+	}
+	g.node(onnxDomain, "LinearClassifier", []string{x}, []string{label, scores}, attribute, floats("coefficients", coefficients),
 		floats("intercepts", intercepts), integer("multi_class", 1), word("post_transform", transform))
+	if m.Threshold != nil {
+		g.addThreshold(m, labels, order)
+	}
 	if platt != nil {
 		g.node("", "Mul", []string{scores, "slopes"}, []string{"scaled"})
 		g.node("", "Add", []string{"scaled", "offsets"}, []string{"odds"})
@@ -203,6 +211,16 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 		g.node("", "Softmax", []string{scores}, []string{output})
 	}
 	g.proto.text(graphName, "halfspace")
+	g.addConstants(l, platt)
+	if g.inputs == nil {
+		g.proto.message(graphInput, value("X", elementFloat, m.Width()))
+	}
+	g.proto.message(graphOutput, value("label", element, 0))
+	g.proto.message(graphOutput, value(output, elementFloat, len(order)))
+}
+
+// addConstants adds the rows of numbers that nodes of add take.
+func (g *graph) addConstants(l *linear, platt *plattNodes) {
 	if l.missing != nil {
 		g.constant("means", l.missing)
 	}
@@ -213,11 +231,6 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 		g.constant("slopes", platt.slopes)
 		g.constant("offsets", platt.offsets)
 	}
-	if g.inputs == nil {
-		g.proto.message(graphInput, value("X", elementFloat, m.Width()))
-	}
-	g.proto.message(graphOutput, value("label", element, 0))
-	g.proto.message(graphOutput, value(output, elementFloat, len(order)))
 }
 
 // outputName returns the name of the output beside the label.

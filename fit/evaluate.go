@@ -26,21 +26,22 @@ type Evaluation[T kernel.Float] struct {
 	Confusion   *metrics.Confusion   // of the model's classes, in their order
 	Scores      metrics.Scores[T]    // of two classes
 	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
-	Worst       []Miss               // at most ten, the worst first; a threshold other than 0 doesn't count
+	Worst       []Miss               // at most ten, the worst first, by the threshold of the model
 
 	// ClassScores has, of more than two classes, the probabilities of each class, or the scores of a model without
 	// probabilities. It is nil of two classes. Set it to nil to keep no scores.
 	ClassScores *metrics.ClassScores[T]
 
-	spec    *schema.Spec
-	odds    predict.Odds
-	scorer  *predict.Scorer[T]
-	loss    metrics.Mean
-	brier   metrics.Mean
-	hasOdds bool
+	spec      *schema.Spec
+	threshold float64 // of the model
+	odds      predict.Odds
+	scorer    *predict.Scorer[T]
+	loss      metrics.Mean
+	brier     metrics.Mean
+	hasOdds   bool
 }
 
-// A Miss is a row that is predicted wrongly. Of two classes, the worst rows have the scores farthest from 0. Of more classes
+// A Miss is a row that is predicted wrongly. Of two classes, the worst rows have the scores farthest from the model's threshold. Of more classes
 // they have the least probabilities of their class. Without probabilities they have the greatest Score.
 type Miss struct {
 	Row              int64 // its number among the rows that were added, from 0 on
@@ -65,7 +66,7 @@ const mostMisses = 10
 func (e *Evaluation[T]) miss(b *block.Block[T], scores, p [][]T, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		m := Miss{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.Predicted(scores, r, positive), Probability: math.NaN()}
+		m := Miss{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
 		if m.Class == m.Predicted {
 			continue
 		}
@@ -74,7 +75,7 @@ func (e *Evaluation[T]) miss(b *block.Block[T], scores, p [][]T, losses []float6
 		}
 		if len(scores) == 1 {
 			m.Score = float64(scores[0][r])
-			m.off = math.Abs(m.Score)
+			m.off = math.Abs(m.Score - e.threshold)
 		} else if m.Score = float64(scores[m.Predicted][r]) - float64(scores[m.Class][r]); losses != nil {
 			m.off = losses[r]
 		} else {
@@ -117,7 +118,7 @@ func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T],
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
+	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), threshold: m.ScoreThreshold(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
 	if e.hasOdds && len(m.Classes) == 2 {
 		e.Calibration = new(metrics.Calibration)
 	}
@@ -166,7 +167,7 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 func (e *Evaluation[T]) add(scores [][]T, b *block.Block[T]) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
+		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.PredictedAbove(scores, r, positive, e.threshold), b.Weight(r))
 	}
 	var p [][]T
 	var losses []float64
@@ -307,12 +308,12 @@ func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 	if err != nil {
 		return t, err
 	}
-	positive := spec.PositiveClass()
+	positive, threshold := spec.PositiveClass(), m.ScoreThreshold()
 	add := func(scores [][]T, b *block.Block[T]) {
 		show(scores, b)
 		run, all := 0.0, 0.0
 		for i, y := range b.Y {
-			if predict.Predicted(scores, i, positive) != predict.Labelled(y, len(scores), positive) {
+			if predict.PredictedAbove(scores, i, positive, threshold) != predict.Labelled(y, len(scores), positive) {
 				t.Errors++
 				run += b.Weight(i)
 			}

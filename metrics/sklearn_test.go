@@ -174,10 +174,19 @@ func TestThresholds(t *testing.T) {
 		if got := s.Confusion(byF1, 1).F1(1); got != f1 && slices.Contains(labels, 1) {
 			t.Fatalf("%v, %v: F1 of the threshold %v is %v, not %v", scores, labels, byF1, got, f1)
 		}
+		for _, at := range []float64{byF1, byCost} {
+			low, high := s.Neighbours(at)
+			if at == at && (at-at != 0 || at < low || at >= high || at == low && math.Nextafter(low, math.Inf(1)) < high) {
+				t.Fatalf("%v, %v: threshold %v between %v and %v", scores, labels, at, low, high)
+			}
+		}
 		if got := cost(s.Confusion(byCost, 1)); got != least {
 			t.Fatalf("%v, %v: cost of the threshold %v is %v, not %v", scores, labels, byCost, got, least)
 		}
 		for _, other := range append(scores, -10, float32(math.Inf(-1))) {
+			if !(other <= math.MaxFloat32) { // +Inf and NaN, which nobody can type
+				continue
+			}
 			c := s.Confusion(float64(other), 1)
 			if c.F1(1) > f1 || cost(c) < least {
 				t.Fatalf("%v, %v: threshold %v has F1 %v and cost %v, better than %v and %v", scores, labels, other, c.F1(1), cost(c), f1, least)

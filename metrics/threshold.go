@@ -3,8 +3,8 @@ package metrics
 import "math"
 
 // BestF1 returns the threshold with the greatest F1 of the positive class, and this F1. Rows whose score is above the
-// threshold are predicted positive. Of equal ones it is the highest. The threshold is in the middle between two scores.
-// Both are NaN without positive rows.
+// threshold are predicted positive. Of equally good thresholds it is the highest. The threshold is a short decimal between two
+// neighbouring scores; see Between. Both results are NaN without positive rows.
 func (s *Scores[T]) BestF1() (threshold, f1 float64) {
 	all := s.last().TruePositives
 	if all == 0 {
@@ -26,30 +26,41 @@ func (s *Scores[T]) LeastCost(falsePositive, falseNegative float64) (threshold, 
 // best returns the threshold whose point has the greatest worth, the highest of equal ones, and the worth.
 func (s *Scores[T]) best(worth func(Point) float64) (threshold, most float64) {
 	most = math.Inf(-1)
-	found, above := math.Inf(1), false // the score of the best point; nothing is known of the next lower one
-	for p := range s.points() {
-		if above {
-			threshold, above = between(p.Threshold, found), false
-		}
-		if w := worth(p); w > most && p.Threshold > math.Inf(-1) { // no threshold is lower
-			most, found, above = w, p.Threshold, true
-			threshold = math.Nextafter(found, math.Inf(-1))
+	consider := func(p Point, next float64) { // next is the next lower score
+		if w := worth(p); w > most && next < math.Inf(1) && p.Threshold > -math.MaxFloat64 { // a finite threshold parts the two
+			threshold, most = Between(next, p.Threshold), w
 		}
 	}
+	var last Point
+	first := true
+	for p := range s.points() {
+		if !first {
+			next := p.Threshold
+			if next != next { // rows without a number as score are never above a threshold
+				next = math.Inf(-1)
+			}
+			consider(last, next)
+		}
+		last, first = p, false
+	}
+	consider(last, math.Inf(-1))
 	return threshold, most
 }
 
-// between returns a number from low, which is included, to high, which isn't: the middle if it can.
-func between(low, high float64) float64 {
-	switch middle := low/2 + high/2; {
-	case low != low || math.IsInf(low, -1): // below all scores that can be above a threshold
-		return math.Nextafter(high, math.Inf(-1))
-	case math.IsInf(high, 1): // above the highest score
-		return low
-	case low <= middle && middle < high:
-		return middle
+// Neighbours returns the greatest score that is not above a threshold, and the least score above it. Without such a score, low is -Inf and
+// high +Inf.
+func (s *Scores[T]) Neighbours(threshold float64) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	for _, side := range []*side[T]{&s.positive, &s.negative} {
+		for _, score := range side.scores {
+			if v := float64(score); v > threshold {
+				high = min(high, v)
+			} else if v > low {
+				low = v
+			}
+		}
 	}
-	return low
+	return low, high
 }
 
 // Confusion returns the confusion of predictions by a threshold. Rows whose score is above it are predicted positive.

@@ -53,7 +53,7 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
-	if err := cmp.Or(m.checkVoters(), m.checkState(), m.checkCalibration()); err != nil {
+	if err := cmp.Or(m.checkVoters(), m.checkState(), m.checkCalibration(), m.checkThreshold()); err != nil {
 		return err
 	}
 	if err := m.checkStdErrors(); err != nil {

@@ -8,13 +8,14 @@
 //
 // Weights and bias are written as the shortest decimals that parse back, as float64, to the exact value, also where the
 // weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
-// with the one row of "weights", plus the "bias"; above zero it predicts the class "positive", else the other one. Of more than two
+// with the one row of "weights", plus the "bias"; above zero, or above the "threshold" where there is one, it predicts the class
+// "positive", else the other one. Of more than two
 // classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
 // "weights"; see Expansion.
 //
 // A voted perceptron also has "voters", of which "weights" are the mean. Their "weights" are vectors of little-endian numbers of the
 // type "dtype" in base64, each with the bias at its end. Each vector votes with its number in "counts", for "positive" if its score is
-// above zero. The row is "positive" if those votes are more than the others. For more than two classes, "sizes" has the number of
+// above zero. The row's score is the share of those votes less that of the others. For more than two classes, "sizes" has the number of
 // vectors of each class, in the order of "classes". They vote for the class or against it, and the class with the largest share of its
 // votes is predicted.
 //
@@ -91,6 +92,9 @@ type Model struct {
 	// Calibration makes probabilities of scores that aren't logarithms of odds; nil: nothing does.
 	Calibration *Calibration `json:"calibration,omitempty"`
 
+	// Threshold is the score above which a model of two classes predicts Positive; nil: 0. SetThreshold sets it.
+	Threshold *float64 `json:"threshold,omitempty"`
+
 	// State is what the learner needs beside the weights to go on with the training; nil: nothing.
 	State State `json:"state,omitempty"`
 
@@ -127,6 +131,8 @@ type Options struct {
 
 	SampleWeight string    `json:"sample_weight,omitempty"` // the column of sample weights
 	ClassWeight  []float64 `json:"class_weight,omitempty"`  // factor of the sample weights of each class, in the order of Classes
+
+	ThresholdBy string `json:"threshold_by,omitempty"` // how the training chose Model.Threshold, in the words of predict.ParseThreshold
 
 	Others map[string]any `json:"others,omitempty"` // options of learners that have no key of their own here, by name; see Set
 }

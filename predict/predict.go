@@ -41,6 +41,18 @@ func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
 	return best
 }
 
+// PredictedAbove is Predicted where, of two classes, a score above a threshold predicts the class positive. That of a model is
+// model.Model.ScoreThreshold.
+func PredictedAbove[T kernel.Float](scores [][]T, r, positive int, threshold float64) int {
+	switch {
+	case len(scores) > 1:
+		return Predicted(scores, r, positive)
+	case float64(scores[0][r]) > threshold:
+		return positive
+	}
+	return 1 - positive
+}
+
 // Valid tells for each row of a block whether its score means something. It doesn't if a feature is NaN: a missing value
 // in a row that the training would have dropped.
 func Valid[T kernel.Float](b *block.Block[T], scores []T) []bool {

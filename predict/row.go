@@ -77,7 +77,7 @@ func (p *Predictor) Class(row []float64) (schema.Class, error) {
 	return p.classes[class], nil
 }
 
-// Score returns the score of a row. A model of two classes predicts its positive class if the score is above 0. If
+// Score returns the score of a row. A model of two classes predicts its positive class if the score is above model.Model.ScoreThreshold, which is mostly 0. If
 // there are more classes, Score returns an error: use Scores.
 func (p *Predictor) Score(row []float64) (float64, error) {
 	if p.vectors > 1 {

@@ -107,7 +107,7 @@ func Mercer(k model.Kernel) gram.Mercer {
 	return gram.Mercer{Kind: kind, Degree: k.Degree, Gamma: k.Gamma, Coef0: k.Coef0}
 }
 
-// Scores returns the scores of every row of b. For two classes it returns one slice, and a score above 0 predicts the
+// Scores returns the scores of every row of b. For two classes it returns one slice, and a score above model.Model.ScoreThreshold predicts the
 // positive class. Otherwise it returns one slice for each class. They are valid until the next call. It is an error if
 // b hasn't the model's columns; see block.Block.CheckShape.
 func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {

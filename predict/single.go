@@ -14,13 +14,14 @@ import (
 
 // A single scores one row at a time with a model of the type T.
 type single[T kernel.Float] struct {
-	model    *Scorer[T]       // only its weights are read
-	support  *gram.Support[T] // of an expansion
-	spec     *schema.Spec
-	features *features.Maker
-	positive int
-	odds     Odds
-	scratch  sync.Pool // *scratch[T]
+	model     *Scorer[T]       // only its weights are read
+	support   *gram.Support[T] // of an expansion
+	spec      *schema.Spec
+	features  *features.Maker
+	positive  int
+	threshold float64
+	odds      Odds
+	scratch   sync.Pool // *scratch[T]
 }
 
 // A scratch is memory for scoring a row.
@@ -41,7 +42,7 @@ func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], e
 	if err != nil {
 		return nil, err
 	}
-	s := &single[T]{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), odds: OddsOf(m)}
+	s := &single[T]{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
 	if e := scorer.expansion; e != nil {
 		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
 			return nil, err
@@ -123,7 +124,7 @@ func (s *single[T]) class(row []float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	class := Predicted(c.scores, 0, s.positive)
+	class := PredictedAbove(c.scores, 0, s.positive, s.threshold)
 	s.scratch.Put(c)
 	return class, nil
 }

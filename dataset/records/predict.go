@@ -134,7 +134,7 @@ func (p *predictor[T]) record(rows int64) arrow.Record {
 	}
 	classes, positive := make([]int, rows), p.spec.PositiveClass()
 	for r := range classes {
-		classes[r] = predict.Predicted(p.scores, r, positive)
+		classes[r] = predict.PredictedAbove(p.scores, r, positive, p.model.ScoreThreshold())
 	}
 	add(PredictionName, Classes(p.spec.Classes, classes, p.valid))
 	for i, name := range ScoreNames(p.spec.Classes) {

@@ -51,6 +51,9 @@ func Real(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
+// Exact writes a number in the fewest digits from which it parses back.
+func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
 // Rough writes a number in three digits.
 func Rough(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)

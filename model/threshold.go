@@ -1,0 +1,31 @@
+package model
+
+import "fmt"
+
+// ScoreThreshold returns the score above which the model predicts Positive, of two classes: 0 unless there is a Threshold.
+func (m *Model) ScoreThreshold() float64 {
+	if m.Threshold == nil {
+		return 0
+	}
+	return *m.Threshold
+}
+
+// SetThreshold has the model predict Positive above a score, which is finite. 0 leaves the file without a threshold.
+func (m *Model) SetThreshold(at float64) {
+	m.Threshold, m.Options.ThresholdBy = nil, ""
+	if at != 0 {
+		m.Threshold = &at
+	}
+}
+
+func (m *Model) checkThreshold() error {
+	switch {
+	case m.Threshold == nil:
+		return nil
+	case len(m.Classes) != 2:
+		return fmt.Errorf("threshold of %d classes: only a model of two classes has a threshold", len(m.Classes))
+	case !allFinite([]float64{*m.Threshold}):
+		return fmt.Errorf("threshold is %v, not a finite number", *m.Threshold)
+	}
+	return nil
+}
