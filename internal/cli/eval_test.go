@@ -73,7 +73,7 @@ func TestEvalThreshold(t *testing.T) {
 		{"-1.5", "threshold   -1.5\n", -1.5, []any{[]any{1.0, 2.0}, []any{0.0, 3.0}}},
 		{"f1", "threshold   -1.5, of the best F1 on these rows: 0.7500\n", -1.5, []any{[]any{1.0, 2.0}, []any{0.0, 3.0}}},
 		{"cost=3:1", "threshold   2, of the least cost on these rows: 2\n", 2, []any{[]any{3.0, 0.0}, []any{2.0, 1.0}}},
-		{"cost=1:0", "threshold   3, of the least cost on these rows: 0\n", 3, []any{[]any{3.0, 0.0}, []any{3.0, 0.0}}},
+		{"cost=1:0", "threshold   4, of the least cost on these rows: 0\n", 4, []any{[]any{3.0, 0.0}, []any{3.0, 0.0}}},
 	} {
 		r := decode(t, "eval", "--json", "--model", m, "--threshold="+c.option, scored(t))
 		text := succeed(t, "eval", "--model", m, "--threshold="+c.option, scored(t))
@@ -86,8 +86,8 @@ func TestEvalThreshold(t *testing.T) {
 		{"--threshold cost=-1:2 --model " + m, "such as cost=1:5"},
 		{"--threshold cost=0:0 --model " + m, "such as cost=1:5"},
 		{"--threshold cost=1e308:1e308 --model " + m, "at most 1e100"},
-		{"--threshold nan --model " + m, "use a number, f1 or costs"},
-		{"--threshold best --model " + m, "use a number, f1 or costs"},
+		{"--threshold nan --model " + m, "use a score such as 0.5"},
+		{"--threshold best --model " + m, "use a score such as 0.5"},
 		{"--calibration --model " + m, "has no probabilities"},
 		{"--pr x.csv --roc x.csv --model " + m, "both write x.csv"},
 		{"--pr - --model " + m, "both write to standard output"},

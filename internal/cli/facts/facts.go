@@ -146,6 +146,27 @@ func Weights(m *model.Model) []string {
 	return []string{"weights", strings.Join(parts, ", ")}
 }
 
+// Threshold returns a threshold, and the probability that stands for it if there is one, as --threshold takes them.
+func Threshold(at float64, p *float64) string {
+	text := say.Exact(at)
+	if p != nil {
+		text += " (p=" + say.Exact(*p) + ")"
+	}
+	return text
+}
+
+// KeptThreshold returns the threshold that a model keeps, nil without one.
+func KeptThreshold(m *model.Model) []string {
+	if m.Threshold == nil {
+		return nil
+	}
+	text := say.Exact(*m.Threshold)
+	if by := m.Options.ThresholdBy; by != "" && by != text {
+		text += ", chosen by " + by
+	}
+	return []string{"threshold", fmt.Sprintf("%s: a greater score predicts %s", text, schema.NameClass(m.Positive))}
+}
+
 // Calibration returns how scores become probabilities, nil without a calibration.
 func Calibration(m *model.Model) []string {
 	c := m.Calibration

@@ -151,7 +151,7 @@ func (r modelReport) pairs() []string {
 	} else {
 		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
 	}
-	pairs = append(pairs, slices.Concat(facts.Weights(r.Model), facts.Calibration(r.Model))...)
+	pairs = append(pairs, slices.Concat(facts.Weights(r.Model), facts.Calibration(r.Model), facts.KeptThreshold(r.Model))...)
 	if r.Expansion != nil {
 		pairs = append(pairs, facts.Kernel(r.Expansion)...)
 	}

@@ -183,7 +183,7 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 		}
 		for r, y := range b.Y {
 			all = append(all, float64(y)*float64(scores[0][r])/norm)
-			wrong = append(wrong, predict.Class(scores[0][r], positive) != predict.Class(y, positive))
+			wrong = append(wrong, predict.PredictedAbove(scores, r, positive, m.ScoreThreshold()) != predict.Class(y, positive))
 		}
 		const each = 9 * 9 / 4 // bytes of a margin and of wrong, in slices that are in memory twice while they grow
 		return p.room(int64(len(all)), each*int64(len(all)))
@@ -217,6 +217,7 @@ func line[T kernel.Float](p *picture) (*plot.Figure, error) {
 	if m.FitBias {
 		r.Weights[2] = m.Bias[0]
 	}
+	r.Weights[2] -= m.ScoreThreshold()
 	for i := range r.Names {
 		if r.Names[i] = m.FeatureName(i); m.Preprocessing != nil && m.Preprocessing.Standardized() {
 			r.Names[i] += " (standardized)"

@@ -36,14 +36,16 @@ type evalOptions struct {
 	label  string
 	weight string // column of the sample weights, or ""
 
-	threshold   threshold
-	calibration bool
-	roc, pr     string
-	json        bool
-	reporting   reporting.Options
+	threshold     flags.Threshold
+	saveThreshold string // file of the model with the threshold; ownFile: that of the model
+	calibration   bool
+	roc, pr       string
+	json          bool
+	reporting     reporting.Options
 }
 
-const evalLong = `Eval predicts the rows of DATA with each model and compares the predictions with
+// evalHelp stands before the options in the help of eval.
+const evalHelp = `Eval predicts the rows of DATA with each model and compares the predictions with
 the labels. It reports:
 
   - errors and accuracy
@@ -63,9 +65,12 @@ Accuracy, precision and recall have 95 % intervals by Wilson's method. With
 missing values are skipped if the training skipped them.
 
 --threshold moves the score that a row needs for the positive class: to a
-number, to the best F1 (f1), or to the least cost. cost=1:5 says that a false
-positive costs 1 and a false negative 5. A threshold that is chosen on these
-rows looks better than it is on new ones.
+number, to the score of a probability (p=0.3), to the best F1 (f1), or to the
+least cost. cost=1:5 says that a false positive costs 1 and a false negative 5.
+The printed number gives the same predictions on these rows again, and so does
+the printed probability. A threshold that is chosen on these rows looks better
+than it is on new ones. --save-threshold keeps it in the model: predict, the
+exports and programs then obey it.
 
 --json prints the figures of the first model at the top, and those of every
 model in the list "models".
@@ -80,7 +85,7 @@ func Eval(a *console.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval --model m.json [--model n.json] DATA... [options]",
 		Short: "Measure how good models are on labelled data",
-		Long:  evalLong,
+		Long:  evalHelp,
 		Example: `  halfspace eval --model m.json test.parquet
   halfspace eval --model m.json --model n.json test.parquet
   halfspace eval --model m.json --label truth --json 'test/*.parquet'
@@ -116,7 +121,9 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.weight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
-	f.Var(&o.threshold, "threshold", "`NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, or above the one with the best F1 or the least cost on these rows. (default 0)")
+	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, the probability above p, or the score above the number with the best F1 or the least cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
+	f.StringVar(&o.saveThreshold, "save-threshold", "", "`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a FILE to that of --model.")
+	f.Lookup("save-threshold").NoOptDefVal = ownFile
 	f.BoolVar(&o.calibration, "calibration", false, "Print the calibration table too: how often the positive class came true, by its predicted probability.")
 	f.StringVar(&o.roc, "roc", "", "`FILE` Write the ROC curves of two classes to this file: .csv, .parquet or .arrow.")
 	f.StringVar(&o.pr, "pr", "", "`FILE` Write the precision-recall curves of two classes to this file: .csv, .parquet or .arrow.")
@@ -139,6 +146,9 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err != nil {
 		return err
 	}
+	if err := o.checkSave(a, paths); err != nil {
+		return err
+	}
 	curves, err := createCurves(ctx, a, o, models, paths)
 	if err != nil {
 		return err
@@ -151,7 +161,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		if m.Dtype == "float64" {
 			evaluate = evalAs[float64]
 		}
-		r, err := evaluate(ctx, a, o, m, paths, held)
+		r, err := evaluate(ctx, a, o, m, o.models[i], paths, held)
 		if err != nil {
 			return err
 		}
@@ -166,6 +176,9 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
 			return err
 		}
+	}
+	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
+		return err
 	}
 	switch {
 	case o.json:
@@ -184,7 +197,7 @@ func (o *evalOptions) suits(models []*model.Model) error {
 			given bool
 			what  string
 		}{{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
-			{"threshold", o.threshold.kind != "", "a threshold parts two"}, {"calibration", o.calibration, "the calibration table is one of two"}} {
+			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"}} {
 			if n := len(m.Classes); flag.given && n > 2 {
 				return console.Usagef("--%s: %s has %d classes, and %s", flag.name, o.models[i], n, flag.what)
 			}
@@ -274,19 +287,19 @@ func judgeRemote[T kernel.Float](ctx context.Context, a *console.App, m *model.M
 	return e.AddRemote(ctx, m, src.Source, added)
 }
 
-func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*evalReport, error) {
+func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
 	begin := time.Now()
 	e, scoring, err := judge[T](ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
 	loading := time.Since(begin) - scoring
-	threshold, confusion := 0.0, e.Confusion
-	if o.threshold.kind != "" {
-		if threshold = thresholdOf(&o.threshold, &e.Scores); threshold != threshold {
-			return nil, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
-				dataset.Name(paths), m.Positive)
-		}
+	threshold, err := applyThreshold(o, m, path, &e.Scores, paths)
+	if err != nil {
+		return nil, err
+	}
+	confusion := e.Confusion
+	if o.threshold.By != "" {
 		confusion = e.Scores.Confusion(threshold, m.Spec().PositiveClass())
 	}
 	r := newEvalReport(m, confusion)
@@ -294,8 +307,8 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	if e.ClassScores != nil {
 		setClassScores(r, e.ClassScores)
 	}
-	if o.threshold.kind != "" {
-		r.setThreshold(&o.threshold, threshold)
+	if o.threshold.By != "" || m.Threshold != nil {
+		setThreshold(r, o.threshold.Threshold, threshold, m, &e.Scores)
 	}
 	if e.Calibration != nil {
 		r.Calibration = newBins(e.Calibration)

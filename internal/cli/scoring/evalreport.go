@@ -39,8 +39,9 @@ type evalReport struct {
 	AveragePrecision *float64           `json:"average_precision"`
 	LogLoss          *float64           `json:"log_loss"`
 	Brier            *float64           `json:"brier"`
-	Threshold        *float64           `json:"threshold,omitempty"` // of --threshold
-	Cost             *float64           `json:"cost,omitempty"`      // of all wrong rows, with --threshold cost
+	Threshold        *float64           `json:"threshold,omitempty"`             // of --threshold, or of the model where that has one
+	Probability      *float64           `json:"threshold_probability,omitempty"` // that stands for the threshold
+	Cost             *float64           `json:"cost,omitempty"`                  // of all wrong rows, with --threshold cost
 	Classes          []schema.Class     `json:"classes"`
 	Positive         schema.Class       `json:"positive"`
 	Confusion        *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
@@ -133,12 +134,6 @@ func setClassScores[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
 	}
 }
 
-func (r *evalReport) setThreshold(t *threshold, at float64) {
-	if r.Threshold = console.Finite(at); t.kind == "cost" {
-		r.Cost = console.Finite(t.falsePositive*r.Confusion.Weight(1-r.positive, r.positive) + t.falseNegative*r.Confusion.Weight(r.positive, 1-r.positive))
-	}
-}
-
 // text is the report for people.
 func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	s := new(console.Sheet)
@@ -152,7 +147,7 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	}
 	pairs = append(pairs, "baseline", facts.Baseline(r.Baseline))
 	if r.Threshold != nil {
-		pairs = append(pairs, "threshold", o.threshold.told(r))
+		pairs = append(pairs, "threshold", o.thresholdText(r))
 	}
 	if len(r.Classes) == 2 {
 		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
@@ -290,7 +285,7 @@ func (r *evalReport) takenFor(class int) string {
 // sideBySide is a table of several models, a line for each and one for the baseline.
 func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
-	chosen := o.threshold.kind != ""
+	chosen := slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })
 	if chosen {
 		head = append(head, "threshold")
 	}
@@ -303,7 +298,7 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 		row := []string{r.Model, say.Count(r.Rows), say.Count(r.Errors), say.Percent(r.Confusion.Accuracy()), interval,
 			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
 		if chosen {
-			row = append(row, fixed(r.Threshold, 6))
+			row = append(row, thresholdOf(r))
 		}
 		rows = append(rows, row)
 	}

@@ -18,7 +18,7 @@ func (r *evalReport) misses(m *model.Model) *report.Section {
 		return nil
 	}
 	s := &report.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
-	t := report.Table{Caption: "Wrong rows whose scores are farthest from 0", Head: []string{"row", "class", "predicted", "score"}}
+	t := report.Table{Caption: "Wrong rows whose scores are farthest from " + thresholdOf(r), Head: []string{"row", "class", "predicted", "score"}}
 	odds := m.HasProbabilities()
 	if len(r.Classes) > 2 {
 		t.Head[3] = "difference of scores"

@@ -63,7 +63,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
 	for i, r := range reports {
 		misses := r.misses(models[i])
-		if r.Threshold != nil || misses == nil { // the misses are those of the threshold 0
+		if o.threshold.By != "" || misses == nil { // the misses are those of the model's threshold
 			continue
 		}
 		if len(reports) > 1 {

@@ -29,15 +29,16 @@ import (
 type predictOptions struct {
 	models []string // of --model
 	flags.Machine
-	text    flags.Text
-	memory  flags.Size
-	model   string
-	out     string
-	keep    []string
-	score   bool
-	proba   bool
-	project bool
-	json    bool
+	text      flags.Text
+	memory    flags.Size
+	model     string
+	out       string
+	keep      []string
+	score     bool
+	proba     bool
+	project   bool
+	threshold flags.Threshold // in place of the model's
+	json      bool
 }
 
 // Predict returns the command that applies a model to data.
@@ -79,6 +80,13 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if o.project && m.Projection == nil {
 			return fmt.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
 		}
+		if o.threshold.By != "" {
+			at, err := o.threshold.Of(m)
+			if err != nil {
+				return console.Usagef("--threshold: %s: %w", o.model, err)
+			}
+			m.SetThreshold(at)
+		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
 			return err
@@ -99,7 +107,8 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to apply. (required)")
 	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
-	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above 0 predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
+	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER` Predict the positive class of two where the score is above this number, or its probability above this one. (default the threshold of the model, which is 0 unless it keeps one)")
+	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above the threshold predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
 	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad, and those of train --calibrate.")
 	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
 		"directions in which the classes differ most.")
@@ -117,6 +126,8 @@ func (o *predictOptions) check(args []string) error {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	case o.out == "":
 		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
+	case o.threshold.NeedsRows():
+		return console.Usagef("--threshold %s is chosen on rows with labels: find the number with halfspace eval --threshold %s, or keep it in the model with eval --save-threshold", o.threshold.Threshold, o.threshold.Threshold)
 	case o.json && files.ToStdout(o.out):
 		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 	}
@@ -128,12 +139,13 @@ func (o *predictOptions) check(args []string) error {
 
 // A predictReport is what predict --json prints.
 type predictReport struct {
-	Model   string  `json:"model"`
-	Rows    int64   `json:"rows"`
-	Out     string  `json:"out"`
-	ISA     string  `json:"isa"`
-	Workers int     `json:"workers"`
-	Seconds float64 `json:"seconds"`
+	Model     string  `json:"model"`
+	Rows      int64   `json:"rows"`
+	Out       string  `json:"out"`
+	Threshold float64 `json:"threshold,omitempty"` // of two classes, if it isn't 0
+	ISA       string  `json:"isa"`
+	Workers   int     `json:"workers"`
+	Seconds   float64 `json:"seconds"`
 }
 
 func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
@@ -166,7 +178,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
 			say.Plural(p.missing, "row"))
 	}
-	r := predictReport{o.model, p.rows, o.out, kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
+	r := predictReport{o.model, p.rows, o.out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
 	switch {
 	case o.json:
 		return a.PrintJSON(r)
@@ -178,14 +190,15 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 
 // predictions writes the predictions of a model, block by block.
 type predictions[T kernel.Float] struct {
-	o      *predictOptions
-	spec   *schema.Spec
-	odds   predict.Odds
-	scorer *predict.Scorer[T]
-	writer *dataset.Writer // from the first block on
-	warn   func(text string)
-	rows   int64
-	live   bool // predictions are written at once
+	o         *predictOptions
+	spec      *schema.Spec
+	odds      predict.Odds
+	threshold float64
+	scorer    *predict.Scorer[T]
+	writer    *dataset.Writer // from the first block on
+	warn      func(text string)
+	rows      int64
+	live      bool // predictions are written at once
 
 	directions [][]T // of the columns "projection_1", ...
 
@@ -194,7 +207,7 @@ type predictions[T kernel.Float] struct {
 }
 
 func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predictions[T], error) {
-	p := &predictions[T]{o: o, spec: m.Spec(), odds: predict.OddsOf(m)}
+	p := &predictions[T]{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold()}
 	var err error
 	if p.scorer, err = predict.NewScorer[T](m, o.Workers); err != nil {
 		return nil, err
@@ -220,7 +233,7 @@ func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arro
 	}
 	predicted := make([]int, b.Len())
 	for r := range predicted {
-		predicted[r] = predict.Predicted(scores, r, p.spec.PositiveClass())
+		predicted[r] = predict.PredictedAbove(scores, r, p.spec.PositiveClass(), p.threshold)
 	}
 	var valid []bool
 	if p.drops {

@@ -1,87 +1,109 @@
 package scoring
 
 import (
+	"context"
 	"errors"
-	"strings"
+	"fmt"
+	"slices"
 
-	"halfspace/internal/decimal"
+	"halfspace/dataset"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/facts"
+	"halfspace/internal/cli/files"
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/predict"
 )
 
-// A threshold is the value of --threshold: a number, or how to choose one.
-type threshold struct {
-	typed                        string
-	kind                         string // number, f1 or cost; "" if none was given
-	number                       float64
-	falsePositive, falseNegative float64 // costs
-}
-
-// String returns the threshold as it was typed.
-func (t *threshold) String() string { return t.typed }
-
-// Type names the type for pflag.
-func (t *threshold) Type() string { return "threshold" }
-
-// Set reads a threshold.
-func (t *threshold) Set(text string) error {
-	*t = threshold{typed: text}
-	if text == "f1" {
-		t.kind = "f1"
-		return nil
+// applyThreshold returns the threshold of --threshold for the scores of a model, or else that of the model.
+func applyThreshold[T kernel.Float](o *evalOptions, m *model.Model, path string, scores *metrics.Scores[T], paths []string) (float64, error) {
+	if o.threshold.By == "" {
+		return m.ScoreThreshold(), nil
 	}
-	if costs, ok := strings.CutPrefix(text, "cost="); ok {
-		a, b, _ := strings.Cut(costs, ":")
-		var falsePositive, falseNegative bool
-		t.kind = "cost"
-		t.falsePositive, falsePositive = cost(a)
-		t.falseNegative, falseNegative = cost(b)
-		if !falsePositive || !falseNegative || t.falsePositive+t.falseNegative == 0 {
-			return errors.New("write the cost of a false positive and that of a false negative, each at most 1e100, such as cost=1:5")
-		}
-		return nil
-	}
-	var err error
-	if t.number, err = decimal.Parse(text); err != nil || t.number-t.number != 0 {
-		return errors.New("use a number, f1 or costs such as cost=1:5")
-	}
-	t.kind = "number"
-	return nil
-}
-
-// thresholdOf returns the threshold for the scores of rows. It returns NaN for the best F1 if no row of the positive class
-// has a sample weight above 0.
-func thresholdOf[T kernel.Float](t *threshold, scores *metrics.Scores[T]) float64 {
-	at := t.number
-	switch t.kind {
-	case "f1":
-		at, _ = scores.BestF1()
-	case "cost":
-		at, _ = scores.LeastCost(t.falsePositive, t.falseNegative)
-	}
-	return at
-}
-
-// mostCost is the greatest cost. Sums of costs don't overflow then, unless sample weights are enormous.
-const mostCost = 1e100
-
-// cost reads a cost, a number from 0 to mostCost.
-func cost(text string) (float64, bool) {
-	v, err := decimal.Parse(text)
-	return v, err == nil && v >= 0 && v <= mostCost
-}
-
-// told returns the threshold of a report for people.
-func (t *threshold) told(r *evalReport) string {
-	at := say.Real(*r.Threshold)
+	at, err := predict.ChooseThreshold(o.threshold.Threshold, m, scores)
 	switch {
-	case t.kind == "cost" && r.Cost == nil: // sample weights are enormous
+	case errors.Is(err, predict.ErrNoPositiveRows):
+		return 0, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
+			dataset.Name(paths), m.Positive)
+	case err != nil:
+		return 0, console.Usagef("--threshold: %s: %w", path, err)
+	}
+	return at, nil
+}
+
+// setThreshold sets the threshold of the predictions in a report, the probability that stands for it, and the cost.
+func setThreshold[T kernel.Float](r *evalReport, t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores[T]) {
+	r.Threshold = &at
+	low, high := scores.Neighbours(at)
+	if t.By == predict.ByProbability {
+		r.Probability = &t.Value
+	} else if p, ok := predict.ProbabilityBetween(m, low, high); ok {
+		r.Probability = &p
+	}
+	if t.By == predict.ByCost {
+		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-r.positive, r.positive) + t.FalseNegative*r.Confusion.Weight(r.positive, 1-r.positive))
+	}
+}
+
+// thresholdText returns the threshold of a report for people.
+func (o *evalOptions) thresholdText(r *evalReport) string {
+	at := facts.Threshold(*r.Threshold, r.Probability)
+	switch {
+	case o.threshold.By == "":
+		return at + ", of the model"
+	case o.threshold.By == predict.ByCost && r.Cost == nil: // sample weights are enormous
 		return at + ", of the least cost on these rows, which is infinite"
-	case t.kind == "cost":
+	case o.threshold.By == predict.ByCost:
 		return at + ", of the least cost on these rows: " + say.Real(*r.Cost)
-	case t.kind == "f1":
+	case o.threshold.By == predict.ByF1:
 		return at + ", of the best F1 on these rows: " + fixed(r.PerClass[r.positive].F1, 4)
 	}
 	return at
+}
+
+// ownFile is the value of --save-threshold without a file: that of the model.
+const ownFile = "the file of the model"
+
+// checkSave returns an error if the threshold can't be kept.
+func (o *evalOptions) checkSave(a *console.App, paths []string) error {
+	switch {
+	case o.saveThreshold == "":
+		return nil
+	case o.threshold.By == "":
+		return console.Usagef("--save-threshold keeps the threshold of --threshold: add --threshold f1, or another one")
+	case len(o.models) > 1:
+		return console.Usagef("--save-threshold and %d models: name one", len(o.models))
+	case o.saveThreshold == ownFile:
+		o.saveThreshold = o.models[0]
+	}
+	if files.ToStdout(o.saveThreshold) {
+		return console.Usagef("--save-threshold is %s: name a file for the model", o.saveThreshold)
+	}
+	if slices.Contains([]string{o.roc, o.pr, o.reporting.File}, o.saveThreshold) {
+		return console.Usagef("--save-threshold and another option both write %s: name two files", o.saveThreshold)
+	}
+	return files.Claim(a, o.saveThreshold, paths)
+}
+
+// keepThreshold writes the model with the threshold of the report, if that is asked for.
+func (o *evalOptions) keepThreshold(ctx context.Context, a *console.App, m *model.Model, r *evalReport) error {
+	if o.saveThreshold == "" {
+		return nil
+	}
+	m.SetThreshold(*r.Threshold)
+	if err := files.SaveModel(ctx, m, o.saveThreshold); err != nil {
+		return err
+	}
+	a.Note("%s: the model with the threshold %s", o.saveThreshold, say.Exact(*r.Threshold))
+	return nil
+}
+
+// thresholdOf returns the threshold of a report in a table, 0 if none was given.
+func thresholdOf(r *evalReport) string {
+	if r.Threshold == nil {
+		return "0"
+	}
+	return say.Exact(*r.Threshold)
 }
