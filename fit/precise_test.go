@@ -102,6 +102,10 @@ type precise struct {
 	classes int
 	l2      float64
 	hinge   bool
+	// kink is the width of the kink of the hinge, which is quadratic there; 0 if the hinge is squared. With exact set, the
+	// hinge has a kink of no width and no derivatives.
+	kink  float64
+	exact bool
 }
 
 func (p *precise) vectors() int {
@@ -173,6 +177,16 @@ func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
 			factors[0], curvature[0][0] = wide{}, wide{}
 			if u.hi <= 0 {
 				return wide{}
+			}
+			switch {
+			case p.exact:
+				return u
+			case p.kink > 0 && u.hi >= p.kink:
+				factors[0] = wide{-sign, 0}
+				return u.sub(wide{p.kink / 2, 0})
+			case p.kink > 0:
+				factors[0], curvature[0][0] = u.times(-sign/p.kink), wide{1 / p.kink, 0}
+				return u.mul(u).times(0.5 / p.kink)
 			}
 			factors[0], curvature[0][0] = u.times(-2*sign), wide{2, 0}
 			return u.mul(u)
@@ -288,6 +302,16 @@ func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
 		}
 	}
 	return w, p.at(w, nil, nil), exists
+}
+
+// minimiseHinge returns a value of the hinge near its least one: that where the hinge with a narrow kink is least.
+func (p *precise) minimiseHinge(w []wide) wide {
+	q := *p
+	for q.kink = 1; q.kink > 1e-13; q.kink /= 1 << 5 {
+		q.exact = false
+		w, _, _ = q.minimise(w)
+	}
+	return p.at(w, nil, nil)
 }
 
 // solve returns the solution of a system whose matrix, the lower triangle a, is positive semi-definite, with its diagonal
