@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,7 +24,10 @@ import (
 type CV struct {
 	Folds int    // 5; each is judged by a model of the others
 	Grid  []Axis // options to vary; every combination of their values is judged
-	Score string // what to choose by: ByErrors, ByWeight, ByLogLoss, ByAUC or ByF1; "": ByWeight if rows or classes have weights, else ByErrors
+	Score string // what to choose by, one of Scores; "": ByWeight if rows or classes have weights, else ByErrors
+
+	// Bounded has Compare leave out a learner whose first model is too slow; see TooSlow.
+	Bounded bool
 
 	// OneStandardError takes the strongest penalty l1, and of equal ones l2, whose score is at most a standard error worse
 	// than the best (Breiman et al. 1984). Other options are those of the best point.
@@ -65,10 +69,14 @@ type Point struct {
 
 	Learner Learner `json:"-"`
 	Figures *Merit  `json:"-"` // of Compare; else nil
+	Lacks   string  `json:"-"` // why the learner has no such score, of Compare; else ""
 	failure error
 	sum     Tally
 	verdict verdict
 }
+
+// Failure returns the error of a point that failed, or nil.
+func (p *Point) Failure() error { return p.failure }
 
 // Best returns the learner of the chosen point, and the zero Learner if there are no points.
 func (cv *CrossValidation) Best() Learner {
@@ -100,52 +108,9 @@ func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l L
 // Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that
 // their times can be compared. It returns figures of merit. If ctx ends the
 // comparison, Compare returns the figures of the folds so far with ctx's error. A learner without any fold then has no
-// errors.
+// errors. A learner that lacks the score is judged by the other figures. Chosen is -1 if all lack it.
 func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
 	return judgeAll(ctx, src, learners, cv, opt, true)
-}
-
-// Grid returns the learner with every combination of options, the last axis varying fastest. Without axes it returns
-// the learner itself. It leaves an option out of a combination in which the option has no effect.
-func (l Learner) Grid(axes []Axis) ([]Learner, error) {
-	if err := l.check(); err != nil {
-		return nil, err
-	}
-	points := []Learner{l}
-	for _, axis := range axes {
-		if _, twice := points[0].Varied[axis.Option]; twice || len(axis.Values) == 0 {
-			return nil, fmt.Errorf("the grid varies %q twice, or has no values for it: list all its values once", axis.Option)
-		}
-		var more []Learner
-		for _, p := range points {
-			for _, value := range axis.Values {
-				v, err := p.vary(axis.Option, value)
-				if err != nil {
-					return nil, err
-				}
-				more = append(more, v)
-			}
-		}
-		if points = more; len(points) > MaxPoints {
-			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", say.Count(MaxPoints))
-		}
-	}
-	for i := range points {
-		if len(axes) > 0 {
-			points[i].Settings = train.CopySettings(points[i].Settings)
-			points[i].Drop(points[i].Settings)
-		}
-	}
-	return points, nil
-}
-
-func (l Learner) vary(option, value string) (Learner, error) {
-	v, err := l.With(option, value)
-	v.Varied = map[string]string{option: value}
-	for k, old := range l.Varied {
-		v.Varied[k] = old
-	}
-	return v, err
 }
 
 // crossing is a cross-validation under way.
@@ -176,7 +141,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		return nil, err
 	}
 	weighted := src.Spec().Weighted || opt.classWeighted()
-	if err := cv.checkScore(learners[0], len(src.Spec().Classes)); err != nil {
+	if err := cv.checkScore(learners[0], len(src.Spec().Classes)); err != nil && (!figures || !slices.Contains(Scores, cv.Score)) {
 		return nil, err
 	}
 	if cv.Score == "" && weighted {
@@ -196,7 +161,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 			c.Points[i].Options = map[string]string{}
 		}
 		if figures {
-			c.Points[i].Figures = new(Merit)
+			c.Points[i].Figures, c.Points[i].Lacks = new(Merit), unscored(cv.Score, l, len(src.Spec().Classes))
 		}
 		c.alone = c.alone || l.InMemory
 	}
@@ -296,7 +261,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser
 				progress = nil
 			}
 			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
-			t, value, err := judge(ctx, p, j, c.Score, judges)
+			t, value, err := c.judge(ctx, p, j, judges)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -377,18 +342,26 @@ func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all bl
 
 // judge learns, counts errors and takes the score on the rows that were held back. judges are these rows with the weights of their
 // classes.
-func judge[T kernel.Float](ctx context.Context, p *Point, j *job[T], score string, judges block.Source[T]) (t Tally, value part, err error) {
+func (c *crossing[T]) judge(ctx context.Context, p *Point, j *job[T], judges block.Source[T]) (t Tally, value part, err error) {
+	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)
+	if err == nil && c.cv.Bounded {
+		err = slow(f.Model, c.src.Rows())
+	}
 	if err != nil {
 		return t, value, err
 	}
 	var merit *meritOf[T]
 	if p.Figures != nil {
-		merit = &meritOf[T]{model: f.Model}
+		merit = &meritOf[T]{ranks: newRanking[T](f.Model)}
+	}
+	if p.Lacks != "" {
+		score = ""
 	}
 	t, value, err = scoreModel(ctx, score, f.Model, judges, j.workers(), merit)
 	if err == nil && merit != nil {
 		merit.addTo(p.Figures, f.Result.Seconds)
+		p.Figures.Total += time.Since(begin).Seconds()
 	}
 	return t, value, err
 }

@@ -228,3 +228,46 @@ func finite(bound float64) *float64 {
 	}
 	return &bound
 }
+
+// Grid returns the learner with every combination of options, the last axis varying fastest. Without axes it returns
+// the learner itself. It leaves an option out of a combination in which the option has no effect.
+func (l Learner) Grid(axes []Axis) ([]Learner, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	points := []Learner{l}
+	for _, axis := range axes {
+		if _, twice := points[0].Varied[axis.Option]; twice || len(axis.Values) == 0 {
+			return nil, fmt.Errorf("the grid varies %q twice, or has no values for it: list all its values once", axis.Option)
+		}
+		var more []Learner
+		for _, p := range points {
+			for _, value := range axis.Values {
+				v, err := p.vary(axis.Option, value)
+				if err != nil {
+					return nil, err
+				}
+				more = append(more, v)
+			}
+		}
+		if points = more; len(points) > MaxPoints {
+			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", say.Count(MaxPoints))
+		}
+	}
+	for i := range points {
+		if len(axes) > 0 {
+			points[i].Settings = train.CopySettings(points[i].Settings)
+			points[i].Drop(points[i].Settings)
+		}
+	}
+	return points, nil
+}
+
+func (l Learner) vary(option, value string) (Learner, error) {
+	v, err := l.With(option, value)
+	v.Varied = map[string]string{option: value}
+	for k, old := range l.Varied {
+		v.Varied[k] = old
+	}
+	return v, err
+}

@@ -65,7 +65,7 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 		return nil, err
 	}
 	p := &Path{}
-	p.Score, p.Greatest, p.OneStandardError = cv.Score, greatest(cv.Score), cv.OneStandardError
+	p.Score, p.Greatest, p.OneStandardError = cv.Score, Greatest(cv.Score), cv.OneStandardError
 	p.Folds, p.Passes = folds, s.stages[len(s.stages)-1].Passes
 	for i, stage := range s.stages {
 		p.Weights = append(p.Weights, stage.W)
@@ -207,4 +207,23 @@ func (w *walker[T]) losses(ctx context.Context, rows block.Source[T], weights []
 		return svm.SumLosses(ctx, rows, *w.svm, weights)
 	}
 	return logistic.SumLosses(ctx, rows, *w.logistic, weights)
+}
+
+// judgeStages adds the scores of the weights of a path on the rows of a fold to judged.
+func (c *crossing[T]) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source[T], judged []verdict) error {
+	spec := held.Spec()
+	for i, w := range weights {
+		vector := make([]T, len(w))
+		for k, v := range w {
+			vector[k] = T(v)
+		}
+		m := model.New(spec, vector)
+		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")
+		_, p, err := scoreModel(ctx, c.Score, m, held, c.workers, nil)
+		if err != nil {
+			return err
+		}
+		judged[i] = append(judged[i], p)
+	}
+	return nil
 }

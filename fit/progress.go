@@ -66,7 +66,7 @@ func (c *crossing[T]) bestSoFar() string {
 		p := &c.Points[i]
 		mean, _ := p.verdict.mean()
 		cost := mean
-		if greatest(c.Score) {
+		if Greatest(c.Score) {
 			cost = -mean
 		}
 		if p.failure != nil || cost != cost || text != "" && cost >= best {

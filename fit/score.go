@@ -19,33 +19,46 @@ import (
 
 // What a cross-validation can choose by, and CV.Score says.
 const (
-	ByErrors  = "errors"   // share of the rows that are wrong
-	ByWeight  = "weighted" // the same by the weights of rows and classes
-	ByLogLoss = "log_loss" // mean of -log p; see Evaluation.LogLoss
-	ByAUC     = "auc"      // mean of the areas under the ROC curves of the folds
-	ByF1      = "f1"       // mean of the folds' F1 of the positive class, or of the means over more than two classes
+	ByErrors   = "errors"            // share of the rows that are wrong
+	ByWeight   = "weighted"          // the same by the weights of rows and classes
+	ByLogLoss  = "log_loss"          // mean of -log p; see Evaluation.LogLoss
+	ByAUC      = "auc"               // mean of the areas under the ROC curves of the folds; of more than two classes of metrics.ClassScores.MacroAUC
+	ByAP       = "average_precision" // mean of the average precisions of the folds, of two classes
+	ByF1       = "f1"                // mean of the folds' F1 of the positive class, or of the means over more than two classes
+	ByMacroF1  = "f1_macro"          // mean of the folds' metrics.Confusion.MacroF1
+	ByMeanF1   = "f1_weighted"       // mean of the folds' metrics.Confusion.WeightedF1
+	ByBalanced = "balanced_accuracy" // mean of the folds' metrics.Confusion.BalancedAccuracy
 )
 
 // Scores lists what a cross-validation can choose by. All but ByErrors are by the weights of rows and classes.
-var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByF1}
+var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByAP, ByF1, ByMacroF1, ByMeanF1, ByBalanced}
 
 // checkScore returns an error if rows of so many classes and a learner have no such score.
 func (cv *CV) checkScore(l Learner, classes int) error {
-	switch {
-	case cv.Score == "":
-		return nil
-	case !slices.Contains(Scores, cv.Score):
+	if cv.Score != "" && !slices.Contains(Scores, cv.Score) {
 		return fmt.Errorf("the score is %q: use %s", cv.Score, say.OneOf(Scores))
-	case cv.Score == ByLogLoss && !l.HasOdds():
-		return fmt.Errorf("the score %s with %s, which has no probabilities: choose by another score, or learn logistic or lda", cv.Score, l.Name)
-	case cv.Score == ByAUC && classes > 2:
-		return fmt.Errorf("the score %s of %d classes, and there is one of two: choose by another score", cv.Score, classes)
+	}
+	if lacks := unscored(cv.Score, l, classes); lacks != "" {
+		return fmt.Errorf("the score %s with %s, which %s: choose by another score", cv.Score, l.Name, lacks)
 	}
 	return nil
 }
 
-// greatest tells whether the greatest value of a score is the best.
-func greatest(score string) bool { return score == ByAUC || score == ByF1 }
+// unscored says why a learner has no such score on rows of so many classes. It is empty if the learner has the score.
+func unscored(score string, l Learner, classes int) string {
+	switch {
+	case score == ByLogLoss && !l.HasOdds():
+		return "has no probabilities"
+	case score == ByAP && classes > 2:
+		return fmt.Sprintf("has %d classes, where the score is one of two", classes)
+	}
+	return ""
+}
+
+// Greatest tells whether the greatest value of a score is the best.
+func Greatest(score string) bool {
+	return score != ByErrors && score != ByWeight && score != ByLogLoss
+}
 
 // A verdict is the values of a score in each fold.
 type verdict []part
@@ -75,20 +88,21 @@ func (v verdict) mean() (mean, deviation float64) {
 	return mean, math.Sqrt(square / weight / float64(folds-1))
 }
 
-// scoreModel returns the score of a model on the rows of a fold, and what it has wrong of them. judges have the weights of classes.
-// Scores of rows are kept for ByAUC alone, and by merit, which may be nil.
+// scoreModel returns the score of a model on the rows of a fold, and what it has wrong of them. Without a score, "", the part has no
+// weight. judges have the weights of classes. Scores of rows are kept for ByAUC and ByAP alone, and by merit, which may be nil.
 func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], workers int, merit *meritOf[T]) (t Tally, p part, err error) {
 	var loss metrics.Mean
-	var kept metrics.Scores[T]
+	ranks := newRanking[T](m)
 	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
 	t, err = count(ctx, m, judges, workers, func(scores [][]T, b *block.Block[T]) {
 		merit.add(scores, b)
 		switch score {
+		case "", ByErrors, ByWeight:
 		case ByLogLoss:
 			loss.Add(predict.LogLosses(scores, b.Y, odds), b.W)
-		case ByAUC:
-			kept.Add(scores[0], b.Y, b.W)
-		case ByF1:
+		case ByAUC, ByAP:
+			ranks.add(scores, b)
+		default:
 			for r, y := range b.Y {
 				confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
 			}
@@ -97,7 +111,7 @@ func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Mode
 	if err != nil {
 		return t, part{}, err
 	}
-	value, weight := 0.0, 1.0
+	value, weight := math.NaN(), 1.0
 	switch score {
 	case ByErrors:
 		return t, part{float64(t.Errors), float64(t.Rows)}, nil
@@ -106,11 +120,19 @@ func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Mode
 	case ByLogLoss:
 		value, weight = loss.Value(), loss.Weight()
 	case ByAUC:
-		value = kept.AUC()
-	default:
+		value = ranks.auc()
+	case ByAP:
+		value = ranks.two.AveragePrecision()
+	case ByF1:
 		value = f1Of(confusion, positive, len(m.Classes))
+	case ByMacroF1:
+		value = confusion.MacroF1()
+	case ByMeanF1:
+		value = confusion.WeightedF1()
+	case ByBalanced:
+		value = confusion.BalancedAccuracy()
 	}
-	if value != value { // no rows of a class, or no weight
+	if value != value { // no score, no rows of a class, or no weight
 		return t, part{}, ctx.Err()
 	}
 	return t, part{float64(value * weight), weight}, ctx.Err()
@@ -123,11 +145,50 @@ func f1Of(c *metrics.Confusion, positive, classes int) float64 {
 	return c.F1(positive)
 }
 
-// Merit is figures of merit over the folds of a comparison.
+// A ranking keeps the scores of rows for the areas under ROC curves. Of more than two classes it keeps probabilities, where the
+// model has some.
+type ranking[T kernel.Float] struct {
+	two  metrics.Scores[T]
+	more *metrics.ClassScores[T] // nil of two classes
+	odds *predict.Odds           // nil without probabilities
+}
+
+func newRanking[T kernel.Float](m *model.Model) *ranking[T] {
+	r := new(ranking[T])
+	if len(m.Classes) > 2 {
+		r.more = metrics.NewClassScores[T](len(m.Classes))
+	}
+	if odds := predict.OddsOf(m); m.HasProbabilities() {
+		r.odds = &odds
+	}
+	return r
+}
+
+func (r *ranking[T]) add(scores [][]T, b *block.Block[T]) {
+	switch {
+	case r.more == nil:
+		r.two.Add(scores[0], b.Y, b.W)
+	case r.odds != nil:
+		r.more.Add(predict.Probabilities(scores, *r.odds), b.Y, b.W)
+	default:
+		r.more.Add(scores, b.Y, b.W)
+	}
+}
+
+// auc returns the area under the ROC curve, of more than two classes the mean of the areas of each class versus the rest.
+func (r *ranking[T]) auc() float64 {
+	if r.more == nil {
+		return r.two.AUC()
+	}
+	return r.more.MacroAUC()
+}
+
+// Merit is figures of merit over the folds of a comparison, by the weights of rows and classes.
 type Merit struct {
-	AUC     []float64 // area under the ROC curve of each fold; NaN of more than two classes
+	AUC     []float64 // area under the ROC curve of each fold; of more than two classes metrics.ClassScores.MacroAUC
 	LogLoss metrics.Mean
 	Seconds float64 // of all trainings
+	Total   float64 // seconds of all trainings and of judging their models
 }
 
 // MeanAUC returns the mean of the folds' areas.
@@ -141,9 +202,8 @@ func (m *Merit) MeanAUC() float64 {
 
 // A meritOf takes the figures of a model on a fold from the scores of its rows.
 type meritOf[T kernel.Float] struct {
-	model  *model.Model
-	scored metrics.Scores[T]
-	losses []float64
+	ranks           *ranking[T]
+	losses, weights []float64 // weights is nil if rows have none
 }
 
 // add adds the scores of the rows of a block. Of nil it does nothing.
@@ -151,18 +211,48 @@ func (m *meritOf[T]) add(scores [][]T, b *block.Block[T]) {
 	if m == nil {
 		return
 	}
-	if len(scores) == 1 {
-		m.scored.Add(scores[0], b.Y, nil)
-	}
-	if m.model.HasProbabilities() {
-		m.losses = append(m.losses, predict.LogLosses(scores, b.Y, predict.OddsOf(m.model))...)
+	m.ranks.add(scores, b)
+	if m.ranks.odds != nil {
+		m.losses, m.weights = append(m.losses, predict.LogLosses(scores, b.Y, *m.ranks.odds)...), append(m.weights, b.W...)
 	}
 }
 
 // addTo adds the figures to those of other folds. The model was learned in so many seconds.
 func (m *meritOf[T]) addTo(f *Merit, seconds float64) {
-	f.AUC, f.Seconds = append(f.AUC, m.scored.AUC()), f.Seconds+seconds
-	f.LogLoss.Add(m.losses, nil)
+	f.AUC, f.Seconds = append(f.AUC, m.ranks.auc()), f.Seconds+seconds
+	f.LogLoss.Add(m.losses, m.weights)
+}
+
+// TooSlow is the failure of a learner that a comparison leaves out, since its models take too long to predict. See CV.Bounded.
+type TooSlow struct {
+	Vectors int     // that the model compares with each row
+	Work    float64 // multiplications that predict all rows once
+}
+
+// Error says how slow the model is.
+func (e *TooSlow) Error() string {
+	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", say.Rough(e.Work), say.Count(int64(e.Vectors)))
+}
+
+// A model is too slow if it takes more than mostWork multiplications, some ten seconds of a processor, and more than mostVectors
+// times those of a linear model. Neither depends on the computer.
+const (
+	mostWork    = 1e10
+	mostVectors = 500
+)
+
+// slow returns an error if a model is too slow to predict so many rows.
+func slow(m *model.Model, rows int64) error {
+	vectors := 1
+	if v := m.Voters; v != nil {
+		vectors = len(v.Counts)
+	} else if e := m.Expansion; e != nil {
+		vectors = len(e.Rows)
+	}
+	if work := float64(vectors) * float64(rows) * float64(m.Width()); vectors > mostVectors && work > mostWork {
+		return &TooSlow{vectors, work}
+	}
+	return nil
 }
 
 // choose writes the figures of the points, and chooses the best one.
@@ -189,6 +279,9 @@ func (c *crossing[T]) choose(weighted bool) error {
 			cv.Chosen = i
 		}
 	}
+	if cv.Chosen < 0 && c.Points[0].Figures != nil && slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Errors != nil }) {
+		return nil // the caller sees that no learner has the score
+	}
 	if cv.Chosen < 0 {
 		for i := range cv.Points {
 			if p := &cv.Points[i]; p.failure == nil && p.sum.Rows > 0 {
@@ -202,6 +295,14 @@ func (c *crossing[T]) choose(weighted bool) error {
 		cv.TopScore, cv.Chosen = &best, c.strongest(best)
 	}
 	return nil
+}
+
+// FoldScores returns the score of each fold that was judged, NaN where it is undefined.
+func (p *Point) FoldScores() (scores []float64) {
+	for _, v := range p.verdict {
+		scores = append(scores, v.loss/v.weight)
+	}
+	return scores
 }
 
 // known returns a number for JSON, nil (null) for NaN and infinities.
@@ -276,25 +377,6 @@ func (cv *CV) checkOneStandardError() error {
 	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
 	if cv.OneStandardError && !slices.ContainsFunc(cv.Grid, varies) {
 		return fmt.Errorf("one standard error takes the strongest penalty, and the grid varies none: vary %s, or leave it out", say.OneOf(penalties))
-	}
-	return nil
-}
-
-// judgeStages adds the scores of the weights of a path on the rows of a fold to judged.
-func (c *crossing[T]) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source[T], judged []verdict) error {
-	spec := held.Spec()
-	for i, w := range weights {
-		vector := make([]T, len(w))
-		for k, v := range w {
-			vector[k] = T(v)
-		}
-		m := model.New(spec, vector)
-		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")
-		_, p, err := scoreModel(ctx, c.Score, m, held, c.workers, nil)
-		if err != nil {
-			return err
-		}
-		judged[i] = append(judged[i], p)
 	}
 	return nil
 }

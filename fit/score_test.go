@@ -28,7 +28,7 @@ func TestScores(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, score := range append(fit.Scores, "") {
-			if score == fit.ByAUC && classes > 2 {
+			if score == fit.ByAP && classes > 2 {
 				continue
 			}
 			var means, deviations []float64
@@ -51,8 +51,18 @@ func TestScores(t *testing.T) {
 						value, weight = float64(c.Errors())/float64(c.Rows()), float64(c.Rows())
 					case score == fit.ByLogLoss:
 						value = e.LogLoss()
-					case score == fit.ByAUC:
+					case score == fit.ByAUC && classes == 2:
 						value, weight = e.Scores.AUC(), 1
+					case score == fit.ByAUC:
+						value, weight = e.ClassScores.MacroAUC(), 1
+					case score == fit.ByAP:
+						value, weight = e.Scores.AveragePrecision(), 1
+					case score == fit.ByMacroF1:
+						value, weight = c.MacroF1(), 1
+					case score == fit.ByMeanF1:
+						value, weight = c.WeightedF1(), 1
+					case score == fit.ByBalanced:
+						value, weight = c.BalancedAccuracy(), 1
 					case score == fit.ByF1 && classes == 2:
 						value, weight = c.F1(1), 1
 					case score == fit.ByF1:
@@ -79,7 +89,8 @@ func TestScores(t *testing.T) {
 				if math.Abs(*p.Score-means[i]) > 1e-12 || math.Abs(*p.StdError-deviations[i]) > 1e-12 {
 					t.Errorf("%d classes, %s, point %d: %v +- %v, want %v +- %v", classes, score, i, *p.Score, *p.StdError, means[i], deviations[i])
 				}
-				if better := means[i] < means[best]; score != fit.ByAUC && score != fit.ByF1 && better || (score == fit.ByAUC || score == fit.ByF1) && means[i] > means[best] {
+				least := slices.Contains([]string{"", fit.ByErrors, fit.ByWeight, fit.ByLogLoss}, score)
+				if least && means[i] < means[best] || !least && means[i] > means[best] {
 					best = i
 				}
 			}
@@ -139,7 +150,7 @@ func TestPathScore(t *testing.T) {
 			t.Fatal(err)
 		}
 		best, sign := path.Points[path.Chosen], 1.0
-		if score == fit.ByAUC || score == fit.ByF1 {
+		if !slices.Contains([]string{fit.ByErrors, fit.ByWeight, fit.ByLogLoss}, score) {
 			sign = -1
 		}
 		for i, p := range path.Points {
@@ -214,13 +225,41 @@ func TestScoreOfFewFolds(t *testing.T) {
 func TestScoreErrors(t *testing.T) {
 	two, three := uncertain(t, 60, 2), uncertain(t, 60, 3)
 	grid := []fit.Axis{{Option: "epochs", Values: []string{"1", "2"}}}
-	for want, cv := range map[string]fit.CV{"use errors, weighted, log_loss, auc or f1": {Score: "accuracy"}, "which has no probabilities": {Score: fit.ByLogLoss},
+	for want, cv := range map[string]fit.CV{"use errors, weighted, log_loss, auc, average_precision, f1, f1_macro, f1_weighted or balanced_accuracy": {Score: "accuracy"}, "which has no probabilities": {Score: fit.ByLogLoss},
 		"vary l1 or l2": {OneStandardError: true, Grid: grid}} {
 		if _, err := fit.CrossValidate(t.Context(), two, fit.SVM(svm.Options{}), cv, fit.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := fit.CrossValidate(t.Context(), three, fit.SVM(svm.Options{}), fit.CV{Score: fit.ByAUC}, fit.Options{}); err == nil || !strings.Contains(err.Error(), "of 3 classes") {
+	if _, err := fit.CrossValidate(t.Context(), three, fit.SVM(svm.Options{}), fit.CV{Score: fit.ByAP}, fit.Options{}); err == nil || !strings.Contains(err.Error(), "has 3 classes") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestCompareScores: a learner that lacks the score is judged without it, and the scores are the figures of the table.
+func TestCompareScores(t *testing.T) {
+	data := uncertain(t, 300, 3)
+	learners := []fit.Learner{fit.SVM(svm.Options{}), fit.Logistic(logistic.Options{})}
+	cv, err := fit.Compare(t.Context(), data, learners, fit.CV{Score: fit.ByLogLoss}, fit.Options{})
+	if err != nil || cv.Chosen != 1 || cv.Points[0].Score != nil || cv.Points[0].Errors == nil || cv.Points[0].Lacks == "" || cv.Points[1].Lacks != "" {
+		t.Fatalf("%+v, error %v", cv, err)
+	}
+	if loss := cv.Points[1].Figures.LogLoss.Value(); math.Abs(loss-*cv.Points[1].Score) > 1e-12 {
+		t.Errorf("log loss %v, score %v", loss, *cv.Points[1].Score)
+	}
+	if cv, err = fit.Compare(t.Context(), data, learners[:1], fit.CV{Score: fit.ByLogLoss}, fit.Options{}); err != nil || cv.Chosen != -1 || cv.Points[0].Errors == nil {
+		t.Errorf("%+v, error %v", cv, err)
+	}
+	if cv, err = fit.Compare(t.Context(), data, learners, fit.CV{Score: fit.ByAUC}, fit.Options{}); err != nil || math.Abs(cv.Points[0].Figures.MeanAUC()-*cv.Points[0].Score) > 1e-12 {
+		t.Errorf("%+v, error %v", cv, err)
+	}
+	for _, p := range cv.Points {
+		mean := 0.0
+		for _, v := range p.FoldScores() {
+			mean += v / 5
+		}
+		if math.Abs(mean-*p.Score) > 1e-12 || p.Figures.Total < p.Figures.Seconds {
+			t.Errorf("folds %v, mean %v; %v seconds of %v", p.FoldScores(), *p.Score, p.Figures.Seconds, p.Figures.Total)
+		}
 	}
 }

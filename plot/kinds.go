@@ -120,6 +120,37 @@ func Margins(margins []float64, wrong []bool) *Figure {
 		Y: Axis{Name: "rows"}, Series: []Series{above, below}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", say.Plural(int64(len(margins)), "row"), say.Count(int64(errors)))}
 }
 
+// A Score is how well a learner does on the folds of a cross-validation.
+type Score struct {
+	Name  string // of the learner
+	Mean  float64
+	Folds []float64 // NaN where the score is undefined
+}
+
+// Scores draws the scores of learners, the first one at the top: the mean, and a line from the least to the greatest fold.
+func Scores(name string, scores []Score) *Figure {
+	s, low, high := Series{Shape: Dots, Name: "mean over the folds"}, math.Inf(1), math.Inf(-1)
+	f := &Figure{Title: "Scores of the learners", Subtitle: "lines go from the least to the greatest fold", X: Axis{Name: name}, Height: 140 + 26*len(scores)}
+	for k := range scores {
+		v := &scores[len(scores)-1-k]
+		from, to := v.Mean, v.Mean
+		for _, x := range v.Folds {
+			if x == x {
+				from, to = min(from, x), max(to, x)
+			}
+		}
+		low, high = min(low, from), max(high, to)
+		s.X, s.Y = append(s.X, v.Mean), append(s.Y, float64(k))
+		f.Series = append(f.Series, Series{X: []float64{from, to}, Y: []float64{float64(k), float64(k)}})
+		f.Y.Names = append(f.Y.Names, v.Name)
+		f.Text = fmt.Sprintf("%s %s. ", v.Name, say.Real(v.Mean)) + f.Text
+	}
+	f.Series = append(f.Series, s)
+	pad := max(1e-9, (high-low)/20)
+	f.X.From, f.X.To, f.Y.From, f.Y.To = low-pad, high+pad, -0.6, float64(len(scores))-0.4
+	return f
+}
+
 // mostBars is how many weights are drawn.
 const mostBars = 30
 

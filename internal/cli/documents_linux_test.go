@@ -218,7 +218,7 @@ var masks = []struct {
 }{
 	{regexp.MustCompile(`^(\s*)(ran on|time)\s.*`), "$1$2"},
 	{regexp.MustCompile(`[\d.,]+ (s|ms|KiB|MiB|GiB|bytes)\b`), "# $1"},
-	{regexp.MustCompile(`\s\d+\.\d{3}$`), " #"},                                   // the seconds of compare
+	{regexp.MustCompile(`(\s+\d+\.\d{3}){2}$`), " #"},                             // the seconds of compare
 	{regexp.MustCompile(`"(\w*seconds|load|train|total)": ?[\d.e-]+`), `"$1": #`}, // of --json
 	{regexp.MustCompile(`"(isa|workers|peak_rss_bytes)": ?[^,}]+`), `"$1": #`},
 	{regexp.MustCompile(`\s+`), " "}, // the widths of columns

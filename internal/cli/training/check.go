@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"halfspace/internal/decimal"
 	"halfspace/internal/say"
 	"halfspace/kernel"
+	"halfspace/train"
 )
 
 // check returns an error if an option can't be used.
@@ -92,4 +94,60 @@ func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, vali
 	*learned, *validation = *rows.New(parts.Kept, nil), *rows.New(parts.Held, parts.Close)
 	learned.Density = density
 	return all.Close()
+}
+
+// balanced is the value of --class-weight that gives all classes the same total weight.
+const balanced = "balanced"
+
+// checkWeights returns an error if the options on weights can't be used, and reads the class weights.
+func (o *trainOptions) checkWeights(l *train.Learner) error {
+	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
+	if o.Storage.Weighted && l.NoWeights != "" {
+		name := "sample-weight"
+		if o.Columns.SampleWeight == "" {
+			name = "class-weight"
+		}
+		return console.Usagef("--%s with --algo %s, %s: leave it out", name, l.Name, l.NoWeights)
+	}
+	var err error
+	_, o.weights, err = classWeights(o.classWeight)
+	return err
+}
+
+// classWeights reads the value of --class-weight: the weights of classes, or balanced.
+func classWeights(items []string) (isBalanced bool, weights map[string]float64, err error) {
+	if len(items) == 1 && items[0] == balanced {
+		return true, nil, nil
+	}
+	for _, item := range items {
+		class, weight, err := classWeight(item)
+		if err != nil {
+			return false, nil, err
+		}
+		if weights == nil {
+			weights = map[string]float64{}
+		}
+		if weights[class] > 0 {
+			return false, nil, console.Usagef("--class-weight %s: the class is named twice: name it once", item)
+		}
+		weights[class] = weight
+	}
+	return false, weights, nil
+}
+
+func (o *trainOptions) balanced() bool {
+	return len(o.classWeight) == 1 && o.classWeight[0] == balanced
+}
+
+// classWeight reads an item of --class-weight, CLASS=NUMBER.
+func classWeight(item string) (class string, weight float64, err error) {
+	i := strings.LastIndexByte(item, '=')
+	if i < 0 {
+		return "", 0, console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
+	}
+	weight, err = decimal.Parse(item[i+1:])
+	if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
+		return "", 0, console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
+	}
+	return item[:i], weight, nil
 }

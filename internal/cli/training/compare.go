@@ -15,6 +15,8 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
+	"halfspace/internal/cli/flags"
+	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/watching"
@@ -26,9 +28,16 @@ import (
 
 type compareOptions struct {
 	rows.Options
-	folds int
-	seed  uint64
-	json  bool
+	folds       int
+	seed        uint64
+	json        bool
+	score       flags.Choice
+	algo, skip  []string // names of learners
+	classWeight []string
+	reporting   reporting.Options
+
+	balanced bool
+	weights  map[string]float64 // of --class-weight, by class
 }
 
 // An entrant is a learner that compare tries, with options that bound its time.
@@ -56,24 +65,26 @@ var entrants = []entrant{
 	{options: "--algo svm --loss hinge", most: 100_000},
 }
 
-// Compare returns the command that judges all learners.
-func Compare(a *console.App) *cobra.Command {
-	var o compareOptions
-	cmd := &cobra.Command{
-		Use:   "compare DATA... --label COLUMN [options]",
-		Short: "Judge all learners by cross-validation",
-		Long: `Compare judges every learner that suits the rows of DATA by cross-validation.
+const compareLong = `Compare judges every learner that suits the rows of DATA by cross-validation.
 All learners get the same folds. A model of the other folds predicts each fold.
 Features are standardized within each fold, unless --standardize=false.
 Rows of svmlight or of sparse lists with more than 16,384 features stay as they
 are.
 
-The table shows the best learner first. Its columns are:
+The table shows the best learner first, by --score. Of equal learners, the one
+with the least log loss comes first. Learners without the score come last. The
+columns are:
 
+  - the score, if it is none of the figures below
   - the errors and the accuracy over all rows
-  - the area under the ROC curve, for two classes (mean over the folds)
+  - the area under the ROC curve (mean over the folds); of more than two
+    classes the mean of the areas of each class versus the rest
   - the log loss, for learners with probabilities
-  - the seconds of one training
+  - train s: the seconds of one training (mean over the folds)
+  - total s: the seconds of all trainings and of judging their models
+
+With --class-weight or --sample-weight, the AUC, the log loss and all scores but
+errors are by weight.
 
 The last line is the baseline, which always predicts the class with the most
 rows. The command below the table trains the best learner on all rows. Ctrl-C
@@ -81,29 +92,37 @@ prints the table of the folds so far; the exit status is 130.
 
 Some limits keep the run short. Learners that visit rows one by one make 10
 epochs, and pocket makes 10,000 updates. voted runs on up to 10,000 rows, the
-kernel perceptron on 3,000, svm with --loss hinge on 100,000. winnow runs with
+kernel perceptron on 3,000, svm with --loss hinge on 100,000. A learner is left
+out after its first training if its model takes more than 10^10 multiplications
+to predict all rows, and more than 500 times those of a linear model. --algo
+lifts the limits on rows and on multiplications. winnow runs with
 --standardize=false if all features are 0 or 1. dual is left out: without a
-kernel it equals perceptron.`,
+kernel it equals perceptron.`
+
+// Compare returns the command that judges all learners.
+func Compare(a *console.App) *cobra.Command {
+	var o compareOptions
+	cmd := &cobra.Command{
+		Use:   "compare DATA... --label COLUMN [options]",
+		Short: "Judge all learners by cross-validation",
+		Long:  compareLong,
 		Example: `  halfspace compare train.parquet --label y
-  halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json`,
+  halfspace compare train.csv --label y --exclude id --categorical onehot --cv 10 --json
+  halfspace compare train.parquet --label y --score auc --class-weight balanced --skip voted,pocket --report compare.html`,
 	}
-	o.AddTo(cmd, "float32", "float64")
-	f := cmd.Flags()
-	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
-	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
-	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
+	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
 			o.Columns.Standardize, o.Columns.KeepWide = true, true
 		}
-		if err := o.Check(cmd.Context(), args); err != nil {
+		if err := o.check(cmd.Context(), args); err != nil {
 			return err
-		}
-		if o.folds < 2 {
-			return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
+			return err
+		}
+		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
 			return err
 		}
 		best := func() string { return "halfspace train " + quoted(args) + givenOptions(cmd, &o) }
@@ -115,34 +134,58 @@ kernel it equals perceptron.`,
 	return cmd
 }
 
-// A comparison is what compare --json prints.
-type comparison struct {
-	Rows        int64         `json:"rows"`
-	Features    int           `json:"features"`
-	Folds       int           `json:"folds"`
-	Standardize bool          `json:"standardize"`
-	Learners    []contestant  `json:"learners"` // the best first
-	LeftOut     []leftOut     `json:"left_out"`
-	Baseline    *fit.Baseline `json:"baseline"`
-	Best        string        `json:"best"`                  // the command that learns from all rows with the best learner
-	Interrupted bool          `json:"interrupted,omitempty"` // the learners were judged on some folds alone
-	Seconds     float64       `json:"seconds"`
+func (o *compareOptions) addTo(cmd *cobra.Command) {
+	o.AddTo(cmd, "float32", "float64")
+	f := cmd.Flags()
+	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
+	scores := append([]string{autoName}, fit.Scores...)
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Rank the learners by this figure on the held-back rows: "+say.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors.", scores...)
+	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
+	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
+	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number, in the trainings and in the figures. balanced takes, for k classes, "+
+		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
+	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	o.reporting.AddFlag(f)
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 }
 
-// A contestant is a learner's result. Figures that it lacks are null.
-type contestant struct {
-	Options  string   `json:"options"`
-	Folds    int      `json:"folds,omitempty"` // that it was judged on, if the comparison was interrupted
-	Errors   int64    `json:"errors"`          // of all rows, each predicted by a model of the other folds
-	Accuracy float64  `json:"accuracy"`
-	AUC      *float64 `json:"auc"` // mean of the folds'
-	LogLoss  *float64 `json:"log_loss"`
-	Seconds  float64  `json:"seconds"` // of a training, the mean of the folds'
+// check returns an error if the options can't be used.
+func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
+	if err = o.Check(ctx, args); err != nil {
+		return err
+	}
+	if o.folds < 2 {
+		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
+	}
+	if o.balanced, o.weights, err = classWeights(o.classWeight); err != nil {
+		return err
+	}
+	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
+	var names []string
+	for _, e := range entrants {
+		if !slices.Contains(names, e.name()) {
+			names = append(names, e.name())
+		}
+	}
+	for _, list := range []struct {
+		flag  string
+		words []string
+	}{{"algo", o.algo}, {"skip", o.skip}} {
+		for _, name := range list.words {
+			if !slices.Contains(names, name) {
+				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name, say.OneOf(names), slips.DidYouMean(name, names, ""))
+			}
+		}
+	}
+	if !slices.ContainsFunc(names, o.wants) {
+		return console.Usagef("--skip leaves no learner to judge: name fewer of them")
+	}
+	return nil
 }
 
-type leftOut struct {
-	Options string `json:"options"`
-	Reason  string `json:"reason"`
+// wants tells whether --algo and --skip leave a learner in.
+func (o *compareOptions) wants(name string) bool {
+	return (len(o.algo) == 0 || slices.Contains(o.algo, name)) && !slices.Contains(o.skip, name)
 }
 
 func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOptions, paths []string, command func() string) error {
@@ -170,23 +213,38 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if err != nil {
 		return err
 	}
-	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Stage: watching.Stage(bar)}
-	cv, err := fit.Compare(ctx, data.Relearner(), learners, fit.CV{Folds: o.folds}, opt)
-	if err = unfinished(a, err); cv == nil {
+	if len(learners) == 0 {
+		return c.nobody()
+	}
+	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Stage: watching.Stage(bar)}
+	cv := fit.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
+	if o.score.Value != autoName {
+		cv.Score = o.score.Value
+	}
+	judged, err := fit.Compare(ctx, data.Relearner(), learners, cv, opt)
+	if err = unfinished(a, err); judged == nil {
 		return slips.OfLearner(err)
 	}
 	c.Interrupted = err != nil
-	c.add(names, cv)
+	c.add(names, judged)
 	if len(c.Learners) == 0 {
-		return err
+		return cmp.Or(err, c.nobody())
 	}
-	c.Best = command() + " " + c.Learners[0].Options + " --out model.json"
+	if c.Learners[0].Score != nil {
+		c.Best = command() + " " + c.Learners[0].Options + " --out model.json"
+	}
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
+	if o.reporting.File != "" {
+		o.reporting.Interrupted = c.Interrupted
+		if bad := o.reporting.Write(ctx, c.page(a, o, paths, looked.Counts, data.Spec().Classes)); bad != nil {
+			return bad
+		}
+	}
 	if o.json {
 		return cmp.Or(a.PrintJSON(c), err)
 	}
-	return cmp.Or(a.Print(c.text()), err)
+	return cmp.Or(a.Print(c.sheet().Bytes()), err)
 }
 
 // others tells whether the entrant needs another number of classes.
@@ -194,15 +252,18 @@ func (e *entrant) others(classes int) bool {
 	return e.classes != 0 && min(classes, 3) != e.classes
 }
 
+// name returns the name of the learner.
+func (e *entrant) name() string { return strings.Fields(e.options)[1] }
+
 // unfit says why the entrant can't take such rows. It is empty if it can.
-func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
-	switch {
-	case e.others(classes):
-		return ""
-	case e.most > 0 && rows > e.most:
-		return fmt.Sprintf("tried up to %s", say.Plural(e.most, "row"))
-	case e.boolean && standardize:
+func (e *entrant) unfit(o *compareOptions, rows int64) string {
+	switch l := fit.Describe(e.name()); {
+	case e.most > 0 && rows > e.most && len(o.algo) == 0:
+		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", say.Plural(e.most, "row"))
+	case e.boolean && o.Columns.Standardize:
 		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
+	case o.Storage.Weighted && l.NoWeights != "":
+		return "takes no weights"
 	}
 	return ""
 }
@@ -210,9 +271,12 @@ func (e *entrant) unfit(rows int64, classes int, standardize bool) string {
 // enter returns the learners that fit the rows, and the options that name them. It lists the others as left out.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit.Learner, names []string, err error) {
 	for _, e := range entrants {
-		if reason := e.unfit(c.Rows, len(spec.Classes), o.Columns.Standardize); reason != "" {
+		if e.others(len(spec.Classes)) || !o.wants(e.name()) {
+			continue
+		}
+		if reason := e.unfit(o, c.Rows); reason != "" {
 			c.LeftOut = append(c.LeftOut, leftOut{e.options, reason})
-		} else if !e.others(len(spec.Classes)) {
+		} else {
 			l, err := o.learner(e.options)
 			if err != nil {
 				return nil, nil, err
@@ -236,70 +300,6 @@ func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
 	return l, err
 }
 
-// add adds the results of a cross-validation, and sorts the learners by errors. Equal ones keep their order.
-func (c *comparison) add(names []string, cv *fit.CrossValidation) {
-	for i := range cv.Points {
-		p := &cv.Points[i]
-		if p.Errors == nil {
-			c.LeftOut = append(c.LeftOut, leftOut{names[i], cmp.Or(slips.AsTyped(p.Failed), "interrupted before its first fold was judged")})
-			continue
-		}
-		folds := len(p.FoldAccuracy)
-		l := contestant{Options: names[i], Errors: *p.Errors, Accuracy: *p.Accuracy, AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
-			Seconds: p.Figures.Seconds / float64(folds)}
-		if c.Interrupted {
-			l.Folds = folds
-		}
-		c.Learners = append(c.Learners, l)
-	}
-	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
-		if c.Interrupted {
-			return cmp.Compare(y.Accuracy, x.Accuracy) // the numbers of rows differ
-		}
-		return cmp.Compare(x.Errors, y.Errors)
-	})
-}
-
-// text is the report for people.
-func (c *comparison) text() []byte {
-	var s console.Sheet
-	how := "as they are"
-	if c.Standardize {
-		how = "standardized"
-	}
-	s.Line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, c.Folds)
-	number := func(v *float64) string {
-		if v == nil {
-			return "-"
-		}
-		return say.Fixed(*v, 6)
-	}
-	rows := [][]string{{"learner", "errors", "accuracy", "AUC", "log loss", "seconds"}}
-	for _, l := range c.Learners {
-		rows = append(rows, []string{strings.TrimPrefix(l.Options, "--algo "), say.Count(l.Errors), say.Percent(l.Accuracy), number(l.AUC), number(l.LogLoss), say.Fixed(l.Seconds, 3)})
-	}
-	b := c.Baseline
-	rows = append(rows, []string{"always " + schema.NameClass(b.Class), say.Count(b.Errors), say.Percent(b.Accuracy), "-", "-", "-"})
-	if c.Interrupted {
-		rows[0] = append(rows[0], "folds")
-		for i, l := range c.Learners {
-			rows[i+1] = append(rows[i+1], fmt.Sprintf("%d of %d", l.Folds, c.Folds))
-		}
-	}
-	s.Table(rows)
-	if len(c.LeftOut) > 0 {
-		s.Line("")
-		for _, l := range c.LeftOut {
-			s.Line("Left out: %s: %s", strings.TrimPrefix(l.Options, "--algo "), l.Reason)
-		}
-	}
-	if c.Learners[0].Accuracy <= b.Accuracy {
-		s.Line("\nNo learner is better than the baseline.")
-	}
-	s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // never shortened, since it is copied
-	return s.Bytes()
-}
-
 // givenOptions returns the given options that train has too, each after a space.
 func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	var text strings.Builder
@@ -307,7 +307,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		text.WriteString(" --standardize")
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa"}, f.Name) {
+		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report"}, f.Name) {
 			return
 		}
 		value := f.Value.String()

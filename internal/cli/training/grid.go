@@ -273,7 +273,8 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 }
 
 // scoreNames are the names of scores in tables. Errors and weights have columns anyway.
-var scoreNames = map[string]string{fit.ByLogLoss: "log loss", fit.ByAUC: "AUC", fit.ByF1: "F1"}
+var scoreNames = map[string]string{fit.ByLogLoss: "log loss", fit.ByAUC: "AUC", fit.ByAP: "avg precision", fit.ByF1: "F1", fit.ByMacroF1: "macro F1",
+	fit.ByMeanF1: "weighted F1", fit.ByBalanced: "balanced accuracy"}
 
 // pathScore says what a path was chosen by, nil if that is the loss.
 func pathScore(p *fit.Path) []string {

@@ -196,7 +196,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
-	flags.AddChoice(cmd, &o.score, "score", "`"+strings.Join(append([]string{autoName}, fit.Scores...), "|")+"` Choose by this figure on the held-back rows in --cv, --grid and --path. "+
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+say.OneOf(append([]string{autoName}, fit.Scores...))+". "+
 		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, fit.Scores...)...)
 	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
 	flags.SetGroup(f, "Judging")
