@@ -192,7 +192,7 @@ func (c *canvas) key(s *Series, x, y float64) {
 	case Rings:
 		p.Width = 1.6
 		c.draw(&drawing.Box{X: x + 10, Y: y - 4, Width: 8, Height: 8, Paint: p})
-	case Bars:
+	case Bars, Cells:
 		p.Opacity = barOpacity
 		c.draw(&drawing.Box{X: x + 4, Y: y - 5, Width: 20, Height: 9, Paint: p})
 	default:
@@ -234,7 +234,9 @@ func (c *canvas) grid(ticks []tick) {
 	}
 	for i, t := range below {
 		x := c.px(t.at)
-		c.draw(drawing.Line(x, c.top, x, c.bottom, thin))
+		if c.x.Names == nil {
+			c.draw(drawing.Line(x, c.top, x, c.bottom, thin))
+		}
 		if i%every == 0 {
 			c.draw(&drawing.Text{X: x, Y: c.bottom + 18, Anchor: drawing.Middle, Colour: drawing.Faint, String: t.text, Power: t.power})
 		}
@@ -281,7 +283,20 @@ func (c *canvas) series(s *Series) {
 		case Ranges:
 			c.draw(drawing.Line(c.px(s.Low[i]), py, c.px(s.High[i]), py, drawing.Paint{Colour: p.Colour, Width: 2}))
 			c.draw(&drawing.Disc{X: px, Y: py, Radius: 4, Paint: p})
+		case Cells:
+			c.cell(px, py, p.Colour, s.Shares[i], s.Texts[i])
 		}
+	}
+}
+
+// cell draws a cell around a point in pixels. The least share can be seen, and the text can be read on the greatest.
+func (c *canvas) cell(px, py float64, colour drawing.Colour, share float64, text string) {
+	const least, most = 0.06, 0.55 // opacity
+	width, height := c.px(1)-c.px(0), c.py(0)-c.py(1)
+	c.draw(&drawing.Box{X: px - width/2 + 0.5, Y: py - height/2 + 0.5, Width: max(0.5, width-1), Height: max(0.5, height-1),
+		Paint: drawing.Paint{Colour: colour, Opacity: least + (most-least)*max(0, min(share, 1))}})
+	if letters(text)*letter < width-2 && height > 14 {
+		c.text(px, py+4, drawing.Middle, drawing.Ink, text)
 	}
 }
 

@@ -43,6 +43,7 @@ const (
 	Rings               // squares, to tell them from dots
 	Bars                // from 0 up to the points, Size wide
 	Ranges              // from Low to High along the X axis, with a dot at X
+	Cells               // squares of the length 1 around the points, with Texts
 )
 
 // A Series is numbers that belong together. Points with a NaN are left out.
@@ -54,6 +55,8 @@ type Series struct {
 	X, Y      []float64
 	Low, High []float64 // of Ranges
 	Size      float64   // of Bars: their width on the X axis
+	Shares    []float64 // of Cells: from 0 (no colour) to 1
+	Texts     []string  // of Cells; those that are too long are left out
 }
 
 // ranges returns the axes with the ranges of the series where none is set.

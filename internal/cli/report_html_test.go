@@ -55,7 +55,8 @@ func TestHTMLReport(t *testing.T) {
 		t.Error("moved.html: the hard rows of the threshold 0 beside figures of another")
 	}
 	succeed(t, "eval", "--model", "p.json", iris, "--report", "three.html")
-	hasAll(t, "three.html", "150 rows of 3 classes", "class virginica")
+	hasAll(t, "three.html", "150 rows of 3 classes", "class virginica", "Confusion of classes", "versicolor predicted as virginica: ", "ROC curve of setosa: AUC 1.0000.",
+		"Precision-recall curve of virginica: ", "Weights of class setosa", "Weights of class virginica", "difference of scores", "petal_width")
 	succeed(t, "eval", "--model", "h.json", "--model", "h.json", "it's.csv", "--report", "two.html")
 	hasAll(t, "two.html", "Evaluation of 2 models", "Side by side", "always ", ">Hard rows of h.json<")
 	if status, _, stderr := command("eval", "--model", "g.json", cancer, "--report", "eval.txt"); status != exitUsage || !strings.Contains(stderr, ".html") {

@@ -305,7 +305,9 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 	r := newEvalReport(m, confusion)
 	r.setScores(e.Scores.AUC(), e.Scores.AveragePrecision(), e.LogLoss(), e.Brier())
 	if e.ClassScores != nil {
-		setClassScores(r, e.ClassScores)
+		if setClassScores(r, e.ClassScores); o.reporting.File != "" {
+			setClassCurves(r, e.ClassScores)
+		}
 	}
 	if o.threshold.By != "" || m.Threshold != nil {
 		setThreshold(r, o.threshold.Threshold, threshold, m, &e.Scores)

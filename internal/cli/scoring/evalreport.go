@@ -1,7 +1,9 @@
 package scoring
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/schema"
 )
 
@@ -51,6 +54,8 @@ type evalReport struct {
 	roc, pr          []metrics.Point    // only with --roc and --pr
 	drawnROC         []metrics.Point    // of a picture, only with --report and two classes
 	drawnPR          []metrics.Point
+	classROC         []plot.Curve // of classes versus the rest, only with --report and more classes
+	classPR          []plot.Curve
 	loading, scoring time.Duration
 	worst            []fit.Miss
 	calibration      *metrics.Calibration // nil without probabilities
@@ -131,6 +136,26 @@ func setClassScores[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
 	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
 	for k, area := range s.AUC() {
 		r.PerClass[k].AUC = console.Finite(area)
+	}
+}
+
+// setClassCurves sets the curves of the classes with the least AUC.
+func setClassCurves[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
+	areas, drawn := s.AUC(), []int(nil)
+	for k, area := range areas {
+		if !math.IsNaN(area) {
+			drawn = append(drawn, k)
+		}
+	}
+	if len(drawn) > plot.MostClasses {
+		slices.SortStableFunc(drawn, func(i, k int) int { return cmp.Compare(areas[i], areas[k]) })
+		drawn = drawn[:plot.MostClasses]
+	}
+	for _, k := range drawn {
+		name, class := r.Classes[k].Text, s.Class(k)
+		roc, pr := class.Outline(plot.MostPoints / plot.MostClasses)
+		r.classROC = append(r.classROC, plot.Curve{Name: name, Points: roc, Figure: areas[k]})
+		r.classPR = append(r.classPR, plot.Curve{Name: name, Points: pr, Figure: class.AveragePrecision()})
 	}
 }
 

@@ -96,13 +96,27 @@ func compared(reports []*evalReport, o *evalOptions) []report.Section {
 	return []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 }
 
-// figures returns the calibration and the weights.
+// figures returns the calibration of two classes, the confusion and the curves of more, and the weights.
 func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 	if r.calibration != nil {
 		all = append(all, plot.Calibration(r.calibration.Bins()))
 	}
-	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
-		all = append(all, w)
+	if len(r.Classes) > 2 {
+		all = append(all, plot.Confusion(r.Classes, r.Confusion))
+	}
+	if r.classROC != nil {
+		roc, pr := plot.ROC(r.classROC...), plot.PrecisionRecall(r.classPR...)
+		roc.Subtitle, pr.Subtitle = "of each class versus the rest", "of each class versus the rest"
+		if n := len(r.classROC); n < len(r.Classes) {
+			roc.Subtitle += fmt.Sprintf("; the %d classes with the least AUC", n)
+			pr.Subtitle = roc.Subtitle
+		}
+		all = append(all, roc, pr)
+	}
+	for class := range min(plot.MostClasses, len(m.Weights)) {
+		if w := plot.Weights(m, class); w != nil {
+			all = append(all, w)
+		}
 	}
 	return all
 }

@@ -294,9 +294,6 @@ func (o *trainOptions) defaultsText() string {
 	return text + " --order " + o.learner.Text("order") + ", chosen because no --algo was given"
 }
 
-// mostVectors is how many classes have a picture of their weights or dual coefficients.
-const mostVectors = 6
-
 // page returns the report as a page of HTML.
 func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, paths []string) *report.Page {
 	m := f.Model
@@ -341,12 +338,12 @@ func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
 	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.File == "") {
 		figures = append(figures, best)
 	}
-	for class := range min(mostVectors, len(m.Weights)) {
+	for class := range min(plot.MostClasses, len(m.Weights)) {
 		if w := plot.Weights(m, class); w != nil {
 			figures = append(figures, w)
 		}
 	}
-	for class := range mostVectors {
+	for class := range plot.MostClasses {
 		if a := plot.Alphas(m, class); a != nil {
 			figures = append(figures, a)
 		}
