@@ -41,4 +41,4 @@ out = csv.writer(sys.stdout, lineterminator="\n")
 out.writerow(["prediction"])
 for row in csv.DictReader(open(sys.argv[2])):
     score = sum(w * v for w, v in zip(weights, features(row))) + bias
-    out.writerow([model["positive"] if score > 0 else negative])
+    out.writerow([model["positive"] if score > model.get("threshold", 0) else negative])
