@@ -308,9 +308,10 @@ func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 	if err != nil {
 		return t, err
 	}
-	positive, threshold := spec.PositiveClass(), m.ScoreThreshold()
+	positive := spec.PositiveClass()
 	add := func(scores [][]T, b *block.Block[T]) {
 		show(scores, b)
+		threshold := m.ScoreThreshold() // there is a model, since there are scores
 		run, all := 0.0, 0.0
 		for i, y := range b.Y {
 			if predict.PredictedAbove(scores, i, positive, threshold) != predict.Labelled(y, len(scores), positive) {

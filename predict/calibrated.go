@@ -70,7 +70,7 @@ func setIsotonic[T kernel.Float](p, scores [][]T, o Odds, row []float64) {
 	}
 }
 
-// isotonicLosses is LogLosses by an isotonic calibration.
+// isotonicLosses is logLosses by an isotonic calibration.
 func isotonicLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
 	losses, row := make([]float64, len(labels)), make([]float64, len(scores))
 	for i, y := range labels {

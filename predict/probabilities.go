@@ -106,10 +106,20 @@ func softmax(s []float64) {
 }
 
 // LogLosses returns minus the logarithm of the probability of each row's class. labels are those of a block; see
-// Probabilities for the rest. It computes losses from the scores. So they are finite if a probability rounds to 0, and
-// exact to a few ULP if it is nearly 1. An isotonic probability below 2^-52 counts as that. The loss of a row is NaN if
-// its label stands for no class.
+// Probabilities for the rest. A probability below 2^-52 counts as 2^-52, as in scikit-learn: one row costs at most 36.04.
+// LogLosses computes losses from the scores. So they are exact to a few ULP if a probability is nearly 1. The loss of a row is NaN
+// if its label stands for no class.
 func LogLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
+	const most = 52 * math.Ln2
+	losses := logLosses(scores, labels, o)
+	for i, v := range losses {
+		losses[i] = max(0, min(v, most)) // 0 in place of -0
+	}
+	return losses
+}
+
+// logLosses returns losses without a bound, but those of isotonic calibrations.
+func logLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
 	if o.isotonic() {
 		return isotonicLosses(scores, labels, o)
 	}

@@ -60,8 +60,8 @@ func testProbabilities[T kernel.Float](t *testing.T, tolerance float64) {
 	}
 }
 
-// TestLogLosses compares the losses with the logarithms of the probabilities. If these round to 0 or 1, it takes the
-// logarithms of the definitions.
+// TestLogLosses compares the losses with the logarithms of the probabilities, which are at least 2^-52. If these round to 0 or 1, it
+// takes the logarithms of the definitions.
 func TestLogLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 1000
@@ -78,7 +78,7 @@ func TestLogLosses(t *testing.T) {
 		for _, way := range []string{model.OneVersusRest, model.Joint} {
 			p := Probabilities(scores, Odds{Way: way})
 			for i, loss := range LogLosses(scores, labels, Odds{Way: way}) {
-				if want := -math.Log(p[Labelled(labels[i], classes, 0)][i]); math.Abs(loss-want) > 1e-14+1e-14*want {
+				if want := -math.Log(max(0x1p-52, p[Labelled(labels[i], classes, 0)][i])); math.Abs(loss-want) > 1e-14+1e-14*want {
 					t.Fatalf("%d vectors, %q, row %d: %v, want %v", classes, way, i, loss, want)
 				}
 			}
@@ -90,20 +90,23 @@ func TestLogLosses(t *testing.T) {
 		label  float64
 		want   float64
 	}{
-		{"", []float64{800}, -1, 800},
-		{"", []float64{-1e30}, 1, 1e30},
+		{"", []float64{30}, -1, 30},
+		{"", []float64{800}, -1, 52 * math.Ln2},
+		{"", []float64{-1e30}, 1, 52 * math.Ln2},
+		{"", []float64{1e30}, 1, 0},
 		{"", []float64{-70}, -1, math.Exp(-70)},
-		{model.Joint, []float64{1000, -1000, 0}, 1, 2000},
+		{model.Joint, []float64{1000, -1000, 0}, 1, 52 * math.Ln2},
+		{model.Joint, []float64{1000, 970, 0}, 1, 30},
 		{model.Joint, []float64{-1000, -1000, -950}, 2, 2 * math.Exp(-50)},
 		{model.OneVersusRest, []float64{-800, -801, -900}, 0, math.Log1p(math.Exp(-1))}, // probabilities e^s
-		{model.OneVersusRest, []float64{-800, 3, -900}, 0, 800 - math.Log1p(math.Exp(-3))},
+		{model.OneVersusRest, []float64{-30, 3, -900}, 0, 30 - math.Log1p(math.Exp(-3))},
 		{model.OneVersusRest, []float64{5, -60, -60}, 0, 2 * math.Exp(-60) * (1 + math.Exp(-5))},
 	} {
 		var scores [][]float64
 		for _, s := range c.scores {
 			scores = append(scores, []float64{s})
 		}
-		if got := LogLosses(scores, []float64{c.label}, Odds{Positive: 1, Way: c.way})[0]; math.Abs(got-c.want) > 1e-14*c.want {
+		if got := LogLosses(scores, []float64{c.label}, Odds{Positive: 1, Way: c.way})[0]; !(math.Abs(got-c.want) <= 1e-14*c.want) || math.Signbit(got) {
 			t.Errorf("%q, scores %v: the loss of label %v is %v, want %v", c.way, c.scores, c.label, got, c.want)
 		}
 	}

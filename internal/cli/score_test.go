@@ -55,7 +55,7 @@ func TestScoreUsage(t *testing.T) {
 	}{
 		{"--algo logistic --score auc", "add one of them", exitUsage},
 		{"--algo svm --cv 2 --score log_loss", "which has no probabilities", exitUsage},
-		{"--algo svm --cv 2 --score accuracy", "errors, weighted, log_loss, auc or f1", exitUsage},
+		{"--algo svm --cv 2 --score accuracy", "errors, weighted, log_loss, auc, average_precision, f1, ", exitUsage},
 		{"--algo svm --cv 2 --one-standard-error", "a --grid of l1 or l2", exitUsage},
 		{"--algo averaged --grid epochs=1,2 --one-standard-error", "a --grid of l1 or l2", exitUsage},
 	} {
@@ -64,7 +64,7 @@ func TestScoreUsage(t *testing.T) {
 			t.Errorf("%s: status %d, %s, want %q", c.args, status, stderr, c.want)
 		}
 	}
-	if status, _, stderr := command("train", iris, "--label", "species", "--algo", "logistic", "--cv", "2", "--score", "auc"); status != exitFailed || !strings.Contains(stderr, "of 3 classes") {
-		t.Errorf("auc of three classes: status %d, %s", status, stderr)
+	if status, _, stderr := command("train", iris, "--label", "species", "--algo", "logistic", "--cv", "2", "--score", "average_precision"); status != exitFailed || !strings.Contains(stderr, "3 classes") {
+		t.Errorf("average precision of three classes: status %d, %s", status, stderr)
 	}
 }
