@@ -99,8 +99,9 @@ func (m *Model) checkStdErrors() error {
 	if want := m.Width() + len(m.Bias); m.StdErrors != nil && (len(m.Weights) > 1 || len(m.StdErrors) != want) {
 		return fmt.Errorf("std_errors has %d numbers for %d weights", len(m.StdErrors), want)
 	}
-	for _, v := range m.StdErrors {
-		if !(v > 0) || math.IsInf(v, 0) {
+	for i, v := range m.StdErrors {
+		leftOut := v == 0 && i < m.Width() && m.Weights[0][i] == 0
+		if !(v > 0 || leftOut) || math.IsInf(v, 0) {
 			return fmt.Errorf("%v is among std_errors", v)
 		}
 	}

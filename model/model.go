@@ -80,7 +80,8 @@ type Model struct {
 	// Voters are the weights of a voted perceptron, of which Weights and Bias are the mean.
 	Voters *Voters `json:"voters,omitempty"`
 
-	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one.
+	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one. 0
+	// stands for a feature that others determine: the weight is 0, and the other standard errors are those without the feature.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
 	// Robust tells that StdErrors are those of the sandwich estimator, since the weights of rows weren't counts.

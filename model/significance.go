@@ -22,6 +22,10 @@ func (m *Model) Significance() *Significance {
 	s := new(Significance)
 	for i, w := range slices.Concat(m.Weights[0], m.Bias) {
 		e := m.StdErrors[i]
+		if e == 0 { // the column was left out
+			s.Z, s.PValues, s.Intervals = append(s.Z, 0), append(s.PValues, 1), append(s.Intervals, [2]float64{})
+			continue
+		}
 		s.Z, s.PValues = append(s.Z, w/e), append(s.PValues, math.Erfc(math.Abs(w/e)/math.Sqrt2))
 		s.Intervals = append(s.Intervals, [2]float64{w - moments.Quantile975*e, w + moments.Quantile975*e})
 	}

@@ -191,9 +191,10 @@ func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at 
 	return nil
 }
 
-// stdErrors returns the standard errors of the weights for the original rows, or nil if there are none.
+// stdErrors returns the standard errors of the weights for the original rows, or nil if there are none. That of a column that was left
+// out is 0.
 func (s *solver[T]) stdErrors(ctx context.Context) ([]float64, error) {
-	if s.ridge > 0 || s.dependent != nil || s.opt.L2 == 0 && !s.exists {
+	if s.ridge > 0 || s.inexact || s.opt.L2 == 0 && !s.exists {
 		return nil, nil
 	}
 	d, err := s.factor.InverseDiagonal(ctx)
@@ -233,6 +234,9 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	}
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
 	for i := range errors {
+		if s.out != nil && s.out[i] {
+			continue
+		}
 		clear(c)
 		if i == s.cols-1 && s.pivots != nil { // the bias is less by the dot product of the others and the pivots
 			kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)

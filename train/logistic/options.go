@@ -63,7 +63,7 @@ type Result[T kernel.Float] struct {
 	train.Result[T]
 	Exact     []float64 // the weights, one for each column, the bias last; with more than two classes a vector for each
 	Solver    Solver    // the solver that ran
-	StdErrors []float64 // of each weight, see Train; nil if Ridge isn't 0, columns depend on each other, or the solver isn't Newton
+	StdErrors []float64 // of each weight, see Train, 0 of columns in Dependent; nil if Ridge isn't 0 or the solver isn't Newton
 	Ridge     float64   // what was added to the scaled diagonal of the Hessian, see dense.Factorise; mostly 0
 	Gradient  float64   // Newton: sqrt(g' H^-1 g) at the end; LBFGS: the norm of the gradient, relative to that at zeros; SGD: 0
 

@@ -286,6 +286,10 @@ func zTable(m *model.Model, n int) [][]string {
 		if i < m.Width() {
 			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
 		}
+		if m.StdErrors[i] == 0 { // left out
+			rows = append(rows, []string{name, say.Real(weights[i]), "-", "-", "-", "-", "-"})
+			continue
+		}
 		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
 			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})
 	}
