@@ -376,7 +376,7 @@ func TestThreeClasses(t *testing.T) {
 	if got := read(t, path+".csv"); got != "prediction,score_a,score_b,score_c\na,0,0,0\na,0,0,0\na,0,0,0\n" {
 		t.Errorf("predictions are\n%s", got)
 	}
-	if e := decode(t, "eval", "--model", path, data, "--json"); e["errors"] != 2.0 || e["auc"] != nil {
+	if e := decode(t, "eval", "--model", path, data, "--json"); e["errors"] != 2.0 || e["auc"] != 0.5 {
 		t.Errorf("eval says %v", e)
 	}
 	if text := succeed(t, "inspect", path); !strings.Contains(text, "x for b") || !strings.Contains(text, "bias 0 0 0") {
