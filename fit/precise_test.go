@@ -191,10 +191,8 @@ func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
 			factors[0], curvature[0][0] = u.times(-2*sign), wide{2, 0}
 			return u.mul(u)
 		}
-		e := wide{-math.Abs(m.hi), math.Copysign(m.lo, -m.lo*m.hi)}
-		if m.hi < 0 {
-			e = m
-		} else {
+		e := m
+		if m.hi >= 0 {
 			e = m.neg()
 		}
 		e = e.exp() // e^-|m|

@@ -15,7 +15,7 @@ import (
 // TestCompareCommand: the command of the best learner is whole, so that it can be copied.
 func TestCompareCommand(t *testing.T) {
 	c := &comparison{Learners: []contestant{{}}, Baseline: &fit.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
-	if text := string(c.sheet().Bytes()); !strings.Contains(text, c.Best) {
+	if text := c.sheet().String(); !strings.Contains(text, c.Best) {
 		t.Error(text)
 	}
 }
@@ -67,7 +67,7 @@ func TestInterruptedCompare(t *testing.T) {
 		}
 		c := &comparison{Interrupted: true, Folds: 5, Baseline: &fit.Baseline{}}
 		c.add(names, cv)
-		text := string(c.sheet().Bytes())
+		text := c.sheet().String()
 		for i, n := range folds {
 			want := say.Count(int64(n)) + " of 5\n"
 			if n == 0 {

@@ -197,7 +197,7 @@ func (c *comparison) table() [][]string {
 func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *report.Page {
 	result := reporting.Result(c.sheet())
 	result.Tables[0].Caption = "Learners, the best first, and the baseline"
-	for _, line := range strings.Split(string(c.sheet().Bytes()), "\n") {
+	for _, line := range strings.Split(c.sheet().String(), "\n") {
 		if strings.HasPrefix(line, "Left out: ") || strings.HasPrefix(line, "Not ranked ") || strings.HasPrefix(line, "No learner ") {
 			result.Text = append(result.Text, line)
 		}
