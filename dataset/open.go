@@ -54,6 +54,9 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, err
 	}
 	opt.Keep, opt.float, opt.counts = nil, frame.FloatType[T](), opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
+	if opt.ranked != "" {
+		opt.Keep = []string{opt.ranked}
+	}
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err

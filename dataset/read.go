@@ -97,6 +97,7 @@ type Options struct {
 	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
+	ranked   string          // Open: the column that Ranks reads
 	shows    bool            // InspectTable: Keep takes sparse lists too
 	converts bool            // Convert: Keep is all if it is empty, and Exclude takes from it
 	counts   bool            // Open: rows of svmlight files are counted, also for a model

@@ -37,7 +37,7 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 	}
 	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
 		seed: l.Settings.Shared().Seed, workers: l.workers()}
-	if err := checkCounts(ctx, c.Folds, c.workers, c.src); err != nil {
+	if c.deal, err = newDeal(ctx, c.src, c.Folds, c.seed, c.workers, &opt); err != nil {
 		return nil, fmt.Errorf("the calibration: %w", err)
 	}
 	r, err := newScored[T](c.src.Rows(), src.Spec(), method, memory.Limit(opt.Memory))
@@ -45,8 +45,8 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 		return nil, err
 	}
 	defer opt.save(ctx) // what was judged before
-	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
-		return c.scoreFold(ctx, from, has, number, l, r)
+	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source[T], number int) error {
+		return c.scoreFold(ctx, from, number, l, r)
 	})
 	if unfinished := (*train.Unfinished)(nil); errors.As(err, &unfinished) {
 		unfinished.Far = "the calibration was not complete"
@@ -95,9 +95,9 @@ func (o Options) ofFold() Options {
 }
 
 // scoreFold learns from the rows outside of a fold, and scores those in it.
-func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], has Chooser, number int, l Learner, r *scored[T]) error {
+func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], number int, l Learner, r *scored[T]) error {
 	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
-	parts, err := split(ctx, all, has, &c.opt)
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func TestCalibrate(t *testing.T) {
 		learner := fit.SVM(svm.Options{L2: 1, Options: train.Options{Workers: 1, Seed: 5}})
 		rows := make([]calibrate.Rows[float64], data.Spec().Vectors())
 		for fold := range 5 {
-			has := fit.Fold(5, 5, classes, fold)
+			has := fit.Fold(5, 5, countsOf[float64](t, data), fold)
 			kept, held := part(t, data, has.Others()), part(t, data, has())
 			f, err := fit.Learn(t.Context(), kept, learner, fit.Options{})
 			if err != nil {

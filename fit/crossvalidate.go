@@ -14,9 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/memory"
-	"halfspace/internal/say"
 	"halfspace/kernel"
-	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -50,6 +48,8 @@ const MaxPoints = 10_000
 // the folds is held back once.
 type CrossValidation struct {
 	Folds    int     `json:"folds"`
+	Rows     int64   `json:"rows"`            // that were judged
+	Split    string  `json:"split,omitempty"` // "groups" or "time", where rows aren't dealt one by one; see Options.Split
 	Score    string  `json:"score"`          // what the points were chosen by; see CV.Score
 	Chosen   int     `json:"chosen"`         // the point with the best score, the first of equals
 	TopScore *int    `json:"best,omitempty"` // that point, with CV.OneStandardError, which may choose another
@@ -86,8 +86,8 @@ func (cv *CrossValidation) Best() Learner {
 	return cv.Points[cv.Chosen].Learner
 }
 
-// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed, each with its
-// share of every class. It predicts each fold by a model of the others. With a grid it judges every combination of
+// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed: at random, each with its
+// share of every class, or as Options.Split says. It predicts each fold by a model of the others. With a grid it judges every combination of
 // options. It leaves out a combination that fails on a fold; it is an error if all fail. Of opt it uses weights of
 // classes, Multiclass, Memory, Stage and Checkpoint.
 func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
@@ -123,6 +123,7 @@ type crossing[T kernel.Float] struct {
 	seed         uint64
 	workers      int
 	classWeights []float64
+	deal         *deal
 	alone        bool             // one training at a time
 	part         *checkpoint.Part // of what was judged; nil: it isn't saved
 	mu           sync.Mutex       // held while the stage is told, and while a point is changed
@@ -148,7 +149,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		cv.Score = ByWeight
 	}
 	cv.Folds, cv.Score = cmp.Or(cv.Folds, defaultFolds), cmp.Or(cv.Score, ByErrors)
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
+	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Split: opt.Split.name(), Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
 	if c.opt = opt.ofFold(); !figures { // which are no part of a checkpoint
 		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
@@ -170,7 +171,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		return nil, err
 	}
 	c.src = plain(src)
-	if err := checkCounts(ctx, cv.Folds, c.workers, c.src); err != nil {
+	if c.deal, err = newDeal(ctx, c.src, cv.Folds, c.seed, c.workers, &opt); err != nil {
 		return nil, err
 	}
 	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
@@ -196,11 +197,10 @@ func (c *crossing[T]) unjudged(fold int) bool {
 }
 
 // folds judges on one fold after the other, by a function. It learns no features again for folds that aren't left.
-func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(fold int) bool, judge func(ctx context.Context, from block.Source[T], has Chooser, number int) error) error {
-	has := func(f int) Chooser { return Fold(c.seed, c.Folds, len(src.Spec().Classes), f) }
+func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(fold int) bool, judge func(ctx context.Context, from block.Source[T], number int) error) error {
 	var choices []func(class int) bool
 	for f := range c.Folds {
-		choices = append(choices, has(f).Others())
+		choices = append(choices, c.deal.learn[f]())
 	}
 	var again []func(context.Context) (block.Source[T], error)
 	if learn := relearner(src); learn != nil && left(c.Folds-1) {
@@ -218,7 +218,7 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(
 			from, err = again[f](ctx)
 		}
 		if err == nil {
-			err = judge(ctx, from, has(f), f)
+			err = judge(ctx, from, f)
 		}
 		if err != nil && ctx.Err() != nil {
 			return &train.Unfinished{Far: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}
@@ -232,9 +232,9 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(
 
 // fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
 // time if the rows are in memory.
-func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], has Chooser, number int) error {
+func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
-	parts, err := split(ctx, all, has, &c.opt, c.learners...)
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt, c.learners...)
 	if err != nil {
 		return err
 	}
@@ -319,26 +319,6 @@ func (c *crossing[T]) sideBySide(rows, bytes int64) int {
 
 // ErrFolds is returned where rows can't be dealt into so many folds.
 var ErrFolds = errors.New("too few rows for the folds")
-
-// checkCounts returns an error unless every fold gets rows, and leaves some of each class.
-func checkCounts[T kernel.Float](ctx context.Context, folds, workers int, all block.Source[T]) error {
-	if folds < 2 {
-		return fmt.Errorf("folds is %d: use 2 or more", folds)
-	}
-	counts, err := train.ClassCounts(ctx, all, workers)
-	if err != nil {
-		return err
-	}
-	for i, n := range counts {
-		if n < 2 {
-			return fmt.Errorf("%w: class %s has %s, and takes 2 or more, to learn from and to judge on: leave it out", ErrFolds, schema.NameClass(all.Spec().Classes[i]), say.Plural(n, "row"))
-		}
-	}
-	if most := slices.Max(counts); int64(folds) > most {
-		return fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", ErrFolds, folds, say.Plural(most, "row"))
-	}
-	return nil
-}
 
 // judge learns, counts errors and takes the score on the rows that were held back. judges are these rows with the weights of their
 // classes.

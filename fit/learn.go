@@ -20,7 +20,8 @@ import (
 
 // Options say what a training does beside learning. The zero value is a plain training on all rows.
 type Options struct {
-	HoldOut      float64            // share of each class that is held out, above 0 and below 1, and counted on; 0 is none
+	HoldOut      float64            // share of the rows that is held out, above 0 and below 1, and counted on; 0 is none
+	Split        Split              // which rows stay together in a hold-out or in folds; zero: rows are drawn within each class
 	CV           *CV                // judge the learner, or each of a grid, by cross-validation first, and learn with the best; nil: don't
 	ClassWeights map[string]float64 // weights of classes, by their text, which multiply those of rows; 1 for others
 	Balanced     bool               // give all classes the same total weight, in place of ClassWeights
@@ -61,8 +62,7 @@ type Fitted[T kernel.Float] struct {
 	UpdateBound     *float64         // most updates of a perceptron from Options.Init (train.UpdateBoundFrom); nil where no theorem tells, and without Init
 }
 
-// Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was
-// learned so far with ctx's error. It is an error if an option of the learner is out of range or has no effect, or if
+// Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was learned so far with ctx's error. It is an error if an option of the learner is out of range or has no effect, or if
 // block.Check refuses the rows. So are fewer classes than two, and what the learner fails with.
 //
 // A learner that visits rows in another order than that of the source needs a *block.Data or a block.Seekable. The dual
@@ -392,9 +392,9 @@ func (j *job[T]) modelOptions() model.Options {
 	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil {
 		m.Seed = &shared.Seed
 	}
-	if j.opt.Init != nil && j.opt.Init.Data.Fingerprint != "" {
-		m.Set("init", j.opt.Init.Data.Fingerprint)
+	if init := j.opt.Init; init != nil && init.Data.Fingerprint != "" {
+		m.Set("init", init.Data.Fingerprint)
 	}
 	m.SampleWeight, m.Validation = j.opt.Weights, j.opt.HoldOut
-	return m
+	return j.opt.Split.told(m)
 }

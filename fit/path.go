@@ -50,7 +50,7 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 		return nil, err
 	}
 	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: folds, Score: cv.Score}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
-	if err := checkCounts(ctx, folds, c.workers, c.src); err != nil {
+	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &opt); err != nil {
 		return nil, err
 	}
 	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
@@ -94,9 +94,9 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 	}
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
-	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source[T], has Chooser, number int) error {
+	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source[T], number int) error {
 		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
-		err := c.judgePath(ctx, from, has, walker, l, s)
+		err := c.judgePath(ctx, from, number, walker, l, s)
 		if err == nil {
 			s.folds++
 			c.part.Mark(int64(1+s.folds), 0, s.state)
@@ -117,8 +117,8 @@ func (p *Path) Best(l Learner) Learner {
 }
 
 // judgePath follows the path over the rows outside of a fold, and adds the losses and the scores in the fold to those of the stages.
-func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], has Chooser, walker *walker[T], l Learner, s *pathState) error {
-	parts, err := split(ctx, all, has, &c.opt)
+func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], number int, walker *walker[T], l Learner, s *pathState) error {
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
 	if err != nil {
 		return err
 	}

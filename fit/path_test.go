@@ -85,9 +85,12 @@ func TestPath(t *testing.T) {
 
 // heldLoss returns the mean loss of rows, each by a model of the other folds.
 func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share float64) fit.Learner, loss func(float64) float64) float64 {
-	sum := 0.0
+	sum, counts := 0.0, make([]int64, 2)
+	for _, y := range y {
+		counts[int(y+1)/2]++
+	}
 	for f := range folds {
-		is := fit.Fold(1, folds, 2, f)()
+		is := fit.Fold(1, folds, counts, f)()
 		var kept, held [2][][]float64 // rows, and their labels as rows
 		for r, row := range x {
 			to := &kept

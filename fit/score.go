@@ -269,6 +269,7 @@ func (c *crossing[T]) choose(weighted bool) error {
 			continue
 		}
 		accuracy := float64(p.sum.Rows-p.sum.Errors) / float64(p.sum.Rows)
+		cv.Rows = max(cv.Rows, p.sum.Rows)
 		p.Errors, p.Accuracy = &p.sum.Errors, &accuracy
 		if weighted {
 			p.ErrorWeight = &p.sum.Weight

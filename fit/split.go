@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"halfspace/cache"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -28,7 +30,7 @@ func (has Chooser) Others() func(class int) bool {
 
 // Stratified holds back a share of each class. counts has the number of rows of each class. The share of a class is
 // rounded to the nearest whole number of rows, half a row up. A class of two or more rows has a row on each side,
-// unless the share of all rows is none or all of them. Selection sampling takes the rows (Knuth, "The Art of Computer
+// unless the share of all rows is none or all of them. The row of a class of one is not held back. Selection sampling takes the rows (Knuth, "The Art of Computer
 // Programming", volume 2, algorithm 3.4.2S). If m of the class's n rows that are left are still to be held back, the
 // next one is with the chance m/n. A generator draws below n: PCG with the seed as its first word and 2^64-2 less the
 // number of the class as its second.
@@ -40,8 +42,8 @@ func Stratified(seed uint64, share float64, counts []int64) Chooser {
 	}
 	held := make([]int64, len(counts))
 	for c, n := range counts {
-		if held[c] = nearest(n); n > 1 && nearest(all) > 0 && nearest(all) < all {
-			held[c] = min(max(held[c], 1), n-1)
+		if held[c] = nearest(n); nearest(all) > 0 && nearest(all) < all {
+			held[c] = max(0, min(max(held[c], 1), n-1))
 		}
 	}
 	return func() func(class int) bool {
@@ -57,22 +59,43 @@ func Stratified(seed uint64, share float64, counts []int64) Chooser {
 	}
 }
 
-// Fold holds back one of so many folds of rows of some classes. It deals out each class by itself, so every fold has
-// the share of a class that all rows have. The rows of a class go to the folds in turn. The order of the folds is
-// random, and new in each round, by the generators of Stratified.
-func Fold(seed uint64, folds, classes, number int) Chooser {
-	return func() func(class int) bool {
-		decks, rngs := make([][]int, classes), classRandoms(seed, classes)
-		return func(c int) bool {
-			if len(decks[c]) == 0 {
-				for f := range folds {
-					decks[c] = append(decks[c], f)
-				}
+// Fold holds back one of so many folds of rows. counts has the number of rows of each class. The rows of a class are dealt at random,
+// so that every fold has its share of each class, and no two folds' numbers of rows differ by more than 1. The folds that get one
+// row of a class more follow those of the class before, in turn. If a class has one row, no fold holds it back. If m of the class's n rows that are left are
+// for this fold, the next one is with the chance m/n, by the generators of Stratified.
+func Fold(seed uint64, folds int, counts []int64, number int) Chooser {
+	share, next := make([][]int64, len(counts)), int64(0) // rows of each class for each fold; the fold that gets one more next
+	for c, n := range counts {
+		if n == 1 {
+			n = 0
+		}
+		k := int64(folds)
+		for f := range k {
+			rows := n / k
+			if (f-next%k+k)%k < n%k {
+				rows++
 			}
-			i, last := int(train.Draw(rngs[c], uint64(len(decks[c])))), len(decks[c])-1
-			drawn := decks[c][i]
-			decks[c][i], decks[c] = decks[c][last], decks[c][:last]
-			return drawn == number
+			share[c] = append(share[c], rows)
+		}
+		next += n % k
+	}
+	return func() func(class int) bool {
+		left, rows, rngs := slices.Clone(counts), make([][]int64, len(counts)), classRandoms(seed, len(counts))
+		for c := range rows {
+			rows[c] = slices.Clone(share[c])
+		}
+		return func(c int) bool {
+			if counts[c] == 1 {
+				return false
+			}
+			drawn, f := int64(train.Draw(rngs[c], uint64(left[c]))), 0
+			for drawn >= rows[c][f] {
+				drawn -= rows[c][f]
+				f++
+			}
+			left[c]--
+			rows[c][f]--
+			return f == number
 		}
 	}
 }
@@ -107,14 +130,17 @@ func (p *Parts[T]) Close() error {
 	return all
 }
 
-// HoldOut holds back the share opt.HoldOut of each class, by the learner's seed. If src is a Relearner, features are learned again from
+// HoldOut holds back the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Relearner, features are learned again from
 // the other rows. The caller closes the parts.
 func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Parts[T], error) {
 	counts, err := train.ClassCounts(ctx, plain(src), l.workers())
 	if err != nil {
 		return nil, err
 	}
-	has := Stratified(l.Settings.Shared().Seed, opt.HoldOut, counts)
+	has, err := opt.Split.HoldOut(l.Settings.Shared().Seed, opt.HoldOut, counts)
+	if err != nil {
+		return nil, err
+	}
 	rows := plain(src)
 	if learn := relearner(src); learn != nil {
 		again, err := learn(ctx, []func(class int) bool{has.Others()})
@@ -125,15 +151,15 @@ func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 			return nil, err
 		}
 	}
-	return split(ctx, rows, has, &opt, l)
+	return split(ctx, rows, has.Others, has, &opt, l)
 }
 
-// split parts the rows of all into those that has takes and the others. Both stay on a cluster if it makes the passes of all
+// split returns the rows of all to learn from, and those to hold back. Both stay on a cluster if it makes the passes of all
 // learners. Without learners, this process reads them.
-func split[T kernel.Float](ctx context.Context, all block.Source[T], has Chooser, opt *Options, learners ...Learner) (*Parts[T], error) {
+func split[T kernel.Float](ctx context.Context, all block.Source[T], learn, hold Chooser, opt *Options, learners ...Learner) (*Parts[T], error) {
 	cluster, _ := block.RemoteOf(all)
 	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !l.spreads() })
-	kept, held, err := newShares(ctx, all, has, spread)
+	kept, held, err := newShares(ctx, all, learn, hold, spread)
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
 	}
@@ -179,49 +205,42 @@ type share[T kernel.Float] struct {
 // Remote returns the cluster; see block.Remote.
 func (s *share[T]) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
 
-// newShares returns the rows that aren't held back, and those that are. Both stay on the cluster of src if spread is set.
-func newShares[T kernel.Float](ctx context.Context, src block.Source[T], has Chooser, spread bool) (kept, held *share[T], err error) {
+// newShares returns the rows to learn from, and those to hold back. Both stay on the cluster of src if spread is set. It is an error if
+// there is no row of a class to learn from.
+func newShares[T kernel.Float](ctx context.Context, src block.Source[T], learn, hold Chooser, spread bool) (kept, held *share[T], err error) {
 	var picks [2][]uint64 // the bits of the rows of both
-	rows, n, is, spec := [2]int64{}, 0, has(), src.Spec()
-	count := func(class int) {
-		part := 0
-		if is(class) {
-			part = 1
-		}
-		rows[part]++
+	rows, n, spec := [2]int64{}, 0, src.Spec()
+	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
+	learned := make([]bool, max(2, len(spec.Classes)))
+	seen := slices.Clone(learned)
+	err = eachClass(ctx, src, spread, func(class int) {
 		if spread && n%64 == 0 {
 			picks[0], picks[1] = append(picks[0], 0), append(picks[1], 0)
 		}
-		if spread {
-			picks[part][n/64] |= 1 << (n % 64)
+		for part := range is {
+			if is[part](class) {
+				rows[part]++
+				if spread {
+					picks[part][n/64] |= 1 << (n % 64)
+				}
+				learned[class] = learned[class] || part == 0
+			}
 		}
+		seen[class] = true
 		n++
-	}
-	if spread {
-		err = passes.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
-			for b := []byte(classes); len(b) > 0; {
-				class, size := binary.Uvarint(b)
-				count(int(class))
-				b = b[max(1, size):]
-			}
-		})
-	} else {
-		for b, bad := range src.Blocks(ctx) {
-			if err = bad; err != nil {
-				break
-			}
-			for _, y := range b.Y {
-				count(train.ClassOf(y, spec))
-			}
-		}
-	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	})
+	if err != nil {
 		return nil, nil, err
+	}
+	for c, is := range seen {
+		if is && !learned[c] && rows[0] > 0 {
+			return nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or leave the class out", schema.NameClass(spec.Classes[c]))
+		}
 	}
 	of := func(part int) *share[T] {
 		s := &share[T]{of: src, Source: passes.Pick(src, rows[part], block.Rows[T](spec.Cols()), func() func(T) bool {
-			is := has()
-			return func(y T) bool { return is(train.ClassOf(y, spec)) == (part == 1) }
+			is := sides[part]()
+			return func(y T) bool { return is(train.ClassOf(y, spec)) }
 		})}
 		if spread {
 			s.cluster = passes.Picked(src, picks[part])
@@ -229,6 +248,30 @@ func newShares[T kernel.Float](ctx context.Context, src block.Source[T], has Cho
 		return s
 	}
 	return of(0), of(1), nil
+}
+
+// eachClass calls see with the number of each row's class, in the order of the rows. The cluster of src reads them if spread is set.
+func eachClass[T kernel.Float](ctx context.Context, src block.Source[T], spread bool, see func(class int)) error {
+	if spread {
+		err := passes.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
+			for b := []byte(classes); len(b) > 0; {
+				class, size := binary.Uvarint(b)
+				see(int(class))
+				b = b[max(1, size):]
+			}
+		})
+		return cmp.Or(err, ctx.Err())
+	}
+	spec := src.Spec()
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, y := range b.Y {
+			see(train.ClassOf(y, spec))
+		}
+	}
+	return ctx.Err()
 }
 
 // classPass returns the class of each row, coded as a Uvarint.

@@ -130,6 +130,10 @@ type Options struct {
 	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
 	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share
 
+	Group   string `json:"group,omitempty"`    // the column of groups, of which none is on two sides of a hold-out or in two folds
+	OrderBy string `json:"order_by,omitempty"` // the column of times, where later rows are held back
+	Split   string `json:"split,omitempty"`    // SplitTime, where later rows are held back in the order of the rows; "": none of this
+
 	SampleWeight string    `json:"sample_weight,omitempty"` // the column of sample weights
 	ClassWeight  []float64 `json:"class_weight,omitempty"`  // factor of the sample weights of each class, in the order of Classes
 
@@ -137,6 +141,9 @@ type Options struct {
 
 	Others map[string]any `json:"others,omitempty"` // options of learners that have no key of their own here, by name; see Set
 }
+
+// SplitTime is the Options.Split of rows in order of time.
+const SplitTime = "time"
 
 // A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.
 type Projection struct {

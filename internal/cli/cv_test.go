@@ -3,12 +3,13 @@ package cli
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"halfspace/fit"
 )
 
 // threeClasses writes rows of two features and three classes, c the rarest, as CSV.
@@ -31,22 +32,17 @@ func threeClasses(n int) (head string, rows, labels []string) {
 
 // deal is which fold each row is in, by the words of fold's comment.
 func deal(labels []string, classes string, folds int, seed uint64) []int {
-	rngs, left := map[string]*rand.PCG{}, map[string][]int{}
-	for i, c := range strings.Split(classes, "") {
-		rngs[c] = rand.NewPCG(seed, math.MaxUint64-1-uint64(i))
-	}
-	var in []int
+	counts, in := make([]int64, len(classes)), make([]int, len(labels))
 	for _, c := range labels {
-		if len(left[c]) == 0 {
-			for f := range folds {
-				left[c] = append(left[c], f)
+		counts[strings.Index(classes, c)]++
+	}
+	for f := range folds {
+		is := fit.Fold(seed, folds, counts, f)()
+		for i, c := range labels {
+			if is(strings.Index(classes, c)) {
+				in[i] = f
 			}
 		}
-		deck := left[c]
-		hi, _ := bits.Mul64(rngs[c].Uint64(), uint64(len(deck)))
-		in = append(in, deck[hi])
-		deck[hi] = deck[len(deck)-1]
-		left[c] = deck[:len(deck)-1]
 	}
 	return in
 }
@@ -201,13 +197,62 @@ func TestPathNote(t *testing.T) {
 	}
 }
 
+// TestSplitOptions: rows of a group, and rows in order of a column, are judged together: in memory, streamed, over a cache, with means and
+// deviations of the rows that are learned from. The column is no feature, and the model names it.
+func TestSplitOptions(t *testing.T) {
+	var rows strings.Builder
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows.WriteString("x,z,who,day,label\n")
+	for range 400 {
+		who, x := rng.IntN(30), rng.NormFloat64()
+		label := "a"
+		if x+float64(who%3)+2*rng.NormFloat64() > 1 {
+			label = "b"
+		}
+		fmt.Fprintf(&rows, "%.3f,%.3f,u%d,2024-%02d-%02d,%s\n", x, 100*rng.NormFloat64(), who, 1+rng.IntN(12), 1+rng.IntN(28), label)
+	}
+	dir := text(t, map[string]string{"x.csv": rows.String(), "few.csv": "x,g,y\n1,a,0\n2,,1\n"})
+	at := func(name string) string { return filepath.Join(dir, name) }
+	succeed(t, "convert", at("x.csv"), "--out", at("x.parquet"))
+	for options, want := range map[string][2]any{
+		"--cv 4 --group who --exclude day":              {"groups", "who"},
+		"--cv 4 --order-by day --exclude who":           {"time", "day"},
+		"--validation 0.2 --group who --exclude day":    {nil, "who"},
+		"--validation 0.2 --order-by day --exclude who": {nil, "day"},
+	} {
+		var first map[string]any
+		for _, more := range []string{"x.csv", "x.parquet --workers 3", "x.parquet --memory 300KiB", "x.csv --cache " + at(fmt.Sprint("cache", len(options)))} {
+			args := append([]string{"train", "--label", "label", "--algo", "logistic", "--standardize", "--json", "--out", at("m.json")}, strings.Fields(options+" "+more)...)
+			args[len(args)-len(strings.Fields(more))] = at(strings.Fields(more)[0])
+			r := decode(t, args...)
+			m := loadedModel(t, at("m.json"))
+			if name := m.Options.Group + m.Options.OrderBy; name != want[1] || len(m.Features) != 2 {
+				t.Errorf("%s: the model has %q and %d features", options, name, len(m.Features))
+			}
+			got := map[string]any{"cv": r["cross_validation"], "validation": r["validation"], "weights": m.Weights}
+			if cv, ok := r["cross_validation"].(map[string]any); ok && cv["split"] != want[0] {
+				t.Errorf("%s: split %v", options, cv["split"])
+			}
+			if first == nil {
+				first = got
+			}
+			if !reflect.DeepEqual(got, first) {
+				t.Errorf("%s %s: %v, want %v", options, more, got, first)
+			}
+		}
+	}
+	if _, _, text := command("train", at("few.csv"), "--label", "y", "--group", "g", "--cv", "2"); !strings.Contains(text, `column "g", line 3, row 1: no value: fill it in`) {
+		t.Error(text)
+	}
+}
+
 func TestGridUsage(t *testing.T) {
 	dir := text(t, map[string]string{"x.csv": lines(50, "0", 0, 1), "few.csv": "1,0\n2,1\n3,0\n4,0\n"})
 	for args, want := range map[string]string{
 		"x.csv --cv 1":                                       "--cv is 1: use 2 or more folds",
 		"x.csv --cv -3":                                      "--cv is -3",
 		"x.csv --cv 40":                                      "but no class has more than",
-		"few.csv --cv 2":                                     "class 1 has 1 row, and takes 2 or more",
+		"x.csv --cv 3 --group c0 --split time":               "--group with --split time or --order-by",
 		"x.csv --cv 3 --validation 0.2":                      "--validation with --cv or --grid",
 		"x.csv --grid eta":                                   `--grid is "eta": write an option and its values`,
 		"x.csv --grid eta=":                                  `--grid is "eta="`,
@@ -231,7 +276,6 @@ func TestGridUsage(t *testing.T) {
 		"x.csv --algo svm --path 9 --grid l2=1":              "--path with --grid",
 		"x.csv --algo svm --path 9 --loss hinge":             "loss is hinge, and l1 takes squared_hinge alone",
 		"x.csv --algo logistic --path 9 --multiclass joint":  "--path with --multiclass joint",
-		"few.csv --algo logistic --path 9 --cv 2":            "class 1 has 1 row, and takes 2 or more",
 	} {
 		list := []string{"train", "--algo", "perceptron", "--label", "last"}
 		for _, f := range strings.Fields(args) {

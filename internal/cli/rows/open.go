@@ -207,7 +207,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 			Memory: o.Storage.Memory.Limit(), Progress: show, Storage: dataset.Storage(o.form.Value)}
 	}
 	return dataset.Options{
-		Label: o.Columns.label, Features: o.Columns.features, Exclude: o.Columns.exclude, Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
+		Label: o.Columns.label, Features: o.Columns.features, Exclude: slices.Concat(o.Columns.exclude, o.Split.columns()), Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
 		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize, KeepWide: o.Columns.KeepWide,
 		Categorical: o.Columns.categorical, Cross: o.Columns.cross, HashTexts: o.Columns.hashTexts, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
 		Progress: show, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),

@@ -20,6 +20,7 @@ type Options struct {
 	Dtype   flags.Choice
 	form    flags.Choice // of the rows in memory
 	Storage Storage
+	Split   Split
 
 	// LearnFrom chooses the rows that features are learned from, by the number of rows of each class; nil: all. LearnFromName names its choice.
 	LearnFrom     func(counts []int64) dataset.Choice

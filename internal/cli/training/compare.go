@@ -67,6 +67,7 @@ var entrants = []entrant{
 
 const compareLong = `Compare judges every learner that suits the rows of DATA by cross-validation.
 All learners get the same folds. A model of the other folds predicts each fold.
+Rows are dealt at random within each class, or as --group and --split say.
 Features are standardized within each fold, unless --standardize=false.
 Rows of svmlight or of sparse lists with more than 16,384 features stay as they
 are.
@@ -145,6 +146,7 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number, in the trainings and in the figures. balanced takes, for k classes, "+
 		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	o.Split.AddTo(cmd)
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 }
@@ -156,6 +158,9 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	}
 	if o.folds < 2 {
 		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
+	}
+	if err = o.Split.Check(); err != nil {
+		return err
 	}
 	if o.balanced, o.weights, err = classWeights(o.classWeight); err != nil {
 		return err
@@ -194,6 +199,10 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = train.AnyOrder, true, o.Columns.Learned()
+	split, err := splitOf[T](ctx, &o.Options, paths, bar)
+	if err != nil {
+		return err
+	}
 	data, err := rows.Open[T](ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
@@ -216,16 +225,14 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 	if len(learners) == 0 {
 		return c.nobody()
 	}
-	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Stage: watching.Stage(bar)}
-	cv := fit.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
-	if o.score.Value != autoName {
-		cv.Score = o.score.Value
-	}
-	judged, err := fit.Compare(ctx, data.Relearner(), learners, cv, opt)
+	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Split: split,
+		Note: func(text string) { a.Note("%s", slips.AsTyped(text)) }, Stage: watching.Stage(bar)}
+	judged, err := fit.Compare(ctx, data.Relearner(), learners, o.crossValidation(), opt)
 	if err = unfinished(a, err); judged == nil {
 		return slips.OfLearner(err)
 	}
 	c.Interrupted = err != nil
+	c.Split = judged.Split
 	c.add(names, judged)
 	if len(c.Learners) == 0 {
 		return cmp.Or(err, c.nobody())
@@ -245,6 +252,15 @@ func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOp
 		return cmp.Or(a.PrintJSON(c), err)
 	}
 	return cmp.Or(a.Print(c.sheet().Bytes()), err)
+}
+
+// crossValidation returns how to judge the learners.
+func (o *compareOptions) crossValidation() fit.CV {
+	cv := fit.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
+	if o.score.Value != autoName {
+		cv.Score = o.score.Value
+	}
+	return cv
 }
 
 // others tells whether the entrant needs another number of classes.
@@ -307,7 +323,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		text.WriteString(" --standardize")
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report"}, f.Name) {
+		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split"}, f.Name) {
 			return
 		}
 		value := f.Value.String()

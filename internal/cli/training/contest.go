@@ -22,6 +22,7 @@ type comparison struct {
 	Rows        int64         `json:"rows"`
 	Features    int           `json:"features"`
 	Folds       int           `json:"folds"`
+	Split       string        `json:"split,omitempty"` // see fit.CrossValidation
 	Standardize bool          `json:"standardize"`
 	Score       string        `json:"score"`    // that the learners are ranked by; see fit.Scores
 	Learners    []contestant  `json:"learners"` // the best first
@@ -130,7 +131,7 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Standardize {
 		how = "standardized"
 	}
-	s.Line("%s of %s, %s, in %d folds, each predicted by a model of the others\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, c.Folds)
+	s.Line("%s of %s, %s, in %s\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
 	s.Table(c.table())
 	if len(c.LeftOut) > 0 || c.last().Unranked != "" {
 		s.Line("")
@@ -202,7 +203,7 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &report.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %d folds. Each fold is predicted by a model of the others.", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), c.Folds),
+	p := &report.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
 		Sections: []report.Section{result}}
 	if c.Best != "" {
 		p.Sections = append(p.Sections, report.Section{Heading: "The best learner", Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})

@@ -323,8 +323,19 @@ func gridFailures(cv *fit.CrossValidation) (lines []string) {
 	return lines
 }
 
+// foldsOf returns the folds and what each was learned from.
+func foldsOf(folds int, split, each string) string {
+	switch split {
+	case "groups":
+		return fmt.Sprintf("%d folds of whole groups%sthe others", folds, each)
+	case "time":
+		return fmt.Sprintf("%d folds in order of time%sall earlier rows", folds, each)
+	}
+	return fmt.Sprintf("%d folds%sthe others", folds, each)
+}
+
 // foldsText returns the errors and accuracies of the chosen point.
-func foldsText(cv *fit.CrossValidation, rows int64) string {
+func foldsText(cv *fit.CrossValidation) string {
 	p := &cv.Points[cv.Chosen]
 	weight := ""
 	if p.ErrorWeight != nil {
@@ -333,6 +344,6 @@ func foldsText(cv *fit.CrossValidation, rows int64) string {
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}
-	return fmt.Sprintf("errors %s%s, in %d folds, each judged by a model of the others; accuracy of a fold %s to %s", facts.Errors(*p.Errors, rows), weight, cv.Folds,
+	return fmt.Sprintf("errors %s%s, in %s; accuracy of a fold %s to %s", facts.Errors(*p.Errors, cv.Rows), weight, foldsOf(cv.Folds, cv.Split, ", each judged by a model of "),
 		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
 }

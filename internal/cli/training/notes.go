@@ -39,7 +39,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 
 // random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
-	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.share > 0 || o.folds > 0 || o.calibrates() ||
+	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.holdsBack() ||
 		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
 }
 

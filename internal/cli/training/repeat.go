@@ -42,6 +42,9 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 	if share := m.Options.Validation; share > 0 {
 		all.add("validation", number(share))
 	}
+	all.add("group", m.Options.Group)
+	all.add("order-by", m.Options.OrderBy)
+	all.add("split", m.Options.Split)
 	if cv := m.Training.CrossValidation; cv != nil {
 		all.add("cv", strconv.Itoa(cv.Folds))
 	}

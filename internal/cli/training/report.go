@@ -223,7 +223,7 @@ func (r *Report) results() []string {
 		pairs = append(pairs, "baseline", facts.Baseline(r.Baseline))
 	}
 	if r.CrossValidation != nil {
-		pairs = append(pairs, "folds", foldsText(r.CrossValidation, r.Rows))
+		pairs = append(pairs, "folds", foldsText(r.CrossValidation))
 	}
 	pairs = append(pairs, pathScore(r.Path)...)
 	if v := r.Validation; v != nil {

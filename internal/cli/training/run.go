@@ -151,6 +151,11 @@ func (t *trainer[T]) close() {
 
 // open opens the training rows and the hold-out rows, and notes what spoils a training with them.
 func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
+	if t.holdsBack() {
+		if t.split, err = splitOf[T](ctx, &t.Options, paths, t.bar); err != nil {
+			return err
+		}
+	}
 	t.data, err = rows.Open[T](ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
 		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
@@ -253,7 +258,7 @@ func (t *trainer[T]) trace(ctx context.Context, opt *fit.Options) (tracer *traci
 
 // fitOptions returns the options of fit that the command line gives.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
-	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight,
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
 		Stage: watching.Stage(bar)}
 	if o.multiclass.Value != autoName {

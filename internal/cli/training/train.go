@@ -40,6 +40,7 @@ type trainOptions struct {
 	learners    []fit.Learner // of the grid; one without a grid
 	classWeight []string
 	weights     map[string]float64 // of --class-weight, by class
+	split       fit.Split          // of --group, --order-by and --split
 	seed        uint64
 	calibrate   flags.Choice // how scores become probabilities
 	init        string       // the file of the model to begin with
@@ -148,7 +149,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := o.checkReceipt(a, append(inputs, o.init, cmd.Flags().Lookup("cache").Value.String())); err != nil {
 		return nil, nil, err
 	}
-	if err := o.checkFolds(cmd); err != nil {
+	if err := cmp.Or(o.checkFolds(cmd), o.Split.Check()); err != nil {
 		return nil, nil, err
 	}
 	if err := o.tracing.Check(a, cmd, o.Storage.Memory.Bytes, append(inputs, o.init), []string{o.out, o.receipt}); err != nil {
@@ -161,11 +162,12 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 		return nil, nil, err
 	}
 	noteUnused(a, cmd, o)
-	o.Storage.Shared, o.Storage.Parted = o.share > 0 || o.folds > 0 || o.calibrates(), o.share > 0
+	o.noteSplit(a)
+	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
 	o.Storage.Folds = (o.folds > 0 || o.calibrates()) && o.Columns.Learned()
 	if o.share > 0 {
-		o.LearnFrom = func(counts []int64) dataset.Choice { return fit.Stratified(o.seed, o.share, counts).Others() }
-		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d", o.share, o.seed)
+		o.LearnFrom = o.kept
+		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d%s", o.share, o.seed, o.Split.Name())
 	}
 	return paths, validation, nil
 }
@@ -199,6 +201,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+say.OneOf(append([]string{autoName}, fit.Scores...))+". "+
 		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, fit.Scores...)...)
 	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
+	o.Split.AddTo(cmd)
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")

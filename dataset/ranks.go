@@ -1,0 +1,180 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/frame"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// Ranks reads a column of files, which need be no feature. It returns the rank of each kept row's value: 0 for the least value, 1 for the
+// next greater one and so on. Equal values have equal ranks. Numbers, dates and times are in their order, texts in that of their bytes. The
+// rows are those that Open with the same options has. A missing value is an error. With inTime a text must be a date as 2006-01-02, which
+// may end with the month, or go on with a time; otherwise its order would not be that of time.
+func Ranks[T kernel.Float](ctx context.Context, paths []string, opt Options, column string, inTime bool) ([]int64, error) {
+	if slices.Contains(paths, "-") {
+		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", column)
+	}
+	opt.ranked, opt.Standardize, opt.Warn, opt.Cluster = column, false, nil, nil
+	if opt.Nulls == schema.NullsMean {
+		opt.Nulls = schema.NullsZero
+	}
+	in, err := Open[T](ctx, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.sel.Keep) != 1 {
+		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", in.in.Name(), column, len(in.sel.Keep))
+	}
+	r := ranking{column: in.sel.Columns[in.sel.Keep[0]].Name, inTime: inTime, numbers: map[rankKey]int64{}}
+	first := int64(0)
+	for bt, err := range in.in.Batches(ctx, in.pool, in.mem) {
+		if err != nil {
+			return nil, err
+		}
+		err := frame.Recovered(func() error {
+			kept, err := in.sel.Kept(ctx, in.pool, bt)
+			if err != nil {
+				return err
+			}
+			return r.add(bt, in.sel.Keep[0], kept, first)
+		})
+		first += bt.Rows
+		bt.Release()
+		if err != nil {
+			return nil, cmp.Or(ctx.Err(), err)
+		}
+		if in.opt.Progress != nil {
+			in.opt.Progress(PassColumns, first, in.Rows())
+		}
+	}
+	return r.ranks(), nil
+}
+
+// A ranking numbers the values of a column in the order in which they appear.
+type ranking struct {
+	column  string
+	inTime  bool
+	rows    []int64 // number of each row's value
+	numbers map[rankKey]int64
+}
+
+// A rankKey is a value. Keys are ordered by their fields, the first one first.
+type rankKey struct {
+	number float64 // the nearest
+	whole  int64   // of whole numbers, which float64 may round
+	text   string
+}
+
+func (k rankKey) compare(other rankKey) int {
+	return cmp.Or(cmp.Compare(k.number, other.number), cmp.Compare(k.whole, other.whole), strings.Compare(k.text, other.text))
+}
+
+// add adds the kept rows of a batch, whose first row has a number.
+func (r *ranking) add(bt *frame.Batch, column int, kept encode.Cut, first int64) error {
+	values, err := keysOf(bt.Columns[column])
+	if err != nil {
+		return frame.ErrorIn(bt.File, "column %q: %w", r.column, err)
+	}
+	for _, span := range kept.Spans() {
+		for row := span.Lo; row < span.Hi; row++ {
+			what := ""
+			var k rankKey
+			if frame.IsMissing(bt.Columns[column], row) {
+				what = "no value: fill it in, or leave the row out"
+			} else if k = values(row); r.inTime && k.text != "" && !isTime(k.text) {
+				what = fmt.Sprintf("%q is no time whose text sorts: write 2006-01-02 or 2006-01-02T15:04:05", k.text)
+			}
+			if what != "" {
+				return frame.ErrorIn(bt.File, "column %q, %s: %s", r.column, bt.Row(first, row), what)
+			}
+			n, ok := r.numbers[k]
+			if !ok {
+				k.text = strings.Clone(k.text)
+				n = int64(len(r.numbers))
+				r.numbers[k] = n
+			}
+			r.rows = append(r.rows, n)
+		}
+	}
+	return nil
+}
+
+// isTime tells whether a text is a date or a time of ISO 8601, whose order is that of its bytes: a month, a day, a minute, a second or
+// a part of one.
+func isTime(text string) bool {
+	const form = "0000-00-00T00:00:00."
+	text = strings.TrimSuffix(text, "Z")
+	for i := range len(text) {
+		want, digit := byte('0'), text[i] >= '0' && text[i] <= '9'
+		if i < len(form) {
+			want = form[i]
+		}
+		if digit != (want == '0') || !digit && text[i] != want && (want != 'T' || text[i] != ' ') {
+			return false
+		}
+	}
+	return len(text) > len(form) || slices.Contains([]int{7, 10, 16, 19}, len(text))
+}
+
+// ranks replaces the number of each value by its rank.
+func (r *ranking) ranks() []int64 {
+	keys := make([]rankKey, 0, len(r.numbers))
+	for k := range r.numbers {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, rankKey.compare)
+	rank := make([]int64, len(keys))
+	for i, k := range keys {
+		rank[r.numbers[k]] = int64(i)
+	}
+	for i, n := range r.rows {
+		r.rows[i] = rank[n]
+	}
+	return r.rows
+}
+
+// keysOf returns a function for the values of an array.
+func keysOf(a arrow.Array) (func(row int) rankKey, error) {
+	text := func(value func(int) string) func(int) rankKey {
+		return func(row int) rankKey { return rankKey{text: value(row)} }
+	}
+	switch a := a.(type) {
+	case *array.String:
+		return text(a.Value), nil
+	case *array.LargeString:
+		return text(a.Value), nil
+	case *array.Binary:
+		return text(a.ValueString), nil
+	case *array.LargeBinary:
+		return text(a.ValueString), nil
+	case *array.Int64:
+		return func(row int) rankKey { return rankKey{number: float64(a.Value(row)), whole: a.Value(row)} }, nil
+	case *array.Uint64:
+		return func(row int) rankKey { return rankKey{number: float64(a.Value(row)), whole: int64(a.Value(row))} }, nil
+	case *array.Timestamp:
+		return func(row int) rankKey {
+			return rankKey{number: float64(a.Value(row)), whole: int64(a.Value(row))}
+		}, nil
+	case *array.Dictionary:
+		values, err := keysOf(a.Dictionary())
+		return func(row int) rankKey { return values(a.GetValueIndex(row)) }, err
+	}
+	v, err := frame.NewView[float64](a)
+	if err != nil {
+		return nil, fmt.Errorf("it is %s, and groups and times are numbers, dates or texts: choose another one", frame.Describe(a.DataType()))
+	}
+	return func(row int) rankKey {
+		values, _ := v.Read(row, row+1, make([]float64, 1))
+		return rankKey{number: values[0]}
+	}, nil
+}
