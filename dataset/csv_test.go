@@ -268,6 +268,25 @@ func TestHeaderOfText(t *testing.T) {
 	}
 }
 
+// TestOddLines: a first line whose values recur below, and values in single quotes, are told.
+func TestOddLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"red,?,yes\nblue,1,no\nred,2,yes\n": `the first line is taken for the names of the columns, but a row below has its "red" in column 1 too (use --header no if it is data)`,
+		"a,b,yes\nb,a,no\nc,d,yes\n":        `but a row below has its "yes" in column 3 too`,
+		"x,y\n1,a\n2,b\n":                   "",
+		"x,y\n'1','a'\n'2','it''s'\n":       "all values are in single quotes, which count as a part of them",
+		"x,y\n'1','a'\n2,'b'\n":             "",
+		"x,n,y\n'twas,1,'a'\n'tis',2,b\n":   "",
+		"'1','a'\n'2','a'\n":                "all values are in single quotes",
+	} {
+		notes := ""
+		_, err := Convert(context.Background(), []string{textFile(t, "a.csv", text)}, filepath.Join(t.TempDir(), "c.parquet"), Options{Warn: func(s string) { notes += s }}, WriterOptions{})
+		if err != nil || !strings.Contains(notes, want) || want == "" && notes != "" {
+			t.Errorf("%q: notes %q, want %q (%v)", text, notes, want, err)
+		}
+	}
+}
+
 // TestOddCells: where few values make a column text the first of them is named, wherever that counts.
 func TestOddCells(t *testing.T) {
 	file := func(rows int, odd map[int]string) string {

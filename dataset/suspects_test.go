@@ -83,6 +83,26 @@ func TestSuspectedPrices(t *testing.T) {
 	}
 }
 
+// TestSuspectedTexts: texts of categories that name the rows are named, others aren't.
+func TestSuspectedTexts(t *testing.T) {
+	for want, value := range map[string]func(i int) int{
+		`column "x" looks like an id: nearly all texts differ (use --exclude x)`: func(i int) int { return i - i%20/19 },
+		"": func(i int) int { return i * 8 / 10 },
+	} {
+		var text strings.Builder
+		text.WriteString("x,z,y\n")
+		for i := range 5000 {
+			fmt.Fprintf(&text, "u%d,%d,%d\n", value(i), i%7, i%2)
+		}
+		for _, categorical := range []string{"hash:8", "hash:18"} {
+			notes := notesOf[float32](t, textFile(t, "x.csv", text.String()), Options{Label: "y", Categorical: categorical})
+			if strings.Join(notes, "") != want {
+				t.Errorf("%s: notes %q, want %q", categorical, notes, want)
+			}
+		}
+	}
+}
+
 // notesOf returns what Load warns of.
 func notesOf[T float32 | float64](t *testing.T, path string, opt Options) (notes []string) {
 	t.Helper()

@@ -50,9 +50,9 @@ type CrossValidation struct {
 	Folds    int     `json:"folds"`
 	Rows     int64   `json:"rows"`            // that were judged
 	Split    string  `json:"split,omitempty"` // "groups" or "time", where rows aren't dealt one by one; see Options.Split
-	Score    string  `json:"score"`          // what the points were chosen by; see CV.Score
-	Chosen   int     `json:"chosen"`         // the point with the best score, the first of equals
-	TopScore *int    `json:"best,omitempty"` // that point, with CV.OneStandardError, which may choose another
+	Score    string  `json:"score"`           // what the points were chosen by; see CV.Score
+	Chosen   int     `json:"chosen"`          // the point with the best score, the first of equals
+	TopScore *int    `json:"best,omitempty"`  // that point, with CV.OneStandardError, which may choose another
 	Points   []Point `json:"points"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/passes"
@@ -22,6 +23,8 @@ type Survey struct {
 	rows          int64
 	zero          []float64
 	sums, squares []float64
+	lo, hi        [][]float32 // of each class, the least and the greatest value of each feature, rounded; nil if they are too many
+	looked        []int64     // rows of each class among them
 }
 
 // The deviations of a survey are those of the first surveyRows rows, or of fewer if rows are wide.
@@ -95,6 +98,10 @@ func surveyBlock[T kernel.Float](s *Survey, spec *schema.Spec, b *block.Block[T]
 	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
 	if b.Sparse == nil && s.sums == nil {
 		s.zero, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
+		if n*len(s.Counts) <= surveyValues {
+			s.lo, s.hi = make([][]float32, len(s.Counts)), make([][]float32, len(s.Counts))
+			s.looked = make([]int64, len(s.Counts))
+		}
 	}
 	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
 		row := b.X[r*b.Stride:][:n]
@@ -106,9 +113,27 @@ func surveyBlock[T kernel.Float](s *Survey, spec *schema.Spec, b *block.Block[T]
 			s.sums[i] += d
 			s.squares[i] += float64(d * d)
 		}
+		if s.lo != nil && len(b.Y) > 0 {
+			surveyRange(s, train.ClassOf(b.Y[r], spec), row)
+		}
 		s.rows++
 	}
 	surveyLabels(s, spec, b.Y)
+}
+
+// surveyRange adds a row to the ranges of its class.
+func surveyRange[T kernel.Float](s *Survey, class int, row []T) {
+	s.looked[class]++
+	if s.lo[class] == nil {
+		for _, v := range row {
+			s.lo[class], s.hi[class] = append(s.lo[class], float32(v)), append(s.hi[class], float32(v))
+		}
+		return
+	}
+	lo, hi := s.lo[class], s.hi[class]
+	for i, v := range row {
+		lo[i], hi[i] = min(lo[i], float32(v)), max(hi[i], float32(v))
+	}
 }
 
 // surveyLabels adds the labels of the next rows.
@@ -196,6 +221,38 @@ func (s *Survey) Sorted() bool {
 		same += float64(n) * float64(n)
 	}
 	return rows > 0 && 20*float64(s.Changes) < rows-same/rows
+}
+
+// Looked returns how many of the first rows Telling and Unlike look at.
+func (s *Survey) Looked() int64 { return s.rows }
+
+// leastTelling is the number of rows of a class from which its range says something.
+const leastTelling = 10
+
+// Telling returns the first feature whose ranges in the classes of the first rows don't overlap, so that it alone tells them
+// apart. It returns -1 if there is none, if there is one feature alone, or if a class has fewer than 10 of the rows.
+func (s *Survey) Telling() int {
+	if s.lo == nil || len(s.sums) < 2 || slices.Min(s.looked) < leastTelling {
+		return -1
+	}
+	for i := range s.sums {
+		if s.ordered(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ordered tells whether the ranges of a feature in the classes don't overlap.
+func (s *Survey) ordered(feature int) bool {
+	for a := range s.lo {
+		for b := range a {
+			if !(s.hi[a][feature] < s.lo[b][feature] || s.hi[b][feature] < s.lo[a][feature]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Unlike returns the features with the largest and the least deviation above zero, and the ratio of the two deviations.

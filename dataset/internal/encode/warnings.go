@@ -174,10 +174,12 @@ type suspects struct {
 // A suspect is what the first rows say of one column.
 type suspect struct {
 	values  []float64
-	dated   bool // it has dates, by its type or its text
-	whole   bool // its type is of integers
-	tried   bool // its first few values were looked at
-	cleared bool // it is an ordinary column
+	texts   map[string]struct{} // of a column of texts that become categories; nil of another one
+	rows    int                 // with such a text
+	dated   bool                // it has dates, by its type or its text
+	whole   bool                // its type is of integers
+	tried   bool                // its first few values were looked at
+	cleared bool                // it is an ordinary column
 }
 
 // The rows that suspects looks at: at most so many, at most so many values in all, but a few in any case.
@@ -200,6 +202,10 @@ func (s *suspects) begin(sel *Selection) {
 	for k, c := range sel.Inputs {
 		col := sel.Columns[sel.Features[k]]
 		dated := strings.HasSuffix(c.Unit, "since 1970") || col.Content == frame.Dates
+		if c.Categorical() && frame.Textual(col.Type) && !sel.Fixed {
+			s.columns[k] = suspect{texts: map[string]struct{}{}}
+			continue
+		}
 		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
 }
@@ -222,6 +228,10 @@ func (s *suspects) Add(sel *Selection, bt *frame.Batch) {
 
 // Add looks at the first n values of an array.
 func (c *suspect) Add(a arrow.Array, n int) {
+	if c.texts != nil {
+		c.addTexts(a, n)
+		return
+	}
 	view, err := frame.NewView[float64](a)
 	if err != nil || a.Len() < n {
 		c.cleared = true
@@ -327,9 +337,13 @@ func (c *suspect) inTime() bool {
 
 // Warn tells about the columns that are still suspected.
 func (s *suspects) Warn(sel *Selection, warn func(string)) {
-	var ids, times []string
+	var ids, names, times []string
 	for k, c := range s.columns {
 		switch name := sel.Inputs[k].Name; {
+		case c.texts != nil:
+			if c.isName() {
+				names = append(names, name)
+			}
 		case c.dated || !c.cleared && c.isTime():
 			times = append(times, name)
 		case !c.cleared && c.isID():
@@ -338,6 +352,9 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 	}
 	if len(ids) > 0 {
 		warn(fmt.Sprintf("%s like an id: whole numbers that all differ (use %s)", looks(ids), "--exclude "+frame.InShell(ids)))
+	}
+	if len(names) > 0 {
+		warn(fmt.Sprintf("%s like an id: nearly all texts differ (use %s)", looks(names), "--exclude "+frame.InShell(names)))
 	}
 	if len(times) > 0 {
 		warn(fmt.Sprintf("%s like a time: new rows will have later ones (use %s)", looks(times), "--exclude "+frame.InShell(times)))

@@ -225,10 +225,7 @@ func (in *CSV) LastPass() { source.LastPass(in.sources) }
 
 // Notes returns lines about what a pass found and passed over.
 func (in *CSV) Notes() (notes []string) {
-	if f := in.Files[0]; f.guessed && f.Header {
-		notes = append(notes, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it "+
-			"is data)")
-	}
+	notes = append(notes, in.Files[0].notes()...)
 	for _, c := range in.sel.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)

@@ -45,6 +45,8 @@ type dialect struct {
 	names  []string // of all columns
 
 	guessed bool // the header, since all is text
+	assumed bool // the header, since nobody says whether there is one
+	odd     oddities
 }
 
 // A csvField is what a scanner returns for a field.
@@ -117,8 +119,9 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	case "", "auto":
 		plain := len(first) > 0 && !slices.ContainsFunc(first, csvField.typed)
 		d.Header = plain && (typed || rows == 1 || areNames(first))
-		d.guessed = plain && !typed
+		d.guessed, d.assumed = plain && !typed, d.Header
 	}
+	d.odd = lookAt(c, &d, first)
 	d.names = make([]string, len(first))
 	for i, f := range first {
 		if d.names[i] = fmt.Sprint("c", i+1); d.Header && f.text != "" {

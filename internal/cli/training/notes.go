@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,8 +44,8 @@ func (o *trainOptions) random() bool {
 		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
 }
 
-// mostNumbers is the number of distinct labels from which a column of numbers gets a note.
-const mostNumbers = 50
+// manyNumbers is the number of distinct labels from which a column of numbers gets a note.
+const manyNumbers = 20
 
 // noteClasses names options that have no effect with so many classes, and a label that may be a quantity.
 func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
@@ -55,9 +56,36 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	case n > 2 && o.Columns.Positive != "":
 		a.Note("--positive has no effect with %d classes", n)
 	}
-	if n > mostNumbers && spec.Classes[0].Kind == schema.Number {
+	if n >= manyNumbers && spec.Classes[0].Kind == schema.Number {
 		a.Note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
 	}
+	if one, other, more := alike(spec.Classes); one != "" {
+		a.Note("column %q: classes %q and %q%s differ by case or blanks alone: if they are one class, write them alike", spec.Label, one, other, more)
+	}
+}
+
+// alike returns the first two classes that differ by case or blanks alone, and how many more there are.
+func alike(classes []schema.Class) (one, other, more string) {
+	seen, pairs := map[string]string{}, int64(0)
+	for _, c := range classes {
+		if c.Kind != schema.String {
+			continue
+		}
+		key := strings.ToLower(strings.Join(strings.Fields(c.Text), " "))
+		first, is := seen[key]
+		switch {
+		case !is:
+			seen[key] = c.Text
+		case pairs == 0:
+			one, other, pairs = first, c.Text, 1
+		default:
+			pairs++
+		}
+	}
+	if pairs > 1 {
+		more = ", and " + say.Plural(pairs-1, "more pair") + ","
+	}
+	return one, other, more
 }
 
 // noteNeverPredicted names a class that is predicted for no row. counts has the rows of each class: class weights help only if these are unequal.
@@ -84,9 +112,24 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Surve
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), say.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
+	if i := s.Telling(); i >= 0 {
+		a.Note("feature %q alone tells the classes of the first %s apart: if it isn't known when you predict, leave it out (use --exclude %s)",
+			spec.FeatureName(i), say.Plural(s.Looked(), "row"), quoted([]string{columnOf(spec, i)}))
+	}
 	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
 		a.Note("the rows are sorted by label and learned in that order (%s)", advice)
 	}
+}
+
+// columnOf returns the column of a feature.
+func columnOf(spec *schema.Spec, feature int) string {
+	for _, c := range spec.Columns() {
+		if feature < c.Width() {
+			return c.Name
+		}
+		feature -= c.Width()
+	}
+	return ""
 }
 
 // heedsScale tells whether the model depends on the units of features.

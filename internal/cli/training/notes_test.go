@@ -31,3 +31,24 @@ func TestNeverPredictedNote(t *testing.T) {
 		}
 	}
 }
+
+// TestAlikeNote: classes that differ by case or blanks alone are named.
+func TestAlikeNote(t *testing.T) {
+	for want, texts := range map[string][]string{
+		"": {"a", "b", "a b", "ab"},
+		"note: column \"y\": classes \"No\" and \"no \" differ by case or blanks alone: if they are one class, write them alike\n":                      {"No", "maybe", "no "},
+		"note: column \"y\": classes \"a  b\" and \"A b\", and 2 more pairs, differ by case or blanks alone: if they are one class, write them alike\n": {"a  b", "A b", "a B", "c", "C"},
+	} {
+		spec := &schema.Spec{Label: "y"}
+		for _, text := range texts {
+			spec.Classes = append(spec.Classes, schema.StringClass(text))
+		}
+		var stderr strings.Builder
+		o := &trainOptions{}
+		o.multiclass.Value = autoName
+		noteClasses(console.New(t.Context(), io.Discard, &stderr), o, spec)
+		if stderr.String() != want {
+			t.Errorf("%q, want %q", stderr.String(), want)
+		}
+	}
+}
