@@ -253,7 +253,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)
-			cols[i].Remedy = fmt.Sprintf("use %s if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
+			cols[i].Remedy = fmt.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
 	return cols, nil

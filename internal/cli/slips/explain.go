@@ -51,7 +51,7 @@ var optionName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // optionWords are what learners call options in advice, and what to type.
-var optionWords = strings.NewReplacer("with features", "with --features", "with epochs", "with --epochs", ", memory is ", ", --memory is ",
+var optionWords = strings.NewReplacer("folds is ", "--cv is ", "with features", "with --features", "with epochs", "with --epochs", ", memory is ", ", --memory is ",
 	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
 	"learn literals", "use --literals", "standardize them", "use --standardize", "use cyclic", "use --order cyclic",
