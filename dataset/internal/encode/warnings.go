@@ -203,7 +203,7 @@ func (s *suspects) begin(sel *Selection) {
 		col := sel.Columns[sel.Features[k]]
 		dated := strings.HasSuffix(c.Unit, "since 1970") || col.Content == frame.Dates
 		if c.Categorical() && frame.Textual(col.Type) && !sel.Fixed {
-			s.columns[k] = suspect{texts: map[string]struct{}{}}
+			s.columns[k] = suspect{dated: dated, texts: map[string]struct{}{}}
 			continue
 		}
 		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
@@ -340,12 +340,12 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 	var ids, names, times []string
 	for k, c := range s.columns {
 		switch name := sel.Inputs[k].Name; {
+		case c.dated || c.texts == nil && !c.cleared && c.isTime():
+			times = append(times, name)
 		case c.texts != nil:
 			if c.isName() {
 				names = append(names, name)
 			}
-		case c.dated || !c.cleared && c.isTime():
-			times = append(times, name)
 		case !c.cleared && c.isID():
 			ids = append(ids, name)
 		}
