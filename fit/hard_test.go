@@ -110,8 +110,14 @@ func newHard(seed uint64) *hard {
 			}
 		}
 	}
+	if seed%40 == 13 {
+		h.times(rng)
+	}
 	h.l2 = []float64{0, math.Pow(10, -3-11*rng.Float64()), 1, 1000}[rng.IntN(4)]
-	h.name = fmt.Sprintf("set %d: %d x %d, %d classes, float%d, l2 %.2g:%s", seed, rows, features, h.classes, h.digits, h.l2, h.name)
+	if seed%40 == 13 {
+		h.l2, h.digits = 0, 32
+	}
+	h.name = fmt.Sprintf("set %d: %d x %d, %d classes, float%d, l2 %.2g:%s", seed, rows, len(h.x[0]), h.classes, h.digits, h.l2, h.name)
 	if h.digits == 32 {
 		for _, x := range h.x {
 			for i, v := range x {
@@ -120,4 +126,21 @@ func newHard(seed uint64) *hard {
 		}
 	}
 	return h
+}
+
+// times makes the features two Unix times whose difference, about a step of float32, decides.
+func (h *hard) times(rng *rand.Rand) {
+	h.name = " two times"
+	for r := range h.x {
+		start, apart := math.Round(1.7e9+1e7*rng.Float64()), 120*rng.NormFloat64()
+		h.x[r] = []float64{start, start + math.Round(apart)}
+		apart += 20 * rng.NormFloat64()
+		switch {
+		case r < h.classes: // each class has rows
+		case h.classes == 2:
+			h.y[r] = math.Copysign(1, apart)
+		default:
+			h.y[r] = 1 + math.Round(min(1, max(-1, apart/120)))
+		}
+	}
 }

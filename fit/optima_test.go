@@ -199,6 +199,10 @@ func TestOptima(t *testing.T) {
 	}
 }
 
+// hidden is what a class may gain by the rounding errors of a column that is left out: half of the statistic up to which
+// logistic holds these for chance, and as much again, as the statistic is that of weights of 0.
+const hidden = 16
+
 // test trains in each way of a group and tests the claims.
 func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
 	hinge, versus := group[0].algo == "svm", h.classes > 2 && !strings.Contains(group[0].options, "joint")
@@ -251,7 +255,10 @@ func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
 		}
 		masked := o.dependent && math.IsInf(o.gap, 1) // a column is left out that the rounding of its elements hides
 		if o.converged {
-			if n.converged++; above > most*o.objective*(1+1e-6)+1e-12 && !masked {
+			if masked {
+				most = float64(hidden*h.classes) / o.objective
+			}
+			if n.converged++; above > most*o.objective*(1+1e-6)+1e-12 {
 				t.Errorf("%s, %s: converged at %v, which is %v above the optimum", h.name, name, o.objective, above)
 			}
 		}

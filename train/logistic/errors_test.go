@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -53,6 +54,39 @@ func TestSingular(t *testing.T) {
 	}
 	if math.Abs(r.Loss-plain.Loss) > 1e-9*plain.Loss {
 		t.Errorf("loss %v, want %v", r.Loss, plain.Loss)
+	}
+}
+
+// TestRoundedColumns: a column is left out if it differs from a combination of others by rounding errors that tell nothing
+// about the classes, as the rounded sum of two columns does. It is kept if they tell the classes, as the difference of two
+// Unix times does in float32, which has steps of 128 seconds there.
+func TestRoundedColumns(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 37))
+		var sums, times [][]float64
+		var y, classes []float64
+		for range 200 {
+			a, b, noise := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+			sums = append(sums, []float64{a, b, float64(float32(a)) + float64(float32(b))})
+			start, apart := math.Round(1.7e9+1e7*rng.Float64()), math.Round(120*rng.NormFloat64())
+			times = append(times, []float64{start, start + apart})
+			y = append(y, math.Copysign(1, a+apart/120+noise/3))
+			classes = append(classes, 1+math.Round(min(1, max(-1, apart/120))))
+		}
+		for _, solver := range []Solver{Newton, LBFGS} {
+			r := mustTrain(t, testrows.Dense[float32](sums, y, true), Options{Solver: solver})
+			if want := []dense.Dependence{{Column: 2, On: []int{0, 1}}}; !r.Converged || !reflect.DeepEqual(r.Dependent, want) || !math.IsInf(r.Gap, 1) {
+				t.Errorf("seed %d, %v, sums: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
+			}
+			r = mustTrain(t, testrows.Dense[float32](times, y, true), Options{Solver: solver})
+			if r.Dependent != nil || r.Converged && math.IsInf(r.Gap, 1) {
+				t.Errorf("seed %d, %v, times: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
+			}
+		}
+		r := mustTrain(t, testrows.Classes[float32](times, classes, 3, true), Options{Solver: LBFGS})
+		if r.Dependent != nil || r.Converged && math.IsInf(r.Gap, 1) {
+			t.Errorf("seed %d, times of three classes: converged %v, dependent %v, gap %v", seed, r.Converged, r.Dependent, r.Gap)
+		}
 	}
 }
 

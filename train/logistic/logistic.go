@@ -65,7 +65,7 @@ import (
 // within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also with rows on
 // the plane. They don't if it is proven that there is none. If neither is found, the result isn't converged. If a column
 // in Dependent differs from its combination by the rounding of its elements, the optimum is that of the other columns, and
-// Gap is infinite.
+// Gap is infinite. Differences that tell the classes aren't held for rounding errors.
 //
 // Train first subtracts a number near their values from columns far from zero, such as Unix seconds; see train.Pivots.
 //

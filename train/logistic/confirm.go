@@ -1,0 +1,174 @@
+package logistic
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/dense"
+	"halfspace/internal/passes"
+	"halfspace/kernel"
+)
+
+const (
+	corrections = 2  // how often confirm corrects coefficients
+	likeRows    = 4  // the rounding errors of a row's elements that are no difference
+	chance      = 16 // the square of 4 standard errors: differences with a smaller mismatches.related don't tell the classes
+)
+
+// confirm keeps the claims that hold for each row: the column differs from its combination by rounding errors of the
+// row's elements alone, and these differences don't tell the classes. Two Unix times have differences of that size which
+// may tell the classes, so that their weights count. Coefficients that don't hold are corrected, given the triangle of
+// the rows.
+func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Claim) error {
+	out := make([]bool, s.cols)
+	for _, c := range claims {
+		out[c.Column] = true
+		c.Coefficients[c.Column] = -1
+	}
+	double := float64(float64(s.cols) * 0x1p-49)
+	for tried := 0; len(claims) > 0; tried++ {
+		found, err := s.check(ctx, claims)
+		if err != nil {
+			return err
+		}
+		var doubtful []dense.Claim
+		var off [][]float64
+		for k, c := range claims {
+			switch {
+			case found.exact[k] <= double:
+				s.dependent = append(s.dependent, c.Dependence)
+			case found.most[k] <= float64(likeRows*s.unit)+double && tried == corrections && found.related(k) < chance:
+				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
+			default:
+				doubtful, off = append(doubtful, c), append(off, found.sums[k])
+			}
+		}
+		if claims = doubtful; tried == corrections {
+			break
+		}
+		f, _, err := dense.FactorTriangle(ctx, slices.Clone(r), s.cols, out)
+		if f == nil {
+			return err
+		}
+		for k, c := range claims {
+			c.Correct(f.Solve(off[k]))
+			c.Coefficients[c.Column] = -1
+		}
+	}
+	slices.SortFunc(s.dependent, func(a, b dense.Dependence) int { return cmp.Compare(a.Column, b.Column) })
+	return nil
+}
+
+// mismatches are, for each claim, the largest difference between a column and its combination in a row, relative to the
+// sizes of the terms of the original row, and the products of the differences with all columns. exact is relative to the
+// terms of the row less the pivots: the elements of the original row were rounded before that. slopes are the derivatives
+// of the loss, at weights of 0, by a weight of the differences for each class, and squares the sums of their squared terms.
+type mismatches struct {
+	most, exact     []float64
+	sums            [][]float64
+	slopes, squares [][]float64
+}
+
+// related returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
+// largest over classes of the squared slope divided by its estimated variance. Under the hypothesis, each of them has
+// about the chi-square distribution with one degree of freedom (Rao, "Large sample tests of statistical hypotheses
+// concerning several parameters with applications to problems of estimation", 1948).
+func (d *mismatches) related(k int) (most float64) {
+	for class, slope := range d.slopes[k] {
+		if slope != 0 {
+			most = max(most, float64(slope*slope)/d.squares[k][class])
+		}
+	}
+	return most
+}
+
+// check makes a pass over the rows.
+func (s *solver[T]) check(ctx context.Context, claims []dense.Claim) (*mismatches, error) {
+	args := claimed{Pivots: s.pivots}
+	for _, c := range claims {
+		args.Coefficients = append(args.Coefficients, c.Coefficients)
+	}
+	all := newMismatches(len(claims), s.cols, s.vectors)
+	return all, passes.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
+		for k := range all.most {
+			all.most[k], all.exact[k] = max(all.most[k], d.most[k]), max(all.exact[k], d.exact[k])
+			kernel.Axpy(all.sums[k], 1, d.sums[k])
+			kernel.Axpy(all.slopes[k], 1, d.slopes[k])
+			kernel.Axpy(all.squares[k], 1, d.squares[k])
+		}
+	})
+}
+
+func newMismatches(claims, cols, vectors int) *mismatches {
+	d := &mismatches{most: make([]float64, claims), exact: make([]float64, claims)}
+	for range claims {
+		d.sums = append(d.sums, make([]float64, cols))
+		d.slopes, d.squares = append(d.slopes, make([]float64, vectors)), append(d.squares, make([]float64, vectors))
+	}
+	return d
+}
+
+// addSlopes adds a row of label y, with a difference of claim k that is multiplied by the sample weight.
+func (d *mismatches) addSlopes(k int, y, difference float64) {
+	slopes := d.slopes[k]
+	for class := range slopes {
+		slope := float64(difference * y)
+		if len(slopes) > 1 {
+			slope = -difference / float64(len(slopes))
+			if y == float64(class) {
+				slope += difference
+			}
+		}
+		slopes[class] += slope
+		d.squares[k][class] += float64(slope * slope)
+	}
+}
+
+// checkPass is the pass of check.
+var checkPass = passes.NewPerRun("logistic.check", checkRun[float32], checkRun[float64])
+
+// claimed are the coefficients of each claim, -1 for its column, and what was subtracted from each column, or nil.
+type claimed struct {
+	Coefficients [][]float64
+	Pivots       []float64
+}
+
+func checkRun[T kernel.Float](src block.Source[T], args claimed) func(block.Run[T]) *mismatches {
+	cols, vectors := src.Spec().Cols(), newProblem(src, 0, 1).vectors
+	return func(run block.Run[T]) *mismatches {
+		d, row := newMismatches(len(args.Coefficients), cols, vectors), make([]float64, cols)
+		for r := range run.Len() {
+			weight := run.Weight(r)
+			if weight == 0 {
+				continue
+			}
+			clear(row)
+			eachElement(run.Block, r, func(c int, x float64) { row[c] = x })
+			for k, coefficients := range args.Coefficients {
+				off, terms, own := 0.0, 0.0, 0.0
+				for c, f := range coefficients {
+					if f == 0 {
+						continue
+					}
+					size := math.Abs(row[c])
+					own += float64(math.Abs(f) * size)
+					if args.Pivots != nil {
+						size = max(size, math.Abs(row[c]+args.Pivots[c]))
+					}
+					off, terms = math.FMA(f, row[c], off), terms+float64(math.Abs(f)*size)
+				}
+				if off != 0 {
+					d.most[k], d.exact[k] = max(d.most[k], math.Abs(off)/terms), max(d.exact[k], math.Abs(off)/own)
+					kernel.Axpy(d.sums[k], float64(weight*off), row)
+					if run.Y != nil { // else an error follows
+						d.addSlopes(k, float64(run.Y[r]), float64(weight*off))
+					}
+				}
+			}
+		}
+		return d
+	}
+}
