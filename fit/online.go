@@ -234,11 +234,8 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	if sum := norm + radius; sum-sum != 0 {
 		return train.TooLarge[T]()
 	}
-	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Loss: new(float64), Radius: &radius, Norm: &norm}
+	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: &radius, Norm: &norm}
 	r.Model = m
-	if v.learner != nil { // whose loss takes a pass
-		m.Training.Loss = nil
-	}
 	if !again {
 		return nil
 	}
@@ -249,8 +246,8 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	if err := v.evaluate(ctx, opt.Workers, &learned); err != nil {
 		return err
 	}
-	if m.Training.Loss = &learned.Loss; m.Options.Multiclass == model.OneVersusRest { // a sum over the classes, which takes a pass for each
-		m.Training.Loss = nil
+	if v.learner != nil && m.Options.Multiclass != model.OneVersusRest { // of one versus the rest, the loss takes a pass for each class
+		m.Training.Loss = &learned.Loss
 	}
 	m.Training.Errors = &learned.Errors
 	if learned.Margin > 0 {

@@ -88,6 +88,9 @@ func TestOnline(t *testing.T) {
 	if m.Weights[0][0] != w[0] || m.Weights[0][1] != w[1] || m.Bias[0] != w[2] || m.Algorithm != fit.OnlineName {
 		t.Errorf("weights %v and %v, want %v", m.Weights, m.Bias, w)
 	}
+	if m.Training.Loss != nil {
+		t.Errorf("the model has the loss %v, which nobody computes", *m.Training.Loss)
+	}
 	if e := decode(t, "eval", "--model", at("m.json"), at("x.csv"), "--json"); e["errors"] != r["errors"] {
 		t.Errorf("%v errors here, %v in eval", r["errors"], e["errors"])
 	}
