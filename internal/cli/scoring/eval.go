@@ -209,7 +209,7 @@ func (o *evalOptions) suits(models []*model.Model) error {
 	return nil
 }
 
-// loadAll loads the models. The weights of all together take at most half of the memory, as those of one model do elsewhere.
+// loadAll loads the models. All models together take at most half of the memory, as one model does elsewhere.
 func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
 	left := o.memory.Limit()
 	for _, path := range o.models {
@@ -217,12 +217,32 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range m.Weights {
-			left -= 2 * int64(len(w)) * int64(unsafe.Sizeof(w[0]))
+		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
+			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, say.Size(o.memory.Limit()))
 		}
 		models = append(models, m)
 	}
 	return models, nil
+}
+
+// bytesOf returns the bytes that the arrays of a model take: weights, voters, and the rows that a kernel compares with.
+func bytesOf(m *model.Model) (bytes int64) {
+	for _, w := range m.Weights {
+		bytes += int64(len(w)) * int64(unsafe.Sizeof(w[0]))
+	}
+	if v := m.Voters; v != nil {
+		bytes += int64(len(v.Weights)) + int64(len(v.Counts))*int64(unsafe.Sizeof(v.Counts[0]))
+	}
+	if e := m.Expansion; e != nil {
+		bytes += int64(len(e.Rows))*int64(unsafe.Sizeof(e.Rows[0])) + int64(len(e.Support)) + int64(len(e.Steps))
+		for _, c := range e.Coefficients {
+			bytes += int64(len(c))
+		}
+		for _, v := range e.Votes {
+			bytes += int64(len(v.Mistakes)) + int64(len(v.Survived))
+		}
+	}
+	return bytes
 }
 
 // judge evaluates a model on the rows of files, and returns the time that scoring took. held is the bytes that the curves of other

@@ -3,6 +3,7 @@ package scoring
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -38,6 +39,39 @@ func TestLoadAll(t *testing.T) {
 		o.models = o.models[:1]
 		if _, err := loadAll(context.Background(), &o); err != nil {
 			t.Errorf("one model in %s: error %v", size, err)
+		}
+	}
+}
+
+// TestLoadAllKernels: the rows that kernels compare with count too. Two models with 16 MB of them take all of 64 MB, which is too much.
+func TestLoadAllKernels(t *testing.T) {
+	const features, rows = 1000, 4000
+	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
+	for i := range features {
+		spec.Features = append(spec.Features, fmt.Sprint("f", i))
+	}
+	m := model.New(spec, make([]float32, features))
+	m.Algorithm, m.Weights, m.Bias, m.FitBias = "kernel-perceptron", [][]float64{}, []float64{}, false
+	numbers := make([]int64, rows)
+	for i := range numbers {
+		numbers[i] = int64(i)
+	}
+	m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "rbf", Gamma: 1}, Rows: numbers, Support: model.Pack(make([]float32, rows*features)), Coefficients: [][]byte{model.Pack(make([]float32, rows))}}
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		size   string
+		models int
+		want   error
+	}{{"64MiB", 2, nil}, {"60MiB", 2, model.ErrMemory}, {"60MiB", 1, nil}} {
+		o := evalOptions{models: []string{path, path}[:c.models]}
+		if err := o.memory.Set(c.size); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loadAll(context.Background(), &o); !errors.Is(err, c.want) {
+			t.Errorf("%d models in %s: error %v", c.models, c.size, err)
 		}
 	}
 }
