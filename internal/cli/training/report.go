@@ -20,6 +20,7 @@ import (
 	"halfspace/report"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/perceptron"
 )
 
 // A Report is what train --json prints.
@@ -381,7 +382,7 @@ func (t *trainer[T]) stages(r *Report, f *fit.Fitted[T], files int64) report.Sec
 	if !t.inMemory() {
 		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
 	}
-	if t.learner.Perceptron != nil && t.learner.Settings.Shared().Shards <= 1 {
+	if own, follows := t.learner.Settings.(*perceptron.Options); follows && own.Shards <= 1 { // dual has mistakes too, but tells no updates
 		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
 	}
 	return section
