@@ -53,6 +53,27 @@ func Alphas(m *model.Model, class int) *Figure {
 	return f
 }
 
+// Witness draws the weights of rows which prove that no plane separates two classes, the largest first, up to 30. labels are -1 and +1.
+// names are those of the classes -1 and +1.
+func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Figure {
+	var all []alpha
+	for i, r := range rows {
+		all = append(all, alpha{r, weights[i], labels[i] > 0})
+	}
+	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
+	f := &Figure{Title: "Rows of the witness", Subtitle: "weights of rows whose weighted sum of label × (features, bias) is zero"}
+	if n := len(all); n > mostBars {
+		all = all[:mostBars]
+		f.Subtitle = fmt.Sprintf("the %d largest weights, of %s whose weighted sum of label × (features, bias) is zero", mostBars, say.Plural(int64(n), "row"))
+	}
+	for _, a := range all[:min(len(all), 10)] {
+		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(a.row), say.Real(a.size))
+	}
+	f.bars(all, names)
+	f.X.Name = "weight"
+	return f
+}
+
 // alphas returns the coefficients that aren't 0, by row.
 func alphas(m *model.Model, class int) (all []alpha) {
 	e := m.Expansion

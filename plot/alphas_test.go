@@ -84,3 +84,36 @@ func TestAlphas(t *testing.T) {
 		t.Errorf("%d curves, %g left, %s", len(f.Series), sum, f.Text)
 	}
 }
+
+// TestWitness: each weight is drawn once, beside its row and on the side of its class. Of many, the largest 30 are.
+func TestWitness(t *testing.T) {
+	for _, n := range []int{2, 30, 100} {
+		rng := rand.New(rand.NewPCG(uint64(n), 1))
+		rows, labels, weights := make([]int64, n), make([]int, n), make([]float64, n)
+		at := map[string]int{}
+		for i, k := range rng.Perm(n) {
+			rows[i], labels[i], weights[i] = int64(k), 2*rng.IntN(2)-1, rng.Float64()
+			at[fmt.Sprintf("row %d", k)] = i
+		}
+		f := Witness(rows, labels, weights, [2]string{"no", "yes"})
+		drawn, least := 0, math.Inf(1)
+		for _, s := range f.Series {
+			for k, y := range s.Y {
+				i, known := at[f.Y.Names[int(y)]]
+				if !known || weights[i] != s.X[k] || (s.Name == "yes") != (labels[i] > 0) {
+					t.Errorf("%d rows: %s has the weight %g of class %s", n, f.Y.Names[int(y)], s.X[k], s.Name)
+				}
+				drawn, least = drawn+1, min(least, s.X[k])
+				delete(at, f.Y.Names[int(y)])
+			}
+		}
+		if drawn != min(n, 30) {
+			t.Errorf("%d rows: %d are drawn", n, drawn)
+		}
+		for _, i := range at {
+			if weights[i] > least {
+				t.Errorf("%d rows: the weight %g isn't drawn, and %g is", n, weights[i], least)
+			}
+		}
+	}
+}

@@ -34,6 +34,7 @@ func TestHTMLReport(t *testing.T) {
 		"shards": {[]string{"train", "gap.parquet", "--label", "label", "--algo", "pocket", "--shards", "2", "--epochs", "2", "--out", "m.json"}, []string{"Weights", "by the shares of their shards"}},
 		"alone": {[]string{"train", cancer, "--label", "diagnosis", "--algo", "pocket", "--calibrate", "platt", "--epochs", "2", "--out", "a.json"},
 			[]string{"Best weights so far", `<th scope="row">calibration</th>`}},
+		"dual": {[]string{"train", cancer, "--label", "diagnosis", "--algo", "dual", "--epochs", "2", "--out", "d.json"}, []string{"Dual coefficients"}},
 	} {
 		succeed(t, c.args...)
 		out := c.args[len(c.args)-1]
@@ -43,6 +44,11 @@ func TestHTMLReport(t *testing.T) {
 			t.Errorf("%s: the report changes the model", name)
 		}
 		hasAll(t, name+".html", append(c.want, "What was asked", "halfspace train")...)
+	}
+	for name, follows := range map[string]bool{"dual": false, "alone": true} {
+		if page := read(t, name+".html"); strings.Contains(page, "each update was followed") != follows {
+			t.Errorf("%s: the report tells the opposite of whether updates were followed", name)
+		}
 	}
 	if status, _, stderr := command("train", "gap.parquet", "--label", "label", "--algo", "pocket", "--shards", "2", "--trace", "m.csv", "--out", "m.json"); status != exitUsage || !strings.Contains(stderr, "--trace with --shards") {
 		t.Errorf("a trace of shards: exit status %d, %s", status, stderr)
@@ -65,7 +71,7 @@ func TestHTMLReport(t *testing.T) {
 	succeed(t, "check", filepath.Join(examples, "iris-setosa.parquet"), "--label", "setosa", "--report", "check.html")
 	hasAll(t, "check.html", "A plane separates", "Weights of the plane", "halfspace check", `<th scope="row">check</th>`)
 	succeed(t, "check", filepath.Join(examples, "iris-versicolor-virginica.parquet"), "--label", "species", "--report", "no.html")
-	hasAll(t, "no.html", "No plane separates", "is zero, exactly")
+	hasAll(t, "no.html", "No plane separates", "is zero, exactly", "Rows of the witness", "<svg")
 	succeed(t, "online", cancer, "--label", "diagnosis", "--out", "o.json", "--report", "online.html")
 	hasAll(t, "online.html", "Mistakes so far", "Each row was predicted", "learn and count errors", " rows/s")
 	if testing.Short() {

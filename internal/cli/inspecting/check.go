@@ -210,6 +210,7 @@ type witnessRow struct {
 	Row    int64  `json:"row"`
 	Label  int    `json:"label"`  // -1 or +1
 	Weight string `json:"weight"` // a fraction
+	weight float64
 }
 
 type errorsReport struct {
@@ -243,7 +244,8 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	}
 	if w := found.Witness; w != nil {
 		for i, row := range w.Rows {
-			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String()})
+			weight, _ := w.Weights[i].Float64()
+			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String(), weight})
 		}
 		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.Complete}
 		if found.Errors.Found >= 0 {

@@ -28,12 +28,36 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 			p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
 		}
 	}
+	if f := r.witnessFigure(); f != nil {
+		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+	}
 	data := [][2]string{{"rows", say.Count(r.Rows)}}
 	for _, c := range r.Classes {
 		data = append(data, [2]string{"class", c.Text})
 	}
 	p.Sections = append(p.Sections, reporting.Data(a, paths, data), r.stages(reporting.Bytes(paths), held, bandwidth), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
 	return p
+}
+
+// witnessFigure draws the witness, nil if there is none.
+func (r *CheckReport) witnessFigure() *plot.Figure {
+	if len(r.Witness) == 0 {
+		return nil
+	}
+	var rows []int64
+	var labels []int
+	var weights []float64
+	for _, w := range r.Witness {
+		rows, labels, weights = append(rows, w.Row), append(labels, w.Label), append(weights, w.weight)
+	}
+	names := [2]string{r.Classes[0].Text, r.Positive.Text}
+	if r.Classes[0].Text == r.Positive.Text {
+		names[0] = r.Classes[1].Text
+	}
+	if len(r.Classes) > 2 {
+		names[0] = "other classes"
+	}
+	return plot.Witness(rows, labels, weights, names)
 }
 
 // stages returns the section of the times. A pass reads all rows.
