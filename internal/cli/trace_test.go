@@ -28,7 +28,7 @@ func TestTraceFile(t *testing.T) {
 			if plain := readBytes(t, at("plain.json")); !bytes.Equal(plain, readBytes(t, at("m.json"))) {
 				t.Errorf("%s: the trace changes the model", name)
 			}
-			table, err := tracefile.Read(context.Background(), at(name+ext))
+			table, err := tracefile.Read(context.Background(), at(name+ext), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

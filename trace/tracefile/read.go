@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/say"
 	"halfspace/schema"
 )
 
@@ -27,12 +28,18 @@ func (t *Table) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return t.Columns[n] == nil })
 }
 
-// Read reads a table. It is an error if the file isn't one.
-func Read(ctx context.Context, path string) (*Table, error) {
+// Read reads a table. It is an error if the file isn't one, or if the table takes more than a memory in bytes, of which 0 is no limit.
+func Read(ctx context.Context, path string, memory int64) (*Table, error) {
 	t := &Table{Columns: map[string][]float64{}}
-	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}}
+	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Memory: memory}
+	var bytes int64
 	err := dataset.Scan(ctx, []string{path}, opt, func(_ *schema.Spec, _ *block.Block[float64], rec arrow.Record) error {
 		t.Rows += int(rec.NumRows())
+		const each = 8 * 9 / 4 // bytes of a number, in slices that are in memory twice while they grow
+		if bytes += each * rec.NumRows() * rec.NumCols(); memory > 0 && bytes > memory {
+			return fmt.Errorf("%s: the first %s of the trace take %s of memory, and %s is for them: give more with --memory, or trace fewer updates with train --trace-every",
+				path, say.Plural(int64(t.Rows), "point"), say.Size(bytes), say.Size(memory))
+		}
 		for i, c := range rec.Columns() {
 			name := rec.ColumnName(i)
 			if name == "class" { // which is a number in a text file if all classes are

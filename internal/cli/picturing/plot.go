@@ -201,7 +201,7 @@ func (p *picture) check(k *kind) error {
 
 // table reads the trace, of one class if there are several trainings. It returns this class, or "".
 func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
-	t, err := tracefile.Read(p.ctx, path)
+	t, err := tracefile.Read(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
 	if err != nil {
 		return nil, "", err
 	}
