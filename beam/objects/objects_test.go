@@ -174,3 +174,15 @@ func TestUnkept(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestNoServer: an address where no server listens is told, with the variable that has it. So is an address that is none.
+func TestNoServer(t *testing.T) {
+	servers.S3(t)
+	for endpoint, want := range map[string]string{"http://localhost:1": "no server listens at AWS_ENDPOINT_URL=http://localhost:1 ", "http://:80": "set it to http://HOST:PORT"} {
+		t.Setenv("AWS_ENDPOINT_URL", endpoint)
+		Use(context.Background())
+		if _, err := store.Stat("s3://" + servers.Bucket + "/x"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}

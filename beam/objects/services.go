@@ -1,11 +1,16 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -78,6 +83,11 @@ var amazon = &provider{
 		if client.Options().Region == "" {
 			return nil, &store.Error{Text: "the region of the bucket isn't known: set AWS_REGION, or AWS_ENDPOINT_URL for a server of your own"}
 		}
+		if endpoint := client.Options().BaseEndpoint; endpoint != nil {
+			if err := listens(ctx, *endpoint); err != nil {
+				return nil, err
+			}
+		}
 		return s3blob.OpenBucket(ctx, client, bucket, &s3blob.Options{RequestChecksumCalculation: client.Options().RequestChecksumCalculation})
 	},
 	version: func(a *blob.Attributes) string { return a.ETag },
@@ -94,6 +104,23 @@ var amazon = &provider{
 		}
 		return ""
 	},
+}
+
+// listens returns an error if no server listens at a URL. S3's client would try there for some 20 seconds. Behind a proxy it returns nil.
+func listens(ctx context.Context, endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Hostname() == "" {
+		return &store.Error{Text: fmt.Sprintf("AWS_ENDPOINT_URL is %q: set it to http://HOST:PORT", endpoint)}
+	}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || proxy != nil {
+		return nil
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80"}[u.Scheme], "443")
+	c, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err == nil {
+		return c.Close()
+	}
+	return &store.Error{Text: fmt.Sprintf("no server listens at AWS_ENDPOINT_URL=%s (%s): start the server, or set the address of another", endpoint, brief(err)), Err: err}
 }
 
 // again makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them
