@@ -40,6 +40,7 @@ type Files struct {
 type Cluster struct {
 	opt    Options
 	files  Files
+	marks  []string // of the local files
 	folder *folder
 
 	mu   sync.Mutex
@@ -49,11 +50,15 @@ type Cluster struct {
 
 // New returns a cluster for files. Close removes what it has written to Options.Staging.
 func New(opt Options, files Files) (*Cluster, error) {
+	marks, err := marksOf(files.Paths)
+	if err != nil {
+		return nil, err
+	}
 	f, err := newFolder(opt.Staging)
 	if err != nil {
 		return nil, fmt.Errorf("--staging: %w", err)
 	}
-	return &Cluster{opt: opt, files: files, folder: f, gone: map[string]bool{}}, nil
+	return &Cluster{opt: opt, files: files, marks: marks, folder: f, gone: map[string]bool{}}, nil
 }
 
 // Close removes the files of the cluster. Nobody uses it any more.
@@ -62,7 +67,8 @@ func (c *Cluster) Close(ctx context.Context) error { return c.folder.remove(ctx,
 // An order is what the workers of a pass read first.
 type order struct {
 	Files   Files
-	Pass    []byte // of passes.EncodePass
+	Marks   []string // of the local files, as the driver sees them; see marksOf
+	Pass    []byte   // of passes.EncodePass
 	Pieces  [][]int64
 	Own     bool // each piece has a file of arguments beside the order; see ownName
 	Workers int
@@ -81,7 +87,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err != nil {
 		return err
 	}
-	text, err := passes.Encode(order{c.files, pass, p.Pieces, p.Own != nil, c.opt.Workers})
+	text, err := passes.Encode(order{c.files, c.marks, pass, p.Pieces, p.Own != nil, c.opt.Workers})
 	if err != nil {
 		return err
 	}
@@ -134,13 +140,14 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 		missing[i] = int64(i)
 	}
 	var failed error
+	erred := make([]bool, pieces) // a worker had an error with the piece
 	for try := range tries {
 		select { // a runner may start again
 		case <-time.After(time.Duration(try) * time.Second / 2):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		failed = c.run(ctx, name, missing, pieces)
+		failed = c.run(ctx, name, missing, pieces, try)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -154,9 +161,10 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 		var left []int64
 		for k, i := range missing {
 			switch err := errs[k]; {
-			case errors.As(err, new(wrong)):
-				return nil, err // each try would have the same error
+			case errors.As(err, new(wrong)) && (erred[i] || !c.opt.elsewhere()):
+				return nil, err // two workers have an error
 			case err != nil:
+				erred[i] = errors.As(err, new(wrong))
 				left = append(left, i)
 			}
 		}
@@ -170,16 +178,22 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 	return nil, fmt.Errorf("%d of %d pieces of a pass have no result after %d tries: %w", len(missing), pieces, tries, failed)
 }
 
+// elsewhere tells whether another process may compute a piece that is given out again. The error of a piece may be that of one
+// worker's disk or network.
+func (o *Options) elsewhere() bool {
+	return len(o.Pools) > 1 || len(o.Pools) == 0 && strings.TrimSuffix(strings.ToLower(o.Runner), "runner") != "prism"
+}
+
 // run runs the pipeline of some pieces, or one on each pool at the same time. Workers that have gone get no more pieces, unless
-// all have.
-func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all int) error {
+// all have. Each try gives a piece to the next pool.
+func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all, try int) error {
 	if len(c.opt.Pools) == 0 {
 		return runPipeline(ctx, c.opt.Runner, c.folder.path(name), pieces)
 	}
 	pools := c.alive()
 	shares := make([][]int64, len(pools))
 	for _, i := range pieces { // the same pool gets the same piece in each pass, and has its rows already
-		at := int(i) * len(pools) / all
+		at := (int(i)*len(pools)/all + try) % len(pools)
 		shares[at] = append(shares[at], i)
 	}
 	errs := make([]error, len(pools))

@@ -10,13 +10,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"halfspace/beam/objects"
 	"halfspace/internal/store"
 )
 
 // A folder is where the processes of a training leave files for each other. Each training has a folder of its own.
-type folder struct{ root string }
+type folder struct {
+	root    string
+	written atomic.Bool // some file, or the folder itself
+}
 
 // newFolder makes a folder in another one, which may be "" for that of temporary files.
 func newFolder(in string) (*folder, error) {
@@ -31,9 +35,11 @@ func newFolder(in string) (*folder, error) {
 		if err == nil {
 			root, err = filepath.Abs(root)
 		}
-		return &folder{root}, err
+		f := &folder{root: root}
+		f.written.Store(true)
+		return f, err
 	}
-	return &folder{strings.TrimSuffix(in, "/") + "/halfspace-beam-" + strings.ToLower(rand.Text())}, nil
+	return &folder{root: strings.TrimSuffix(in, "/") + "/halfspace-beam-" + strings.ToLower(rand.Text())}, nil
 }
 
 // remote tells whether a path is a URL.
@@ -42,9 +48,13 @@ func remote(path string) bool { return store.Scheme(path) != "" }
 // path returns the path of a file of the folder.
 func (f *folder) path(name string) string { return f.root + "/" + name }
 
-// write writes a file, which appears whole or not at all.
+// write writes a sealed file, which appears whole or not at all.
 func (f *folder) write(ctx context.Context, name string, text []byte) error {
-	return writeFile(ctx, f.path(name), text)
+	err := writeSealed(ctx, f.path(name), text)
+	if err == nil {
+		f.written.Store(true)
+	}
+	return err
 }
 
 func writeFile(ctx context.Context, path string, text []byte) (err error) {
@@ -75,8 +85,12 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// remove removes a file or a folder, "" for all.
+// remove removes a file or a folder, "" for all. Where no file could be written, the error of that write has told why, and nothing
+// is there to remove.
 func (f *folder) remove(ctx context.Context, name string) error {
+	if !f.written.Load() {
+		return nil
+	}
 	folder := strings.TrimSuffix(f.path(name), "/")
 	if remote(folder) {
 		return objects.RemoveAll(ctx, folder)
@@ -84,10 +98,32 @@ func (f *folder) remove(ctx context.Context, name string) error {
 	return os.RemoveAll(folder)
 }
 
-// A result file begins with the SHA-256 of the rest, the name of the file and a line feed. Then it has "ok" and the bytes of the
-// result, or "no" and the text of an error. So a file that is damaged, or of another pass, is as good as none.
+// A sealed file begins with the SHA-256 of the rest, the name of the file and a line feed. So a file that is damaged, or of another
+// pass, is as good as none. All files of a folder are sealed.
 
-// wrong is an error of a task that any process would have.
+// writeSealed writes a sealed file.
+func writeSealed(ctx context.Context, path string, text []byte) error {
+	text = append([]byte(path+"\n"), text...)
+	sum := sha256.Sum256(text)
+	return writeFile(ctx, path, append(sum[:], text...))
+}
+
+// readSealed returns the text of a sealed file.
+func readSealed(ctx context.Context, path string) ([]byte, error) {
+	text, err := readFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	head := []byte(path + "\n")
+	if len(text) < sha256.Size+len(head) || !bytes.HasPrefix(text[sha256.Size:], head) || sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
+		return nil, fmt.Errorf("%s is damaged", path)
+	}
+	return text[sha256.Size+len(head):], nil
+}
+
+// The text of a result is "ok" and the bytes of the result, or "no" and the text of an error.
+
+// wrong is the error of a task in a process. Another process may not have it: it may be that of a disk.
 type wrong struct{ error }
 
 // resultName returns the name of the result of a piece in the folder of its pass.
@@ -96,32 +132,25 @@ func resultName(piece int64) string { return fmt.Sprintf("piece-%06d", piece) }
 // ownName returns the name of a piece's own arguments there.
 func ownName(piece int64) string { return fmt.Sprintf("args-%06d", piece) }
 
-// writeResult writes the result of a piece to the folder of a pass, or the error that each process would have.
+// writeResult writes the result of a piece to the folder of a pass, or the error of its task.
 func writeResult(ctx context.Context, pass string, piece int64, result []byte, failed error) error {
-	path := pass + "/" + resultName(piece)
-	text := []byte(path + "\nok")
+	text := []byte("ok")
 	if failed != nil {
-		text, result = []byte(path+"\nno"), []byte(failed.Error())
+		text, result = []byte("no"), []byte(failed.Error())
 	}
-	text = append(text, result...)
-	sum := sha256.Sum256(text)
-	return writeFile(ctx, path, append(sum[:], text...))
+	return writeSealed(ctx, pass+"/"+resultName(piece), append(text, result...))
 }
 
 // result returns the result of a piece. It is a wrong if the task has an error.
 func (f *folder) result(ctx context.Context, pass string, piece int64) ([]byte, error) {
 	path := f.path(pass) + "/" + resultName(piece)
-	text, err := readFile(ctx, path)
-	if err != nil {
+	text, err := readSealed(ctx, path)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	head := []byte(path + "\n")
-	if len(text) < sha256.Size+len(head)+2 || !bytes.HasPrefix(text[sha256.Size:], head) ||
-		sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
+	case len(text) < 2:
 		return nil, fmt.Errorf("%s is damaged", path)
-	}
-	text = text[sha256.Size+len(head):]
-	if string(text[:2]) == "no" {
+	case string(text[:2]) == "no":
 		return nil, wrong{errors.New(string(text[2:]))}
 	}
 	return text[2:], nil

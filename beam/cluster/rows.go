@@ -2,7 +2,10 @@ package cluster
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
+	"os"
 	"path"
 	"slices"
 	"sync"
@@ -38,7 +41,7 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	}
 	var own, result []byte
 	if err == nil && o.Own {
-		if own, err = readFile(ctx, folder+"/"+ownName(piece)); err != nil {
+		if own, err = readSealed(ctx, folder+"/"+ownName(piece)); err != nil {
 			return err
 		}
 	}
@@ -67,7 +70,7 @@ func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass,
 	if l.folder == folder {
 		return l.order, l.pass, nil
 	}
-	text, err := readFile(ctx, folder+"/order")
+	text, err := readSealed(ctx, folder+"/order")
 	if err != nil {
 		return nil, block.Pass{}, err
 	}
@@ -144,6 +147,11 @@ func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
 	if err != nil {
 		return err
 	}
+	if t.folder != folder {
+		if err := checkMarks(o); err != nil {
+			return err
+		}
+	}
 	if t.key == string(key) {
 		same := slices.Equal(t.sources, now)
 		switch {
@@ -173,6 +181,59 @@ func localSources(paths []string) ([]cache.Source, error) {
 	}
 	key, err := dataset.Key(paths, dataset.Options{})
 	return key.Sources, err
+}
+
+// marksOf returns a mark of each file: of a local one its size and the SHA-256 of its first and last 64 KiB, "" of an object. A Parquet
+// file ends with the places and statistics of its columns. So a file that was replaced by another has another mark, and a copy on
+// another host has the same.
+func marksOf(paths []string) ([]string, error) {
+	marks := make([]string, len(paths))
+	for i, path := range paths {
+		if store.Scheme(path) != "" {
+			continue
+		}
+		var err error
+		if marks[i], err = markOf(path); err != nil {
+			return nil, err
+		}
+	}
+	return marks, nil
+}
+
+func markOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	const end = 64 << 10
+	sum, size := sha256.New(), info.Size()
+	for _, at := range []int64{0, max(0, size-end)} {
+		if _, err := io.Copy(sum, io.NewSectionReader(f, at, end)); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d bytes, %x", size, sum.Sum(nil)), nil
+}
+
+// checkMarks returns an error if this process sees other files than the driver.
+func checkMarks(o *order) error {
+	for i, path := range o.Files.Paths {
+		if i >= len(o.Marks) || o.Marks[i] == "" {
+			continue
+		}
+		switch mark, err := markOf(path); {
+		case err != nil:
+			return err
+		case mark != o.Marks[i]:
+			return fmt.Errorf("%s: a worker sees another file than the process that trains: give all hosts the same file, and try again", path)
+		}
+	}
+	return nil
 }
 
 // window is the number of runs that are decoded together. A page of a Parquet file often holds more rows than a run, and other

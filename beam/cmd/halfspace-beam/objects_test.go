@@ -179,3 +179,29 @@ func TestObjectsReplaced(t *testing.T) {
 		t.Errorf("%d trainings failed", failed)
 	}
 }
+
+// TestWorkerFails: a worker that can't reach the store ends no training that another worker can go on with. Alone, its error is told.
+func TestWorkerFails(t *testing.T) {
+	servers.S3(t)
+	objects.Use(context.Background())
+	dir, to := data(t), t.TempDir()
+	upload(t, dir, "s3://"+servers.Bucket+"/fails")
+	endpoint, _ := started(t, "prism")
+	good, _ := started(t, "worker")
+	server := os.Getenv("AWS_ENDPOINT_URL")
+	t.Setenv("AWS_ENDPOINT_URL", "http://localhost:1") // where nobody listens
+	bad, _ := started(t, "worker")
+	t.Setenv("AWS_ENDPOINT_URL", server)
+	want, got := filepath.Join(to, "want.json"), filepath.Join(to, "got.json")
+	options := []string{"--label", "label", "--algo", "averaged", "--shards", "3", "--epochs", "3"}
+	here(t, append([]string{"train", dir, "--out", want}, options...)...)
+	args := append([]string{"train", "s3://" + servers.Bucket + "/fails", "--out", got, "--staging", to, "--endpoint", endpoint}, options...)
+	if out, err := command(append(args, "--pools", bad)...).CombinedOutput(); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
+		t.Errorf("the worker without a store alone: error %v: %s", err, out)
+	}
+	for _, pools := range []string{bad + "," + good, good + "," + bad} {
+		os.Remove(got)
+		succeeds(t, append(args, "--pools", pools)...)
+		equal(t, pools, got, want)
+	}
+}

@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestSealed: a sealed file gives back its text. With any bit flipped, cut anywhere, or under the name of another file, it is damaged.
+func TestSealed(t *testing.T) {
+	f, err := newFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 40 {
+		text := make([]byte, n)
+		for i := range text {
+			text[i] = byte(rng.Uint32())
+		}
+		if err := f.write(t.Context(), "pass/order", text); err != nil {
+			t.Fatal(err)
+		}
+		path := f.path("pass/order")
+		if back, err := readSealed(t.Context(), path); err != nil || string(back) != string(text) {
+			t.Fatalf("%q gives %q, %v", text, back, err)
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := func(name string, bytes []byte) {
+			t.Helper()
+			if err := os.WriteFile(f.path(name), bytes, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if back, err := readSealed(t.Context(), f.path(name)); err == nil {
+				t.Errorf("%d bytes of text: damage gives %q", n, back)
+			}
+		}
+		bit := rng.IntN(8 * len(whole))
+		flipped := append([]byte(nil), whole...)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		damaged("pass/order", flipped)
+		damaged("pass/order", whole[:rng.IntN(len(whole))])
+		damaged("pass/another", whole)
+	}
+}
+
+// TestResults: an error of a task comes back as such, and results of no byte do too.
+func TestResults(t *testing.T) {
+	f, err := newFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for piece, want := range []string{"", "no", "ok and more"} {
+		if err := writeResult(t.Context(), f.path("p"), int64(piece), []byte(want), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.result(t.Context(), "p", int64(piece)); err != nil || string(got) != want {
+			t.Errorf("%q gives %q, %v", want, got, err)
+		}
+	}
+	if err := writeResult(t.Context(), f.path("p"), 9, nil, errors.New("the disk")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.result(t.Context(), "p", 9); !errors.As(err, new(wrong)) || err.Error() != "the disk" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestMarks: a copy has the mark of its file, and a file of as many bytes with another beginning or end has not.
+func TestMarks(t *testing.T) {
+	dir := t.TempDir()
+	for _, size := range []int{0, 1, 1000, 64 << 10, 64<<10 + 1, 1 << 20} {
+		text := make([]byte, size)
+		for i := range text {
+			text[i] = byte(i * i)
+		}
+		mark := func(name string) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			m, err := marksOf([]string{path, "s3://bucket/object"})
+			if err != nil || m[1] != "" {
+				t.Fatal(m, err)
+			}
+			return m[0]
+		}
+		one := mark("a")
+		if two := mark("b"); one != two {
+			t.Errorf("%d bytes: a copy has the mark %s, the file %s", size, two, one)
+		}
+		o := &order{Files: Files{Paths: []string{filepath.Join(dir, "a"), "s3://bucket/object"}}, Marks: []string{one, ""}}
+		if err := checkMarks(o); err != nil {
+			t.Error(err)
+		}
+		for _, at := range []int{0, size - 1} {
+			if size == 0 {
+				break
+			}
+			text[at]++
+			if mark("a") == one || checkMarks(o) == nil {
+				t.Errorf("%d bytes: byte %d changed, and nobody sees it", size, at)
+			}
+			text[at]--
+		}
+		text = append(text, 0)
+		if mark("a") == one {
+			t.Errorf("%d bytes: one more, and nobody sees it", size)
+		}
+	}
+	if _, err := New(Options{Staging: dir}, Files{Paths: []string{filepath.Join(dir, "absent")}}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that isn't there: %v", err)
+	}
+}
+
+// TestElsewhere: an error of a piece is asked for again where another process may compute it.
+func TestElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		opt  Options
+		want bool
+	}{{Options{Runner: "prism"}, false}, {Options{Runner: "PrismRunner"}, false}, {Options{Runner: "flink"}, true}, {Options{Runner: "universal", Pools: []string{"a"}}, false},
+		{Options{Runner: "universal", Pools: []string{"a", "b"}}, true}} {
+		if got := c.opt.elsewhere(); got != c.want {
+			t.Errorf("%+v: %v", c.opt, got)
+		}
+	}
+}
+
+// TestUnwritten: a bucket where no file could be written gives one error, not another at the end.
+func TestUnwritten(t *testing.T) {
+	f, err := newFolder("none://bucket/folder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.write(t.Context(), "pass/order", nil); err == nil {
+		t.Fatal("a file was written to no store")
+	}
+	if err := f.remove(t.Context(), ""); err != nil {
+		t.Errorf("a second error: %v", err)
+	}
+}
