@@ -206,13 +206,6 @@ type perceptronReport struct {
 	Angle     *float64 `json:"angle_degrees,omitempty"` // between its weights and those of the largest margin
 }
 
-type witnessRow struct {
-	Row    int64  `json:"row"`
-	Label  int    `json:"label"`  // -1 or +1
-	Weight string `json:"weight"` // a fraction
-	weight float64
-}
-
 type errorsReport struct {
 	AtLeast  int64  `json:"at_least"` // every plane errs on so many rows
 	Complete bool   `json:"complete"` // there are no further witnesses that share no row with those found

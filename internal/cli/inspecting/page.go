@@ -39,6 +39,14 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 	return p
 }
 
+// A witnessRow is a row of the witness.
+type witnessRow struct {
+	Row    int64  `json:"row"`
+	Label  int    `json:"label"`  // -1 or +1
+	Weight string `json:"weight"` // a fraction
+	weight float64
+}
+
 // witnessFigure draws the witness, nil if there is none.
 func (r *CheckReport) witnessFigure() *plot.Figure {
 	if len(r.Witness) == 0 {
