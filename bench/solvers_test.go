@@ -38,7 +38,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 		for b.Loop() {
 			quality := func(w []float64) float64 { return objective(data, "logistic", 0, w) }
 			compareSolvers(b, peer, peerRounds(), []string{"lbfgs", "newton-cholesky"}, "objective", quality, func() ([]float64, float64) {
-				r, err := logistic.Train(context.Background(), data, logistic.Options{})
+				r, err := logistic.Train(context.Background(), data, logistic.Options{NoPenalty: true})
 				if err != nil {
 					b.Fatal(err)
 				}

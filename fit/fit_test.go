@@ -1,7 +1,15 @@
 package fit_test
 
 import (
+	"bytes"
+	"errors"
+	"halfspace/pocket"
+	"halfspace/train/adaptive"
+	"halfspace/train/lda"
+	"halfspace/train/passive"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +50,9 @@ func TestErrors(t *testing.T) {
 		"l1 is -1: use a penalty of 0 or more":                             {l: fit.Logistic(logistic.Options{L1: -1})},
 		"solver is lbfgs, and l1 takes newton alone":                       {l: fit.Logistic(logistic.Options{L1: 1, Solver: logistic.LBFGS})},
 		"loss is hinge, and l1 takes squared_hinge alone":                  {l: fit.SVM(svm.Options{L1: 1, Loss: svm.Hinge})},
-		"nonnegative needs a penalty":                                      {l: fit.Logistic(logistic.Options{NonNegative: true})},
+		"nonnegative needs a penalty":                                      {l: fit.Logistic(logistic.Options{NonNegative: true, NoPenalty: true})},
+		"voter-bytes is 5: use 1 or more with the form voted":              {l: fit.Perceptron(perceptron.Options{VoterBytes: 5})},
+		"voter-bytes is -5: use 1 or more with the form voted":             {l: fit.Perceptron(perceptron.Options{VoterBytes: -5, Form: train.Voted})},
 		"eta is 2: use a learning rate above 0 and up to 1":                {l: fit.Perceptron(perceptron.Options{Options: train.Options{Eta: 2}})},
 		`loss is "cubic": use squared_hinge or hinge`:                      {l: fit.SVM(svm.Options{Loss: "cubic"})},
 		"the share to hold out is 1.5":                                     {l: fit.SVM(svm.Options{}), opt: fit.Options{HoldOut: 1.5}},
@@ -92,10 +102,44 @@ func TestZeroOptions(t *testing.T) {
 			t.Errorf("%s: options %+v", about.Name, f.Model.Options)
 		}
 	}
+	for _, l := range []fit.Learner{fit.Perceptron(perceptron.Options{}), fit.Perceptron(perceptron.Options{Pocket: pocket.Exact}), fit.Perceptron(perceptron.Options{Form: train.Averaged}),
+		fit.Perceptron(perceptron.Options{Form: train.Voted}), fit.Winnow(winnow.Options{}), fit.Dual(dual.Options{}), fit.Logistic(logistic.Options{}), fit.LDA(lda.Options{}), fit.SVM(svm.Options{}),
+		fit.PassiveAggressive(passive.Options{}), fit.FTRL(adaptive.Options{}), fit.AdaGrad(adaptive.AdaGradOptions{})} {
+		named, err := fit.Named(l.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zero, want := bytesOf(t, data, l), bytesOf(t, data, named)
+		if !bytes.Equal(zero, want) {
+			t.Errorf("%s: zero values give the model\n%s\nand not that of the command\n%s", l.Name, zero, want)
+		}
+	}
+	none, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{Options: train.Options{ZeroSeed: true}, NoPenalty: true, Solver: logistic.SGD}), fit.Options{HoldOut: 0.5})
+	if !errors.Is(err, logistic.ErrSeparable) && (err != nil || *none.Model.Options.L2 != 0 || *none.Model.Options.Seed != 0) {
+		t.Errorf("no penalty and seed 0: %+v, error %v", none, err)
+	}
 	zero, err := fit.Learn(t.Context(), data, fit.SVM(svm.Options{}), fit.Options{})
 	if err != nil || *zero.Model.Options.L2 != 1 || zero.Model.Options.Loss != "squared_hinge" {
 		t.Errorf("%+v, error %v", zero, err)
 	}
+}
+
+// bytesOf returns the file of the model that a learner learns.
+func bytesOf(t *testing.T, data block.Source[float32], l fit.Learner) []byte {
+	t.Helper()
+	f, err := fit.Learn(t.Context(), data, l, fit.Options{HoldOut: 0.25}) // the hold-out shows the seed
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := f.Model.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // TestEvaluate: the evaluation of rows has the errors and the figures of their definition.

@@ -43,7 +43,7 @@ func TestPath(t *testing.T) {
 		loss func(margin float64) float64
 	}{
 		{func(l1, l2 float64, workers int) fit.Learner {
-			return fit.Logistic(logistic.Options{L1: l1, L2: l2, Options: train.Options{Seed: 1, Workers: workers}})
+			return fit.Logistic(logistic.Options{L1: l1, L2: l2, NoPenalty: true, Options: train.Options{Seed: 1, Workers: workers}})
 		}, func(m float64) float64 { return math.Log1p(math.Exp(-m)) }},
 		{func(l1, l2 float64, workers int) fit.Learner {
 			return fit.SVM(svm.Options{L1: l1, L2: l2, Options: train.Options{Seed: 1, Workers: workers}})
@@ -122,7 +122,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 func TestPathPasses(t *testing.T) {
 	x, y := pathRows(20000, 28)
 	d := testrows.Dense[float32](x, y, true)
-	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{}), fit.SVM(svm.Options{L1: 1})} {
+	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{NoPenalty: true}), fit.SVM(svm.Options{L1: 1})} {
 		path, err := fit.FollowPath(t.Context(), d, l, 100, fit.CV{Folds: 2}, fit.Options{})
 		if err != nil {
 			t.Fatal(err)

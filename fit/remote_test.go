@@ -103,7 +103,7 @@ func TestRemote(t *testing.T) {
 				b.X[r*b.Stride] += b.Y[r]
 			}
 		}
-		same(t, d, fit.Logistic(logistic.Options{}), fit.Options{}, "logistic.probe")
+		same(t, d, fit.Logistic(logistic.Options{NoPenalty: true}), fit.Options{}, "logistic.probe")
 		same(t, d, fit.Perceptron(perceptron.Options{Options: train.Options{Shards: 2}, Pocket: pocket.Exact}), fit.Options{}, "perceptron.some")
 	})
 	t.Run("sgd", func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestRemote(t *testing.T) {
 	})
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
-		same(t, three, fit.Logistic(logistic.Options{}), fit.Options{Balanced: true}, "logistic.joint train.classes")
+		same(t, three, fit.Logistic(logistic.Options{NoPenalty: true}), fit.Options{Balanced: true}, "logistic.joint train.classes")
 		wide := testrows.RandomClasses[float32](block.RunRows+5, 350, 3, 0.2)
 		same(t, testrows.Sparse(wide), fit.Logistic(logistic.Options{Options: train.Options{Epochs: 3}, L2: 1}), fit.Options{}, "logistic.columns")
 	})

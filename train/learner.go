@@ -21,6 +21,9 @@ type Learner struct {
 	Example   string   // some of them as a user types them
 	New       func() Settings
 
+	// Default replaces zero values that stand for a default although they are valid values of their options. nil: there are none.
+	Default func(Settings)
+
 	Passes    Access // how it reads rows in file order
 	InMemory  bool   // it takes only a *block.Data
 	NeedsBias string // why it can't learn without the bias; "" if it can
@@ -153,9 +156,13 @@ func (l *Learner) Access(s Settings) Access {
 	return l.Passes
 }
 
-// Complete replaces options without a valid value by zero, which stands for the default.
+// Complete replaces zero values that stand for a default by the default. An option that chooses its value by the rows stays 0.
 func (l *Learner) Complete(s Settings) {
 	defaults := l.New()
+	s.Shared().completeSeed()
+	if l.Default != nil {
+		l.Default(s)
+	}
 	for i := range l.Options {
 		if o := &l.Options[i]; !o.Auto && o.zero(s) && (len(o.Words) > 0 || o.Check(s, "") != nil) {
 			o.copy(s, defaults)

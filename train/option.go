@@ -24,6 +24,7 @@ type Option struct {
 	Named  map[string]float64 // words that stand for numbers
 	Narrow bool               // the rows' type must hold it
 	Auto   bool               // zero lets the learner choose
+	Zero   func(Settings)     // tells the settings that a typed 0 isn't the default; nil: 0 is the default or out of range
 	Strict bool               // giving it to a learner that doesn't use it is an error, not a note
 
 	When *Condition // when it has an effect; nil: always
@@ -189,6 +190,9 @@ func (o *Option) Set(s Settings, text string) error {
 		return o.wrong(strconv.Quote(text), o.want())
 	}
 	v.SetFloat(number)
+	if number == 0 && o.Zero != nil {
+		o.Zero(s)
+	}
 	return o.check(number, "")
 }
 

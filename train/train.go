@@ -49,7 +49,8 @@ type Options struct {
 	Epochs     int64   // most passes over the rows; 100
 	MaxUpdates int64   // most updates; no limit
 	Eta        float64 // learning rate, in (0, 1]; 1
-	Seed       uint64  // of every random choice; 0 is a seed of its own, though the default of the command is 1
+	Seed       uint64  // of every random choice; 1
+	ZeroSeed   bool    // a Seed of 0 is the seed 0, and not the default
 	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
 	Shards     int64   // parts of the rows that learn apart in each epoch, and are mixed after it; 1. See package mixing
 	Mix        Mix     // Uniform
@@ -132,6 +133,7 @@ func (o Options) WithDefaults() (Options, error) {
 	if o.MaxUpdates < 0 {
 		return o, fmt.Errorf("max-updates is %d: use 1 or more, or 0 for no limit", o.MaxUpdates)
 	}
+	o.completeSeed()
 	if o.Shards == 0 {
 		o.Shards = 1
 	}
@@ -153,6 +155,16 @@ func (o Options) WithDefaults() (Options, error) {
 	var err error
 	o.Workers, err = parallel.Resolve(o.Workers)
 	return o, err
+}
+
+// SetSeed sets the seed of every random choice, which may be 0.
+func (o *Options) SetSeed(seed uint64) { o.Seed, o.ZeroSeed = seed, seed == 0 }
+
+// completeSeed replaces a Seed of 0 by the default, unless 0 is asked for.
+func (o *Options) completeSeed() {
+	if o.Seed == 0 && !o.ZeroSeed {
+		o.Seed = 1
+	}
 }
 
 // ErrTwoClasses tells that rows don't have two classes.

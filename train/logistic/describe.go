@@ -20,10 +20,12 @@ import (
 var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s train.Settings) { s.(*Options).NoPenalty = true },
+		Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
 	New: func() train.Settings {
 		return &Options{Options: train.Options{Order: train.Cyclic, Seed: 1, Shards: 1}, L2: 1, Solver: Auto}
 	},
+	Default: func(s train.Settings) { s.(*Options).defaultL2() },
 	Apart: func(s train.Settings) string {
 		if s.(*Options).elastic() {
 			return "a penalty l1 or nonnegative weights"
@@ -78,6 +80,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 		return nil, err
 	}
 	opt.Robust = opt.Robust || robust
+	opt.NoPenalty = true // the settings are complete
 	if err := mixing.CheckMemory(task, opt.shardBytes(task.Rows.Spec())); err != nil {
 		return nil, err
 	}

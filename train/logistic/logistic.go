@@ -82,6 +82,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err != nil {
 		return nil, err
 	}
+	opt.defaultL2()
 	if err := checkElastic(&opt, src.Spec()); err != nil {
 		return nil, err
 	}

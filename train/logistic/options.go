@@ -41,18 +41,27 @@ func (s Solver) epochs(cols int) int64 {
 	return s.Epochs()
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta, Order, Seed and
+// Options are the options of Train. The zero value of a field stands for its default. Of train.Options it uses Epochs, Workers, Progress and, for SGD, Eta, Order, Seed and
 // Shards. Epochs is the most passes over the rows. Its default is 100, or 1,000 for LBFGS and Truncated, and with L1 and more
 // than 16,384 columns.
 type Options struct {
 	train.Options
-	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more
+	L2     float64 // the penalty 1/2 L2 |w|^2, 0 or more; 1, or 0 if L1 is above 0
 	L1     float64 // the penalty L1 |w|_1, 0 or more, of two classes; see package elastic
 	Solver Solver  // Auto
+
+	NoPenalty bool // an L2 of 0 is no penalty, and not the default
 
 	NonNegative bool // weights other than the bias are 0 or more; it needs a penalty, and two classes
 
 	Robust bool // standard errors are those of the sandwich estimator, for sample weights that aren't counts
+}
+
+// defaultL2 replaces an L2 of 0 by the default, unless no penalty or another one is asked for.
+func (o *Options) defaultL2() {
+	if o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
+		o.L2 = 1
+	}
 }
 
 // Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin

@@ -50,7 +50,7 @@ func TestSandwich(t *testing.T) {
 		var first []float64
 		for workers := 1; workers < 4; workers++ {
 			for _, src := range []block.Source[float64]{d, sparse} {
-				r, err := Train(context.Background(), src, Options{L2: c.L2, Robust: true, Options: train.Options{Workers: workers}})
+				r, err := Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: train.Options{Workers: workers}})
 				if err != nil {
 					t.Fatal(err)
 				}

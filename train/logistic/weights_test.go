@@ -97,19 +97,19 @@ func TestWeights(t *testing.T) {
 			t.Error("weights of 1 change the result")
 		}
 		for _, solver := range []Solver{Auto, SGD} {
-			if _, err := Train(t.Context(), testrows.Weighted(make(x, labels, true), func(int) float64 { return 0 }), Options{Solver: solver}); err != errWeightless {
+			if _, err := Train(t.Context(), testrows.Weighted(make(x, labels, true), func(int) float64 { return 0 }), Options{NoPenalty: true, Solver: solver}); err != errWeightless {
 				t.Errorf("%s: error %v without any weight", solver, err)
 			}
 		}
 	}
 	three := testrows.Classes[float64]([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
-	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{}); !errors.Is(err, ErrSeparable) {
+	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("three classes: error %v", err)
 	}
 	// Rows of weight 0 don't matter for whether a plane separates the others.
 	line := testrows.Weighted(testrows.Dense[float64]([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
 	for _, solver := range []Solver{Newton, LBFGS} {
-		if _, err := Train(t.Context(), line, Options{Solver: solver}); err != ErrSeparable {
+		if _, err := Train(t.Context(), line, Options{NoPenalty: true, Solver: solver}); err != ErrSeparable {
 			t.Errorf("%s: error %v", solver, err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestNet(t *testing.T) {
 		for penalty, name := range map[elastic.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
 			for weighted, d := range []*block.Data[float32]{rows[float32](4500, 50, bias), testrows.Weighted(rows[float32](300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
 				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
-				want, err := logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NonNegative: penalty.NonNegative})
+				want, err := logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative})
 				if err != nil {
 					t.Fatal(err)
 				}

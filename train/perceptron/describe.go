@@ -1,6 +1,7 @@
 package perceptron
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"unsafe"
@@ -81,7 +82,10 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 		validation = nil
 	}
 	if task.Versus > 0 {
-		opt.Versus, opt.VoterBytes = true, VoterBytes/int64(task.Versus)
+		opt.Versus = true
+	}
+	if task.Versus > 0 && opt.Form == train.Voted && opt.VoterBytes >= 0 {
+		opt.VoterBytes = max(1, cmp.Or(opt.VoterBytes, VoterBytes)/int64(task.Versus)) // all classes share them
 	}
 	if task.Init != nil {
 		stride, cols := kernel.Stride[T](task.Rows.Spec().Cols()), task.Rows.Spec().Cols()

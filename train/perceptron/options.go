@@ -20,7 +20,7 @@ type Options struct {
 	Pocket pocket.Mode // which weights a pocket judges; "": there is no pocket
 	Form   train.Form  // Last. Averaged excludes a pocket; Voted excludes a pocket and rows to validate on
 
-	VoterBytes int64 // most bytes of the weights that vote; VoterBytes
+	VoterBytes int64 // most bytes of the weights that vote, with the form Voted alone; VoterBytes
 
 	Margin    float64   // a row updates the weights if y (w.x) is at most this, 0 or more; 0
 	L2        float64   // penalty on the weights but the bias, 0 or more; 0. It excludes votes and a pocket
@@ -38,7 +38,10 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	if o.Form, err = o.Form.WithDefault(); err != nil {
 		return o, err
 	}
-	if o.VoterBytes == 0 {
+	if o.VoterBytes < 0 || o.VoterBytes > 0 && o.Form != train.Voted {
+		return o, fmt.Errorf("voter-bytes is %d: use 1 or more with the form voted, and none with another", o.VoterBytes)
+	}
+	if o.VoterBytes == 0 && o.Form == train.Voted {
 		o.VoterBytes = VoterBytes
 	}
 	if o.Shards > 1 && o.Pocket == pocket.Exact {

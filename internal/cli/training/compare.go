@@ -311,7 +311,8 @@ func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
 		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}
 	if err == nil {
-		l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.Workers
+		l.Settings.Shared().SetSeed(o.seed)
+		l.Settings.Shared().Workers = o.Workers
 	}
 	return l, err
 }

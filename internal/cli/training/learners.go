@@ -150,7 +150,8 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	if l.Option("order") != nil && o.unnamed && !cmd.Flags().Changed("order") {
 		l.Settings.Shared().Order = train.Shuffle
 	}
-	l.Settings.Shared().Seed, l.Settings.Shared().Workers = o.seed, o.Workers
+	l.Settings.Shared().SetSeed(o.seed)
+	l.Settings.Shared().Workers = o.Workers
 	o.learner = l
 	_, err = o.finish(l)
 	return err
