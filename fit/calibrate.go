@@ -28,6 +28,16 @@ const calibrationFolds = 5
 // Multiclass, Memory, Note and Stage.
 func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, method string, opt Options) (*model.Calibration, error) {
 	opt.Calibrate = method
+	r, err := heldOut(ctx, src, l, method, "the calibration", opt)
+	if err != nil {
+		return nil, err
+	}
+	return r.calibration(method)
+}
+
+// heldOut deals the rows into five folds and scores each by a model of the others. method is that of a calibration, which takes memory; "" without
+// one. purpose tells in errors what the scores are for.
+func heldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, method, purpose string, opt Options) (*scored[T], error) {
 	if err := check(&opt, src, l, false); err != nil {
 		return nil, err
 	}
@@ -38,9 +48,9 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
 		seed: l.Settings.Shared().Seed, workers: l.workers()}
 	if c.deal, err = newDeal(ctx, c.src, c.Folds, c.seed, c.workers, &opt); err != nil {
-		return nil, fmt.Errorf("the calibration: %w", err)
+		return nil, fmt.Errorf("%s: %w", purpose, err)
 	}
-	r, err := newScored[T](c.src.Rows(), src.Spec(), method, memory.Limit(opt.Memory))
+	r, err := newScored[T](c.src.Rows(), src.Spec(), method, purpose, memory.Limit(opt.Memory))
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +59,9 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 		return c.scoreFold(ctx, from, number, l, r)
 	})
 	if unfinished := (*train.Unfinished)(nil); errors.As(err, &unfinished) {
-		unfinished.Far = "the calibration was not complete"
+		unfinished.Far = purpose + " was not complete"
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.calibration(method)
+	return r, err
 }
 
 // checkCalibrate returns an error if scores of a learner can't be calibrated.
@@ -91,6 +98,7 @@ func calibrateFirst[T kernel.Float](ctx context.Context, src block.Source[T], l 
 // ofFold returns the options for a training on a part of the rows.
 func (o Options) ofFold() Options {
 	o.CV, o.HoldOut, o.Judged, o.Note, o.Checkpoint, o.Calibrate, o.Trace = nil, 0, nil, nil, nil, "", nil
+	o.Threshold, o.ThresholdAt = predict.Threshold{}, nil
 	return o
 }
 
@@ -128,25 +136,29 @@ func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], number
 
 // scored is rows with the scores of models that didn't learn from them.
 type scored[T kernel.Float] struct {
-	scores  [][]T // one vector for two classes, else one for each
+	purpose string // in errors
+	scores  [][]T  // one vector for two classes, else one for each
 	labels  []T
 	weights []float64 // nil: all are 1
 }
 
 // newScored returns room for the scores of so many rows. It is an error if they and what is made of them take more than half of the
 // limit. For a class, that is whether a row is positive and what the isotonic regression takes. Steps of its result aren't counted: there are few.
-func newScored[T kernel.Float](rows int64, spec *schema.Spec, method string, limit int64) (*scored[T], error) {
-	r := &scored[T]{scores: make([][]T, spec.Vectors())}
+func newScored[T kernel.Float](rows int64, spec *schema.Spec, method, purpose string, limit int64) (*scored[T], error) {
+	r := &scored[T]{purpose: purpose, scores: make([][]T, spec.Vectors())}
 	each := int64(unsafe.Sizeof(T(0)))*int64(len(r.scores)+1) + 1
 	if spec.Weighted {
 		each += 8
+	}
+	if method == "" { // the scores are sorted beside
+		each += int64(unsafe.Sizeof(T(0)))
 	}
 	if method == model.Isotonic {
 		each += calibrate.IsotonicBytes
 	}
 	if bytes := rows * each; bytes > limit/2 {
-		return nil, fmt.Errorf("the scores of %s for the calibration take %s, more than half of the memory (%s): give more memory, or leave the calibration out",
-			say.Plural(rows, "row"), say.Size(bytes), say.Size(limit))
+		return nil, fmt.Errorf("the scores of %s for %s take %s, more than half of the memory (%s): give more memory, or leave it out",
+			say.Plural(rows, "row"), purpose, say.Size(bytes), say.Size(limit))
 	}
 	for k := range r.scores {
 		r.scores[k] = make([]T, 0, rows)
@@ -162,7 +174,7 @@ func (r *scored[T]) add(scores [][]T, b *block.Block[T]) error {
 	for k, s := range scores {
 		for _, v := range s {
 			if v-v != 0 {
-				return errors.New("the calibration: the score of a row is not finite: scale the features down")
+				return fmt.Errorf("%s: the score of a row is not finite: scale the features down", r.purpose)
 			}
 		}
 		r.scores[k] = append(r.scores[k], s...)

@@ -90,6 +90,7 @@ func (j *job[T]) facts() (all [][2]string) {
 	add("seed", j.Settings.Shared().Seed)
 	add("multiclass", j.opt.Multiclass)
 	add("the hold-out share", j.opt.HoldOut)
+	add("the threshold", j.opt.Threshold)
 	add("the sum of groups and times", j.opt.Split.sum())
 	add("the column of sample weights", j.opt.Weights)
 	weights := "balanced"

@@ -13,6 +13,7 @@ import (
 	"halfspace/internal/say"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/trace"
 	"halfspace/train"
@@ -31,6 +32,11 @@ type Options struct {
 	// Calibration is that of the learner, where Calibrate made it before.
 	Calibrate   string
 	Calibration *model.Calibration
+
+	// Threshold says how the score is chosen above which a model of two classes predicts the positive class: as it is given, or by held-out folds.
+	// ThresholdAt is the score that ChooseThreshold found before. The zero value is 0. Errors in cross-validations are those of 0.
+	Threshold   predict.Threshold
+	ThresholdAt *float64
 
 	Init    *model.Model      // begin with the weights of this model; nil: with zeros
 	Memory  int64             // most bytes for the rows and for what learners keep of them; 0: as much as is available
@@ -97,6 +103,9 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 			return nil, err
 		}
 		defer parts.Close()
+		if err := chooseFirst(ctx, parts.Kept, l, &opt); err != nil {
+			return nil, err
+		}
 		return learnAll(ctx, parts.Kept, parts.Held, l, opt)
 	}
 	if opt.CV != nil {
@@ -105,6 +114,9 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 		}
 	}
 	if err := calibrateFirst(ctx, src, l, &opt); err != nil {
+		return nil, err
+	}
+	if err := chooseFirst(ctx, src, l, &opt); err != nil {
 		return nil, err
 	}
 	return learnAll(ctx, src, validation, l, opt)
@@ -127,7 +139,7 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 	if err := l.CheckSettings(l.Settings, ""); err != nil {
 		return err
 	}
-	if err := o.checkCalibrate(l, validated); err != nil {
+	if err := cmp.Or(o.checkCalibrate(l, validated), o.checkThreshold(l, spec, validated)); err != nil {
 		return err
 	}
 	weighted := spec.Weighted || o.classWeighted()
@@ -228,6 +240,9 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 		m.Training.Path = &opt.Path.Path
 	}
 	m.Data.Rows, m.Calibration = src.Rows(), opt.Calibration
+	if late := setThreshold(after, m, src, &opt, l.workers()); late != nil && after.Err() == nil {
+		return nil, late
+	}
 	if m.Data.Fingerprint = print; print == "" {
 		opt.stage(Stage{Name: "taking the fingerprint of the rows"})
 		m.Data.Fingerprint, err = passes.Fingerprint(after, looked, l.workers())
@@ -389,7 +404,7 @@ func (j *job[T]) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil {
+	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != train.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil || j.opt.ThresholdAt != nil {
 		m.Seed = &shared.Seed
 	}
 	if init := j.opt.Init; init != nil && init.Data.Fingerprint != "" {

@@ -110,3 +110,38 @@ func TestThresholdAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestTrainThreshold: train keeps the threshold of --threshold in the model, the same in memory and streamed. The errors that train counts are those
+// of eval. verify learns the same model again, with the options that the model tells and with those of its receipt.
+func TestTrainThreshold(t *testing.T) {
+	learn, _, _ := mixedRows(t, 400, 3)
+	dir := t.TempDir()
+	m, again, receipt := filepath.Join(dir, "m.json"), filepath.Join(dir, "again.json"), filepath.Join(dir, "receipt.json")
+	for _, c := range []struct{ algo, threshold, way string }{{"logistic", "f1", "none"}, {"logistic", "p=0.2", "none"}, {"averaged", "cost=1:9", "none"},
+		{"svm", "p=0.7", model.Platt}, {"lda", "-0.5", "none"}, {"svm", "cost=9:1", model.Isotonic}} {
+		args := []string{"train", learn, "--label", "y", "--standardize", "--algo", c.algo, "--threshold=" + c.threshold, "--calibrate", c.way}
+		r := decode(t, append(args, "--json", "--out", m, "--receipt", receipt)...)
+		e := decode(t, "eval", "--json", "--model", m, learn)
+		at, _ := e["threshold"].(float64)
+		if r["train_errors"] != e["errors"] || at == 0 {
+			t.Errorf("%v: train counts %v errors and eval %v, with the threshold %v", c, r["train_errors"], e["errors"], at)
+		}
+		succeed(t, append(args, "--out", again, "--memory", "32M", "--workers", "1")...)
+		if read(t, again) != read(t, m) {
+			t.Errorf("%v: streamed rows give another model", c)
+		}
+		succeed(t, "verify", "--model", m, learn)
+		succeed(t, "verify", "--model", m, learn, "--receipt", receipt)
+	}
+	succeed(t, "train", learn, "--label", "y", "--algo", "logistic", "--cv", "3", "--threshold", "f1", "--out", m)
+	for want, args := range map[string][]string{
+		"use a score such as 0.5":                     {"--algo", "svm", "--threshold", "f2"},
+		"has no probabilities: add --calibrate platt": {"--algo", "svm", "--threshold", "p=0.5"},
+		"choose the threshold with eval":              {"--validation", "0.2", "--threshold", "f1"},
+		"use a number above 0":                        {"--algo", "winnow", "--threshold", "f1"},
+	} {
+		if status, _, stderr := command(append([]string{"train", learn, "--label", "y"}, args...)...); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: status %d, %s", args, status, stderr)
+		}
+	}
+}

@@ -26,6 +26,8 @@ func addLearnerFlags(cmd *cobra.Command) {
 		usage := placeholder(o.Value, wordsOf(o.Name)) + helpOf(o.Name)
 		s := o.learner.New()
 		switch text := o.Text(s); {
+		case o.Name == thresholdName:
+			cmd.Flags().String(o.Name, "", strings.TrimSuffix(thresholdUsage, " (default 0)")+" For winnow: "+o.Help)
 		case len(o.Words) > 0:
 			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, wordsOf(o.Name)...)
 		case o.Named != nil:
@@ -77,6 +79,10 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 	s := l.New()
 	for _, option := range learnerOptions() {
 		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
+		if own == nil && option.Name == thresholdName {
+			flag.Usage = thresholdUsage
+			continue
+		}
 		if own == nil {
 			flag.Hidden = true
 			continue
@@ -136,7 +142,11 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 		if !flag.Changed {
 			continue
 		}
-		if own := l.Option(option.Name); own == nil {
+		if own := l.Option(option.Name); own == nil && option.Name == thresholdName {
+			if err := o.setThreshold(flag.Value.String()); err != nil {
+				return err
+			}
+		} else if own == nil {
 			if err := checkUnused(l.Learner, option, flag.Value.String(), o.Dtype.Value); err != nil {
 				return err
 			}

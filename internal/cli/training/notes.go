@@ -21,7 +21,7 @@ import (
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
 		used := func(l fit.Learner) bool { return l.Has(option.Name) }
-		strict := option.Strict && o.learner.Option(option.Name) == nil // which is an error
+		strict := (option.Strict || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // which is an error, or the threshold of the model
 		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}

@@ -15,6 +15,7 @@ import (
 	"halfspace/internal/say"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train/winnow"
 )
 
 // optionsOf returns the options of train that learn a model again from data. It is an error if the model doesn't tell them
@@ -50,6 +51,11 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 	}
 	if m.Calibration != nil {
 		all.add("calibrate", m.Calibration.Method)
+	}
+	if by := m.Options.ThresholdBy; by != "" {
+		all.add(thresholdName, by)
+	} else if m.Threshold != nil && m.Algorithm != winnow.Learner.Name {
+		all.add(thresholdName, number(*m.Threshold))
 	}
 	all.addLearner(m)
 	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")

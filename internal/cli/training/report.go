@@ -77,6 +77,7 @@ type trainSeconds struct {
 	Load            float64 `json:"load"` // from opening the files to all blocks ready
 	CrossValidation float64 `json:"cross_validation,omitempty"`
 	Calibration     float64 `json:"calibration,omitempty"`
+	Threshold       float64 `json:"threshold,omitempty"`
 	Train           float64 `json:"train"` // learning alone
 	Total           float64 `json:"total"`
 }
@@ -176,7 +177,7 @@ func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	if m.Options.Multiclass != "" {
 		pairs = append(pairs, "classes", facts.Multiclass(m))
 	}
-	pairs = append(pairs, slices.Concat(facts.Weights(m), facts.Calibration(m))...)
+	pairs = append(pairs, slices.Concat(facts.Weights(m), facts.Calibration(m), facts.KeptThreshold(m))...)
 	if m.Voters != nil {
 		pairs = append(pairs, "voters", facts.Voters(m.Voters))
 	}
@@ -373,7 +374,8 @@ func (t *trainer[T]) stages(r *Report, f *fit.Fitted[T], files int64) report.Sec
 		learn.Bytes = bytes(f.Visits)
 	}
 	stages := []reporting.Stage{load}
-	for _, s := range []reporting.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration}, learn} {
+	for _, s := range []reporting.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration},
+		{Name: "threshold", Seconds: r.Seconds.Threshold}, learn} {
 		if s.Seconds > 0 {
 			stages = append(stages, s)
 		}

@@ -193,7 +193,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	opt.Checkpoint = t.saved
 	if t.learner.InMemory {
 		bytes := block.Held(t.data.Source, t.Storage.Weighted)
-		if t.folds > 0 || t.calibrates() {
+		if t.holdsFolds() {
 			bytes *= 2
 		}
 		t.Storage.Hold(bytes)
@@ -226,6 +226,15 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 			return nil, slips.OfLearner(err)
 		}
 		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
+	}
+	opt.Threshold = t.threshold
+	if t.choosesThreshold() {
+		begin := time.Now()
+		at, err := fit.ChooseThreshold(ctx, src, t.learner, t.threshold, opt)
+		if err != nil {
+			return nil, slips.OfLearner(err)
+		}
+		opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
 	tracer, err := t.trace(ctx, &opt)

@@ -25,7 +25,7 @@ func splitOf[T kernel.Float](ctx context.Context, o *rows.Options, paths []strin
 }
 
 // holdsBack tells whether rows are held back.
-func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.folds > 0 || o.calibrates() }
+func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
 
 // noteSplit notes a split of rows of which none are held back.
 func (o *trainOptions) noteSplit(a *console.App) {
@@ -34,11 +34,11 @@ func (o *trainOptions) noteSplit(a *console.App) {
 	}
 	for _, s := range [][2]string{{"group", o.Split.Group}, {"order-by", o.Split.OrderBy}} {
 		if s[1] != "" {
-			a.Note("--%s leaves out column %q, and has no other effect without --validation SHARE, --cv, --grid, --path or --calibrate", s[0], s[1])
+			a.Note("--%s leaves out column %q, and has no other effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1", s[0], s[1])
 		}
 	}
 	if o.Split.InOrder() {
-		a.Note("--split has no effect without --validation SHARE, --cv, --grid, --path or --calibrate")
+		a.Note("--split has no effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1")
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"halfspace/internal/cli/tracing"
 	"halfspace/internal/say"
 	"halfspace/model"
+	"halfspace/predict"
 )
 
 type trainOptions struct {
@@ -43,6 +44,7 @@ type trainOptions struct {
 	split       fit.Split          // of --group, --order-by and --split
 	seed        uint64
 	calibrate   flags.Choice // how scores become probabilities
+	threshold   predict.Threshold
 	init        string       // the file of the model to begin with
 	begin       *model.Model // that model; nil: begin with zeros
 
@@ -158,13 +160,13 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if err := o.reporting.Check(a, cmd, args, append(inputs, o.init), []string{o.out, o.receipt, o.tracing.File}); err != nil {
 		return nil, nil, err
 	}
-	if err := cmp.Or(o.checkCalibrate(), o.saving.check(cmd)); err != nil {
+	if err := cmp.Or(o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
 	noteUnused(a, cmd, o)
 	o.noteSplit(a)
 	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
-	o.Storage.Folds = (o.folds > 0 || o.calibrates()) && o.Columns.Learned()
+	o.Storage.Folds = o.holdsFolds() && o.Columns.Learned()
 	if o.share > 0 {
 		o.LearnFrom = o.kept
 		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d%s", o.share, o.seed, o.Split.Name())

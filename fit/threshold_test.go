@@ -1,0 +1,102 @@
+package fit_test
+
+import (
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+)
+
+// TestChooseThreshold: the threshold is the best one for the scores of each fold by a model of the others, for any number of workers, in memory or
+// not. The model has the threshold, and its errors are those of its predictions.
+func TestChooseThreshold(t *testing.T) {
+	data := uncertain(t, 400, 2)
+	learner := fit.SVM(svm.Options{Options: train.Options{Workers: 1, Seed: 5}})
+	var scores metrics.Scores[float64]
+	for fold := range 5 {
+		has := fit.Fold(5, 5, countsOf[float64](t, data), fold)
+		f, err := fit.Learn(t.Context(), part(t, data, has.Others()), learner, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scorer, err := predict.NewScorer[float64](f.Model, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range part(t, data, has()).Blocks(t.Context()) {
+			s, bad := scorer.Scores(t.Context(), b)
+			if err != nil || bad != nil {
+				t.Fatal(err, bad)
+			}
+			scores.Add(s[0], b.Y, b.W)
+		}
+	}
+	f1, _ := scores.BestF1()
+	cost, _ := scores.LeastCost(3, 1)
+	if f1 == 0 || cost == 0 || f1 == cost {
+		t.Fatalf("the rows choose the thresholds %v and %v, which tell nothing", f1, cost)
+	}
+	for text, want := range map[string]float64{"f1": f1, "cost=3:1": cost, "0.25": 0.25, "p=0.25": 0, "0": 0} {
+		threshold, err := predict.ParseThreshold(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, workers := range []int{1, 3} {
+			learner.Settings.Shared().Workers = workers
+			for name, src := range map[string]block.Source[float64]{"memory": data, "stream": pieces{data}} {
+				opt := fit.Options{Threshold: threshold}
+				if threshold.By == predict.ByProbability {
+					opt.Calibrate = model.Platt
+				}
+				f, err := fit.Learn(t.Context(), src, learner, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wrong, err := fit.Count(t.Context(), f.Model, src, workers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at, by := f.Model.ScoreThreshold(), f.Model.Options.ThresholdBy
+				if threshold.By == predict.ByProbability {
+					if want, err = predict.OddsOf(f.Model).ScoreAt(0.25); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if at != want || *f.Model.Training.Errors != wrong.Errors || threshold.By == predict.ByScore == (by == text) {
+					t.Errorf("%s, %d workers, %s: threshold %v by %q, want %v; %d errors, want %d", text, workers, name, at, by, want, *f.Model.Training.Errors, wrong.Errors)
+				}
+			}
+		}
+	}
+}
+
+// TestThresholdErrors: a threshold that the model can't have, or that the folds can't choose, is an error before any training.
+func TestThresholdErrors(t *testing.T) {
+	two, three := uncertain(t, 100, 2), uncertain(t, 100, 3)
+	f1 := predict.Threshold{By: predict.ByF1}
+	for want, c := range map[string]struct {
+		data *block.Data[float64]
+		l    fit.Learner
+		opt  fit.Options
+	}{
+		"a threshold of 3 classes":    {three, fit.SVM(svm.Options{}), fit.Options{Threshold: f1}},
+		"is a probability":            {two, fit.SVM(svm.Options{}), fit.Options{Threshold: predict.Threshold{By: predict.ByProbability, Value: 0.3}}},
+		`is chosen by "luck"`:         {two, fit.SVM(svm.Options{}), fit.Options{Threshold: predict.Threshold{By: "luck"}}},
+		"rows to validate on beside":  {two, fit.Perceptron(perceptron.Options{}), fit.Options{Threshold: f1, HoldOut: 0.2}},
+		"a model to begin with besid": {two, fit.Perceptron(perceptron.Options{}), fit.Options{Threshold: f1, Init: new(model.Model)}},
+	} {
+		if f, err := fit.Learn(t.Context(), c.data, c.l, c.opt); f != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if _, err := fit.ChooseThreshold(t.Context(), two, fit.SVM(svm.Options{}), predict.Threshold{By: predict.ByScore}, fit.Options{}); err == nil {
+		t.Error("a number is chosen")
+	}
+}
