@@ -227,14 +227,8 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 		}
 		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
 	}
-	opt.Threshold = t.threshold
-	if t.choosesThreshold() {
-		begin := time.Now()
-		at, err := fit.ChooseThreshold(ctx, src, t.learner, t.threshold, opt)
-		if err != nil {
-			return nil, slips.OfLearner(err)
-		}
-		opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
+	if err := t.chooseThreshold(ctx, src, &opt); err != nil {
+		return nil, slips.OfLearner(err)
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
 	tracer, err := t.trace(ctx, &opt)
@@ -250,6 +244,17 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 	}
 	t.traced = tracer.Close()
 	return f, err
+}
+
+// chooseThreshold sets the threshold of --threshold, and chooses it where held-out folds do.
+func (t *trainer[T]) chooseThreshold(ctx context.Context, src block.Source[T], opt *fit.Options) error {
+	begin := time.Now()
+	if opt.Threshold = t.threshold; !t.choosesThreshold() {
+		return nil
+	}
+	at, err := fit.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
+	opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
+	return err
 }
 
 // trace has the training told to the trace and the report, if there are any. Shards follow no single path: a report does without.
