@@ -8,6 +8,7 @@ package block
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -38,6 +39,37 @@ type Block[T kernel.Float] struct {
 	Sparse *kernel.SparseRows[T] // or sparse ones
 	Y      []T                   // labels: -1 and +1, or class numbers; nil if unknown
 	W      []float64             // sample weights, finite and at least 0, if Spec.Weighted is set; nil: all are 1
+
+	Centring *Centring // nil: the rows are as stored
+}
+
+// A Centring is a change of a block's rows, less multiples of a column. The rows stay stored as they are. Only code that
+// widens a row to float64 reads the centring, and makes the change then. The methods of Block don't.
+type Centring struct {
+	Of       int       // the column whose multiples are subtracted
+	Multiple []float64 // for each column, what it loses times column Of; it is 0 for that column
+	Changed  []uint32  // the columns whose multiple isn't 0, ascending
+}
+
+// NewCentring returns the change that subtracts from each column c multiple[c] times column of. multiple[of] is 0. If that
+// column is the bias, a column of ones, the multiples are constants.
+func NewCentring(of int, multiple []float64) *Centring {
+	c := &Centring{Of: of, Multiple: multiple}
+	for i, m := range multiple {
+		if m != 0 {
+			c.Changed = append(c.Changed, uint32(i))
+		}
+	}
+	return c
+}
+
+// Apply changes a row, which has an element for each column. Each difference is rounded once. That of a float32 and a
+// constant near it is exact.
+func (c *Centring) Apply(row []float64) {
+	x := -row[c.Of]
+	for _, i := range c.Changed {
+		row[i] = math.FMA(x, c.Multiple[i], row[i])
+	}
 }
 
 // New returns a dense block of zeros with room for rows rows of cols columns, labels included.
@@ -76,7 +108,7 @@ func (b *Block[T]) Len() int {
 
 // Slice returns rows lo to hi as a block that shares memory with b.
 func (b *Block[T]) Slice(lo, hi int) *Block[T] {
-	s := &Block[T]{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride}
+	s := &Block[T]{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
 	if b.Sparse != nil {
 		s.Sparse = &kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 	} else {
@@ -91,7 +123,7 @@ func (b *Block[T]) Slice(lo, hi int) *Block[T] {
 	return s
 }
 
-// Clone returns a copy that shares no memory with b.
+// Clone returns a copy that shares no memory with b, except for the centring, which never changes.
 func (b *Block[T]) Clone() *Block[T] {
 	c := *b
 	c.Y, c.W = slices.Clone(b.Y), slices.Clone(b.W)

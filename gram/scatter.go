@@ -10,12 +10,13 @@ import (
 	"halfspace/block"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 )
 
 // panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the
 // first-level cache.
-const panelRows = 32
+const panelRows = widen.PanelRows
 
 // Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j].
 // Newton's method for a logistic loss has that Hessian. Scatter matrices are made of it with s = 1. m has as many rows
@@ -30,7 +31,8 @@ const panelRows = 32
 // All sums are float64. A run of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then
 // those with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i], u[r][j],
 // sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros
-// in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set.
+// in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set. x is
+// the row less what the centring of its block subtracts, if there is one.
 func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T],
 	setWeights func(run block.Run[T], s, f []float64), workers int) error {
 	workers, err := parallel.Resolve(workers)
@@ -223,7 +225,7 @@ func (w *scaledPanel[T]) add(ctx context.Context, r *run[T], lo, hi int, below b
 		var x []T
 		var s, f []float64
 		x, s, f, k = w.panel(r, k, below)
-		w.fill(x, s, r.Stride, hi)
+		widen.Panel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
 		w.lengthen(s, f)
 		for i := lo; i < hi && len(s) > 0; i++ {
 			rows := min(microkernel.BlockCols, up(w.cols+w.more-i*microkernel.BlockCols, 4))
@@ -275,15 +277,6 @@ func (w *scaledPanel[T]) panel(r *run[T], k int, below bool) (x []T, s, f []floa
 		n++
 	}
 	return w.rows, w.s[:n], w.f[:n*w.more], k
-}
-
-// fill fills the first blocks of columns with rows.
-func (w *scaledPanel[T]) fill(x []T, s []float64, stride, blocks int) {
-	for j := range min(blocks, up(w.cols, microkernel.BlockCols)/microkernel.BlockCols) {
-		first := j * microkernel.BlockCols
-		at := first * panelRows
-		microkernel.ScaleRows(w.wide[at:], x[first:], s, stride, min(microkernel.BlockCols, up(w.cols-first, 4)))
-	}
 }
 
 // lengthen adds the extra columns to the rows.

@@ -8,12 +8,13 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 )
 
 const (
 	// PanelRows is the most rows of a Panel. With a block of columns they fill a quarter of the first-level cache.
-	PanelRows = 32
+	PanelRows = widen.PanelRows
 	// PanelCols is the distance from the factors of a row to those of the next, and the number of factors that lie
 	// together.
 	PanelCols = cols
@@ -26,8 +27,8 @@ const (
 	blockSize = cols * cols
 )
 
-// A Panel is a few rows of a block as float64, in blocks of columns. Sparse rows stay sparse. It isn't safe for
-// concurrent use.
+// A Panel is a few rows of a block as float64, less what its centring subtracts, in blocks of columns. Sparse rows stay
+// sparse. It isn't safe for concurrent use.
 type Panel[T kernel.Float] struct {
 	cols, rows   int
 	sums         int
@@ -36,9 +37,13 @@ type Panel[T kernel.Float] struct {
 	factors      []float64
 	dense        [][]float64           // blocks of sums, for each PanelCols sums and each block of columns; first rows count
 	sparse       *kernel.SparseRows[T] // nil if the rows are dense
-	scattered    [][]float64           // each sum over sparse rows
-	part         []float64             // the sum over the rows of the panel
-	touched      []uint32              // the columns of part that may be other than 0
+	centred      bool                  // the sparse rows are those of ptr, idx and val
+	ptr          []int                 // where the elements of each centred row begin, and where the last one ends
+	idx          []uint32
+	val          []float64
+	scattered    [][]float64 // each sum over sparse rows
+	part         []float64   // the sum over the rows of the panel
+	touched      []uint32    // the columns of part that may be other than 0
 }
 
 // NewPanel returns a panel for rows of that many columns. It computes that many weighted sums over rows at a time.
@@ -58,15 +63,29 @@ func Pad(columns int) int { return (columns + cols - 1) / cols * cols }
 func (p *Panel[T]) Load(rows *block.Block[T]) {
 	p.rows, p.sparse = rows.Len(), rows.Sparse
 	if p.sparse != nil {
+		if p.centred = rows.Centring != nil; p.centred {
+			p.centre(rows)
+		}
 		return
 	}
 	if p.wide == nil {
 		p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
 	}
-	for first := 0; first < p.cols; first += cols {
-		n := min(cols, (p.cols-first+3)/4*4)
-		microkernel.ScaleRows(p.wide[first*PanelRows:][:panelSize], rows.X[first:], p.ones[:p.rows], rows.Stride, n)
+	widen.Panel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
+}
+
+// centre is Load for sparse rows of a centred block.
+func (p *Panel[T]) centre(rows *block.Block[T]) {
+	p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0]
+	for r := range p.rows {
+		p.idx, p.val = widen.Append(rows, r, p.idx, p.val)
+		p.ptr = append(p.ptr, len(p.idx))
 	}
+}
+
+// row returns the columns and the values of a sparse row of a centred block.
+func (p *Panel[T]) row(r int) ([]uint32, []float64) {
+	return p.idx[p.ptr[r]:p.ptr[r+1]], p.val[p.ptr[r]:p.ptr[r+1]]
 }
 
 // Scores writes each row's product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in
@@ -74,8 +93,13 @@ func (p *Panel[T]) Load(rows *block.Block[T]) {
 func (p *Panel[T]) Scores(w, out []float64) {
 	if p.sparse != nil {
 		for r := range out {
-			columns, values := p.sparse.Row(r)
-			out[r] = sparseScore(columns, values, w)
+			if p.centred {
+				columns, values := p.row(r)
+				out[r] = sparseScore(columns, values, w)
+			} else {
+				columns, values := p.sparse.Row(r)
+				out[r] = sparseScore(columns, values, w)
+			}
 		}
 		return
 	}
@@ -152,13 +176,12 @@ func (p *Panel[T]) scatter() {
 		p.touched = p.touched[:0]
 		for r := range p.rows {
 			f := factors[r*cols]
-			columns, values := p.sparse.Row(r)
-			for i, c := range columns {
-				v := p.part[c]
-				if v == 0 {
-					p.touched = append(p.touched, c)
-				}
-				p.part[c] = math.FMA(f, float64(values[i]), v)
+			if p.centred {
+				columns, values := p.row(r)
+				p.touched = addSparse(p.part, p.touched, columns, values, f)
+			} else {
+				columns, values := p.sparse.Row(r)
+				p.touched = addSparse(p.part, p.touched, columns, values, f)
 			}
 		}
 		for _, c := range p.touched { // the second visit of a column adds 0
@@ -166,6 +189,18 @@ func (p *Panel[T]) scatter() {
 			p.part[c] = 0
 		}
 	}
+}
+
+// addSparse adds a sparse row times f to a sum. It appends the columns where the sum was 0 to touched.
+func addSparse[T kernel.Float](sum []float64, touched, columns []uint32, values []T, f float64) []uint32 {
+	for i, c := range columns {
+		v := sum[c]
+		if v == 0 {
+			touched = append(touched, c)
+		}
+		sum[c] = math.FMA(f, float64(values[i]), v)
+	}
+	return touched
 }
 
 // Take appends sum k to out and sets it to zeros. A sum is made panel by panel: fma(factor, element, sum) from +0 over

@@ -27,6 +27,7 @@ var layers = [][]string{
 	{"dataset/internal/parquet/page", "internal/atomicfile", "internal/chart"},
 	{"internal/microkernel", "internal/features", "metrics"},
 	{"block", "internal/kerneltest"},
+	{"internal/widen"},
 	{"internal/csr", "checkpoint", "internal/passes"},
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer"},

@@ -1,0 +1,128 @@
+// Package widen reads rows of blocks as float64, less what their centring subtracts.
+package widen
+
+import (
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/microkernel"
+	"halfspace/kernel"
+)
+
+// Row writes row r of a block to out, which has an element for each column.
+func Row[T kernel.Float](b *block.Block[T], r int, out []float64) {
+	if b.Sparse != nil {
+		clear(out)
+		columns, values := b.Sparse.Row(r)
+		for k, c := range columns {
+			out[c] = float64(values[k])
+		}
+	} else {
+		for c, v := range b.X[r*b.Stride:][:len(out)] {
+			out[c] = float64(v)
+		}
+	}
+	if b.Centring != nil {
+		b.Centring.Apply(out)
+	}
+}
+
+// Append appends the columns and the values of row r of a sparse block. A row of a centred block has each of the columns that
+// the centring changes.
+func Append[T kernel.Float](b *block.Block[T], r int, idx []uint32, val []float64) ([]uint32, []float64) {
+	columns, values := b.Sparse.Row(r)
+	c := b.Centring
+	if c == nil {
+		for _, v := range values {
+			val = append(val, float64(v))
+		}
+		return append(idx, columns...), val
+	}
+	x := 0.0
+	if k, there := slices.BinarySearch(columns, uint32(c.Of)); there {
+		x = -float64(values[k])
+	}
+	for rest := c.Changed; len(columns)+len(rest) > 0; {
+		v, at := 0.0, uint32(math.MaxUint32)
+		if len(columns) > 0 {
+			at = columns[0]
+		}
+		if len(rest) > 0 && rest[0] <= at {
+			at = rest[0]
+			rest = rest[1:]
+		}
+		if len(columns) > 0 && columns[0] == at {
+			v = float64(values[0])
+			columns, values = columns[1:], values[1:]
+		}
+		idx, val = append(idx, at), append(val, math.FMA(x, c.Multiple[at], v))
+	}
+	return idx, val
+}
+
+// A Reader yields rows of blocks, one by one, in memory that stays in the first-level cache. It isn't safe for concurrent use.
+type Reader[T kernel.Float] struct {
+	every   []uint32 // the number of each column
+	columns []uint32
+	values  []float64
+}
+
+// Row returns the columns and the values of row r of a block: of dense rows all, of sparse ones those of Append. They are
+// valid until the next call.
+func (w *Reader[T]) Row(b *block.Block[T], r int) ([]uint32, []float64) {
+	if b.Sparse != nil {
+		w.columns, w.values = Append(b, r, w.columns[:0], w.values[:0])
+		return w.columns, w.values
+	}
+	for len(w.every) < b.Cols {
+		w.every = append(w.every, uint32(len(w.every)))
+	}
+	w.values = slices.Grow(w.values[:0], b.Cols)[:b.Cols]
+	Row(b, r, w.values)
+	return w.every[:b.Cols], w.values
+}
+
+// PanelRows is the most rows of a panel.
+const PanelRows = 32
+
+var ones = slices.Repeat([]float64{1}, PanelRows)
+
+// Panel writes rows x of that many columns, times the roots of s, to a panel: blocks of microkernel.BlockCols columns, each
+// with PanelRows rows. It writes the first blocks alone. A product of two elements of a row then holds the row's weight once.
+// x are rows of a dense block with the centring c, which may be nil.
+func Panel[T kernel.Float](panel []float64, x []T, s []float64, stride, cols, blocks int, c *block.Centring) {
+	const n, size = microkernel.BlockCols, PanelRows * microkernel.BlockCols
+	blocks = min(blocks, (cols+n-1)/n)
+	by := s
+	if c != nil {
+		by = ones[:len(s)]
+	}
+	for j := range blocks {
+		microkernel.ScaleRows(panel[j*size:], x[j*n:], by, stride, min(n, (cols-j*n+3)/4*4))
+	}
+	if c == nil {
+		return
+	}
+	for _, i := range c.Changed {
+		if int(i) >= blocks*n {
+			break
+		}
+		column, m := panel[int(i)/n*size+int(i)%n:], c.Multiple[i]
+		for r := range s {
+			column[r*n] = math.FMA(-float64(x[r*stride+c.Of]), m, column[r*n])
+		}
+	}
+	for r, weight := range s {
+		if weight == 1 {
+			continue
+		}
+		root := math.Sqrt(weight)
+		for j := range blocks {
+			row := panel[j*size+r*n:][:min(n, cols-j*n)]
+			for k, v := range row {
+				row[k] = float64(root * v)
+			}
+		}
+	}
+}
