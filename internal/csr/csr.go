@@ -16,8 +16,8 @@ func Clean[T kernel.Float](run block.Run[T]) bool {
 	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[run.Len()]], 0)
 }
 
-// Rows returns the rows of a run in CSR form, without zeros. It writes them to packed, unless clean says that they are
-// so already.
+// Rows returns the rows of a run in CSR form as they are stored, without zeros. It writes them to packed, unless clean says
+// that they are so already. A Reader centres rows.
 func Rows[T kernel.Float](run block.Run[T], clean bool, packed *kernel.SparseRows[T]) *kernel.SparseRows[T] {
 	s := run.Sparse
 	if clean {

@@ -2,26 +2,45 @@ package csr
 
 import (
 	"halfspace/block"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 )
 
 // A Reader yields the rows of runs without zeros, as those of Rows. It packs dense rows one by one, in memory that stays in
-// the first-level cache. It isn't safe for concurrent use.
+// the first-level cache, and so it does rows of centred blocks. It isn't safe for concurrent use.
 type Reader[T kernel.Float] struct {
-	sparse *kernel.SparseRows[T] // nil if the rows are dense
-	run    block.Run[T]
-	full   bool
-	idx    []uint32
-	every  []uint32 // the number of each column
-	val    []T
+	sparse  *kernel.SparseRows[T] // nil if the rows are dense or centred
+	packed  kernel.SparseRows[T]
+	run     block.Run[T]
+	full    bool // no element of the dense rows is 0
+	centred bool // the rows are those of a centred block
+	idx     []uint32
+	every   []uint32 // the number of each column
+	val     []T
+	rows    widen.Reader[T] // of centred blocks
+}
+
+// Begin begins with the rows of a run of which nothing is known.
+func (r *Reader[T]) Begin(run block.Run[T]) {
+	switch {
+	case run.Centring != nil:
+		r.ReadCentred(run)
+	case run.Sparse != nil:
+		r.ReadSparse(run, Clean(run))
+	default:
+		r.ReadDense(run, false)
+	}
 }
 
 // Read begins with rows in CSR form that have no zeros.
-func (r *Reader[T]) Read(rows *kernel.SparseRows[T]) { r.sparse = rows }
+func (r *Reader[T]) Read(rows *kernel.SparseRows[T]) { r.sparse, r.centred = rows, false }
+
+// ReadSparse begins with the rows of a sparse run. clean says that no element is 0.
+func (r *Reader[T]) ReadSparse(run block.Run[T], clean bool) { r.Read(Rows(run, clean, &r.packed)) }
 
 // ReadDense begins with the rows of a dense run. full says that no element is 0.
 func (r *Reader[T]) ReadDense(run block.Run[T], full bool) {
-	r.sparse, r.run, r.full = nil, run, full
+	r.sparse, r.run, r.full, r.centred = nil, run, full, false
 	if len(r.every) == run.Cols {
 		return
 	}
@@ -30,6 +49,12 @@ func (r *Reader[T]) ReadDense(run block.Run[T], full bool) {
 		r.every[i] = uint32(i)
 	}
 }
+
+// ReadCentred begins with the rows of a run of a centred block.
+func (r *Reader[T]) ReadCentred(run block.Run[T]) { r.sparse, r.run, r.centred = nil, run, true }
+
+// Centred tells whether the rows are those of a centred block. Then CentredRow returns them, and else Row.
+func (r *Reader[T]) Centred() bool { return r.centred }
 
 // Row returns the columns and the values of row k. They are valid until the next call.
 func (r *Reader[T]) Row(k int) ([]uint32, []T) {
@@ -42,6 +67,44 @@ func (r *Reader[T]) Row(k int) ([]uint32, []T) {
 	}
 	n := pack(r.idx, r.val, x)
 	return r.idx[:n], r.val[:n]
+}
+
+// CentredRow is Row for rows of a centred block.
+func (r *Reader[T]) CentredRow(k int) ([]uint32, []float64) {
+	columns, values := r.rows.Row(r.run.Block, k)
+	if len(r.idx) < len(columns) {
+		r.idx = make([]uint32, len(columns))
+	}
+	n := 0
+	for i, v := range values {
+		r.idx[n], values[n] = columns[i], v
+		more := 0
+		if v != 0 {
+			more = 1
+		}
+		n += more
+	}
+	return r.idx[:n], values[:n]
+}
+
+// Score returns the product of row k with w, as the function Score does.
+func (r *Reader[T]) Score(k int, w []float64) float64 {
+	if r.Centred() {
+		columns, values := r.CentredRow(k)
+		return Score(columns, values, w)
+	}
+	columns, values := r.Row(k)
+	return Score(columns, values, w)
+}
+
+// Norm returns the norm of row k as the function Norm does, and how many elements the row has.
+func (r *Reader[T]) Norm(k, first int) (norm float64, elements int) {
+	if r.Centred() {
+		columns, values := r.CentredRow(k)
+		return Norm(columns, values, first), len(columns)
+	}
+	columns, values := r.Row(k)
+	return Norm(columns, values, first), len(columns)
 }
 
 // pack writes the elements of a dense row that aren't 0, and returns how many they are. It writes every element and then
@@ -59,15 +122,31 @@ func pack[T kernel.Float](idx []uint32, val, x []T) (n int) {
 	return n
 }
 
-// Elements returns how many elements of a dense run aren't 0.
+// Elements returns how many elements of a run aren't 0.
 func Elements[T kernel.Float](run block.Run[T]) (n int) {
-	for r := range run.Len() {
-		for _, v := range run.X[r*run.Stride:][:run.Cols] {
-			more := 0
+	switch {
+	case run.Centring != nil:
+		var r Reader[T]
+		r.ReadCentred(run)
+		for k := range run.Len() {
+			columns, _ := r.CentredRow(k)
+			n += len(columns)
+		}
+	case run.Sparse != nil:
+		for _, v := range run.Sparse.Val[run.Sparse.Ptr[0]:run.Sparse.Ptr[run.Len()]] {
 			if v != 0 {
-				more = 1
+				n++
 			}
-			n += more
+		}
+	default:
+		for r := range run.Len() {
+			for _, v := range run.X[r*run.Stride:][:run.Cols] {
+				more := 0
+				if v != 0 {
+					more = 1
+				}
+				n += more
+			}
 		}
 	}
 	return n

@@ -12,31 +12,51 @@ import (
 )
 
 // columns are the elements that aren't 0 by column: column j has values val[k] in rows row[k] for k from ptr[j] to ptr[j+1].
-type columns[T kernel.Float] struct {
+type columns[V kernel.Float] struct {
 	ptr   []int64
 	row   []uint32
-	val   []T
+	val   []V
 	tasks []int // ends of ranges of columns with about as many elements
+}
+
+// elements are columns with values of any type: those of the rows, or float64 if the rows are centred.
+type elements interface {
+	all() int64       // how many there are
+	size(j int) int64 // how many column j has
+	each(ctx context.Context, workers int, do func(j int)) error
+
+	score(j int, v []float64) float64         // the product of column j and v
+	add(j int, to []float64, by float64)      // adds column j times by to a vector
+	curvature(j int, along []float64) float64 // see curvatureOf
+	slope(j int, along []float64) float64     // see slopeOf
+	move(j int, along []float64, by float64)  // see addTo
 }
 
 const taskElements = 1 << 16 // about the elements of a task
 
-// newColumns copies the elements of rows in two passes.
-func newColumns[T kernel.Float](ctx context.Context, src block.Source[T]) (*columns[T], error) {
+// newElements copies the elements of rows in two passes.
+func newElements[T kernel.Float](ctx context.Context, src block.Source[T], centred bool) (elements, error) {
+	if centred {
+		return newColumns(ctx, src, (*csr.Reader[T]).CentredRow)
+	}
+	return newColumns(ctx, src, (*csr.Reader[T]).Row)
+}
+
+func newColumns[T, V kernel.Float](ctx context.Context, src block.Source[T], row func(*csr.Reader[T], int) ([]uint32, []V)) (*columns[V], error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with more than 16,384 columns: leave these out", src.Rows())
 	}
 	cols := src.Spec().Cols()
-	var packed kernel.SparseRows[T]
-	t, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []T)) error {
+	var rows csr.Reader[T]
+	t, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []V)) error {
 		for runs, err := range block.Runs(ctx, src, 1) {
 			if err != nil {
 				return err
 			}
 			for _, run := range runs {
-				rows := csr.Rows(run, csr.Clean(run), &packed)
+				rows.Begin(run)
 				for r := range run.Len() {
-					columns, values := rows.Row(r)
+					columns, values := row(&rows, r)
 					do(uint32(run.First)+uint32(r), columns, values)
 				}
 			}
@@ -46,7 +66,7 @@ func newColumns[T kernel.Float](ctx context.Context, src block.Source[T]) (*colu
 	if err != nil {
 		return nil, err
 	}
-	c := &columns[T]{ptr: t.Ptr, row: t.Idx, val: t.Val}
+	c := &columns[V]{ptr: t.Ptr, row: t.Idx, val: t.Val}
 	last := int64(0)
 	for j := range cols {
 		if c.ptr[j+1]-last >= taskElements || j+1 == cols {
@@ -57,13 +77,41 @@ func newColumns[T kernel.Float](ctx context.Context, src block.Source[T]) (*colu
 }
 
 // column returns the rows and values of column j.
-func (c *columns[T]) column(j int) ([]uint32, []T) {
+func (c *columns[V]) column(j int) ([]uint32, []V) {
 	lo, hi := c.ptr[j], c.ptr[j+1]
 	return c.row[lo:hi], c.val[lo:hi]
 }
 
+func (c *columns[V]) all() int64       { return int64(len(c.row)) }
+func (c *columns[V]) size(j int) int64 { return c.ptr[j+1] - c.ptr[j] }
+
+func (c *columns[V]) score(j int, v []float64) float64 {
+	rows, values := c.column(j)
+	return csr.Score(rows, values, v)
+}
+
+func (c *columns[V]) add(j int, to []float64, by float64) {
+	rows, values := c.column(j)
+	csr.Add(to, rows, values, by)
+}
+
+func (c *columns[V]) curvature(j int, along []float64) float64 {
+	rows, values := c.column(j)
+	return curvatureOf(rows, values, along)
+}
+
+func (c *columns[V]) slope(j int, along []float64) float64 {
+	rows, values := c.column(j)
+	return slopeOf(rows, values, along)
+}
+
+func (c *columns[V]) move(j int, along []float64, by float64) {
+	rows, values := c.column(j)
+	addTo(along, rows, values, by)
+}
+
 // each calls do once for each column on several goroutines.
-func (c *columns[T]) each(ctx context.Context, workers int, do func(j int)) error {
+func (c *columns[V]) each(ctx context.Context, workers int, do func(j int)) error {
 	return parallel.For(ctx, workers, len(c.tasks), func(_, task int) {
 		first := 0
 		if task > 0 {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/csr"
 	"halfspace/kernel"
 )
 
@@ -102,7 +101,7 @@ func (s *net[T]) face(ctx context.Context) (next []float64, err error) {
 
 // spent tells whether the most passes are reached.
 func (s *net[T]) spent() bool {
-	all := int64(len(s.columns.row))
+	all := s.columns.all()
 	return all == 0 || s.passes+s.visited/all+2 >= s.Epochs
 }
 
@@ -126,9 +125,8 @@ func (s *net[T]) multiply(v []float64, on []int) {
 	}
 	clear(s.products)
 	for _, j := range on {
-		rows, values := s.columns.column(j)
-		s.visited += int64(len(rows))
-		csr.Add(s.products, rows, values, v[j])
+		s.visited += s.columns.size(j)
+		s.columns.add(j, s.products, v[j])
 	}
 }
 
@@ -142,8 +140,7 @@ func (s *net[T]) product(ctx context.Context, out, v []float64, on []int) error 
 		if j < s.features && s.w[j] == 0 {
 			return // it isn't among them
 		}
-		rows, values := s.columns.column(j)
-		out[j] = csr.Score(rows, values, s.products)
+		out[j] = s.columns.score(j, s.products)
 		if j < s.features {
 			out[j] += float64(s.L2 * v[j])
 		}

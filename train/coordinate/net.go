@@ -9,7 +9,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/beside"
-	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
@@ -43,7 +42,7 @@ type Net[T kernel.Float] struct {
 type net[T kernel.Float] struct {
 	*Net[T]
 	features   int
-	columns    *columns[T]
+	columns    elements
 	y, weights []float64 // of the rows
 	weight     float64   // the sum of weights
 	w          []float64
@@ -142,18 +141,20 @@ func (s *net[T]) begin(ctx context.Context) (err error) {
 	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
 	s.factors, s.along = make([]float64, n), make([]float64, 2*n)
 	s.gradient, s.diagonal = make([]float64, len(s.w)), make([]float64, len(s.w))
+	centred := false
 	for runs, err := range block.Runs(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
 		for _, run := range runs {
+			centred = run.Centring != nil
 			for r, y := range run.Y {
 				s.y, s.weights = append(s.y, float64(y)), append(s.weights, run.Weight(r))
 				s.weight += run.Weight(r)
 			}
 		}
 	}
-	if s.columns, err = newColumns(ctx, s.Rows); err != nil {
+	if s.columns, err = newElements(ctx, s.Rows, centred); err != nil {
 		return err
 	}
 	s.passes += 2
@@ -222,8 +223,7 @@ func (s *net[T]) derive(ctx context.Context) error {
 	}
 	s.linear = sum[1]
 	return s.columns.each(ctx, s.Workers, func(j int) {
-		rows, values := s.columns.column(j)
-		s.gradient[j] = csr.Score(rows, values, s.factors)
+		s.gradient[j] = s.columns.score(j, s.factors)
 	})
 }
 
@@ -358,7 +358,7 @@ func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
 
 // passed counts a pass, and those of coordinate descent before, by elements. It reports them.
 func (s *net[T]) passed() {
-	if all := int64(len(s.columns.row)); all > 0 {
+	if all := s.columns.all(); all > 0 {
 		s.passes += s.visited / all
 		s.visited %= all
 	}

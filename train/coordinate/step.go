@@ -109,19 +109,7 @@ func (s *net[T]) curve(ctx context.Context, some []int) error {
 		if s.diagonal[j] != -1 {
 			return
 		}
-		rows, values := s.columns.column(j)
-		var a, b float64
-		k := 0
-		for ; k+2 <= len(rows); k += 2 {
-			v, u := float64(values[k]), float64(values[k+1])
-			a += float64(float64(v*v) * s.along[2*int(rows[k])])
-			b += float64(float64(u*u) * s.along[2*int(rows[k+1])])
-		}
-		if k < len(rows) {
-			v := float64(values[k])
-			a += float64(float64(v*v) * s.along[2*int(rows[k])])
-		}
-		s.diagonal[j] = a + b
+		s.diagonal[j] = s.columns.curvature(j, s.along)
 	})
 }
 
@@ -132,9 +120,8 @@ func (s *net[T]) round(active *[]int, next []float64, limit float64) (sum, most 
 	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	left := order[:0]
 	for _, j := range order {
-		rows, values := s.columns.column(j)
-		s.visited += int64(len(rows))
-		slope, curvature := s.gradient[j]+slopeOf(rows, values, s.along), s.diagonal[j]+least
+		s.visited += s.columns.size(j)
+		slope, curvature := s.gradient[j]+s.columns.slope(j, s.along), s.diagonal[j]+least
 		if j < s.features {
 			slope += float64(s.L2 * next[j])
 			curvature += s.L2
@@ -149,15 +136,31 @@ func (s *net[T]) round(active *[]int, next []float64, limit float64) (sum, most 
 		to := s.best(j, w, slope, curvature)
 		if by := to - w; by != 0 {
 			next[j] = to
-			addTo(s.along, rows, values, by)
+			s.columns.move(j, s.along, by)
 		}
 	}
 	*active = left
 	return sum, most
 }
 
+// curvatureOf sums the squares of a column's values times the curvatures of its rows.
+func curvatureOf[V kernel.Float](rows []uint32, values []V, along []float64) float64 {
+	var a, b float64
+	k := 0
+	for ; k+2 <= len(rows); k += 2 {
+		v, u := float64(values[k]), float64(values[k+1])
+		a += float64(float64(v*v) * along[2*int(rows[k])])
+		b += float64(float64(u*u) * along[2*int(rows[k+1])])
+	}
+	if k < len(rows) {
+		v := float64(values[k])
+		a += float64(float64(v*v) * along[2*int(rows[k])])
+	}
+	return a + b
+}
+
 // slopeOf sums a column's values times the curvatures and the scores of the step of its rows.
-func slopeOf[T kernel.Float](rows []uint32, values []T, along []float64) float64 {
+func slopeOf[V kernel.Float](rows []uint32, values []V, along []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(rows)]
 	k := 0
@@ -177,7 +180,7 @@ func slopeOf[T kernel.Float](rows []uint32, values []T, along []float64) float64
 }
 
 // addTo adds a column times by to the scores of the step.
-func addTo[T kernel.Float](along []float64, rows []uint32, values []T, by float64) {
+func addTo[V kernel.Float](along []float64, rows []uint32, values []V, by float64) {
 	values = values[:len(rows)]
 	for k, r := range rows {
 		along[2*int(r)+1] += float64(by * float64(values[k]))

@@ -40,9 +40,9 @@ func (s *search[T]) first(ctx context.Context) error {
 		s.look(run)
 		rows := s.read(c, run)
 		for r := range run.Len() {
-			columns, values := rows.Row(r)
 			s.y[run.First+int64(r)], s.weights[run.First+int64(r)] = float64(run.Y[r]), run.Weight(r)
-			t.radius = max(t.radius, csr.Norm(columns, values, s.features))
+			norm, _ := rows.Norm(r, s.features)
+			t.radius = max(t.radius, norm)
 		}
 		t.elements = int64(s.forms[run.Number].elements)
 		c.all = t.elements >= int64(s.cols)
@@ -296,12 +296,13 @@ var scoresPass = passes.NewPerRun("truncated.scores", scoresRun[float32], scores
 // scoresRun returns what computes the scores of a run at each of several weights.
 func scoresRun[T kernel.Float](_ block.Source[T], all [][]float64) func(block.Run[T]) *scored {
 	return func(run block.Run[T]) *scored {
-		s, rows := &scored{labels: labelsOf(run)}, readerOf(run)
+		var rows csr.Reader[T]
+		rows.Begin(run)
+		s := &scored{labels: labelsOf(run)}
 		for _, w := range all {
 			z := make([]float64, run.Len())
 			for r := range z {
-				columns, values := rows.Row(r)
-				z[r] = csr.Score(columns, values, w)
+				z[r] = rows.Score(r, w)
 			}
 			s.scores = append(s.scores, z)
 		}

@@ -27,11 +27,13 @@ var lookPass = passes.NewPerRun("truncated.look", lookRun[float32], lookRun[floa
 func lookRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) *looked {
 	features := src.Spec().Width()
 	return func(run block.Run[T]) *looked {
-		l, rows := &looked{labels: labelsOf(run)}, readerOf(run)
+		var rows csr.Reader[T]
+		rows.Begin(run)
+		l := &looked{labels: labelsOf(run)}
 		for r := range run.Len() {
-			columns, values := rows.Row(r)
-			l.elements += int64(len(columns))
-			l.radius = max(l.radius, csr.Norm(columns, values, features))
+			norm, elements := rows.Norm(r, features)
+			l.elements += int64(elements)
+			l.radius = max(l.radius, norm)
 		}
 		return l
 	}
@@ -295,7 +297,7 @@ func gather[T kernel.Float](run block.Run[T], rows []uint32) *block.Block[T] {
 			to.AppendRow(run.Block, r)
 		}
 	}
-	to.Y, to.W = nil, nil
+	to.Y, to.W, to.Centring = nil, nil, run.Centring
 	return to
 }
 

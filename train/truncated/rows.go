@@ -40,7 +40,6 @@ type scratch[T kernel.Float] struct {
 	sums, squares []float64 // by column
 	all           bool      // most columns are touched
 	touched       []uint32  // if not all: columns of sums and squares that may be other than 0; some are there twice
-	packed        kernel.SparseRows[T]
 	reader        csr.Reader[T]
 
 	z, factor, curvature, loss [block.RunRows]float64
@@ -76,34 +75,24 @@ func (t *table[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
 	switch {
 	case f.rows != nil:
 		c.reader.Read(f.rows)
+	case t.forms == nil || run.Centring != nil:
+		c.reader.Begin(run)
 	case run.Sparse == nil:
 		c.reader.ReadDense(run, f.elements == run.Len()*run.Cols)
-	case t.forms == nil:
-		c.reader.Read(csr.Rows(run, csr.Clean(run), &c.packed))
 	default:
-		c.reader.Read(csr.Rows(run, f.elements == int(run.Sparse.Ptr[run.Len()]-run.Sparse.Ptr[0]), &c.packed))
+		c.reader.ReadSparse(run, f.elements == int(run.Sparse.Ptr[run.Len()]-run.Sparse.Ptr[0]))
 	}
 	return &c.reader
-}
-
-// readerOf begins with the rows of a run that nothing is known of.
-func readerOf[T kernel.Float](run block.Run[T]) *csr.Reader[T] {
-	return new(table[T]).read(new(scratch[T]), run)
 }
 
 // look learns the form of a run. It copies dense rows in memory that have many zeros, since to look for these takes most of
 // the time of a pass.
 func (t *table[T]) look(run block.Run[T]) {
 	f := &t.forms[run.Number]
-	if run.Sparse != nil {
-		for _, v := range run.Sparse.Val[run.Sparse.Ptr[0]:run.Sparse.Ptr[run.Len()]] {
-			if v != 0 {
-				f.elements++
-			}
-		}
+	f.elements = csr.Elements(run)
+	if run.Sparse != nil || run.Centring != nil {
 		return
 	}
-	f.elements = csr.Elements(run)
 	if _, stay := t.src.(*block.Data[T]); stay && 4*f.elements <= run.Len()*run.Stride {
 		f.rows = csr.Rows(run, false, &kernel.SparseRows[T]{Ptr: make([]int64, 0, run.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]T, 0, f.elements)})
 	}
@@ -241,7 +230,7 @@ func (t *table[T]) take(c *scratch[T], p *part, squares bool) {
 }
 
 // add adds a row times f to sums, and its squares times curvature to squares.
-func (c *scratch[T]) add(columns []uint32, values []T, f, curvature float64) {
+func add[T, V kernel.Float](c *scratch[T], columns []uint32, values []V, f, curvature float64) {
 	values = values[:len(columns)]
 	if c.all {
 		sums, squares := c.sums, c.squares[:len(c.sums)]
@@ -264,7 +253,7 @@ func (c *scratch[T]) add(columns []uint32, values []T, f, curvature float64) {
 }
 
 // addSum is add without squares.
-func (c *scratch[T]) addSum(columns []uint32, values []T, f float64) {
+func addSum[T, V kernel.Float](c *scratch[T], columns []uint32, values []V, f float64) {
 	if c.all {
 		csr.Add(c.sums, columns, values, f)
 		return
@@ -282,9 +271,14 @@ func (c *scratch[T]) addSum(columns []uint32, values []T, f float64) {
 // columnSums adds rows times their factors to the sums, and their squares times their curvatures to those of squares.
 func (c *scratch[T]) columnSums(rows *csr.Reader[T], factor, curvature []float64) {
 	for r, f := range factor {
-		if f != 0 || curvature[r] != 0 {
+		switch {
+		case f == 0 && curvature[r] == 0:
+		case rows.Centred():
+			columns, values := rows.CentredRow(r)
+			add(c, columns, values, f, curvature[r])
+		default:
 			columns, values := rows.Row(r)
-			c.add(columns, values, f, curvature[r])
+			add(c, columns, values, f, curvature[r])
 		}
 	}
 }
@@ -297,10 +291,15 @@ func (c *scratch[T]) product(rows *csr.Reader[T], d, curvature, scores []float64
 			continue
 		}
 		n++
+		if rows.Centred() {
+			columns, values := rows.CentredRow(r)
+			scores[r] = csr.Score(columns, values, d)
+			addSum(c, columns, values, float64(curvature*scores[r]))
+			continue
+		}
 		columns, values := rows.Row(r)
-		z := csr.Score(columns, values, d)
-		scores[r] = z
-		c.addSum(columns, values, float64(curvature*z))
+		scores[r] = csr.Score(columns, values, d)
+		addSum(c, columns, values, float64(curvature*scores[r]))
 	}
 	return n
 }
@@ -310,8 +309,7 @@ func rest[T kernel.Float](rows *csr.Reader[T], d, curvature, scores []float64) (
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			n++
-			columns, values := rows.Row(r)
-			scores[r] = csr.Score(columns, values, d)
+			scores[r] = rows.Score(r, d)
 		}
 	}
 	return n
