@@ -180,15 +180,16 @@ func (p *problem[T]) auditRow(c *scratch[T], rows *block.Block[T], r int, change
 		}
 	}
 	terms, steepest := 0.0, 0.0
+	columns, values := c.wide.Row(rows, r)
 	for k := range p.vectors {
 		factor := math.Abs(c.panel.Factors()[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+r*dense.PanelCols+k%dense.PanelCols])
 		sum := 0.0
-		eachElement(rows, r, func(i int, x float64) {
-			at := k*p.stride + i
+		for i, column := range columns {
+			at, x := k*p.stride+int(column), values[i]
 			a.product[at] += float64(product[k] * x)
 			a.sizes[at] += float64(factor * math.Abs(x))
 			sum += math.Abs(float64(w[at] * x))
-		})
+		}
 		terms, steepest = max(terms, sum), max(steepest, factor)
 	}
 	a.losses += float64(float64(steepest*terms) * float64(steepest*terms))

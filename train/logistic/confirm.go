@@ -9,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 )
 
@@ -145,8 +146,7 @@ func checkRun[T kernel.Float](src block.Source[T], args claimed) func(block.Run[
 			if weight == 0 {
 				continue
 			}
-			clear(row)
-			eachElement(run.Block, r, func(c int, x float64) { row[c] = x })
+			widen.Row(run.Block, r, row)
 			for k, coefficients := range args.Coefficients {
 				off, terms, own := 0.0, 0.0, 0.0
 				for c, f := range coefficients {

@@ -11,6 +11,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -250,29 +251,16 @@ func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error
 
 // columnSizes returns the greatest absolute value of each column of a run.
 func columnSizes[T kernel.Float](run block.Run[T], cols int) []float64 {
-	widest := make([]T, cols)
+	widest, wide := make([]float64, cols), widen.Reader[T]{}
 	for r := range run.Len() {
-		if run.Sparse != nil {
-			columns, values := run.Sparse.Row(r)
-			for k, c := range columns {
-				widest[c] = max(widest[c], values[k], -values[k])
-			}
-			continue
-		}
-		for c, v := range run.X[r*run.Stride:][:cols] {
-			if v < 0 {
-				v = -v
-			}
-			if v > widest[c] {
+		columns, values := wide.Row(run.Block, r)
+		for k, c := range columns {
+			if v := math.Abs(values[k]); v > widest[c] {
 				widest[c] = v
 			}
 		}
 	}
-	wide := make([]float64, cols)
-	for c, v := range widest {
-		wide[c] = float64(v)
-	}
-	return wide
+	return widest
 }
 
 // dualAfter returns the point of the dual problem to which a step leads.

@@ -29,29 +29,20 @@ func newProducts(cols, n int) *products {
 	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * dense.PanelRows * unit), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * unitBlock)}
 }
 
-// addProducts adds the rows of a panel. p has dense.PanelRows probabilities for each class.
-func addProducts[T kernel.Float](s *products, rows *block.Block[T], p []float64) {
+// addProducts adds the rows of a panel. The scores in c are their probabilities of each class.
+func addProducts[T kernel.Float](s *products, rows *block.Block[T], c *scratch[T]) {
 	n := rows.Len()
 	if rows.Sparse != nil {
 		clear(s.u)
 	}
 	for r := range n {
 		root := math.Sqrt(rows.Weight(r))
+		columns, values := c.wide.Row(rows, r)
 		for k := range s.n / s.cols {
-			f := float64(p[k*dense.PanelRows+r] * root)
-			put := func(c int, x T) {
-				at := k*s.cols + c
-				s.u[(at/unit*dense.PanelRows+r)*unit+at%unit] = f * float64(x)
-			}
-			if rows.Sparse != nil {
-				columns, values := rows.Sparse.Row(r)
-				for i, c := range columns {
-					put(int(c), values[i])
-				}
-				continue
-			}
-			for c, x := range rows.X[r*rows.Stride:][:s.cols] {
-				put(c, x)
+			f := float64(c.scores[k*dense.PanelRows+r] * root)
+			for i, column := range columns {
+				at := k*s.cols + int(column)
+				s.u[(at/unit*dense.PanelRows+r)*unit+at%unit] = f * values[i]
 			}
 		}
 	}

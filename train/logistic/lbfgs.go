@@ -9,6 +9,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -88,28 +89,18 @@ func columnsRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[
 
 // columns sums over the rows of a run.
 func (p *problem[T]) columns(run block.Run[T]) columns {
-	m := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
+	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader[T]{}
 	for r := range run.Len() {
 		weight := run.Weight(r)
 		m.n += weight
-		if run.Sparse != nil {
-			columns, values := run.Sparse.Row(r)
-			for k, c := range columns {
-				m.add(int(c), weight, float64(values[k]))
-			}
-			continue
-		}
-		for c, x := range run.X[r*run.Stride:][:p.cols] {
-			m.add(c, weight, float64(x))
+		columns, values := wide.Row(run.Block, r)
+		for k, c := range columns {
+			v := values[k]
+			m.sums[c] = math.FMA(weight, v, m.sums[c])
+			m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
 		}
 	}
 	return m
-}
-
-// add adds element v of column c, in a row of a sample weight.
-func (m *columns) add(c int, weight, v float64) {
-	m.sums[c] = math.FMA(weight, v, m.sums[c])
-	m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
 }
 
 // A change is the change of variables of first-order methods. In the new ones, the Hessian at zeros is near the identity.

@@ -108,19 +108,24 @@ func (s *problem[T]) probeRun(d []float64) func(block.Run[T]) *probed {
 			for k := range s.vectors {
 				c.panel.Scores(d[k*s.stride:][:s.stride], c.scores[k*dense.PanelRows:][:rows.Len()])
 			}
-			see(p, rows, c.scores, largest)
+			see(p, rows, c, largest)
 		}
 		return p
 	}
 }
 
-// see adds the rows of a panel with their scores for each class. Two classes have one score, that of the second.
-func see[T kernel.Float](p *probed, rows *block.Block[T], scores, largest []float64) {
+// see adds the rows of a panel with their scores for each class, which are in c. Two classes have one score, that of the second.
+func see[T kernel.Float](p *probed, rows *block.Block[T], c *scratch[T], largest []float64) {
+	scores := c.scores
 	for r, y := range rows.Y {
 		if rows.Weight(r) == 0 {
 			continue
 		}
-		terms := sizeOf(rows, r, largest)
+		terms := 0.0
+		columns, values := c.wide.Row(rows, r)
+		for i, column := range columns {
+			terms += math.Abs(float64(values[i] * largest[column]))
+		}
 		if len(p.own) == 2 {
 			z := float64(float64(y) * scores[r])
 			p.reach = max(p.reach, math.Abs(z))
@@ -144,21 +149,6 @@ func see[T kernel.Float](p *probed, rows *block.Block[T], scores, largest []floa
 			p.own[k].add(z, 2*terms)
 		}
 	}
-}
-
-// sizeOf returns the dot product of the absolute values of row r and of a vector.
-func sizeOf[T kernel.Float](rows *block.Block[T], r int, sizes []float64) (sum float64) {
-	if rows.Sparse != nil {
-		columns, values := rows.Sparse.Row(r)
-		for i, c := range columns {
-			sum += math.Abs(float64(float64(values[i]) * sizes[c]))
-		}
-		return sum
-	}
-	for c, x := range rows.X[r*rows.Stride:][:len(sizes)] {
-		sum += math.Abs(float64(float64(x) * sizes[c]))
-	}
-	return sum
 }
 
 // separated returns an error if the direction from 0 to w separates the rows.

@@ -9,6 +9,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -28,6 +29,7 @@ type problem[T kernel.Float] struct {
 
 type scratch[T kernel.Float] struct {
 	panel  *dense.Panel[T]
+	wide   widen.Reader[T]
 	scores []float64 // of each vector
 	s      [block.RunRows]float64
 
@@ -158,7 +160,7 @@ func (p *problem[T]) run(run block.Run[T], w []float64, s []float64, products *p
 		rows := run.Slice(lo, hi)
 		p.panel(c, rows, w, s[lo:hi], &r)
 		if products != nil {
-			addProducts(products, rows, c.scores)
+			addProducts(products, rows, c)
 		}
 	}
 	r.addWeights(run.W, run.Len())

@@ -251,7 +251,7 @@ type lazy[T kernel.Float] struct {
 	features             int
 
 	columns []uint32 // of a row's elements that aren't 0
-	values  []T
+	values  []float64
 }
 
 // leastScale is the least scale. Below it, u is multiplied by the scale, which then is 1, and shift u moves to v.
@@ -285,7 +285,7 @@ func (a *lazy[T]) sum() func() [sha256.Size]byte {
 // learn takes a step on each row.
 func (a *lazy[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
 	for r := range part.Len() {
-		a.load(part, r)
+		a.load(c, part, r)
 		for k := range a.vectors {
 			c.scores[k*dense.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
 		}
@@ -303,17 +303,9 @@ func (a *lazy[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
 }
 
 // load sets the elements to those of row r that aren't 0, without the bias.
-func (a *lazy[T]) load(b *block.Block[T], r int) {
+func (a *lazy[T]) load(c *scratch[T], b *block.Block[T], r int) {
 	a.columns, a.values = a.columns[:0], a.values[:0]
-	if b.Sparse == nil {
-		for c, v := range b.X[r*b.Stride:][:a.features] {
-			if v != 0 {
-				a.columns, a.values = append(a.columns, uint32(c)), append(a.values, v)
-			}
-		}
-		return
-	}
-	columns, values := b.Sparse.Row(r)
+	columns, values := c.wide.Row(b, r)
 	for k, c := range columns {
 		if v := values[k]; v != 0 && int(c) < a.features {
 			a.columns, a.values = append(a.columns, c), append(a.values, v)
@@ -362,7 +354,7 @@ func (a *lazy[T]) of(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] 
 func (a *lazy[T]) move(uv []float64, by float64) {
 	back := -float64(by * a.shift)
 	for k, c := range a.columns {
-		x := float64(a.values[k])
+		x := a.values[k]
 		both := uv[2*c:][:2]
 		both[0] += float64(by * x)
 		both[1] += float64(back * x)
@@ -370,19 +362,19 @@ func (a *lazy[T]) move(uv []float64, by float64) {
 }
 
 // dotElements returns the product of a row with u: four sums of every fourth element, and then their sum.
-func dotElements[T kernel.Float](columns []uint32, values []T, uv []float64) float64 {
+func dotElements(columns []uint32, values, uv []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(columns)]
 	k := 0
 	for ; k+4 <= len(columns); k += 4 {
 		i, v := columns[k:k+4:k+4], values[k:k+4:k+4]
-		a += float64(float64(v[0]) * uv[2*i[0]])
-		b += float64(float64(v[1]) * uv[2*i[1]])
-		c += float64(float64(v[2]) * uv[2*i[2]])
-		d += float64(float64(v[3]) * uv[2*i[3]])
+		a += float64(v[0] * uv[2*i[0]])
+		b += float64(v[1] * uv[2*i[1]])
+		c += float64(v[2] * uv[2*i[2]])
+		d += float64(v[3] * uv[2*i[3]])
 	}
 	for ; k < len(columns); k++ {
-		a += float64(float64(values[k]) * uv[2*columns[k]])
+		a += float64(values[k] * uv[2*columns[k]])
 	}
 	return (a + c) + (b + d)
 }

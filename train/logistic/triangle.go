@@ -50,13 +50,14 @@ func (p *problem[T]) rootRun(w []float64) func(block.Run[T]) []float64 {
 				p.panel(c, rows, w, s, &unused)
 			}
 			for r := range rows.Len() {
+				columns, values := c.wide.Row(rows, r)
 				switch {
 				case w == nil:
-					addRow(t, rows, r, 0, math.Sqrt(rows.Weight(r)))
+					addRow(t, columns, values, math.Sqrt(rows.Weight(r)))
 				case p.vectors == 1:
-					addRow(t, rows, r, 0, math.Sqrt(s[r]))
+					addRow(t, columns, values, math.Sqrt(s[r]))
 				default:
-					p.addClasses(t, rows, r, c.scores)
+					p.addClasses(t, rows.Weight(r), columns, values, c.scores[r:])
 				}
 			}
 		}
@@ -67,52 +68,41 @@ func (p *problem[T]) rootRun(w []float64) func(block.Run[T]) []float64 {
 	}
 }
 
-// addClasses adds a row with its probabilities of more than two classes.
-func (p *problem[T]) addClasses(t *dense.Triangle, rows *block.Block[T], r int, probabilities []float64) {
+// addClasses adds a row of a sample weight with its probabilities of more than two classes: each dense.PanelRows elements
+// after the one before.
+func (p *problem[T]) addClasses(t *dense.Triangle, weight float64, columns []uint32, values, probabilities []float64) {
 	for m := range p.vectors {
-		root := math.Sqrt(probabilities[m*dense.PanelRows+r] * rows.Weight(r))
+		root := math.Sqrt(probabilities[m*dense.PanelRows] * weight)
 		if root == 0 {
 			continue
 		}
 		to := t.Next()
 		for k := range p.vectors {
-			f := -probabilities[k*dense.PanelRows+r]
+			f := -probabilities[k*dense.PanelRows]
 			if k == m {
 				f = 0 // 1-p, without cancellation
 				for l := range p.vectors {
 					if l != m {
-						f += probabilities[l*dense.PanelRows+r]
+						f += probabilities[l*dense.PanelRows]
 					}
 				}
 			}
-			setRow(t, to, rows, r, k*p.cols, float64(root*f))
+			setRow(t, to, columns, values, k*p.cols, float64(root*f))
 		}
 	}
 }
 
-// addRow adds row r times f, from a column on.
-func addRow[T kernel.Float](t *dense.Triangle, rows *block.Block[T], r, from int, f float64) {
+// addRow adds a row times f.
+func addRow(t *dense.Triangle, columns []uint32, values []float64, f float64) {
 	if f != 0 {
-		setRow(t, t.Next(), rows, r, from, f)
+		setRow(t, t.Next(), columns, values, 0, f)
 	}
 }
 
-// setRow sets elements of a row of t, from a column on, to row r times f.
-func setRow[T kernel.Float](t *dense.Triangle, to int, rows *block.Block[T], r, from int, f float64) {
-	eachElement(rows, r, func(c int, x float64) { t.Set(to, from+c, float64(f*x)) })
-}
-
-// eachElement calls do with each stored element of row r.
-func eachElement[T kernel.Float](rows *block.Block[T], r int, do func(c int, x float64)) {
-	if rows.Sparse != nil {
-		columns, values := rows.Sparse.Row(r)
-		for i, c := range columns {
-			do(int(c), float64(values[i]))
-		}
-		return
-	}
-	for c, x := range rows.X[r*rows.Stride:][:rows.Cols] {
-		do(c, float64(x))
+// setRow sets elements of a row of t, from a column on, to a row times f.
+func setRow(t *dense.Triangle, to int, columns []uint32, values []float64, from int, f float64) {
+	for k, c := range columns {
+		t.Set(to, from+int(c), float64(f*values[k]))
 	}
 }
 
