@@ -7,6 +7,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -119,6 +120,7 @@ func (p *problem[T]) lossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 		panel := p.scratch.Get().(*dense.Panel[T])
 		defer p.scratch.Put(panel)
 		var buf [dense.PanelRows]float64
+		var wide widen.Reader[T]
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
@@ -127,7 +129,7 @@ func (p *problem[T]) lossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 				shortfall(panel, rows.Y, w, u)
 				for i, u := range u {
 					if c := rows.Weight(i); c > 0 {
-						addLoss(&p.loss, &args, sums, k, rows, i, u)
+						addLoss(&p.loss, &args, sums, k, &wide, rows, i, u)
 					}
 				}
 			}
@@ -137,11 +139,12 @@ func (p *problem[T]) lossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 }
 
 // addLoss adds row r, with margin 1-u at point k, to the sums.
-func addLoss[T kernel.Float](l *smoothing, args *lossesArgs, sums []float64, k int, rows *block.Block[T], r int, u float64) {
+func addLoss[T kernel.Float](l *smoothing, args *lossesArgs, sums []float64, k int, wide *widen.Reader[T], rows *block.Block[T], r int, u float64) {
 	c := rows.Weight(r)
 	sums[k] += float64(l.of(u) * c)
 	if args.errors && !(u <= 0) {
-		sums[len(args.w)+k] += squaredChange(l, u, c, rows, r, args.w[k])
+		columns, values := wide.Row(rows, r)
+		sums[len(args.w)+k] += squaredChange(l, u, c, columns, values, args.w[k])
 	}
 }
 
@@ -156,23 +159,16 @@ func (l *smoothing) of(u float64) float64 {
 	return 0
 }
 
-// squaredChange returns the square of the change of the loss of row r, with sample weight c and margin 1-u, if the score changed
+// squaredChange returns the square of the change of the loss of a row, with sample weight c and margin 1-u, if the score changed
 // by the sizes of its terms.
-func squaredChange[T kernel.Float](l *smoothing, u, c float64, rows *block.Block[T], r int, w []float64) float64 {
+func squaredChange(l *smoothing, u, c float64, columns []uint32, values, w []float64) float64 {
 	by := c
 	if l.squared() {
 		by *= 2 * u
 	}
 	terms := 0.0
-	if rows.Sparse != nil {
-		columns, values := rows.Sparse.Row(r)
-		for i, column := range columns {
-			terms += math.Abs(float64(float64(values[i]) * w[column]))
-		}
-	} else {
-		for i, x := range rows.X[r*rows.Stride:][:rows.Cols] {
-			terms += math.Abs(float64(float64(x) * w[i]))
-		}
+	for i, column := range columns {
+		terms += math.Abs(float64(values[i] * w[column]))
 	}
 	return float64(by*terms) * float64(by*terms)
 }

@@ -146,8 +146,9 @@ func (p *problem[T]) nearOfRun(run block.Run[T], w []float64, chosen []bool) (r 
 // within tells whether a row is within a zone of its kink.
 func (l *smoothing) within(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
 
-// appendRow appends row i of b to rows in the same form.
+// appendRow appends row i of b to rows in the same form, with the same centring.
 func appendRow[T kernel.Float](rows, b *block.Block[T], i int) {
+	rows.Centring = b.Centring
 	rows.Y = append(rows.Y, b.Y[i])
 	if b.W != nil {
 		rows.W = append(rows.W, b.W[i])

@@ -5,6 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/csr"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/train/coordinate"
 	"halfspace/train/truncated"
@@ -74,13 +75,14 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 // wideLossesRun is lossesRun for more columns than a Hessian may have.
 func (p *problem[T]) wideLossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 	return func(run block.Run[T]) []float64 {
-		sums, packed := args.sums(), kernel.SparseRows[T]{}
-		rows := csr.Rows(run, csr.Clean(run), &packed)
+		sums := args.sums()
+		var rows csr.Reader[T]
+		var wide widen.Reader[T]
+		rows.Begin(run)
 		for r := range run.Len() {
-			columns, values := rows.Row(r)
 			for k, w := range args.w {
 				if run.Weight(r) > 0 {
-					addLoss(&p.loss, &args, sums, k, run.Block, r, 1-float64(float64(run.Y[r])*csr.Score(columns, values, w)))
+					addLoss(&p.loss, &args, sums, k, &wide, run.Block, r, 1-float64(float64(run.Y[r])*rows.Score(r, w)))
 				}
 			}
 		}
