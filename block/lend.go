@@ -86,17 +86,17 @@ func (d *Data[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
 // Change lends the blocks of a source as change returns them. It lends as many at once as the source does. change gets
 // a block and a spare: a block that it returned before and that nobody uses any more, or nil. It may return the spare
 // with other contents. The first error of the source or of change ends the pass.
-func Change[T, U kernel.Float](ctx context.Context, src Source[T],
-	change func(b *Block[T], spare *Block[U]) (*Block[U], error)) iter.Seq2[Loan[U], error] {
-	return func(yield func(Loan[U], error) bool) {
+func Change[T kernel.Float](ctx context.Context, src Source[T],
+	change func(b, spare *Block[T]) (*Block[T], error)) iter.Seq2[Loan[T], error] {
+	return func(yield func(Loan[T], error) bool) {
 		var mu sync.Mutex
-		var spares []*Block[U]
+		var spares []*Block[T]
 		for loan, err := range lend(ctx, src) {
 			if err != nil {
-				yield(Loan[U]{}, err)
+				yield(Loan[T]{}, err)
 				return
 			}
-			var spare *Block[U]
+			var spare *Block[T]
 			mu.Lock()
 			if n := len(spares); n > 0 {
 				spare, spares = spares[n-1], spares[:n-1]
@@ -105,10 +105,10 @@ func Change[T, U kernel.Float](ctx context.Context, src Source[T],
 			to, err := change(loan.Block, spare)
 			if err != nil {
 				loan.Release()
-				yield(Loan[U]{}, err)
+				yield(Loan[T]{}, err)
 				return
 			}
-			if !yield(Loan[U]{to, func() {
+			if !yield(Loan[T]{to, func() {
 				mu.Lock()
 				spares = append(spares, to)
 				mu.Unlock()

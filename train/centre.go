@@ -8,10 +8,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
 	"halfspace/kernel"
-	"halfspace/schema"
 )
 
 const (
@@ -118,33 +116,11 @@ func columnsOf[T kernel.Float](b *block.Block[T], n, cols int) iter.Seq2[int, []
 	}
 }
 
-// widen writes row r of a block to out, which has an element for each column.
-func widen[T kernel.Float](b *block.Block[T], r int, out []float64) {
-	if b.Sparse != nil {
-		clear(out)
-		columns, values := b.Sparse.Row(r)
-		for k, c := range columns {
-			out[c] = float64(values[k])
-		}
-		return
-	}
-	for c, v := range b.X[r*b.Stride:][:len(out)] {
-		out[c] = float64(v)
-	}
-}
-
-// Centre returns the rows of src as float64, with multiple[c] times the column of subtracted from each column c. The
-// multiple of that column itself is 0. If it is the bias, a column of ones, the multiples are constants, as those of
-// Pivots are. The difference of a float32 and a multiple near it is exact. Others are rounded once. Sparse rows stay
-// sparse.
-func Centre[T kernel.Float](src block.Source[T], of int, multiple []float64, workers int) block.Source[float64] {
-	c := &centred[T]{src: src, of: of, multiple: multiple, workers: workers}
-	for i, m := range multiple {
-		if m != 0 {
-			c.changed = append(c.changed, uint32(i))
-		}
-	}
-	return c
+// Centre returns the rows of src with multiple[c] times the column of subtracted from each column c. The multiple of that column
+// itself is 0. If it is the bias, a column of ones, the multiples are constants, as those of Pivots are. The blocks share the rows
+// of src, and say what to subtract from them where they are widened to float64; see block.Centring.
+func Centre[T kernel.Float](src block.Source[T], of int, multiple []float64) block.Source[T] {
+	return centred[T]{src, block.NewCentring(of, multiple)}
 }
 
 // Uncentre turns weights for the rows of Centre, with pivots as multiples of the bias, into weights for the original
@@ -185,121 +161,36 @@ func RoundCentred[T kernel.Float](w, pivots []float64) {
 
 // centred is the rows of another source, centred.
 type centred[T kernel.Float] struct {
-	src      block.Source[T]
-	of       int
-	multiple []float64
-	changed  []uint32 // the columns whose multiple isn't 0
-	workers  int
+	block.Source[T]
+	by *block.Centring
 }
-
-func (c *centred[T]) Spec() *schema.Spec { return c.src.Spec() }
-func (c *centred[T]) Rows() int64        { return c.src.Rows() }
 
 const centreView = "train.centre"
-
-// centring is the arguments of Centre.
-type centring struct {
-	of       int
-	multiple []float64
-}
 
 func init() {
 	passes.NewView(centreView, centre[float32])
 	passes.NewView(centreView, centre[float64])
 }
 
-func centre[T kernel.Float](src block.Source[T], by centring, workers int) block.Source[float64] {
-	return Centre(src, by.of, by.multiple, workers)
+func centre[T kernel.Float](src block.Source[T], by *block.Centring, _ int) block.Source[T] {
+	return centred[T]{src, by}
 }
 
 // Remote returns the cluster of the rows; see block.Remote.
-func (c *centred[T]) Remote() (block.Cluster, []block.View) {
-	return passes.Changed(c.src, centreView, centring{c.of, c.multiple})
+func (c centred[T]) Remote() (block.Cluster, []block.View) {
+	return passes.Changed(c.Source, centreView, c.by)
 }
 
 // Blocks yields the blocks of the other source. A block is valid until the next one is requested.
-func (c *centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
+func (c centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
 	return block.EachLoan(c.Lend(ctx))
 }
 
 // Lend is Blocks for users of several blocks at once. See block.Lender.
-func (c *centred[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[float64], error] {
-	return block.Change(ctx, c.src, func(b *block.Block[T], spare *block.Block[float64]) (*block.Block[float64], error) {
-		if b.Sparse != nil {
-			return c.sparse(b, spare), nil
-		}
-		return c.dense(ctx, b, spare)
+func (c centred[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
+	return block.Change(ctx, c.Source, func(b, _ *block.Block[T]) (*block.Block[T], error) {
+		to := *b
+		to.Centring = c.by
+		return &to, nil
 	})
-}
-
-// dense centres a block of dense rows. It may return the spare with other rows.
-func (c *centred[T]) dense(ctx context.Context, b *block.Block[T], spare *block.Block[float64]) (*block.Block[float64], error) {
-	rows := b.Len()
-	to := &block.Block[float64]{First: b.First, Cols: b.Cols, Stride: kernel.Stride[float64](b.Cols), W: b.W}
-	if spare != nil {
-		to.X, to.Y = spare.X[:cap(spare.X)], spare.Y[:cap(spare.Y)]
-	}
-	if len(to.X) < rows*to.Stride {
-		to.X = block.Alloc[float64](rows * to.Stride)
-	}
-	if len(to.Y) < len(b.Y) {
-		to.Y = make([]float64, rows)
-	}
-	to.X, to.Y = to.X[:rows*to.Stride], to.Y[:len(b.Y)]
-	if b.Y == nil {
-		to.Y = nil
-	}
-	chunks := (rows + kernel.ChunkRows - 1) / kernel.ChunkRows
-	return to, parallel.For(ctx, c.workers, chunks, func(_, n int) {
-		for r := n * kernel.ChunkRows; r < min(rows, (n+1)*kernel.ChunkRows); r++ {
-			if b.Y != nil {
-				to.Y[r] = float64(b.Y[r])
-			}
-			row := to.X[r*to.Stride:][:b.Cols]
-			widen(b, r, row)
-			x := -row[c.of]
-			for _, i := range c.changed {
-				row[i] = math.FMA(x, c.multiple[i], row[i])
-			}
-		}
-	})
-}
-
-// sparse centres a block of sparse rows. Each row stores each of the changed columns. It may return the spare with other
-// rows.
-func (c *centred[T]) sparse(b *block.Block[T], spare *block.Block[float64]) *block.Block[float64] {
-	to := &kernel.SparseRows[float64]{}
-	var y []float64
-	if spare != nil {
-		to.Ptr, to.Idx, to.Val = spare.Sparse.Ptr[:0], spare.Sparse.Idx[:0], spare.Sparse.Val[:0]
-		y = spare.Y[:0]
-	}
-	to.Ptr = append(to.Ptr, 0)
-	for _, v := range b.Y {
-		y = append(y, float64(v))
-	}
-	for r := range b.Len() {
-		columns, values := b.Sparse.Row(r)
-		x := 0.0
-		if k, there := slices.BinarySearch(columns, uint32(c.of)); there {
-			x = -float64(values[k])
-		}
-		for rest := c.changed; len(columns)+len(rest) > 0; {
-			v, at := 0.0, uint32(math.MaxUint32)
-			if len(columns) > 0 {
-				at = columns[0]
-			}
-			if len(rest) > 0 && rest[0] <= at {
-				at = rest[0]
-				rest = rest[1:]
-			}
-			if len(columns) > 0 && columns[0] == at {
-				v = float64(values[0])
-				columns, values = columns[1:], values[1:]
-			}
-			to.Idx, to.Val = append(to.Idx, at), append(to.Val, math.FMA(x, c.multiple[at], v))
-		}
-		to.Ptr = append(to.Ptr, int64(len(to.Idx)))
-	}
-	return &block.Block[float64]{First: b.First, Cols: b.Cols, Stride: kernel.Stride[float64](b.Cols), Sparse: to, Y: y, W: b.W}
 }

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
+	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -48,14 +49,14 @@ func TestCentre(t *testing.T) {
 	pivots := []float64{1e7, 0, 0}
 	for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
 		next := int64(0)
-		for b, err := range train.Centre(src, 2, pivots, 2).Blocks(t.Context()) {
-			if err != nil || b.First != next || b.Stride != kernel.Stride[float64](3) {
+		for b, err := range train.Centre(src, 2, pivots).Blocks(t.Context()) {
+			if err != nil || b.First != next || b.Stride != kernel.Stride[float32](3) {
 				t.Fatalf("block %+v, error %v", b, err)
 			}
 			for r := range b.Len() {
 				k := int(b.First) + r
-				got, want := make([]float64, 4), []float64{float64(float32(x[k][0])) - 1e7, x[k][1], 1, 0}
-				if b.Axpy(got, 1, r); !slices.Equal(got, want) || b.Y[r] != y[k] || b.W[r] != float64(k%5) {
+				got, want := make([]float64, 3), []float64{float64(float32(x[k][0])) - 1e7, x[k][1], 1}
+				if widen.Row(b, r, got); !slices.Equal(got, want) || float64(b.Y[r]) != y[k] || b.W[r] != float64(k%5) {
 					t.Fatalf("row %d: %v, label %v, weight %v", k, got, b.Y[r], b.W[r])
 				}
 			}

@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -45,17 +44,15 @@ func TestWrappedLoans(t *testing.T) {
 	same(t, "class weights", data, func(src block.Source[float32]) block.Source[float32] {
 		return train.WithClassWeights(src, []float64{2, 0.5, 3})
 	})
-	same(t, "centred", data, func(src block.Source[float32]) block.Source[float64] {
-		return train.Centre(src, 599, pivots, 2)
-	})
+	same(t, "centred", data, func(src block.Source[float32]) block.Source[float32] { return train.Centre(src, 599, pivots) })
 }
 
 // same compares the rows of a wrapped lender with those of wrapped data in memory, and borrows two blocks at once.
-func same[T kernel.Float](t *testing.T, what string, data *block.Data[float32], wrap func(block.Source[float32]) block.Source[T]) {
+func same(t *testing.T, what string, data *block.Data[float32], wrap func(block.Source[float32]) block.Source[float32]) {
 	t.Helper()
-	rows := func(src block.Source[T]) (all []string) {
-		if err := block.ReduceRuns(t.Context(), src, 3, func(r block.Run[T]) string {
-			return fmt.Sprint(r.First, r.Len(), r.X[:2*r.Stride], r.X[len(r.X)-r.Stride:], r.Y, r.W)
+	rows := func(src block.Source[float32]) (all []string) {
+		if err := block.ReduceRuns(t.Context(), src, 3, func(r block.Run[float32]) string {
+			return fmt.Sprint(r.First, r.Len(), r.X[:2*r.Stride], r.X[len(r.X)-r.Stride:], r.Y, r.W, r.Centring)
 		}, func(s string) { all = append(all, s) }); err != nil {
 			t.Error(what, err)
 		}
@@ -65,11 +62,11 @@ func same[T kernel.Float](t *testing.T, what string, data *block.Data[float32], 
 	if want, got := rows(wrap(data)), rows(lent); len(want) != 6 || !slices.Equal(got, want) {
 		t.Errorf("%s: rows of a lender differ from those in memory", what)
 	}
-	lender, ok := lent.(block.Lender[T])
+	lender, ok := lent.(block.Lender[float32])
 	if !ok {
 		t.Fatalf("%s: %T lends no blocks", what, lent)
 	}
-	var before *block.Loan[T]
+	var before *block.Loan[float32]
 	for loan, err := range lender.Lend(t.Context()) {
 		if err != nil {
 			t.Fatal(err)

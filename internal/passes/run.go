@@ -16,7 +16,7 @@ type view struct {
 }
 
 // NewView names a change of rows, as New does a task. There is one for float32 and one for float64.
-func NewView[T, U kernel.Float, A any](name string, of func(src block.Source[T], args A, workers int) block.Source[U]) {
+func NewView[T kernel.Float, A any](name string, of func(src block.Source[T], args A, workers int) block.Source[T]) {
 	name = fmt.Sprintf("%s/%T", name, T(0))
 	if views[name].of != nil {
 		panic("passes: two views of one name")

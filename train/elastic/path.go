@@ -73,15 +73,15 @@ func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stag
 
 // Centred follows a path over rows, less pivots if columns are far from zero; see train.Pivots. It returns weights for
 // the original rows.
-func Centred[T kernel.Float](ctx context.Context, src block.Source[T], workers int, plain func(block.Source[T]) ([]*Stage, error), centred func(block.Source[float64]) ([]*Stage, error)) ([]*Stage, error) {
+func Centred[T kernel.Float](ctx context.Context, src block.Source[T], follow func(block.Source[T]) ([]*Stage, error)) ([]*Stage, error) {
 	pivots, err := train.Pivots(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	if pivots == nil {
-		return plain(src)
+		return follow(src)
 	}
-	stages, err := centred(train.Centre(src, len(pivots)-1, pivots, workers))
+	stages, err := follow(train.Centre(src, len(pivots)-1, pivots))
 	for _, s := range stages {
 		train.Uncentre(s.W, pivots)
 	}

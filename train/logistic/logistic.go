@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/beside"
 	"halfspace/kernel"
-	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/truncated"
 )
@@ -111,31 +110,30 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err != nil {
 		return nil, err
 	}
-	var r *Result[T]
-	if pivots == nil {
-		r, err = method[T, T](&opt, src.Spec())(ctx, src, nil, opt)
-	} else {
-		r, err = method[T, float64](&opt, src.Spec())(ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
+	rows := src
+	if pivots != nil {
+		rows = train.Centre(src, len(pivots)-1, pivots)
 	}
+	r, err := method[T](&opt)(ctx, rows, pivots, opt)
 	if err != nil {
 		return r, err // of weights so far
 	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// method returns the function that learns from rows like these.
-func method[T, S kernel.Float](opt *Options, spec *schema.Spec) func(context.Context, block.Source[S], []float64, Options) (*Result[T], error) {
+// method returns the function that learns with these options.
+func method[T kernel.Float](opt *Options) func(context.Context, block.Source[T], []float64, Options) (*Result[T], error) {
 	switch {
 	case opt.elastic():
-		return learnElastic[T, S]
+		return learnElastic[T]
 	case opt.Solver == Truncated:
-		return learnTruncated[T, S]
+		return learnTruncated[T]
 	}
-	return learn[T, S]
+	return learn[T]
 }
 
 // learn finds weights for rows less pivots, which may be nil, and turns them into weights for the original rows.
-func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
+func learn[T kernel.Float](ctx context.Context, src block.Source[T], pivots []float64, opt Options) (*Result[T], error) {
 	s := newSolver(src, opt)
 	s.pivots, s.unit = pivots, math.Ldexp(1, -24)
 	if float64(T(1+s.unit)) != 1 {
@@ -193,11 +191,11 @@ func learn[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots [
 func wide(cols int) bool { return cols > maxColumns }
 
 // learnTruncated is learn by Truncated.
-func learnTruncated[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
+func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], pivots []float64, opt Options) (*Result[T], error) {
 	start := time.Now()
 	after, end := beside.After(ctx)
 	defer end()
-	task := truncated.Task[S]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: kernel.Logistic}
+	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: kernel.Logistic}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err

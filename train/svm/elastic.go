@@ -52,13 +52,9 @@ func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt 
 	if err != nil {
 		return nil, err
 	}
-	if pivots == nil {
-		return minimiseElastic[T](ctx, src, nil, opt)
+	if pivots != nil {
+		src = train.Centre(src, len(pivots)-1, pivots)
 	}
-	return minimiseElastic[T](ctx, train.Centre(src, len(pivots)-1, pivots, opt.Workers), pivots, opt)
-}
-
-func minimiseElastic[T, S kernel.Float](ctx context.Context, src block.Source[S], pivots []float64, opt Options) (*Result[T], error) {
 	task := elasticTask(src, opt)
 	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
 	learn := task.Learn
@@ -97,18 +93,12 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, opt.Workers, func(src block.Source[T]) ([]*elastic.Stage, error) {
-		return follow(ctx, src, opt, n, penalties)
-	}, func(src block.Source[float64]) ([]*elastic.Stage, error) {
-		return follow(ctx, src, opt, n, penalties)
+	return elastic.Centred(ctx, src, func(src block.Source[T]) ([]*elastic.Stage, error) {
+		if wide(src.Spec().Cols()) {
+			return netOf(src, opt).Path(ctx, n, penalties)
+		}
+		return elasticTask(src, opt).Path(ctx, n, penalties)
 	})
-}
-
-func follow[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
-	if wide(src.Spec().Cols()) {
-		return netOf(src, opt).Path(ctx, n, penalties)
-	}
-	return elasticTask(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses sums the losses of rows at each of several weights.

@@ -26,15 +26,10 @@ const (
 // the exact weights. round makes its passes over the rows in that frame, since scores of other rows lose digits. The gap
 // includes the rounding errors of the objective if they are more than its last digits.
 func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, opt Options) error {
-	if f == nil {
-		return roundOn(ctx, r, newProblem(src, opt), nil)
+	if f != nil {
+		src = train.Centre(src, f.of, f.multiple)
 	}
-	return roundOn(ctx, r, newProblem(train.Centre(src, f.of, f.multiple, opt.Workers), opt), f)
-}
-
-// roundOn is round, given the problem of the rows in the frame.
-func roundOn[T, S kernel.Float](ctx context.Context, r *Result[T], p *problem[S], f *frame) error {
-	lower := r.Objective - r.Gap
+	p, lower := newProblem(src, opt), r.Objective-r.Gap
 	for _, by := range [][]float64{{0}, longer} {
 		w, at := make([][]float64, len(by)), make([][]float64, len(by))
 		for k, v := range by {

@@ -173,22 +173,22 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	s.saves(save, 0)
 	err = s.solve(ctx)
 	if err == nil && s.wanted != nil {
-		f := newSolver[float64](train.Centre(src, s.wanted.of, s.wanted.multiple, opt.Workers), opt)
+		f := newSolver(train.Centre(src, s.wanted.of, s.wanted.multiple), opt)
 		f.saves(save, 1)
 		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
 		if err = f.solve(ctx); err != nil || !f.idle {
-			return result[T](f), f.frame, err
+			return result(f), f.frame, err
 		}
 		s = newSolver(src, opt)
 		s.saves(save, 2)
 		s.decided, s.passes, s.visits = true, f.passes, f.visits
 		err = s.solve(ctx)
 	}
-	return result[T](s), nil, err
+	return result(s), nil, err
 }
 
 // result returns what a solver learned, except for the weights rounded to T.
-func result[T, U kernel.Float](s *solver[U]) *Result[T] {
+func result[T kernel.Float](s *solver[T]) *Result[T] {
 	r := &Result[T]{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
 	return r
