@@ -28,18 +28,11 @@ func Row[T kernel.Float](b *block.Block[T], r int, out []float64) {
 	}
 }
 
-// Append appends the columns and the values of row r of a sparse block. A row of a centred block has each of the columns that
+// Append appends the columns and the values of row r of a sparse block with a centring. The row has each of the columns that
 // the centring changes.
 func Append[T kernel.Float](b *block.Block[T], r int, idx []uint32, val []float64) ([]uint32, []float64) {
 	columns, values := b.Sparse.Row(r)
-	c := b.Centring
-	if c == nil {
-		for _, v := range values {
-			val = append(val, float64(v))
-		}
-		return append(idx, columns...), val
-	}
-	x := 0.0
+	c, x := b.Centring, 0.0
 	if k, there := slices.BinarySearch(columns, uint32(c.Of)); there {
 		x = -float64(values[k])
 	}
@@ -68,12 +61,20 @@ type Reader[T kernel.Float] struct {
 	values  []float64
 }
 
-// Row returns the columns and the values of row r of a block: of dense rows all, of sparse ones those of Append. They are
-// valid until the next call.
+// Row returns the columns and the values of row r of a block: of dense rows all, of sparse ones those that are stored, and those
+// that a centring changes. They are valid until the next call. Only the values may be changed.
 func (w *Reader[T]) Row(b *block.Block[T], r int) ([]uint32, []float64) {
-	if b.Sparse != nil {
+	if b.Sparse != nil && b.Centring != nil {
 		w.columns, w.values = Append(b, r, w.columns[:0], w.values[:0])
 		return w.columns, w.values
+	}
+	if b.Sparse != nil {
+		columns, values := b.Sparse.Row(r)
+		w.values = w.values[:0]
+		for _, v := range values {
+			w.values = append(w.values, float64(v))
+		}
+		return columns, w.values
 	}
 	for len(w.every) < b.Cols {
 		w.every = append(w.every, uint32(len(w.every)))

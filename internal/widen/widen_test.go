@@ -87,6 +87,8 @@ func TestRows(t *testing.T) {
 	zeros := 0
 	var wide widen.Reader[float32]
 	for _, p := range pairs(rng, 90) {
+		plain := *p.rows
+		plain.Centring = nil
 		var got csr.Reader[float32]
 		var want csr.Reader[float64]
 		run, other := block.Run[float32]{Block: p.rows}, block.Run[float64]{Block: p.centred}
@@ -104,7 +106,9 @@ func TestRows(t *testing.T) {
 			if widen.Row(p.centred, r, expected); !same(row, expected) {
 				t.Fatalf("%s: row %d is %v, want %v", p.name, r, row, expected)
 			}
-			columns, values := wide.Row(p.rows, r)
+			columns, values := wide.Row(&plain, r)
+			plainRow(t, &plain, r, columns, values)
+			columns, values = wide.Row(p.rows, r)
 			var stored []uint32
 			elements := expected
 			if p.centred.Sparse != nil {
@@ -130,6 +134,21 @@ func TestRows(t *testing.T) {
 	}
 	if zeros == 0 {
 		t.Error("no element is 0")
+	}
+}
+
+// plainRow checks the columns and the values of row r of a block without a centring.
+func plainRow(t *testing.T, b *block.Block[float32], r int, columns []uint32, values []float64) {
+	t.Helper()
+	row := make([]float64, b.Cols)
+	for k, c := range columns {
+		row[c] = values[k]
+	}
+	for c, v := range row {
+		w := make([]float32, b.Stride)
+		if w[c] = 1; float64(b.Dot(r, w)) != v {
+			t.Fatalf("row %d, column %d: %v, want %v", r, c, v, b.Dot(r, w))
+		}
 	}
 }
 
