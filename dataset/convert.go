@@ -89,7 +89,7 @@ func (w *Writer) noteOthers(rec arrow.Record) {
 func (w *Writer) tellOthers() {
 	if n := len(w.others); n > 0 && w.warn != nil {
 		first := slices.Min(slices.Collect(maps.Keys(w.others)))
-		w.warn(fmt.Sprintf("%s of float32, such as %q: float64 reads other numbers from their text, and --standardize computes in float64 "+
+		w.warn(fmt.Sprintf("%s of float32, such as %q: --standardize computes in float64, and reads other numbers from their text "+
 			"(write .parquet or .arrow to keep the numbers)", say.Plural(int64(n), "column"), w.schema.Field(first).Name))
 	}
 }

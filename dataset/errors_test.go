@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 			Options{Label: "y"},
 			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{"overflow", []testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "x", row 1: 1e+300 is too large for float32 (use --dtype float64)`},
+			`DIR/a.parquet: column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
 		{"no column", []testField{x, y}, Options{Label: "why?"},
 			`DIR/a.parquet: no column "why?" (columns: x, y)`},
 		{"nearest column", []testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}},

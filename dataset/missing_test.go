@@ -303,9 +303,9 @@ func TestNullMessages(t *testing.T) {
 			`no rows are left of 2, each has a missing value: exclude columns, or fill them in`},
 		{[]testField{field("x", p.Float64, "[]"), field("emb", arrow.ListOf(p.Float64), "[]")}, Options{Nulls: "mean"}, `no rows: give some`},
 		{[]testField{field("x", p.Float64, "[null, 1e300]")}, Options{Nulls: "zero"},
-			`column "x", row 1: 1e+300 is too large for float32 (use --dtype float64)`},
+			`column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
 		{[]testField{field("x", p.Float64, "[null, 1, 1e300]")}, Options{Nulls: "drop"},
-			`column "x", row 2: 1e+300 is too large for float32 (use --dtype float64)`},
+			`column "x", row 2: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
 		{[]testField{field("x", p.Float64, "[1, null, 3]")}, Options{Spec: &schema.Spec{Features: []string{"x"}}},
 			`column "x", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
 	} {

@@ -68,7 +68,7 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions
-	far := othersOf[T](in, paths, opt)
+	far := othersOf(in, paths, opt)
 	if err := learn[T](ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func TestRounding(t *testing.T) {
 	if err := os.WriteFile(csv, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := `columns "far", "seconds", "whole": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)`
+	want := `columns "far", "seconds", "whole": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)`
 	for _, path := range []string{file1(t, dir, "a.parquet", fields...), csv} {
 		for _, standardize := range []bool{false, true} {
 			var notes []string

@@ -308,7 +308,7 @@ func TestSparseListErrors(t *testing.T) {
 		{pairs, `[[], [{"index": 2147483648, "value": 1}]]`, `row 1: index 2147483648, and a row has at most 1048576 features: leave larger indices out`},
 		{pairs, `[[], [{"index": 1048576, "value": 1}]]`, `row 1: index 1048576, and a row has at most 1048576 features: leave larger indices out`},
 		{pairs, `[[], [{"index": 7, "value": null}]]`, `row 1: index 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{pairs, `[[], [{"index": 7, "value": 1e60}]]`, `row 1: index 7: 1e+60 is too large for float32 (use --dtype float64)`},
+		{pairs, `[[], [{"index": 7, "value": 1e60}]]`, `row 1: index 7: 1e+60 is too large for float32 (divide the column, or train with --standardize)`},
 		{pairs, `[[], null]`, `no list has an element: leave it out with --exclude`},
 		{two(p.Uint64), `[null, {"indices": [1, 2], "values": [1]}]`, `row 1: a list of 2 indices and one of 1 values: write an index for each value`},
 		{two(p.Uint64), `[null, {"indices": null, "values": [1]}]`, `row 1: a list of 0 indices and one of 1 values: write an index for each value`},

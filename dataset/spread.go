@@ -17,7 +17,6 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/passes"
 	"halfspace/internal/store"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -104,7 +103,6 @@ type others struct {
 type sharedFiles struct {
 	paths  []string
 	opt    Options
-	double bool // blocks are float64
 	ranges []parquetfile.RowRange
 }
 
@@ -116,13 +114,12 @@ var rangeRuns int64 = 32
 const mostRanges = 256
 
 // othersOf returns the other processes, or nil if this one reads the files.
-func othersOf[T kernel.Float](in *openedInput, paths []string, opt Options) *others {
+func othersOf(in *openedInput, paths []string, opt Options) *others {
 	files, is := in.Input.(*parquetfile.Input)
 	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	_, double := any(T(0)).(float64)
-	o := &others{opt.Cluster, sharedFiles{paths: Absolute(paths), opt: opt, double: double}}
+	o := &others{opt.Cluster, sharedFiles{paths: Absolute(paths), opt: opt}}
 	each := max(rangeRuns, files.Rows/block.RunRows/mostRanges+1) * block.RunRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -240,9 +237,7 @@ func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p frame.Pool) (*op
 		return l.in, nil
 	}
 	opt := f.opt
-	if opt.float = frame.FloatType[float32](); f.double {
-		opt.float = frame.FloatType[float64]()
-	}
+	opt.float = frame.FloatType[float32]()
 	in, err := openInput(ctx, f.paths, opt, p)
 	if err != nil {
 		return nil, err

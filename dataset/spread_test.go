@@ -66,7 +66,7 @@ func TestCluster(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if done, err := othersOf[float64](in, paths, c.opt).learn(ctx, in.sel, in.Total(), p, nil); !done || err != nil {
+			if done, err := othersOf(in, paths, c.opt).learn(ctx, in.sel, in.Total(), p, nil); !done || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
 			}
 		}

@@ -169,7 +169,7 @@ func TestDecimalRecords(t *testing.T) {
 		t.Errorf("warning %q", warned)
 	}
 	_, err = fromRecord[float32](t, rec, 2, Options{Label: "y", Features: []string{"x"}})
-	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (use --dtype float64)`)
+	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (divide the column, or train with --standardize)`)
 	d, err = fromRecord[float64](t, rec, 2, Options{Label: "z"})
 	if err != nil || fmt.Sprint(d.Spec().Classes) != "[-0.5 0.1]" {
 		t.Errorf("classes of a label of 256 bits: %v, %v", d, err)
@@ -264,7 +264,7 @@ func TestListErrors(t *testing.T) {
 			`column "emb", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]testField{field("emb", list, "[[1, 2], [3, 4], [null, 4]]")}, Options{},
 			`column "emb", row 2: element 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{big}, Options{}, `column "big", row 1: element 1: 1e+300 is too large for float32 (use --dtype float64)`},
+		{[]testField{big}, Options{}, `column "big", row 1: element 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
 		{[]testField{field("emb", list, "[[1, 2, 3], [4, 5, 6]]")}, Options{Spec: model},
 			`column "emb", row 0: a list of 3, where others have 2 (exclude the column with --exclude, or make them equally long)`},
 		{[]testField{field("emb", p.Float64, "[1, 2]")}, Options{Spec: model},

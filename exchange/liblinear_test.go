@@ -35,11 +35,11 @@ func numberedSamples(t *testing.T) []sample {
 
 func writeText(w io.Writer, m *model.Model, _ string) error { return WriteLIBLINEAR(w, m) }
 
-// TestLIBLINEAR: a model that is written and read again has the weights that are written, exactly, and predicts the same classes.
+// TestLIBLINEAR: a model that is written and read again has the weights that are written, rounded to float32, and predicts the same classes.
 func TestLIBLINEAR(t *testing.T) {
 	for _, s := range numberedSamples(t) {
 		data := text(t, writeText, s.m, "")
-		m, err := ReadLIBLINEAR(bytes.NewReader(data), 0)
+		m, rounded, err := ReadLIBLINEAR(bytes.NewReader(data), 0)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", s.name, err, data)
 		}
@@ -51,6 +51,13 @@ func TestLIBLINEAR(t *testing.T) {
 		got, err := newLinear(m)
 		if err != nil {
 			t.Fatal(err)
+		}
+		changed := narrow(want.bias)
+		for _, w := range want.weights {
+			changed += narrow(w)
+		}
+		if rounded != changed {
+			t.Errorf("%s: %d weights are said to be rounded, and %d are", s.name, rounded, changed)
 		}
 		if fmt.Sprint(got.weights, got.bias) != fmt.Sprint(want.weights, want.bias) || m.Positive != s.m.Positive && len(m.Classes) == 2 {
 			t.Errorf("%s: weights %v, want %v", s.name, got, want)
@@ -104,15 +111,15 @@ func TestLIBLINEARPredicts(t *testing.T) {
 func TestNumbered(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"f4", "f2"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	want := "solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 0\nnr_feature 4\nbias -1\nw\n0 \n7 \n0 \n5 \n"
-	if got := text(t, writeText, model.New(spec, []float64{5, 7}), ""); string(got) != want {
+	if got := text(t, writeText, model.New(spec, []float32{5, 7}), ""); string(got) != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	spec.Features[0] = "f0"
-	if got := text(t, writeText, model.New(spec, []float64{5, 7}), ""); !bytes.Contains(got, []byte("\nnr_feature 2\nbias -1\nw\n5 \n7 \n")) {
+	if got := text(t, writeText, model.New(spec, []float32{5, 7}), ""); !bytes.Contains(got, []byte("\nnr_feature 2\nbias -1\nw\n5 \n7 \n")) {
 		t.Errorf("got %q", got)
 	}
 	spec.Classes[1] = schema.FloatClass(1.5)
-	if err := WriteLIBLINEAR(new(bytes.Buffer), model.New(spec, []float64{5, 7})); err == nil || !strings.Contains(err.Error(), "class 1.5") {
+	if err := WriteLIBLINEAR(new(bytes.Buffer), model.New(spec, []float32{5, 7})); err == nil || !strings.Contains(err.Error(), "class 1.5") {
 		t.Errorf("error %v of a class that is no whole number", err)
 	}
 }
@@ -120,7 +127,7 @@ func TestNumbered(t *testing.T) {
 // TestCrammer: of two classes with a vector each, as MCSVM_CS has them, the first vector decides, as in LIBLINEAR's predict_values.
 // liblinear-train writes the first one times -1 as the second one. Here it is another one, so that a model of both differs.
 func TestCrammer(t *testing.T) {
-	m, err := ReadLIBLINEAR(strings.NewReader("solver_type MCSVM_CS\nnr_class 2\nlabel 3 -1\nnr_feature 1\nbias 2\nw\n1 4 \n0.5 5 \n"), 0)
+	m, _, err := ReadLIBLINEAR(strings.NewReader("solver_type MCSVM_CS\nnr_class 2\nlabel 3 -1\nnr_feature 1\nbias 2\nw\n1 4 \n0.5 5 \n"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +141,9 @@ func TestCrammer(t *testing.T) {
 // TestReadGrammar reads random texts as weights: those that are no numbers are errors.
 func TestReadGrammar(t *testing.T) {
 	for text := range decimaltest.Texts(11, 20_000) {
-		m, err := ReadLIBLINEAR(strings.NewReader("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n"+text+"\n"), 0)
+		m, _, err := ReadLIBLINEAR(strings.NewReader("solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n"+text+"\n"), 0)
 		v, wrong := decimal.Parse(text)
+		v = float64(float32(v))
 		if want := wrong == nil && v-v == 0; (err == nil) != want || want && math.Abs(m.Weights[0][0]) != math.Abs(v) {
 			t.Fatalf("%q: error %v, a number: %t", text, err, want)
 		}
@@ -154,6 +162,7 @@ func TestReadRefuses(t *testing.T) {
 		head + "nr_feature 2\nbias -1\nw\n1 \n": "ends too early",
 		head + "nr_feature 2\nbias -1\nw\n1 \nx \n":                                        `feature 2 is "x"`,
 		head + "nr_feature 2\nbias -1\nw\n1 \nnan \n":                                      "NaN",
+		head + "nr_feature 1\nbias -1\nw\n1e39 \n":                                         "which no float32 equals",
 		head + "nr_feature 1\nbias -1\nw\n1 \n2 \n":                                        `"2" is behind`,
 		head + "nr_feature 0\nbias -1\nw\n":                                                "0 features",
 		head + "nr_feature 16777217\nbias -1\nw\n":                                         "16777217 features",
@@ -166,16 +175,16 @@ func TestReadRefuses(t *testing.T) {
 		"solver_type L2R_L2LOSS_SVR\nnr_class 2\nlabel 1 2\nnr_feature 1\nbias -1\nw\n1\n": "no classifier",
 		strings.Repeat("x", 1<<17):                                                         "thousands of letters",
 	} {
-		m, err := ReadLIBLINEAR(strings.NewReader(file), 0)
+		m, _, err := ReadLIBLINEAR(strings.NewReader(file), 0)
 		if m != nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.80q: error %v, want %q", file, err, want)
 		}
 	}
 	wide := "solver_type L2R_LR\nnr_class 2\nlabel 1 2\nnr_feature 16777216\nbias -1\nw\n"
-	if _, err := ReadLIBLINEAR(strings.NewReader(wide), 1<<20); !errors.Is(err, model.ErrMemory) {
+	if _, _, err := ReadLIBLINEAR(strings.NewReader(wide), 1<<20); !errors.Is(err, model.ErrMemory) {
 		t.Errorf("error %v of a model that takes 128 MiB, with 1 MiB", err)
 	}
-	if n := testing.AllocsPerRun(1, func() { _, _ = ReadLIBLINEAR(strings.NewReader(wide), 1<<40) }); n > 100 {
+	if n := testing.AllocsPerRun(1, func() { _, _, _ = ReadLIBLINEAR(strings.NewReader(wide), 1<<40) }); n > 100 {
 		t.Errorf("%v allocations for a file without weights", n)
 	}
 }
@@ -185,7 +194,7 @@ func FuzzReadLIBLINEAR(f *testing.F) {
 	f.Add([]byte("solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-2 \n0.25 \n"))
 	f.Add([]byte("solver_type MCSVM_CS\nnr_class 3\nlabel 3 1 2\nnr_feature 1\nbias -1\nw\n1 2 3 \n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := ReadLIBLINEAR(bytes.NewReader(data), 1<<24)
+		m, _, err := ReadLIBLINEAR(bytes.NewReader(data), 1<<24)
 		if err != nil {
 			return
 		}
@@ -193,7 +202,7 @@ func FuzzReadLIBLINEAR(f *testing.F) {
 		if err := WriteLIBLINEAR(&b, m); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadLIBLINEAR(&b, 1<<24)
+		again, _, err := ReadLIBLINEAR(&b, 1<<24)
 		if err != nil {
 			t.Fatal(err)
 		}

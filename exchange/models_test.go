@@ -20,7 +20,7 @@ type sample struct {
 	rows [][]float64
 }
 
-// samples returns a model of each kind: of two or three classes, float32 or float64, standardized or not, with means or without, with a column of
+// samples returns a model of each kind: of two or three classes, standardized or not, with means or without, with a column of
 // categories, and each class positive. Names of features and classes have what source files must escape.
 func samples(t *testing.T, rows int) []sample {
 	t.Helper()
@@ -57,18 +57,11 @@ func samples(t *testing.T, rows int) []sample {
 		for k := range spec.Preprocessing.Columns {
 			spec.Features = append(spec.Features, spec.Preprocessing.Columns[k].Names()...)
 		}
-		weights := make([]float64, spec.Vectors()*spec.Cols())
+		weights := make([]float32, spec.Vectors()*spec.Cols())
 		for k := range weights {
-			weights[k] = float64(float32(rng.NormFloat64() * math.Exp(3*rng.NormFloat64())))
+			weights[k] = float32(rng.NormFloat64() * math.Exp(3*rng.NormFloat64()))
 		}
 		m := model.New(spec, weights)
-		if bit(4) {
-			narrow := make([]float32, len(weights))
-			for k, w := range weights {
-				narrow[k] = float32(w)
-			}
-			m = model.New(spec, narrow)
-		}
 		m.Algorithm = []string{"of two\nlines */ ??/\\", "logistic", "logistic"}[i%3]
 		if bit(0) {
 			m.Options.Multiclass = []string{model.OneVersusRest, model.Joint}[i/2%2]
@@ -173,14 +166,6 @@ func centerOf(m *model.Model, i int) float64 {
 	panic("no such feature")
 }
 
-// unit returns the unit roundoff of a model's type.
-func unit(m *model.Model) float64 {
-	if m.Dtype == "float32" {
-		return 0x1p-24
-	}
-	return 0x1p-53
-}
-
 // compare holds scores and a class of a row against those of package predict. u bounds the rounding errors of either.
 func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u float64) {
 	t.Helper()
@@ -208,12 +193,12 @@ func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u flo
 // TestRefused: models without a vector of weights for each score are errors of one sentence, and so are weights that fold to infinity.
 func TestRefused(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	expansion := model.New[float64](spec, nil)
-	expansion.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "linear"}, Rows: []int64{0}, Support: model.Pack([]float64{1}), Coefficients: [][]byte{model.Pack([]float64{1})}}
-	voted := model.New(spec, []float64{1})
-	voted.Voters = &model.Voters{Counts: []int64{1}, Weights: model.Pack([]float64{1})}
+	expansion := model.New[float32](spec, nil)
+	expansion.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "linear"}, Rows: []int64{0}, Support: model.Pack([]float32{1}), Coefficients: [][]byte{model.Pack([]float32{1})}}
+	voted := model.New(spec, []float32{1})
+	voted.Voters = &model.Voters{Counts: []int64{1}, Weights: model.Pack([]float32{1})}
 	spec.Preprocessing = &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{{Name: "a", Kind: schema.NumberColumn, Center: []float64{1}, Scale: []float64{1e-300}}}}
-	narrow := model.New(spec, []float64{1e10})
+	narrow := model.New(spec, []float32{1e10})
 	for what, m := range map[string]*model.Model{"support vectors": expansion, "vote": voted, "hardly varies": narrow, "can't be used": {}} {
 		_, err := newLinear(m)
 		if err == nil || !strings.Contains(err.Error(), what) || strings.Contains(err.Error(), "\n") {

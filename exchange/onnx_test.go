@@ -173,15 +173,19 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 // TestONNXRefused: weights that float32 can't hold are errors that name the feature, and so are numbers of a calibration.
 func TestONNXRefused(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	for want, weights := range map[string][]float64{`feature "b"`: {1, 1e300, 0}, "the bias": {1, 1, 1e300}} {
-		if err := WriteONNX(new(bytes.Buffer), model.New(spec, weights)); err == nil || !strings.Contains(err.Error(), want) {
+	wide := *spec
+	wide.Preprocessing = &schema.Preprocessing{Nulls: schema.NullsError}
+	for want, b := range map[string][2]float64{`feature "b"`: {0, 1e-300}, "the bias": {1e39, 1e39}} { // mean and deviation
+		wide.Preprocessing.Columns = []schema.Column{{Name: "a", Kind: schema.NumberColumn, Center: []float64{0}, Scale: []float64{1}},
+			{Name: "b", Kind: schema.NumberColumn, Center: b[:1], Scale: b[1:]}}
+		if err := WriteONNX(new(bytes.Buffer), model.New(&wide, []float32{1, 3, 5})); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	three := *spec
 	three.Classes = append(slices.Clone(spec.Classes), schema.IntClass(2))
 	for _, p := range []model.Mapping{{A: 1e300}, {A: -1, B: -1e300}} {
-		for _, m := range []*model.Model{model.New(spec, make([]float64, 3)), model.New(&three, make([]float64, 9))} {
+		for _, m := range []*model.Model{model.New(spec, make([]float32, 3)), model.New(&three, make([]float32, 9))} {
 			m.Options.Multiclass = model.OneVersusRest
 			m.Calibration = &model.Calibration{Method: model.Platt, Folds: 5, Classes: slices.Repeat([]model.Mapping{p}, len(m.Weights))}
 			if err := WriteONNX(new(bytes.Buffer), m); err == nil || !strings.Contains(err.Error(), "the calibration") {

@@ -89,9 +89,9 @@ func columnModel(rng *rand.Rand, i int) *model.Model {
 	if spec.Preprocessing = p; i == 8 {
 		spec.Preprocessing, spec.Features = nil, []string{"missing", "odds"} // numbers alone
 	}
-	weights := make([]float64, spec.Vectors()*spec.Cols())
+	weights := make([]float32, spec.Vectors()*spec.Cols())
 	for k := range weights {
-		weights[k] = rng.NormFloat64()
+		weights[k] = float32(rng.NormFloat64())
 	}
 	m := model.New(spec, weights)
 	m.Algorithm = []string{"svm", "svm", "logistic", "logistic"}[i/2%4]
@@ -174,7 +174,7 @@ func TestONNXColumnsRefused(t *testing.T) {
 	} {
 		spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Features: c.column.Names(),
 			Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{c.column}}}
-		err := WriteONNXColumns(new(bytes.Buffer), model.New(spec, slices.Repeat([]float64{1}, spec.Width())))
+		err := WriteONNXColumns(new(bytes.Buffer), model.New(spec, slices.Repeat([]float32{1}, spec.Width())))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), strconv.Quote(c.column.Name)) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: error %v, want one with %q", c.column, err, c.want)
 		}

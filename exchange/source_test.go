@@ -82,7 +82,7 @@ func check(t *testing.T, all []sample, out []byte) {
 		if len(scores) != len(s.m.Weights) {
 			t.Fatalf("%s: %d scores", s.name, len(scores))
 		}
-		s.compare(t, r, scores, class, unit(s.m))
+		s.compare(t, r, scores, class, 0x1p-24)
 	}
 }
 

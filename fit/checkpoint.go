@@ -81,7 +81,7 @@ func sumOf(m *model.Model) (string, error) {
 func (j *job[T]) facts() (all [][2]string) {
 	add := func(name string, value any) { all = append(all, [2]string{name, fmt.Sprint(value)}) }
 	add("the learner", j.Name)
-	add("the type of numbers", dtypeOf[T]())
+	add("the type of numbers", model.Float32)
 	for i := range j.Options {
 		if o := &j.Options[i]; j.Has(o.Name) {
 			add(o.Name, o.Text(j.Settings))

@@ -155,7 +155,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
 	}
 	for i, l := range learners {
-		if err := c.opt.check(l, src.Spec(), false, dtypeOf[T]()); err != nil {
+		if err := c.opt.check(l, src.Spec(), false); err != nil {
 			return nil, err
 		}
 		if c.Points[i].Learner, c.Points[i].Options = l, l.Varied; l.Varied == nil {

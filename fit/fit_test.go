@@ -167,7 +167,7 @@ func TestLearnersDescribed(t *testing.T) {
 			t.Errorf("%s: the description lacks something: %+v", l.Name, l)
 		}
 		s := l.New()
-		if err := l.CheckSettings(s, "float32"); err != nil {
+		if err := l.CheckSettings(s); err != nil {
 			t.Errorf("%s: its defaults can't be: %v", l.Name, err)
 		}
 		for i := range l.Options {

@@ -131,12 +131,12 @@ func check[T kernel.Float](o *Options, src block.Source[T], l Learner, validated
 	if err != nil {
 		return err
 	}
-	return o.check(l, spec, validated, dtypeOf[T]())
+	return o.check(l, spec, validated)
 }
 
 // check returns an error for options that can't be used.
-func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype string) error {
-	if err := l.CheckSettings(l.Settings, ""); err != nil {
+func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
+	if err := l.CheckSettings(l.Settings); err != nil {
 		return err
 	}
 	if err := cmp.Or(o.checkCalibrate(l, validated), o.checkThreshold(l, spec, validated)); err != nil {
@@ -172,7 +172,7 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool, dtype stri
 	if o.Init == nil {
 		return nil
 	}
-	return beginsWith(o.Init, spec, dtype)
+	return beginsWith(o.Init, spec)
 }
 
 func (o *Options) classWeighted() bool { return o.Balanced || len(o.ClassWeights) > 0 }

@@ -74,7 +74,7 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	}
 	var begin []float64
 	if from != nil {
-		if err := beginsWith(from, src.Spec(), dtypeOf[T]()); err != nil {
+		if err := beginsWith(from, src.Spec()); err != nil {
 			return nil, err
 		}
 		start := train.StartOf[T](from, -1)

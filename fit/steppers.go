@@ -132,7 +132,7 @@ func (l Learner) HasOdds() bool {
 
 // describeOnline says in a model how LearnOnline learned it.
 func (l Learner) describeOnline(m *model.Model) {
-	j := job[float64]{Learner: l, opt: &Options{}}
+	j := job[float32]{Learner: l, opt: &Options{}}
 	m.Algorithm, m.Options = l.Name, j.modelOptions()
 	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(train.Cyclic), 1, nil
 	if len(m.Classes) > 2 {
@@ -153,21 +153,19 @@ func Beginners() (names []string) {
 }
 
 // beginsWith returns an error unless a training on rows of a spec can begin with a model: it has weights of the same
-// columns and classes, and of the type dtype, which rows have.
-func beginsWith(m *model.Model, spec *schema.Spec, dtype string) error {
-	return suitsRows(m, spec, dtype, "the model to begin with")
+// columns and classes.
+func beginsWith(m *model.Model, spec *schema.Spec) error {
+	return suitsRows(m, spec, "the model to begin with")
 }
 
 // suitsRows is beginsWith of a model that errors call by a name.
-func suitsRows(m *model.Model, spec *schema.Spec, dtype, name string) error {
+func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
 	own := m.Spec()
 	switch {
 	case m.Expansion != nil || len(m.Weights) != spec.Vectors():
 		return fmt.Errorf("%s has %d vectors of weights, and %d classes need %d", name, len(m.Weights), len(spec.Classes), spec.Vectors())
 	case m.Voters != nil:
 		return fmt.Errorf("%s is of a voted perceptron, whose weights vote: begin with one of --algo averaged", name)
-	case m.Dtype != dtype:
-		return fmt.Errorf("%s is of %s, and the rows are of %s: use the same type", name, m.Dtype, dtype)
 	case own.Bias != spec.Bias:
 		return fmt.Errorf("%s has a bias: %t, and the rows have one: %t: make them agree", name, own.Bias, spec.Bias)
 	case !slices.Equal(own.Features, spec.Features):
@@ -187,7 +185,7 @@ func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
 	if m == nil || spec == nil {
 		return nil, errors.New("the model or the Spec is nil")
 	}
-	if err := suitsRows(m, spec, m.Dtype, "the model"); err != nil {
+	if err := suitsRows(m, spec, "the model"); err != nil {
 		return nil, err
 	}
 	for k, v := range m.Weights {
@@ -197,9 +195,6 @@ func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
 	}
 	return w, nil
 }
-
-// dtypeOf returns the name of T.
-func dtypeOf[T kernel.Float]() string { return fmt.Sprintf("%T", T(0)) }
 
 // differing names the first feature that differs.
 func differing(model, rows *schema.Spec) string {

@@ -11,11 +11,18 @@ import (
 	"halfspace/schema"
 )
 
+// errWide is the error of a model of float64 rows, as earlier versions could train.
+var errWide = errors.New("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
+
 // Check returns an error that says what makes the model useless, if anything does. Models that come from a file have
 // passed it.
 func (m *Model) Check() error {
-	if m.Dtype != "float32" && m.Dtype != "float64" {
-		return fmt.Errorf("dtype is %q, not float32 or float64", m.Dtype)
+	switch m.Dtype {
+	case Float32:
+	case "float64":
+		return errWide
+	default:
+		return fmt.Errorf("dtype is %q, not %s", m.Dtype, Float32)
 	}
 	if err := m.checkClasses(); err != nil {
 		return err
@@ -132,22 +139,18 @@ func (m *Model) checkSums() error {
 	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", known(t.Loss)}, {"radius", known(t.Radius)}, {"norm", known(t.Norm)}, {"ridge", t.Ridge},
 		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
-			advice := "scale the features down"
-			if m.Dtype == "float32" {
-				advice += ", or use float64"
-			}
-			return fmt.Errorf("%s is %v: %s", s.name, s.value, advice)
+			return fmt.Errorf("%s is %v: scale the features down", s.name, s.value)
 		}
 	}
 	return nil
 }
 
-// checkNumber makes sure that v is finite and an element of the model's type.
+// checkNumber makes sure that v is finite and a float32.
 func (m *Model) checkNumber(v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("is %v, not a finite number", v)
 	}
-	if m.Dtype == "float32" && float64(float32(v)) != v {
+	if float64(float32(v)) != v {
 		return fmt.Errorf("is %v, which no float32 equals", v)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 // An Expansion is a classifier in terms of rows that it was trained on: a score is the sum, over the rows s_j, of coefficient
 // c_j k(s_j, x), plus the bias. Of more than two classes each has coefficients of its own for the same rows.
 //
-// Arrays are base64 of little-endian numbers: those of support, coefficients and steps of the model's dtype.
+// Arrays are base64 of little-endian numbers: those of support, coefficients and steps are float32.
 type Expansion struct {
 	Kernel       Kernel   `json:"kernel"`
 	Rows         []int64  `json:"rows"`         // numbers that the rows had in the training, ascending
@@ -71,7 +71,7 @@ func (m *Model) checkExpansion() error {
 	if err := e.Kernel.check(); err != nil {
 		return err
 	}
-	size, rows := m.size(), len(e.Rows)
+	size, rows := numberBytes, len(e.Rows)
 	if rows == 0 {
 		return errors.New("expansion has no rows")
 	}
@@ -90,14 +90,14 @@ func (m *Model) checkExpansion() error {
 	if len(e.Steps) > 0 && (e.Votes == nil || len(e.Steps) != rows*size) {
 		return fmt.Errorf("steps have %d bytes for %d rows and %d votes", len(e.Steps), rows, len(e.Votes))
 	}
-	if m.Dtype == "float32" && !allPositive(Unpack[float32](e.Steps)) || m.Dtype != "float32" && !allPositive(Unpack[float64](e.Steps)) {
+	if !allPositive(Unpack[float32](e.Steps)) {
 		return errors.New("steps hold a number that isn't above 0")
 	}
 	for _, c := range append([][]byte{e.Support, e.Steps}, e.Coefficients...) {
 		if len(c)%(rows*size) != 0 {
 			return fmt.Errorf("coefficients have %d bytes for %d rows", len(c), rows)
 		}
-		if !m.allFinite(c) {
+		if !allFinite(Unpack[float32](c)) {
 			return errors.New("expansion holds a number that isn't finite")
 		}
 	}
@@ -114,21 +114,8 @@ func (m *Model) checkExpansion() error {
 	return nil
 }
 
-// size returns how many bytes a number of the model's dtype takes.
-func (m *Model) size() int {
-	if m.Dtype == "float32" {
-		return 4
-	}
-	return 8
-}
-
-// allFinite tells whether all numbers of an array of the model's dtype are finite.
-func (m *Model) allFinite(b []byte) bool {
-	if m.Dtype == "float32" {
-		return allFinite(Unpack[float32](b))
-	}
-	return allFinite(Unpack[float64](b))
-}
+// numberBytes is the size of a number of an expansion or of voters.
+const numberBytes = 4
 
 func allFinite[T kernel.Float](x []T) bool {
 	for _, v := range x {

@@ -44,7 +44,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -54,12 +53,15 @@ import (
 // Format is the first thing that a model file says.
 const Format = "halfspace-model/1"
 
+// Float32 is the Dtype of every model: rows, weights and scores are float32.
+const Float32 = "float32"
+
 // Model is a classifier: a linear one, or one with an Expansion in place of Weights. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
 // none when it was trained without one. Of more classes both have a row and a number for each.
 type Model struct {
 	Format    string         `json:"format"`
 	Algorithm string         `json:"algorithm"`
-	Dtype     string         `json:"dtype"` // element type of training and prediction: float32 or float64
+	Dtype     string         `json:"dtype"` // element type of training and prediction: Float32
 	Label     string         `json:"label"` // name of the label's column
 	Classes   []schema.Class `json:"classes"`
 	Positive  schema.Class   `json:"positive"`
@@ -255,7 +257,7 @@ type Validation struct {
 func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
 	m := &Model{
 		Format:   Format,
-		Dtype:    dtype[T](),
+		Dtype:    Float32,
 		Label:    spec.Label,
 		Classes:  slices.Clone(spec.Classes),
 		Features: append([]string{}, spec.Features...),
@@ -341,7 +343,7 @@ func (m *Model) Spec() *schema.Spec {
 }
 
 // Vector returns the weights for kernels: a weight for each feature, the bias where there is one, then zeros up to
-// kernel.Stride[T]; of more than two classes, such a vector for each. With the T that m.Dtype names, scores repeat the
+// kernel.Stride[T]; of more than two classes, such a vector for each. With float32, scores repeat the
 // arithmetic of the training.
 func Vector[T kernel.Float](m *Model) []T {
 	stride := kernel.Stride[T](m.cols())
@@ -355,8 +357,4 @@ func Vector[T kernel.Float](m *Model) []T {
 		}
 	}
 	return w
-}
-
-func dtype[T kernel.Float]() string {
-	return fmt.Sprintf("float%d", 8*unsafe.Sizeof(T(0)))
 }

@@ -96,24 +96,24 @@ func TestFile(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	seed := uint64(math.MaxUint64)
 	kept := int64(12)
-	numbers := []float64{0, math.Copysign(0, -1), 0.1, -1e-320, math.SmallestNonzeroFloat64, math.MaxFloat64, 1.0 / 3, 1 << 53, 1e21}
-	m64 := textbook()
-	m64.Dtype, m64.Algorithm, m64.FitBias, m64.Bias = "float64", "pocket", false, []float64{}
-	m64.Options.Seed, m64.Options.Pocket, m64.Training.Kept = &seed, "exact", &kept
-	m64.Weights, m64.Features = [][]float64{numbers}, nil
+	numbers := []float64{0, math.Copysign(0, -1), float64(float32(0.1)), -0x1p-149, 0x1p-126, math.MaxFloat32, float64(float32(1.0 / 3)), 1 << 53, float64(float32(1e21))}
+	several := textbook()
+	several.Algorithm, several.FitBias, several.Bias = "pocket", false, []float64{}
+	several.Options.Seed, several.Options.Pocket, several.Training.Kept = &seed, "exact", &kept
+	several.Weights, several.Features = [][]float64{numbers}, nil
 	for i := range numbers {
-		m64.Features = append(m64.Features, fmt.Sprintf("<%d> & \"ü\"\n\u2028", i))
+		several.Features = append(several.Features, fmt.Sprintf("<%d> & \"ü\"\n\u2028", i))
 	}
-	m64.Classes = []schema.Class{schema.StringClass("<=50K"), schema.StringClass(">50K")}
-	m64.Positive = m64.Classes[0]
+	several.Classes = []schema.Class{schema.StringClass("<=50K"), schema.StringClass(">50K")}
+	several.Positive = several.Classes[0]
 
-	m32 := textbook()
-	m32.Weights = [][]float64{{float64(float32(0.1)), float64(math.Float32frombits(1))}}
-	m32.Bias = []float64{-math.MaxFloat32}
-	m32.Classes = []schema.Class{schema.FloatClass(-0.5), schema.FloatClass(2.5e300)}
-	m32.Positive = m32.Classes[1]
+	edges := textbook()
+	edges.Weights = [][]float64{{float64(float32(0.1)), float64(math.Float32frombits(1))}}
+	edges.Bias = []float64{-math.MaxFloat32}
+	edges.Classes = []schema.Class{schema.FloatClass(-0.5), schema.FloatClass(2.5e300)}
+	edges.Positive = edges.Classes[1]
 
-	for _, m := range []*Model{textbook(), m64, m32} {
+	for _, m := range []*Model{textbook(), several, edges} {
 		data := encode(t, m)
 		back, err := Read(bytes.NewReader(data))
 		if err != nil {
@@ -229,7 +229,7 @@ func TestManyClasses(t *testing.T) {
 // An older file that doesn't say is of one class versus the rest.
 func TestMulticlass(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
-	m := New(spec, []float64{1, 2, 3})
+	m := New(spec, []float32{1, 2, 3})
 	var b bytes.Buffer
 	if _, err := m.WriteTo(&b); err == nil || !strings.Contains(err.Error(), "Options.Multiclass is empty") {
 		t.Errorf("written without a way: %v", err)
@@ -268,19 +268,14 @@ func TestVoters(t *testing.T) {
 	if !reflect.DeepEqual(back.Voters, m.Voters) || !reflect.DeepEqual(VoterVectors[float32](back), w) {
 		t.Errorf("read back %+v, the vectors %v", back.Voters, VoterVectors[float32](back))
 	}
-	m.Dtype = "float64"
-	m.Voters = NewVoters([]float64{1, 2, 3, 0}, []int64{1}, 3)
-	if got := VoterVectors[float64](m); !reflect.DeepEqual(got, []float64{1, 2, 3, 0}) {
-		t.Errorf("vectors %v", got)
-	}
 	for want, v := range map[string]*Voters{
 		"voters have 0 counts and 0 bytes of weights for 2 classes and 2 features": {},
-		"voters have 1 counts and 25 bytes":                                        {Counts: []int64{1}, Weights: make([]byte, 25)},
-		"voters have 2 counts and 24 bytes":                                        {Counts: []int64{1, 1}, Weights: make([]byte, 24)},
-		"0 is among the voters' counts":                                            {Counts: []int64{0}, Weights: make([]byte, 24)},
-		"is among the voters' counts":                                              {Counts: []int64{math.MaxInt64, 1}, Weights: make([]byte, 48)},
-		"a number that isn't finite is among the voters' weights":                  {Counts: []int64{1}, Weights: bytes.Repeat([]byte{255}, 24)},
-		"voters have 1 sizes for 2 classes":                                        {Counts: []int64{1}, Sizes: []int{1}, Weights: make([]byte, 24)},
+		"voters have 1 counts and 13 bytes":                                        {Counts: []int64{1}, Weights: make([]byte, 13)},
+		"voters have 2 counts and 12 bytes":                                        {Counts: []int64{1, 1}, Weights: make([]byte, 12)},
+		"0 is among the voters' counts":                                            {Counts: []int64{0}, Weights: make([]byte, 12)},
+		"is among the voters' counts":                                              {Counts: []int64{math.MaxInt64, 1}, Weights: make([]byte, 24)},
+		"a number that isn't finite is among the voters' weights":                  {Counts: []int64{1}, Weights: bytes.Repeat([]byte{255}, 12)},
+		"voters have 1 sizes for 2 classes":                                        {Counts: []int64{1}, Sizes: []int{1}, Weights: make([]byte, 12)},
 	} {
 		m.Voters = v
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
@@ -292,8 +287,8 @@ func TestVoters(t *testing.T) {
 // TestVotersOfClasses: of more than two classes each has voters.
 func TestVotersOfClasses(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
-	m := New(spec, []float64{1, 2, 3})
-	m.Voters = NewVoters([]float64{1, 2, 3, 4}, []int64{5, 6, 7, 8}, 1)
+	m := New(spec, []float32{1, 2, 3})
+	m.Voters = NewVoters([]float32{1, 2, 3, 4}, []int64{5, 6, 7, 8}, 1)
 	for want, sizes := range map[string][]int{"": {1, 2, 1}, "voters have 0 sizes for 3 classes": nil, "leave 1 of them over": {1, 1, 1},
 		"0 is among the sizes": {4, 0, 0}, "3 is among the sizes": {2, 3, -1}, "voters have 2 sizes": {2, 2}} {
 		m.Voters.Sizes = sizes
@@ -314,7 +309,7 @@ func TestSpecAndVector(t *testing.T) {
 		t.Errorf("Vector is %v, want %v", got, want)
 	}
 	m.FitBias, m.Bias = false, nil
-	if got, want := Vector[float64](m), []float64{1, 1, 0, 0}; !reflect.DeepEqual(got, want) {
+	if got, want := Vector[float32](m), []float32{1, 1, 0, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("Vector without bias is %v, want %v", got, want)
 	}
 	if n := m.Spec().Cols(); n != 2 {
@@ -351,9 +346,6 @@ func TestNewTakesPaddedWeights(t *testing.T) {
 	padded := New(m.Spec(), Vector[float32](m))
 	if !reflect.DeepEqual(padded.Weights, m.Weights) || !reflect.DeepEqual(padded.Bias, m.Bias) {
 		t.Errorf("weights %v and bias %v from a padded vector, want %v and %v", padded.Weights, padded.Bias, m.Weights, m.Bias)
-	}
-	if kernel.Stride[float64](3) != 4 || New(m.Spec(), []float64{1, 1, -3, 0}).Dtype != "float64" {
-		t.Error("float64 weights don't make a float64 model")
 	}
 }
 

@@ -106,6 +106,7 @@ func TestReadRejects(t *testing.T) {
 		{"bias without fit_bias", edit("true", "false"), "bias has 1 numbers"},
 		{"two biases", edit("[3]", "[3, 4]"), "bias has 2 numbers"},
 		{"dtype", edit("float32", "float16"), `dtype is "float16"`},
+		{"float64 rows", edit("float32", "float64"), "the model was trained on float64 rows, and rows are float32 now: train it again"},
 		{"deep", `{"format": ` + strings.Repeat("[", 20000), "exceeded max depth"},
 	} {
 		m, err := Read(strings.NewReader(c.text))

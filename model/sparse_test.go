@@ -106,7 +106,7 @@ func TestWrongSparseWeights(t *testing.T) {
 		"weights for":              func(m *Model) { m.SparseWeights[0].Weights = m.SparseWeights[0].Weights[1:] },
 		"2 in sparse_weights":      func(m *Model) { m.SparseWeights = append(m.SparseWeights, m.SparseWeights[0]) },
 		"1 vectors in weights and": func(m *Model) { m.Weights = [][]float64{{1}} },
-		"which no float32 equals":  func(m *Model) { m.SparseWeights[0].Weights[5], m.Dtype = 0.1, "float32" },
+		"which no float32 equals":  func(m *Model) { m.SparseWeights[0].Weights[5] = 0.1 },
 	} {
 		m := wide(wideModel+1, 2, 50).Compact()
 		spoil(m)

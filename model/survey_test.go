@@ -43,9 +43,9 @@ func TestReadBoundsMakings(t *testing.T) {
 func TestReadsLarge(t *testing.T) {
 	m := textbook()
 	const features = 1 << 17
-	m.Features, m.Weights, m.Dtype = make([]string, features), [][]float64{make([]float64, features)}, "float64"
+	m.Features, m.Weights = make([]string, features), [][]float64{make([]float64, features)}
 	for i := range m.Features {
-		m.Features[i], m.Weights[0][i] = fmt.Sprint("x", i), 1/float64(i+1)
+		m.Features[i], m.Weights[0][i] = fmt.Sprint("x", i), float64(1/float32(i+1))
 	}
 	text := encode(t, m)
 	var back *Model

@@ -18,7 +18,7 @@ type Voters struct {
 	// on whether a row is of their class.
 	Sizes []int `json:"sizes,omitempty"`
 
-	// Weights are the vectors, one after the other, in little-endian numbers of the model's dtype. A vector has a weight for each
+	// Weights are the vectors, one after the other, in little-endian float32. A vector has a weight for each
 	// feature, and then the bias if there is one. In JSON they are base64.
 	Weights []byte `json:"weights"`
 }
@@ -33,7 +33,7 @@ func NewVoters[T kernel.Float](w []T, counts []int64, cols int) *Voters {
 	return v
 }
 
-// VoterVectors returns the vectors of the voters for kernels, as Vector does. T is the type that m.Dtype names.
+// VoterVectors returns the vectors of the voters for kernels, as Vector does. T is float32.
 func VoterVectors[T kernel.Float](m *Model) []T {
 	cols := m.cols()
 	stride := kernel.Stride[T](cols)
@@ -56,7 +56,7 @@ func (m *Model) checkVoters() error {
 	if v == nil {
 		return nil
 	}
-	size := m.size()
+	size := numberBytes
 	if len(v.Counts) == 0 || len(v.Weights)%(m.cols()*size) != 0 || len(v.Weights)/(m.cols()*size) != len(v.Counts) {
 		return fmt.Errorf("voters have %d counts and %d bytes of weights for %d classes and %d features", len(v.Counts), len(v.Weights),
 			len(m.Classes), m.Width())
@@ -71,7 +71,7 @@ func (m *Model) checkVoters() error {
 		}
 		total += n
 	}
-	if !m.allFinite(v.Weights) {
+	if !allFinite(Unpack[float32](v.Weights)) {
 		return errors.New("a number that isn't finite is among the voters' weights")
 	}
 	return nil

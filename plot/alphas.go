@@ -77,7 +77,7 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 // alphas returns the coefficients that aren't 0, by row.
 func alphas(m *model.Model, class int) (all []alpha) {
 	e := m.Expansion
-	signed, steps := floats(m, e.Coefficients[class]), floats(m, e.Steps)
+	signed, steps := floats(e.Coefficients[class]), floats(e.Steps)
 	if e.Votes != nil { // only the signs count: a mistake adds a step
 		counts := make([]float64, len(signed))
 		for _, at := range model.Unpack[uint32](e.Votes[class].Mistakes) {
@@ -100,10 +100,7 @@ func alphas(m *model.Model, class int) (all []alpha) {
 }
 
 // floats returns an array of a model's expansion.
-func floats(m *model.Model, b []byte) []float64 {
-	if m.Dtype != "float32" {
-		return model.Unpack[float64](b)
-	}
+func floats(b []byte) []float64 {
 	var all []float64
 	for _, v := range model.Unpack[float32](b) {
 		all = append(all, float64(v))

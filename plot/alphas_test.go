@@ -12,8 +12,8 @@ import (
 )
 
 // kernelModel returns a model with these dual coefficients by row, or with a row of them for each of several classes.
-func kernelModel(coefficients ...[]float64) *model.Model {
-	m := &model.Model{Dtype: "float64", Classes: []schema.Class{schema.StringClass("no"), schema.StringClass(hostile)}, Expansion: new(model.Expansion)}
+func kernelModel(coefficients ...[]float32) *model.Model {
+	m := &model.Model{Dtype: model.Float32, Classes: []schema.Class{schema.StringClass("no"), schema.StringClass(hostile)}, Expansion: new(model.Expansion)}
 	for i := range coefficients[0] {
 		m.Expansion.Rows = append(m.Expansion.Rows, int64(10*i))
 	}
@@ -43,17 +43,17 @@ func TestAlphas(t *testing.T) {
 		}
 		return text
 	}
-	if got := drawn(Alphas(kernelModel([]float64{2, 0, -5}), 0)); got != "row 20 no 5; row 0 "+hostile+" 2; " {
+	if got := drawn(Alphas(kernelModel([]float32{2, 0, -5}), 0)); got != "row 20 no 5; row 0 "+hostile+" 2; " {
 		t.Error(got)
 	}
-	several := kernelModel([]float64{1, 0, 0}, []float64{0, -2, 3}, []float64{0, 0, 4})
+	several := kernelModel([]float32{1, 0, 0}, []float32{0, -2, 3}, []float32{0, 0, 4})
 	if got := drawn(Alphas(several, 1)); got != "row 20 "+hostile+" 3; row 10 other classes 2; " {
 		t.Error(got)
 	}
 	if Alphas(several, 3) != nil || Alphas(&model.Model{}, 0) != nil {
 		t.Error("there are coefficients of no class")
 	}
-	voted := kernelModel([]float64{1, -1, 1})
+	voted := kernelModel([]float32{1, -1, 1})
 	voted.Expansion.Votes = []model.Votes{{Mistakes: model.Pack([]uint32{1, 2, 1, 1})}}
 	if got := drawn(Alphas(voted, 0)); got != "row 10 no 3; row 20 "+hostile+" 1; " {
 		t.Error(got)
@@ -67,10 +67,10 @@ func TestAlphas(t *testing.T) {
 	if got := Alphas(linear, 0).Subtitle; got != "how often rows made an update, summed over the classes; the 2 rows with the most" {
 		t.Error(got)
 	}
-	rng, many, sum := rand.New(rand.NewPCG(9, 9)), make([]float64, 500), 0.0
+	rng, many, sum := rand.New(rand.NewPCG(9, 9)), make([]float32, 500), 0.0
 	for i := range many {
-		many[i] = rng.NormFloat64()
-		sum += math.Abs(many[i])
+		many[i] = float32(rng.NormFloat64())
+		sum += math.Abs(float64(many[i]))
 	}
 	f := Alphas(kernelModel(many), 0)
 	for _, s := range f.Series {

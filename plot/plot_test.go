@@ -62,7 +62,7 @@ func figures() map[string]*Figure {
 		"roc": ROC(Curve{Name: hostile, Points: points, Figure: 0.5}, Curve{Points: points, Figure: nan}), "pr": PrecisionRecall(Curve{Points: points, Figure: 0.4}),
 		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Weight: 4, Probability: 0.15, Share: 0.25, Interval: metrics.Wilson(0.25, 4)}}),
 		"confusion":   Confusion([]schema.Class{schema.StringClass(hostile), schema.IntClass(1), schema.StringClass("")}, confused(3)),
-		"alphas":      Alphas(kernelModel([]float64{2, 0, -5}), 0), "many alphas": Alphas(kernelModel(make([]float64, 100), slices.Repeat([]float64{1, -2}, 50)), 1),
+		"alphas":      Alphas(kernelModel([]float32{2, 0, -5}), 0), "many alphas": Alphas(kernelModel(make([]float32, 100), slices.Repeat([]float32{1, -2}, 50)), 1),
 		"margins": Margins([]float64{-1, 0, 0.5, 2, nan}, make([]bool, 5)), "no margins": Margins(nil, nil), "weights": Weights(m, 0), "plane": Plane(rows),
 		"learning": Learning(map[string][]float64{"update": {1, 2}, "norm": {1, 1.5}, "upper": {2, 3}, "dot": {1, 1}, "lower": {nan, nan}}),
 		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),

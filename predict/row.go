@@ -24,8 +24,7 @@ type Predictor struct {
 	rows    int   // features
 	odds    error // why there are no probabilities; nil if there are
 	vectors int   // scores of a row
-	narrow  *single[float32]
-	wide    *single[float64] // narrow or wide is set
+	single  *single[float32]
 }
 
 // ErrMissing tells that a row has a missing value, for which the model has no number.
@@ -46,12 +45,7 @@ func New(m *model.Model) (*Predictor, error) {
 		p.odds = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
 	}
 	var err error
-	if m.Dtype == "float64" {
-		p.wide, err = newSingle[float64](m, spec)
-	} else {
-		p.narrow, err = newSingle[float32](m, spec)
-	}
-	if err != nil {
+	if p.single, err = newSingle[float32](m, spec); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -61,16 +55,10 @@ var errNoPredictor = errors.New("the predictor has no model: make it by New")
 
 // Class returns the class that the model predicts for a row.
 func (p *Predictor) Class(row []float64) (schema.Class, error) {
-	var class int
-	var err error
-	switch {
-	case p.narrow != nil:
-		class, err = p.narrow.class(row)
-	case p.wide != nil:
-		class, err = p.wide.class(row)
-	default:
-		err = errNoPredictor
+	if p.single == nil {
+		return schema.Class{}, errNoPredictor
 	}
+	class, err := p.single.class(row)
 	if err != nil {
 		return schema.Class{}, err
 	}
@@ -91,22 +79,19 @@ func (p *Predictor) Score(row []float64) (float64, error) {
 // Scores sets out to the scores of a row. There is one score for two classes, and otherwise one for each class. The
 // greatest predicts.
 func (p *Predictor) Scores(row, out []float64) error {
-	if p.narrow == nil && p.wide == nil {
+	if p.single == nil {
 		return errNoPredictor
 	}
 	if len(out) != p.vectors {
 		return fmt.Errorf("there is room for %d scores, and a row has %d", len(out), p.vectors)
 	}
-	if p.narrow != nil {
-		return p.narrow.scores(row, out)
-	}
-	return p.wide.scores(row, out)
+	return p.single.scores(row, out)
 }
 
 // Probabilities sets out to the probability of each class, in the order of Model.Classes. It is an error if the model
 // has none; see model.Model.HasProbabilities.
 func (p *Predictor) Probabilities(row, out []float64) error {
-	if p.narrow == nil && p.wide == nil {
+	if p.single == nil {
 		return errNoPredictor
 	}
 	if p.odds != nil {
@@ -115,10 +100,7 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 	if len(out) != len(p.classes) {
 		return fmt.Errorf("there is room for %d probabilities, and there are %d classes", len(out), len(p.classes))
 	}
-	if p.narrow != nil {
-		return p.narrow.probabilities(row, out)
-	}
-	return p.wide.probabilities(row, out)
+	return p.single.probabilities(row, out)
 }
 
 // AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each of
@@ -127,7 +109,7 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 // their indices in the data. A sparse list that is null in the data is an empty map, not nil. Dates and times are numbers in the column's Unit. The value of a
 // cross is []any with those of its columns. A category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
-	if p.narrow == nil && p.wide == nil {
+	if p.single == nil {
 		return row, errNoPredictor
 	}
 	if len(values) != len(p.columns) {

@@ -164,7 +164,7 @@ func (l *Learner) Complete(s Settings) {
 		l.Default(s)
 	}
 	for i := range l.Options {
-		if o := &l.Options[i]; !o.Auto && o.zero(s) && (len(o.Words) > 0 || o.Check(s, "") != nil) {
+		if o := &l.Options[i]; !o.Auto && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
 			o.copy(s, defaults)
 		}
 	}
@@ -181,10 +181,10 @@ func (l *Learner) Drop(s Settings) {
 }
 
 // CheckSettings returns an error unless l can train with s. Options may be out of range, or set without an effect. An
-// error of one option is an *OptionError. dtype is float32 or float64, or "" if it isn't known.
-func (l *Learner) CheckSettings(s Settings, dtype string) error {
+// error of one option is an *OptionError.
+func (l *Learner) CheckSettings(s Settings) error {
 	for i := range l.Options {
-		if err := l.Options[i].Check(s, dtype); err != nil {
+		if err := l.Options[i].Check(s); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ type Option struct {
 	Want   string             // the numbers that it takes, as an error says after "use"
 	Valid  func(float64) bool // tells whether it takes a number; nil: all but NaN and infinities
 	Named  map[string]float64 // words that stand for numbers
-	Narrow bool               // the rows' type must hold it
+	Narrow bool               // float32 must hold it
 	Auto   bool               // zero lets the learner choose
 	Zero   func(Settings)     // tells the settings that a typed 0 isn't the default; nil: 0 is the default or out of range
 	Strict bool               // giving it to a learner that doesn't use it is an error, not a note
@@ -163,7 +163,7 @@ func (o *Option) Set(s Settings, text string) error {
 	v := o.value(s)
 	if v.Kind() == reflect.String {
 		v.SetString(text)
-		return o.Check(s, "")
+		return o.Check(s)
 	}
 	if v.Kind() == reflect.Bool {
 		on, err := strconv.ParseBool(text)
@@ -183,7 +183,7 @@ func (o *Option) Set(s Settings, text string) error {
 			return o.wrong(strconv.Quote(text), "a whole number")
 		}
 		v.SetInt(n)
-		return o.check(float64(n), "")
+		return o.check(float64(n))
 	}
 	number, err := decimal.Parse(text)
 	if err != nil {
@@ -193,11 +193,11 @@ func (o *Option) Set(s Settings, text string) error {
 	if number == 0 && o.Zero != nil {
 		o.Zero(s)
 	}
-	return o.check(number, "")
+	return o.check(number)
 }
 
-// Check returns an *OptionError unless the option takes its value and the type of the rows holds it.
-func (o *Option) Check(s Settings, dtype string) error {
+// Check returns an *OptionError unless the option takes its value. If the option becomes a number of rows, float32 must hold the value.
+func (o *Option) Check(s Settings) error {
 	v := o.value(s)
 	switch {
 	case v.Kind() == reflect.String && len(o.Words) > 0 && v.Len() > 0 && !slices.Contains(o.Words, v.String()):
@@ -205,7 +205,7 @@ func (o *Option) Check(s Settings, dtype string) error {
 	case v.Kind() == reflect.String || v.Kind() == reflect.Bool || o.Auto && v.IsZero():
 		return nil
 	case v.CanInt():
-		return o.check(float64(v.Int()), "")
+		return o.check(float64(v.Int()))
 	}
 	number := v.Float()
 	for _, named := range o.Named {
@@ -213,13 +213,13 @@ func (o *Option) Check(s Settings, dtype string) error {
 			return nil
 		}
 	}
-	return o.check(number, dtype)
+	return o.check(number)
 }
 
-// check returns an error unless the option takes a number. dtype is that of the rows, or "".
-func (o *Option) check(v float64, dtype string) error {
+// check returns an error unless the option takes a number.
+func (o *Option) check(v float64) error {
 	narrow := float32(v)
-	held := dtype != "float32" || !o.Narrow || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
+	held := !o.Narrow || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
 	if held && !math.IsNaN(v) && !math.IsInf(v, 0) && (o.Valid == nil || o.Valid(v)) {
 		return nil
 	}
@@ -227,8 +227,8 @@ func (o *Option) check(v float64, dtype string) error {
 	if o.Named != nil {
 		value = strconv.Quote(value)
 	}
-	if o.Narrow && dtype != "" {
-		want += " that a " + dtype + " can hold"
+	if o.Narrow {
+		want += " that a float32 can hold"
 	}
 	return o.wrong(value, want)
 }

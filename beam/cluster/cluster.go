@@ -28,12 +28,11 @@ type Options struct {
 	Workers int      // goroutines of a worker that compute at once; 0: GOMAXPROCS
 }
 
-// Files are what workers read: blocks of float32, or of float64 if Double is set. No files: a task without rows.
+// Files are the data that workers read. A task without rows has no files.
 type Files struct {
 	Paths   []string
 	Options dataset.Options
 	Rows    int64 // that are kept
-	Double  bool
 }
 
 // A Cluster makes passes over the rows of files. It is a block.Cluster.

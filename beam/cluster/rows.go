@@ -34,10 +34,8 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	switch runs := o.Pieces[piece]; {
 	case len(runs) == 0:
 		rows = block.Source[float32](block.NewData[float32](new(schema.Spec), nil))
-	case o.Files.Double:
-		rows, err = rowsOf(ctx, &tables64, o, path.Dir(folder), runs)
 	default:
-		rows, err = rowsOf(ctx, &tables32, o, path.Dir(folder), runs)
+		rows, err = rowsOf(ctx, &tables, o, path.Dir(folder), runs)
 	}
 	var own, result []byte
 	if err == nil && o.Own {
@@ -86,11 +84,8 @@ func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass,
 	return o, pass, nil
 }
 
-// tables32 and tables64 are the rows that this process keeps.
-var (
-	tables32 table[float32]
-	tables64 table[float64]
-)
+// tables are the rows that this process keeps.
+var tables table[float32]
 
 // A table keeps decoded runs of the files that were asked for last.
 type table[T kernel.Float] struct {

@@ -15,7 +15,7 @@ import (
 
 const emulator = "qemu-aarch64-static"
 
-// trainings returns command lines of train: every learner, order and type on the largest example, and some on the
+// trainings returns command lines of train: every learner and order on the largest example, and some on the
 // others. Most rates are no power of two, so that a sum which one compiler fuses and another doesn't comes out different;
 // that shows in some trainings only, so there are many.
 func trainings() []string {
@@ -28,9 +28,7 @@ func trainings() []string {
 	}
 	for _, learner := range []string{"perceptron --epochs 20", "pocket --epochs 2"} {
 		for _, order := range []string{"cyclic", "shuffle", "fixed-shuffle", "random"} {
-			for _, dtype := range []string{"float32", "float64"} {
-				lines = append(lines, fmt.Sprintf("breast-cancer.parquet --label diagnosis --eta 0.3 --algo %s --order %s --dtype %s", learner, order, dtype))
-			}
+			lines = append(lines, fmt.Sprintf("breast-cancer.parquet --label diagnosis --eta 0.3 --algo %s --order %s", learner, order))
 		}
 	}
 	for _, learner := range []string{"averaged --order shuffle", "voted --max-updates 30", "dual --form averaged", "kernel-perceptron --kernel rbf --gamma 0.3",

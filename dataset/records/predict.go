@@ -29,9 +29,6 @@ import (
 // row with a missing value gets nulls if the training dropped such rows. A record is valid until the next one is
 // requested. workers is the number of goroutines that compute at once; 0 is GOMAXPROCS. Predict doesn't release r.
 func Predict(ctx context.Context, m *model.Model, r array.RecordReader, workers int) iter.Seq2[arrow.Record, error] {
-	if m.Dtype == "float64" {
-		return predictAs[float64](ctx, m, r, workers)
-	}
 	return predictAs[float32](ctx, m, r, workers)
 }
 

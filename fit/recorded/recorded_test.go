@@ -20,7 +20,7 @@ import (
 var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")
 
 // TestRecorded runs the trainings of testdata/recorded.txt on each level of this CPU, or with -short on the best. A line has the
-// hash of the model's file, the rows, their type, the learner and its options. The file is the same for all architectures, so each
+// hash of the model's file, the rows, the learner and its options. The file is the same for all architectures, so each
 // learns the same models as the others. Most rates are no power of two: where a compiler fuses a product and a sum that another
 // one doesn't, models differ.
 //
@@ -47,7 +47,7 @@ func TestRecorded(t *testing.T) {
 				continue
 			}
 			words := strings.Fields(line)
-			got := fmt.Sprintf("%.8x %s\n", sha256.Sum256(recorded(t, rows[words[1]], words[2], words[3], words[4:])), strings.Join(words[1:], " "))
+			got := fmt.Sprintf("%.8x %s\n", sha256.Sum256(recorded(t, rows[words[1]], words[2], words[3:])), strings.Join(words[1:], " "))
 			if got != line && !*record {
 				t.Errorf("on %s, now: %srecorded: %s", level, got, line)
 			}
@@ -62,17 +62,9 @@ func TestRecorded(t *testing.T) {
 }
 
 // recorded trains and returns the model's file.
-func recorded(t *testing.T, rows testrows.Table, dtype, name string, options []string) []byte {
+func recorded(t *testing.T, rows testrows.Table, name string, options []string) []byte {
 	t.Helper()
-	if dtype == "float64" {
-		return recordedOf[float64](t, rows, name, options)
-	}
-	return recordedOf[float32](t, rows, name, options)
-}
-
-func recordedOf[T kernel.Float](t *testing.T, rows testrows.Table, name string, options []string) []byte {
-	t.Helper()
-	data, err := block.FromRows[T](rows.X, rows.Y, block.RowOptions{})
+	data, err := block.FromRows[float32](rows.X, rows.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

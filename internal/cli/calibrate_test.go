@@ -20,7 +20,7 @@ func TestCalibratedModels(t *testing.T) {
 	for _, c := range []struct{ args, data, label string }{
 		{"svm --calibrate platt --standardize", data, "label"},
 		{"averaged --order shuffle --calibrate isotonic", data, "label"},
-		{"svm --calibrate isotonic --dtype float64", iris, "species"},
+		{"svm --calibrate isotonic", iris, "species"},
 		{"perceptron --calibrate platt --grid margin=0,1 --cv 3", iris, "species"},
 	} {
 		dir := t.TempDir()
@@ -109,9 +109,7 @@ func checkCalibratedRows(t *testing.T, path string) {
 		sum := 0.0
 		for k, v := range out {
 			got, err := strconv.ParseFloat(line[1+k], 64)
-			if m.Dtype == "float32" {
-				v, got = float64(float32(v)), float64(float32(got))
-			}
+			v, got = float64(float32(v)), float64(float32(got))
 			if err != nil || got != v {
 				t.Errorf("%s, row %d: probability %d is %v, of one row %v", m.Algorithm, i, k, line[1+k], v)
 			}

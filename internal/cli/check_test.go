@@ -46,7 +46,7 @@ func fractionOf(t *testing.T, s string) *big.Rat {
 	return v
 }
 
-// readNumbers reads a CSV file without a header: features, as float64 holds them, and labels.
+// readNumbers reads a CSV file without a header: features, as float32 holds them, and labels.
 func readNumbers(t *testing.T, path string) (x [][]*big.Rat, labels []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -62,7 +62,7 @@ func readNumbers(t *testing.T, path string) (x [][]*big.Rat, labels []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row = append(row, new(big.Rat).SetFloat64(f))
+			row = append(row, new(big.Rat).SetFloat64(float64(float32(f))))
 		}
 		x, labels = append(x, append(row, big.NewRat(1, 1))), append(labels, cells[last])
 	}

@@ -21,7 +21,7 @@ func TestCompare(t *testing.T) {
 	}{
 		{cancer, "diagnosis", "", []string{"averaged", "perceptron", "pocket", "voted", "kernel-perceptron", "logistic", "lda", "svm"}},
 		{cancer, "diagnosis", "--standardize=false --features mean_* --cv 3 --seed 5", []string{"averaged", "logistic", "lda", "svm"}},
-		{iris, "species", "--dtype float64", []string{"averaged", "perceptron", "pocket", "voted", "kernel-perceptron", "logistic", "lda", "svm"}},
+		{iris, "species", "", []string{"averaged", "perceptron", "pocket", "voted", "kernel-perceptron", "logistic", "lda", "svm"}},
 	} {
 		given := strings.Fields(c.options)
 		r := decode(t, append([]string{"compare", c.data, "--label", c.label, "--json"}, given...)...)

@@ -63,7 +63,7 @@ func TestDualModels(t *testing.T) {
 		options string
 	}{
 		{2, "--kernel rbf --gamma 0.5"}, {2, "--kernel poly --degree 2 --gamma 1 --coef0 1 --form voted --order shuffle"},
-		{2, "--algo dual --form averaged --dtype float64"}, {3, "--kernel rbf --gamma 2 --form averaged"}, {3, "--form voted --kernel poly --no-bias"},
+		{2, "--algo dual --form averaged"}, {3, "--kernel rbf --gamma 2 --form averaged"}, {3, "--form voted --kernel poly --no-bias"},
 		{3, "--algo dual"},
 	} {
 		data := rings(t, c.classes)
@@ -109,9 +109,9 @@ func TestDualMessages(t *testing.T) {
 		args, want string
 		status     int
 	}{
-		{"--algo dual --dtype float64", "", exitDone},
+		{"--algo dual", "", exitDone},
 		{"--algo dual --memory 64000", "the Gram matrix needs 625 KiB, --memory is 62.5 KiB: using the row cache", exitDone},
-		{"--algo dual --memory 20000 --dtype float64", "the Gram matrix needs 1.221 MiB, --memory is 19.53 KiB: using the row cache", exitDone},
+		{"--algo dual --memory 20000", "the Gram matrix needs 625 KiB, --memory is 19.53 KiB: using the row cache", exitDone},
 		{"--algo dual --degree 2", "--degree has no effect with --kernel linear", exitDone},
 		{"--algo kernel-perceptron --kernel rbf --coef0 2", "--coef0 has no effect with --kernel rbf", exitDone},
 		{"--kernel rbf", "--kernel has no effect with --algo perceptron", exitDone},
@@ -135,7 +135,7 @@ func TestDualMessages(t *testing.T) {
 // TestDualUnused: options of other learners are noted, and have no say.
 func TestDualUnused(t *testing.T) {
 	data, path := rings(t, 2), filepath.Join(t.TempDir(), "m.json")
-	args := []string{"train", data, "--label", "y", "--algo", "dual", "--dtype", "float64", "--epochs", "2", "--out", path}
+	args := []string{"train", data, "--label", "y", "--algo", "dual", "--epochs", "2", "--out", path}
 	succeed(t, args...)
 	want := read(t, path)
 	for name, value := range map[string]string{"margin": "2", "early-stop": "3", "loss": "hinge", "l2": "2", "winnow": "winnow1", "pocket": "epoch"} {

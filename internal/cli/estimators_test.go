@@ -14,7 +14,7 @@ import (
 // estimators are all learners, with options for small data. What is checked of each of them is what scikit-learn checks of every
 // estimator (sklearn.utils.estimator_checks), where it applies: its names stand beside the checks.
 var estimators = []string{
-	"perceptron --epochs 5", "perceptron --order random --max-updates 80 --dtype float64",
+	"perceptron --epochs 5", "perceptron --order random --max-updates 80",
 	"pocket --max-updates 60", "averaged --order shuffle --epochs 3", "voted --max-updates 100 --epochs 2",
 	"winnow --winnow winnow2 --epochs 2", "winnow --winnow balanced --epochs 2",
 	"dual --epochs 3", "kernel-perceptron --kernel rbf --gamma 0.5 --form averaged --epochs 3", "kernel-perceptron --kernel poly --form voted --epochs 3",
@@ -249,7 +249,7 @@ func TestRepetition(t *testing.T) {
 			header, lines := estimatorRows(classes, false)
 			dir := t.TempDir()
 			e := &estimator{t: t, dir: dir, data: filepath.Join(dir, "x.csv"), header: "k," + header,
-				options: append([]string{"--label", "class", "--dtype", "float64", "--algo"}, strings.Fields(options)...)}
+				options: append([]string{"--label", "class", "--algo"}, strings.Fields(options)...)}
 			var once, often []string
 			for i, line := range lines {
 				line = fmt.Sprintf("%d,%s", i%4, line)

@@ -24,7 +24,8 @@ func Import(a *console.App) *cobra.Command {
 		Use:   "import FILE --out m.json [options]",
 		Short: "Make a model of one that LIBLINEAR wrote",
 		Long: `Import reads the text model that liblinear-train writes, and writes the same
-model for halfspace. Its features are those of svmlight files, f1, f2, ...`,
+model for halfspace, with its weights rounded to float32. Its features are those
+of svmlight files, f1, f2, ...`,
 		Example: `  halfspace import a9a.model --out m.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -45,9 +46,13 @@ model for halfspace. Its features are those of svmlight files, f1, f2, ...`,
 		if err := files.Claim(a, out, args); err != nil {
 			return err
 		}
-		m, err := beside.Get(cmd.Context(), func() (*model.Model, error) { return loadLIBLINEAR(args[0], memory.Bytes) })
+		read, err := beside.Get(cmd.Context(), func() (imported, error) { return loadLIBLINEAR(args[0], memory.Bytes) })
 		if err != nil {
 			return err
+		}
+		m := read.model
+		if read.rounded > 0 {
+			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", say.Plural(read.rounded, "weight"))
 		}
 		if err := files.SaveModel(cmd.Context(), m, out); err != nil {
 			return err
@@ -57,19 +62,25 @@ model for halfspace. Its features are those of svmlight files, f1, f2, ...`,
 	return cmd
 }
 
+// imported is the model of a file, and the number of weights that float32 rounds.
+type imported struct {
+	model   *model.Model
+	rounded int64
+}
+
 // loadLIBLINEAR reads a text model of LIBLINEAR.
-func loadLIBLINEAR(path string, memory int64) (*model.Model, error) {
+func loadLIBLINEAR(path string, memory int64) (of imported, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, files.OpenError(path, err)
+		return of, files.OpenError(path, err)
 	}
 	defer f.Close()
-	m, err := exchange.ReadLIBLINEAR(f, memory)
+	of.model, of.rounded, err = exchange.ReadLIBLINEAR(f, memory)
 	switch {
 	case errors.Is(err, exchange.ErrFormat):
-		return nil, fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
+		return of, fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return of, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return of, nil
 }

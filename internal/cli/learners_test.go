@@ -23,7 +23,7 @@ func TestSolversIdentity(t *testing.T) {
 	succeed(t, "gen", "--rows", "80000", "--features", "28", "--noise", "0.1", "--out", data)
 	best := kernel.Levels()[len(kernel.Levels())-1].String()
 	all := []string{"--algo logistic", "--algo svm --loss hinge --l2 0.5", "--algo svm", "--algo lda --standardize",
-		"--algo logistic --l2 2 --dtype float64 --no-bias"}
+		"--algo logistic --l2 2 --no-bias"}
 	if testing.Short() {
 		all = all[:1]
 	}
@@ -31,9 +31,6 @@ func TestSolversIdentity(t *testing.T) {
 		var want string
 		for machine, streamed := range map[string]bool{"--workers 1": false, "--workers 3": false, "--workers 8": false, "--isa generic": false,
 			"--workers 1 --memory 26000000 --isa " + best: false, "--workers 3 --memory 10800000": true} {
-			if strings.Contains(options, "float64") && strings.Contains(machine, "memory") {
-				machine, streamed = "--memory 22000000", true
-			}
 			if (strings.Contains(machine, "generic") || machine == "--workers 8") && testing.Short() {
 				continue
 			}

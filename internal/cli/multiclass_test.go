@@ -71,13 +71,13 @@ func TestOneVersusRest(t *testing.T) {
 	other := disjunctions(t)
 	for _, c := range []struct{ options, data, label string }{
 		{"perceptron --order shuffle --epochs 20", iris, "species"},
-		{"perceptron --order random --max-updates 50 --dtype float64", iris, "species"},
+		{"perceptron --order random --max-updates 50", iris, "species"},
 		{"averaged --margin 0.5 --epochs 5", iris, "species"},
 		{"voted --epochs 5", iris, "species"},
 		{"winnow --winnow balanced --epochs 7", other, "y"},
 		{"dual --epochs 7", iris, "species"},
 		{"logistic --l2 0.5 --multiclass ovr", iris, "species"},
-		{"lda --dtype float64 --multiclass ovr", iris, "species"},
+		{"lda --multiclass ovr", iris, "species"},
 		{"svm --l2 2", iris, "species"},
 		{"svm --loss hinge", other, "y"},
 	} {
@@ -271,7 +271,7 @@ func TestMulticlassSklearn(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "m.json")
 	for _, c := range fixture.Cases {
-		r := decode(t, "train", iris, "--label", "species", "--algo", "logistic", "--multiclass", "ovr", "--l2", fmt.Sprint(c.L2), "--dtype", "float64", "--out",
+		r := decode(t, "train", iris, "--label", "species", "--algo", "logistic", "--multiclass", "ovr", "--l2", fmt.Sprint(c.L2), "--out",
 			path, "--json")
 		if r["train_errors"] != c.Errors {
 			t.Errorf("l2 %v: %v errors, want %v", c.L2, r["train_errors"], c.Errors)
@@ -354,7 +354,7 @@ func TestMulticlassMessages(t *testing.T) {
 	if err := os.WriteFile(many, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	three := iris + " --label species --dtype float64 --epochs 3 --out " + filepath.Join(t.TempDir(), "m.json")
+	three := iris + " --label species --epochs 3 --out " + filepath.Join(t.TempDir(), "m.json")
 	for _, c := range []struct {
 		args, want string
 		status     int

@@ -31,11 +31,7 @@ func testModelRows(t *testing.T, path string) string {
 	if m.LogOdds() != facts.Learner(m.Algorithm).LogOdds {
 		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
 	}
-	if m.Dtype == "float64" {
-		testPredictRows[float64](t, m, path)
-	} else {
-		testPredictRows[float32](t, m, path)
-	}
+	testPredictRows[float32](t, m, path)
 	return m.Algorithm
 }
 

@@ -126,7 +126,7 @@ func withoutKey(object map[string]any, key string) map[string]any {
 // TestEvalSeveralModels: the JSON of several models has the shape of that of one.
 func TestEvalSeveralModels(t *testing.T) {
 	_, m := trained(t, signs)
-	_, n := trained(t, signs, "--features", "x1", "--dtype", "float64")
+	_, n := trained(t, signs, "--features", "x1")
 	r := decode(t, "eval", "--model", m, "--model", n, scored(t), "--json")
 	models, _ := r["models"].([]any)
 	if len(models) != 2 {
@@ -155,7 +155,7 @@ func TestEvalSeveralModels(t *testing.T) {
 // score 1 is on the line between others.
 func TestEvalROC(t *testing.T) {
 	_, m := trained(t, signs)
-	_, n := trained(t, signs, "--dtype", "float64")
+	_, n := trained(t, signs)
 	out := filepath.Join(t.TempDir(), "roc.csv")
 	succeed(t, "eval", "--model", m, scored(t), "--roc", out)
 	const curve = "Inf,0,0,0,0\n3,0,1,0,0.3333333333333333\n-1,2,3,0.6666666666666666,1\n-2,3,3,1,1\n"
@@ -198,7 +198,7 @@ func TestEvalLogLoss(t *testing.T) {
 		{"lda", iris, "species"},
 		{"logistic --l2 1 --multiclass ovr", iris, "species"},
 	} {
-		args := append([]string{"train", c.data, "--label", c.label, "--out", m, "--dtype", "float64", "--algo"}, strings.Fields(c.options)...)
+		args := append([]string{"train", c.data, "--label", c.label, "--out", m, "--algo"}, strings.Fields(c.options)...)
 		succeed(t, args...)
 		r := decode(t, "eval", "--model", m, c.data, "--json")
 		got, _ := r["log_loss"].(float64)
@@ -237,7 +237,7 @@ func TestEvalLogLoss(t *testing.T) {
 // TestEvalRepeatsTraining counts the errors that the training counted.
 func TestEvalRepeatsTraining(t *testing.T) {
 	data := noisy(t, "30000")
-	for _, options := range []string{"--epochs 2", "--epochs 2 --dtype float64 --no-bias", "--algo pocket --max-updates 50", "--algo averaged --epochs 3", "--epochs 1 --positive -1"} {
+	for _, options := range []string{"--epochs 2", "--epochs 2 --no-bias", "--algo pocket --max-updates 50", "--algo averaged --epochs 3", "--epochs 1 --positive -1"} {
 		m := filepath.Join(t.TempDir(), "m.json")
 		args := append([]string{"train", "--algo", "perceptron", data, "--label", "label", "--out", m, "--json"}, strings.Fields(options)...)
 		learned, tested := decode(t, args...), decode(t, "eval", "--model", m, data, "--json")

@@ -44,7 +44,7 @@ func TestLogisticSolvers(t *testing.T) {
 		{"--solver sgd --eta 0.5", "sgd", "steps of stochastic gradient descent"},
 	} {
 		path := filepath.Join(t.TempDir(), "m.json")
-		args := append([]string{"train", data, "--label", "y", "--algo", "logistic", "--l2", "1", "--dtype", "float64", "--out", path}, strings.Fields(c.options)...)
+		args := append([]string{"train", data, "--label", "y", "--algo", "logistic", "--l2", "1", "--out", path}, strings.Fields(c.options)...)
 		if text := succeed(t, args...); !strings.Contains(text, c.text) {
 			t.Errorf("%s: no %q in\n%s", c.options, c.text, text)
 		}
@@ -75,7 +75,7 @@ func TestProject(t *testing.T) {
 	data := numbersFile(t, 200)
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "m.json"), filepath.Join(dir, "p.csv")
-	text := succeed(t, "train", data, "--label", "y", "--algo", "lda", "--solver", "eigen", "--shrinkage", "0.50", "--dtype", "float64", "--out", path)
+	text := succeed(t, "train", data, "--label", "y", "--algo", "lda", "--solver", "eigen", "--shrinkage", "0.50", "--out", path)
 	if !strings.Contains(text, "shrinkage 0.5\n") || !strings.Contains(text, "1 direction, which explain") {
 		t.Errorf("report\n%s", text)
 	}
@@ -165,7 +165,7 @@ func TestJoint(t *testing.T) {
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "m.json"), filepath.Join(dir, "p.csv")
 	for options, most := range map[string]int64{"logistic --l2 1": 5, "lda --solver eigen": 3} {
-		succeed(t, append([]string{"train", data, "--label", "species", "--dtype", "float64", "--out", path, "--algo"}, strings.Fields(options)...)...)
+		succeed(t, append([]string{"train", data, "--label", "species", "--out", path, "--algo"}, strings.Fields(options)...)...)
 		m := mustLoad(t, path)
 		if m.Options.Multiclass != model.Joint || *m.Training.Errors > most || !m.Training.Converged {
 			t.Errorf("%s: %+v, %+v", options, m.Options, m.Training)

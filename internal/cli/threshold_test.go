@@ -38,7 +38,7 @@ func TestThresholdAgain(t *testing.T) {
 	learn, _, _ := mixedRows(t, 200, 1)
 	apply, rows, classes := mixedRows(t, 1000, 2)
 	dir := t.TempDir()
-	for i, described := range fit.Learners {
+	for _, described := range fit.Learners {
 		l, err := fit.Named(described.Name)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestThresholdAgain(t *testing.T) {
 		}
 		for _, way := range ways {
 			m, kept := filepath.Join(dir, "m.json"), filepath.Join(dir, "kept.json")
-			args := []string{"train", learn, "--label", "y", "--algo", l.Name, "--out", m, "--calibrate", way, "--dtype", []string{"float32", "float64"}[i%2]}
+			args := []string{"train", learn, "--label", "y", "--algo", l.Name, "--out", m, "--calibrate", way}
 			if l.Option("epochs") != nil {
 				args = append(args, "--epochs", "3")
 			}

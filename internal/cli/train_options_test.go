@@ -22,7 +22,7 @@ func TestTrainDefaults(t *testing.T) {
 	flags := training.Train(nil).Flags()
 	for name, want := range map[string]string{"algo": "averaged", "features": "[]", "exclude": "[]", "positive": "",
 		"order": "cyclic", "epochs": "100", "max-updates": "0", "eta": "1", "l2": "0", "margin": "0", "early-stop": "0", "no-bias": "false", "nulls": "error",
-		"standardize": "false", "categorical": "", "seed": "1", "dtype": "float32", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",
+		"standardize": "false", "categorical": "", "seed": "1", "pocket": "exact", "winnow": "winnow2", "workers": "0", "isa": "",
 		"memory": "", "cache": "", "validation": "", "out": "", "json": "false", "progress": "auto"} {
 		f := flags.Lookup(name)
 		if f == nil {

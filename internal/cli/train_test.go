@@ -26,33 +26,31 @@ import (
 
 // TestTextbook has the published result of the primal form on the rows (3,3)+, (4,3)+, (1,1)-, visited in this order.
 func TestTextbook(t *testing.T) {
-	for _, dtype := range []string{"float32", "float64"} {
-		path := filepath.Join(t.TempDir(), "m.json")
-		r := decode(t, "train", "--algo", "perceptron", textbook(t, signs), "--label", "y", "--dtype", dtype, "--out", path, "--json")
-		for key, want := range map[string]any{"algorithm": "perceptron", "rows": 3.0, "features": 2.0, "updates": 7.0,
-			"train_errors": 0.0, "train_accuracy": 1.0, "converged": true, "dtype": dtype, "streamed": false,
-			"model": path, "positive": 1.0} {
-			if !reflect.DeepEqual(r[key], want) {
-				t.Errorf("%s is %v, want %v", key, r[key], want)
-			}
+	path := filepath.Join(t.TempDir(), "m.json")
+	r := decode(t, "train", "--algo", "perceptron", textbook(t, signs), "--label", "y", "--out", path, "--json")
+	for key, want := range map[string]any{"algorithm": "perceptron", "rows": 3.0, "features": 2.0, "updates": 7.0,
+		"train_errors": 0.0, "train_accuracy": 1.0, "converged": true, "dtype": "float32", "streamed": false,
+		"model": path, "positive": 1.0} {
+		if !reflect.DeepEqual(r[key], want) {
+			t.Errorf("%s is %v, want %v", key, r[key], want)
 		}
-		m, err := model.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(m.Weights[0], []float64{1, 1}) || !slices.Equal(m.Bias, []float64{-3}) || m.Dtype != dtype {
-			t.Errorf("w is %v and b is %v as %s, want [1 1] and [-3] as %s", m.Weights, m.Bias, m.Dtype, dtype)
-		}
-		if m.Label != "y" || !slices.Equal(m.Features, []string{"x1", "x2"}) || m.Training.Updates != 7 || !m.Training.Converged {
-			t.Errorf("the model says %+v", m)
-		}
+	}
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(m.Weights[0], []float64{1, 1}) || !slices.Equal(m.Bias, []float64{-3}) || m.Dtype != model.Float32 {
+		t.Errorf("w is %v and b is %v as %s, want [1 1] and [-3] as float32", m.Weights, m.Bias, m.Dtype)
+	}
+	if m.Label != "y" || !slices.Equal(m.Features, []string{"x1", "x2"}) || m.Training.Updates != 7 || !m.Training.Converged {
+		t.Errorf("the model says %+v", m)
 	}
 }
 
 // TestAveraged: on that data, the mean of the weights after every visit.
 func TestAveraged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
-	r := decode(t, "train", textbook(t, signs), "--label", "y", "--dtype", "float64", "--algo", "averaged", "--out", path, "--json")
+	r := decode(t, "train", textbook(t, signs), "--label", "y", "--algo", "averaged", "--out", path, "--json")
 	m, err := model.Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +207,7 @@ func TestIdentity(t *testing.T) {
 	best := kernel.Levels()[len(kernel.Levels())-1].String()
 	for _, options := range []string{"", "--algo pocket --epochs 1 --max-updates 60", "--algo pocket --pocket ratchet --order shuffle",
 		"--algo pocket --pocket epoch --order random", "--order shuffle", "--order fixed-shuffle --no-bias",
-		"--order random --dtype float64 --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3 --margin 2",
+		"--order random --seed 9 --eta 0.25", "--algo averaged", "--algo averaged --order shuffle --eta 0.3 --margin 2",
 		"--margin 3 --order shuffle --validation 0.1 --early-stop 1", "--algo averaged --validation 0.1",
 		"--algo voted --max-updates 200 --order shuffle"} {
 		var want []byte
@@ -337,7 +335,7 @@ func TestIdentityOfFiles(t *testing.T) {
 	one := []string{file(0, rows, dataset.WriterOptions{})}
 	three := []string{file(0, 17, dataset.WriterOptions{Compression: "zstd"}),
 		file(17, 6000, dataset.WriterOptions{Compression: "none", RowGroupRows: 701}), file(6000, rows, dataset.WriterOptions{})}
-	for _, options := range []string{"--epochs 3", "--epochs 3 --order shuffle", "--algo pocket --max-updates 50 --dtype float64"} {
+	for _, options := range []string{"--epochs 3", "--epochs 3 --order shuffle", "--algo pocket --max-updates 50"} {
 		var models [2][]byte
 		for i, paths := range [][]string{one, three} {
 			m := filepath.Join(t.TempDir(), "m.json")

@@ -276,7 +276,7 @@ func TestWeightsCache(t *testing.T) {
 func TestHugeWeights(t *testing.T) {
 	dir := text(t, map[string]string{"a.csv": "x,z,y,w\n" + strings.Repeat("1,2,1,1e308\n2,1,0,1e308\n3,1,1,1e308\n", 20)})
 	for _, options := range everyLearner {
-		args := append([]string{"train", "--algo", "perceptron", filepath.Join(dir, "a.csv"), "--sample-weight", "w", "--dtype", "float64", "--label", "y"}, strings.Fields(options)...)
+		args := append([]string{"train", "--algo", "perceptron", filepath.Join(dir, "a.csv"), "--sample-weight", "w", "--label", "y"}, strings.Fields(options)...)
 		if status, _, stderr := command(args...); status != exitFailed || !strings.Contains(stderr, "weights of rows") && !strings.Contains(stderr, "sum of the sample weights overflows") {
 			t.Errorf("%s: status %d, %q", options, status, stderr)
 		}

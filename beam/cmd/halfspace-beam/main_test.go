@@ -114,7 +114,7 @@ func mixed(t *testing.T) string {
 var trainings = []string{
 	"--algo lda --standardize",
 	"--algo logistic --l2 1 --class-weight balanced",
-	"--algo svm --dtype float64",
+	"--algo svm",
 	"--algo svm --loss hinge --epochs 5",
 	"--algo logistic --solver truncated --l2 1 --epochs 5",
 	"--algo averaged --shards 3 --order shuffle --epochs 3",

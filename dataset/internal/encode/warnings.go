@@ -144,8 +144,8 @@ func (b *Builder[T]) Warn(warn func(string)) {
 	}
 	switch {
 	case len(names) == 0:
-	case unsafe.Sizeof(T(0)) == 4 && !b.sel.standardize:
-		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --dtype float64 to keep them)")
+	case !b.sel.standardize:
+		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
 	default:
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
 	}

@@ -248,7 +248,7 @@ func Finite[T kernel.Float](values []T) bool {
 }
 
 // TooWide is what is wrong with a number that isn't missing.
-const TooWide = " is too large for float32 (use --dtype float64)"
+const TooWide = " is too large for float32 (divide the column, or train with --standardize)"
 
 // Problem returns the first row that isn't sound, and what is wrong there.
 func (v View[T]) Problem(lo int, values []T) (row int, what string) {

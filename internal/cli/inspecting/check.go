@@ -22,6 +22,7 @@ import (
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
 	"halfspace/kernel"
+	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/separable"
 	"halfspace/train"
@@ -59,8 +60,9 @@ column. The labels are -1 and +1. So no plane has label * score above zero for
 all of these rows. The weights are exact fractions. If several witnesses share
 no row, every plane is wrong on at least one row of each.
 
-Check rounds the features to --dtype, as train does with its own default,
-float32. Rows are numbered from 0; rows that --nulls drop skips have no number.
+The verdict holds for the rows as training holds them: each feature rounded to
+float32. Features that --standardize scales are rounded after that, with
+float64 arithmetic before. Rows are numbered from 0; rows that --nulls drop skips have no number.
 Rows that don't fit in --memory are read again in each pass from --cache or a
 temporary file.
 
@@ -73,7 +75,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		Example: `  halfspace check train.parquet --label y
   halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
 	}
-	o.AddTo(cmd, "float64", "float32")
+	o.AddTo(cmd)
 	o.reporting.AddFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -88,9 +90,6 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		}
 		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
 			return err
-		}
-		if o.Dtype.Value == "float64" {
-			return checkAs[float64](cmd.Context(), a, &o, paths)
 		}
 		return checkAs[float32](cmd.Context(), a, &o, paths)
 	}
@@ -215,7 +214,7 @@ type errorsReport struct {
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *CheckReport {
 	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
-		Dtype: o.Dtype.Value, ISA: kernel.Active().String(), Workers: o.Workers}
+		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = adviseUndecided(o.Columns.Standardize)
 	if r.Verified {
 		separates := found.Verdict == separable.Separable
@@ -304,7 +303,7 @@ func (r *CheckReport) sheet() *console.Sheet {
 			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
 		}
 	}
-	pairs = append(pairs, "radius", say.Real(r.Radius)+", the largest norm of a row")
+	pairs = append(pairs, "numbers", "float32, as training holds the rows", "radius", say.Real(r.Radius)+", the largest norm of a row")
 	if r.NormalizedMargin != nil {
 		pairs = append(pairs, "normalized", say.Real(*r.NormalizedMargin)+", margin / radius")
 	}

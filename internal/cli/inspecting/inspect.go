@@ -138,6 +138,9 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	if err := json.Unmarshal(text.Bytes(), &r); err != nil {
 		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
 	}
+	if r.Dtype == "float64" {
+		return fmt.Errorf("%s: the proof is about float64 rows, and rows are float32 now: run check again", path)
+	}
 	if r.Separable == nil || !*r.Separable {
 		r.PlaneReport = nil
 	}
@@ -147,7 +150,7 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	if err := a.Print(r.sheet().Bytes()); err != nil || r.Separable == nil {
 		return err
 	}
-	return a.Print([]byte("\nThese lines verify it for CSV in float64:\n\n" + verifyLines))
+	return a.Print([]byte("\nThese lines verify it for CSV. They round the numbers to float32, as training does:\n\n" + verifyLines))
 }
 
 // A parquetReport is what inspect --json prints for a Parquet file.

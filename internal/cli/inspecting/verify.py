@@ -1,8 +1,11 @@
 # Verifies what "halfspace check --json" printed against the CSV file that it read, in fractions:
 #   python3 verify.py proof.json train.csv LABEL POSITIVE
 # LABEL is what --label was: a name, a number from 1 on, or last. The file needs no header.
-import csv, json, sys
+import csv, json, struct, sys
 from fractions import Fraction
+
+def single(text):  # rounded to float32, as training holds rows
+    return struct.unpack("f", struct.pack("f", float(text)))[0]
 
 proof, label, positive = json.load(open(sys.argv[1])), sys.argv[3], sys.argv[4]
 with open(sys.argv[2], encoding="utf-8-sig", newline="") as file:
@@ -16,7 +19,7 @@ rows = []  # of the file, each times its label
 for line in lines:
     line = dict(zip(names, line))
     y = 1 if line[label] == positive else -1
-    x = [Fraction(float(line[name])) for name in proof["features"]]  # the numbers of float64, exactly
+    x = [Fraction(single(line[name])) for name in proof["features"]]  # the numbers of float32, exactly
     rows.append([y * v for v in x + [1] * proof["fit_bias"]])
 
 if proof["separable"]:

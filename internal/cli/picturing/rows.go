@@ -92,11 +92,7 @@ func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
 // judge evaluates all models. It returns an error if the data lacks rows that are needed: negative ones or positive ones.
 func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
 	for i, m := range p.loaded {
-		how := evaluate[float32]
-		if m.Dtype == "float64" {
-			how = evaluate[float64]
-		}
-		j, err := how(p, m)
+		j, err := evaluate[float32](p, m)
 		if err != nil {
 			return nil, err
 		}
@@ -151,9 +147,6 @@ func (p *picture) calibration() (*plot.Figure, error) {
 }
 
 func (p *picture) margins() (*plot.Figure, error) {
-	if p.loaded[0].Dtype == "float64" {
-		return margins[float64](p)
-	}
 	return margins[float32](p)
 }
 
@@ -195,9 +188,6 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 }
 
 func (p *picture) line() (*plot.Figure, error) {
-	if p.loaded[0].Dtype == "float64" {
-		return line[float64](p)
-	}
 	return line[float32](p)
 }
 

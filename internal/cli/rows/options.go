@@ -17,7 +17,6 @@ type Options struct {
 	flags.Machine
 	Text    flags.Text
 	Columns Columns
-	Dtype   flags.Choice
 	form    flags.Choice // of the rows in memory
 	Storage Storage
 	Split   Split
@@ -56,14 +55,14 @@ func (d *Columns) Learned() bool {
 	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || d.hashTexts || dataset.LearnsCategories(d.categorical, d.cross))
 }
 
-// AddTo adds all flags. The first of the types of numbers is the default.
-func (o *Options) AddTo(cmd *cobra.Command, types ...string) {
-	o.AddData(cmd, types...)
+// AddTo adds all flags.
+func (o *Options) AddTo(cmd *cobra.Command) {
+	o.AddData(cmd)
 	o.AddMachine(cmd)
 }
 
-// AddData adds the flags on data. The first of the types of numbers is the default.
-func (o *Options) AddData(cmd *cobra.Command, types ...string) {
+// AddData adds the flags on data.
+func (o *Options) AddData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight)")
 	f.StringSliceVar(&o.Columns.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
@@ -80,7 +79,6 @@ func (o *Options) AddData(cmd *cobra.Command, types ...string) {
 		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
-	flags.AddChoice(cmd, &o.Dtype, "dtype", "`"+strings.Join(types, "|")+"` Type of the numbers to compute with.", types...)
 	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
 		"that takes an eighth of the memory or less.", storageNames()...)
 	o.Text.AddTo(cmd)

@@ -157,11 +157,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	var reports []*evalReport
 	begin, held := time.Now(), int64(0)
 	for i, m := range models {
-		evaluate := evalAs[float32]
-		if m.Dtype == "float64" {
-			evaluate = evalAs[float64]
-		}
-		r, err := evaluate(ctx, a, o, m, o.models[i], paths, held)
+		r, err := evalAs[float32](ctx, a, o, m, o.models[i], paths, held)
 		if err != nil {
 			return err
 		}

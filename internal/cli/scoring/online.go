@@ -38,7 +38,6 @@ type onlineOptions struct {
 	eta                    float64
 	algo                   flags.Choice
 	learner                *fit.Learner // nil: the perceptron
-	dtype                  flags.Choice
 	out                    string
 }
 
@@ -95,9 +94,6 @@ doesn't say how many features it has.`,
 		if o.out == "" {
 			a.Note("no --out: the model won't be kept")
 		}
-		if o.dtype.Value == "float64" {
-			return onlineAs[float64](cmd.Context(), a, &o, m, paths)
-		}
 		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
 	}
 	return cmd
@@ -117,7 +113,6 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
 	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
 	addOnlineOptions(cmd)
-	flags.AddChoice(cmd, &o.dtype, "dtype", "`float32|float64` Type of the numbers to compute with.", "float32", "float64")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
@@ -142,12 +137,11 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 		return nil, err
 	}
 	noteGoesOn(a, o.model, o.algo.Value, m)
-	for _, name := range []string{"features", "exclude", "positive", "no-bias", "dtype"} {
+	for _, name := range []string{"features", "exclude", "positive", "no-bias"} {
 		if cmd.Flags().Changed(name) {
 			a.Note("--%s has no effect with --model", name)
 		}
 	}
-	o.dtype.Value = m.Dtype
 	if o.label == "" {
 		o.label = m.Label
 	}
@@ -193,8 +187,8 @@ func (o *onlineOptions) check(args []string) error {
 	if files.ToStdout(o.out) {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
-	if o.dtype.Value == "float32" && float32(o.eta) == 0 || o.eta == 0 {
-		return console.Usagef("--eta is %v: use a learning rate above 0 that a %s can hold", o.eta, o.dtype.Value)
+	if float32(o.eta) == 0 {
+		return console.Usagef("--eta is %v: use a learning rate above 0 that a float32 can hold", o.eta)
 	}
 	if _, err := (train.Options{Eta: o.eta}).WithDefaults(); err != nil {
 		return console.Usagef("--%w", err)

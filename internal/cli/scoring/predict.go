@@ -94,9 +94,6 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err := files.Claim(a, o.out, append(paths, o.model)); err != nil {
 			return err
 		}
-		if m.Dtype == "float64" {
-			return predictAs[float64](cmd.Context(), a, &o, m, paths)
-		}
 		return predictAs[float32](cmd.Context(), a, &o, m, paths)
 	}
 	return cmd

@@ -18,6 +18,13 @@ func unknownOption(cmd *cobra.Command, dashes, name string) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	plain := strings.ReplaceAll(name, "_", "-")
+	if plain == "dtype" { // an option of earlier versions
+		advice := "leave it out"
+		if slices.Contains(names, "standardize") {
+			advice += ", and use --standardize if a column needs more digits: it subtracts the mean in float64 before it rounds"
+		}
+		return console.Usagef("unknown option %s%s: rows are float32, %s", dashes, name, advice)
+	}
 	for _, n := range []string{name, plain} {
 		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
 		switch {

@@ -57,7 +57,7 @@ func (o *trainOptions) stoppedAtUpdates(r *Report) bool {
 // adviseSolver says what to try with a learner that solves for an optimum.
 func adviseSolver(r *Report) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
-		return "Not converged: " + r.Dtype + " rounds the weights too much. Use --dtype float64, or --standardize."
+		return "Not converged: " + r.Dtype + " rounds the weights too much. Use " + r.finer() + "."
 	}
 	if r.Options.Solver == string(logistic.SGD) {
 		return "Not converged: sgd is slow where features have heavy tails or classes are rare. Use --solver lbfgs."
@@ -77,11 +77,8 @@ func adviseSolver(r *Report) string {
 
 // finer names the options of which one makes rounding errors smaller.
 func (r *Report) finer() string {
-	switch {
-	case !r.Standardize:
+	if !r.Standardize {
 		return "--standardize"
-	case r.Dtype == "float32":
-		return "--dtype float64"
 	}
 	return "a larger --l2"
 }

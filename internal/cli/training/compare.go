@@ -127,16 +127,13 @@ func Compare(a *console.App) *cobra.Command {
 			return err
 		}
 		best := func() string { return "halfspace train " + quoted(args) + givenOptions(cmd, &o) }
-		if o.Dtype.Value == "float64" {
-			return compareAs[float64](cmd.Context(), a, &o, paths, best)
-		}
 		return compareAs[float32](cmd.Context(), a, &o, paths, best)
 	}
 	return cmd
 }
 
 func (o *compareOptions) addTo(cmd *cobra.Command) {
-	o.AddTo(cmd, "float32", "float64")
+	o.AddTo(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
 	scores := append([]string{autoName}, fit.Scores...)

@@ -40,12 +40,12 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
 		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")
 	}
-	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize", "dtype"} {
+	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize"} {
 		if cmd.Flags().Changed(name) {
 			a.Note("--%s has no effect with --init: the model has its own", name)
 		}
 	}
-	o.Dtype.Value, o.begin = m.Dtype, m
+	o.begin = m
 	o.Columns.Follow(m.Spec())
 	return nil
 }

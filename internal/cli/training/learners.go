@@ -147,11 +147,11 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 				return err
 			}
 		} else if own == nil {
-			if err := checkUnused(l.Learner, option, flag.Value.String(), o.Dtype.Value); err != nil {
+			if err := checkUnused(l.Learner, option, flag.Value.String()); err != nil {
 				return err
 			}
 		} else if err := own.Set(l.Settings, flag.Value.String()); err != nil {
-			if typed := own.Check(l.Settings, o.Dtype.Value); typed != nil {
+			if typed := own.Check(l.Settings); typed != nil {
 				err = typed
 			}
 			return optionError(l.Learner, own, flag.Value.String(), err)
@@ -170,7 +170,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 // finish checks the options of a learner. It returns the learner without options that have no effect.
 func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	for i := range l.Options {
-		if err := l.Options[i].Check(l.Settings, o.Dtype.Value); err != nil {
+		if err := l.Options[i].Check(l.Settings); err != nil {
 			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
 		}
 	}
@@ -186,7 +186,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 }
 
 // checkUnused returns an error if an option that the learner lacks has a value that no learner takes, or one that makes no sense here.
-func checkUnused(l *train.Learner, option learnerOption, value, dtype string) error {
+func checkUnused(l *train.Learner, option learnerOption, value string) error {
 	if advice := slips.OtherOption(option.Name); option.Strict && advice != "" {
 		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
 	}
@@ -195,7 +195,7 @@ func checkUnused(l *train.Learner, option learnerOption, value, dtype string) er
 	}
 	s := option.learner.New()
 	err := option.Set(s, value)
-	if typed := option.Check(s, dtype); typed != nil {
+	if typed := option.Check(s); typed != nil {
 		err = typed
 	}
 	if err != nil {

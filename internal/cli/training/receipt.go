@@ -43,6 +43,9 @@ func typed(cmd *cobra.Command) []model.Typed {
 // give gives options to a command, as if they were typed.
 func give(cmd *cobra.Command, options ...model.Typed) error {
 	for _, o := range options {
+		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote it
+			continue
+		}
 		f := cmd.Flags().Lookup(o.Option)
 		if f == nil || slices.Contains(unrecorded, o.Option) {
 			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)

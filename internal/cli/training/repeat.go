@@ -27,7 +27,6 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 	var all optionList
 	all.add("algo", m.Algorithm)
 	all.add("label", m.Label)
-	all.add("dtype", m.Dtype)
 	all.add("no-bias", strconv.FormatBool(!m.FitBias))
 	all.add("multiclass", m.Options.Multiclass)
 	all.add("sample-weight", m.Options.SampleWeight)

@@ -109,14 +109,11 @@ func learnersHelp() string {
 	return strings.TrimSuffix(s.String(), "\n")
 }
 
-// runTrain checks the options, and trains in the type of --dtype.
+// runTrain checks the options, and trains.
 func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string) error {
 	paths, validation, err := o.prepare(a, cmd, args)
 	if err != nil {
 		return err
-	}
-	if o.Dtype.Value == "float64" {
-		return trainAs[float64](cmd.Context(), a, o, paths, validation)
 	}
 	return trainAs[float32](cmd.Context(), a, o, paths, validation)
 }
@@ -177,7 +174,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 // addFlags adds the flags of train under their headings: data, learner, judging, output, machine.
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.Options.AddData(cmd, "float32", "float64")
+	o.Options.AddData(cmd)
 	f.StringVar(&o.Columns.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")

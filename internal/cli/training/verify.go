@@ -127,11 +127,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 		return err
 	}
 	r := &repetition{App: a, rerun: again, m: m, sum: sum, receipt: receipt, v: &Verdict{Model: o.model}}
-	learn := repeatAs[float32]
-	if m.Dtype == "float64" {
-		learn = repeatAs[float64]
-	}
-	if err := learn(cmd.Context(), r, args); err != nil {
+	if err := repeatAs[float32](cmd.Context(), r, args); err != nil {
 		return err
 	}
 	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), again.Workers, time.Since(start).Seconds()
