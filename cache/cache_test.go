@@ -69,7 +69,6 @@ func TestSameBlocks(t *testing.T) {
 			break // after two blocks
 		}
 		testSameBlocks(t, weighted(random[float32](c.rows, c.features)))
-		testSameBlocks(t, weighted(random[float64](c.rows, c.features)))
 	}
 }
 
@@ -302,8 +301,8 @@ func TestStale(t *testing.T) {
 			t.Errorf("%v: note %q, made %d times, want %q", c.key, note, made, c.want)
 		}
 	}
-	if _, err := Open[float64](ctx, path, key("p", Source{"/b", 4, 5, State{7, 8}})); err == nil {
-		t.Error("a cache of float32 serves for float64")
+	if wide := (&header{Dtype: "float64"}); wide.mismatch(&header{Dtype: "float32"}) == "" { // as earlier versions wrote it
+		t.Error("a cache of float64 rows serves for float32")
 	}
 	if _, err := Open[float32](ctx, path+"x", last); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: error %v", err)

@@ -57,7 +57,7 @@ func rowText[T kernel.Float](b *block.Block[T], r int) string {
 func TestSparseBlocks(t *testing.T) {
 	for _, c := range []struct{ rows, features int }{{1, 1}, {511, 3}, {513, 3000}, {9000, 70}, {3 * 4096, 40000}} {
 		testSparseBlocks(t, randomSparse[float32](c.rows, c.features, false))
-		testSparseBlocks(t, randomSparse[float64](c.rows, c.features, true))
+		testSparseBlocks(t, randomSparse[float32](c.rows, c.features, true))
 	}
 }
 

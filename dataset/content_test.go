@@ -28,7 +28,7 @@ func TestContent(t *testing.T) {
 		{"a;b;x;y\n" + rows("1.2.24;1,2,3"), `columns "a" (string), "b" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)`},
 	} {
 		path := textFile(t, "x.csv", c.text)
-		if notes := notesOf[float64](t, path, Options{Label: "y"}); !slices.Equal(notes, []string{c.want}) {
+		if notes := notesOf[float32](t, path, Options{Label: "y"}); !slices.Equal(notes, []string{c.want}) {
 			t.Errorf("%.40q: notes %q, want %q", c.text, notes, c.want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestContentErrors(t *testing.T) {
 		{"# by,hand\n1,2,0\n1,2,1\n", `but 2 in the first line: delete the first line if it is a comment, or mend this one`, Options{Label: "last"}},
 	} {
 		path := textFile(t, "x.csv", c.text)
-		if _, err := Load[float64](context.Background(), []string{path}, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Load[float32](context.Background(), []string{path}, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: error %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestContentErrors(t *testing.T) {
 func TestContentAsCategories(t *testing.T) {
 	path := textFile(t, "x.csv", "day,y\n2024-01-31,0\n2024-02-01,1\n")
 	want := []string{`column "day" looks like a time: new rows will have later ones (use --exclude day)`}
-	if notes := notesOf[float64](t, path, Options{Label: "y", Categorical: "onehot"}); !slices.Equal(notes, want) {
+	if notes := notesOf[float32](t, path, Options{Label: "y", Categorical: "onehot"}); !slices.Equal(notes, want) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 }

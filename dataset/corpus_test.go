@@ -79,7 +79,7 @@ func readEverything(path string) {
 				return nil
 			})
 		report(fmt.Sprintf("keep %q", c.Name), err)
-		_, err = Load[float64](ctx, []string{path}, Options{Label: c.Name})
+		_, err = Load[float32](ctx, []string{path}, Options{Label: c.Name})
 		report(fmt.Sprintf("label %q", c.Name), err)
 	}
 }

@@ -107,7 +107,6 @@ func TestDictionaries(t *testing.T) {
 		writeFile(t, path, rec, []int64{1000, 3000, rows}[rng.IntN(3)], layout...)
 		what := fmt.Sprintf("trial %d, %v, %s, standardize %t", trial, rec.Schema().Fields(), opt.Nulls, opt.Standardize)
 		sameAsRecord[float32](t, what, path, rec, opt)
-		sameAsRecord[float64](t, what, path, rec, opt)
 	}
 }
 

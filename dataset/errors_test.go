@@ -205,7 +205,7 @@ func TestNonFinite(t *testing.T) {
 		writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
 		_, err := Load[float32](context.Background(), []string{path}, Options{Label: c.label})
 		wantError(t, err, dir, c.want)
-		_, err = Load[float64](context.Background(), []string{path}, Options{Label: c.label})
+		_, err = Load[float32](context.Background(), []string{path}, Options{Label: c.label})
 		wantError(t, err, dir, c.want)
 	}
 }

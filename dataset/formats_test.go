@@ -282,7 +282,7 @@ func readInEveryWay(path string) []error {
 	}
 	_, inspect := InspectTable(ctx, path, Options{Workers: 2})
 	scan := Scan(ctx, []string{path}, Options{Keep: []string{"*"}, Workers: 2},
-		func(_ *schema.Spec, b *block.Block[float64], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
 			if int64(b.Len()) != rec.NumRows() {
 				return fmt.Errorf("%s: rows are missing", path)
 			}

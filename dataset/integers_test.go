@@ -42,7 +42,6 @@ func TestIntegersAsNumbers(t *testing.T) {
 	for _, opt := range []Options{{Nulls: schema.NullsZero}, {Nulls: schema.NullsMean, Standardize: true}, {Nulls: schema.NullsDrop}} {
 		opt.Label = "y"
 		sameLoads[float32](t, opt, paths)
-		sameLoads[float64](t, opt, paths)
 	}
 	if all, err := table(t, Options{}, paths[0]); err != nil || all.Schema().Field(0).Type.ID() != arrow.INT64 {
 		t.Errorf("%v, error %v", all, err)
@@ -71,7 +70,7 @@ func TestLateFraction(t *testing.T) {
 	const head = "v,id,x,y\n"
 	rows := strings.Repeat(".5,9007199254740993,3,1\n", textfile.SampleBytes/22)
 	path := textFile(t, "a.csv", head+rows+".5,7,2.5,0\n.5,8,4,1\n")
-	d, err := Load[float64](context.Background(), []string{path}, Options{Label: "y", Features: []string{"x"}, NoBias: true})
+	d, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Features: []string{"x"}, NoBias: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +116,7 @@ func TestRoundedIntegers(t *testing.T) {
 		{"x,y\n" + many + "9223372036854775807,9223372036854775809\n", "y"},
 	} {
 		var notes []string
-		_, err := Load[float64](context.Background(), []string{textFile(t, "a.csv", c.text)}, Options{Warn: func(s string) {
+		_, err := Load[float32](context.Background(), []string{textFile(t, "a.csv", c.text)}, Options{Warn: func(s string) {
 			if strings.Contains(s, "whole numbers") {
 				notes = append(notes, s)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/block"
+	"halfspace/internal/testrows"
 	"halfspace/schema"
 )
 
@@ -70,8 +71,8 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt := Options{Label: "y", Positive: c.positive}
-		fromFile, err1 := Load[float64](context.Background(), []string{path}, opt)
-		fromRecord, err2 := fromRecords[float64](context.Background(), r, opt)
+		fromFile, err1 := Load[float32](context.Background(), []string{path}, opt)
+		fromRecord, err2 := fromRecords[float32](context.Background(), r, opt)
 		if c.y == nil {
 			if err1 == nil || err2 == nil {
 				t.Errorf("%s %s: no error", c.typ, c.values)
@@ -86,12 +87,12 @@ func TestLabels(t *testing.T) {
 		if err1 != nil || err2 != nil {
 			continue
 		}
-		for _, d := range []*block.Data[float64]{fromFile, fromRecord} {
+		for _, d := range []*block.Data[float32]{fromFile, fromRecord} {
 			var classes []string
 			for _, c := range d.Spec().Classes {
 				classes = append(classes, c.Text)
 			}
-			if _, y := rowsOf(t, d); !slices.Equal(y, c.y) || strings.Join(classes, " ") != c.classes {
+			if _, y := rowsOf(t, d); !slices.Equal(testrows.Float64s(y), c.y) || strings.Join(classes, " ") != c.classes {
 				t.Errorf("%s %s: labels %v, classes %q", c.typ, c.values, y, classes)
 			}
 		}

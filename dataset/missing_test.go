@@ -173,9 +173,8 @@ func TestNulls(t *testing.T) {
 		drop := newGappyTable(t, rows, rate, 0, true)
 		zero := func(int) float64 { return 0 }
 		checkNulls(t, drop, schema.NullsDrop, gappyBlocks[float32](drop, true, nil))
-		checkNulls(t, drop, schema.NullsDrop, gappyBlocks[float64](drop, true, nil))
 		checkNulls(t, g, schema.NullsZero, gappyBlocks[float32](g, false, zero))
-		spec := checkNulls[float64](t, g, schema.NullsMean, nil)
+		spec := checkNulls[float32](t, g, schema.NullsMean, nil)
 		means := func(f int) float64 { return spec.Preprocessing.Columns[f].Means[0] }
 		for f, v := range g.values {
 			want := mean(v)
@@ -184,7 +183,6 @@ func TestNulls(t *testing.T) {
 			}
 		}
 		checkNulls(t, g, schema.NullsMean, gappyBlocks[float32](g, false, means))
-		checkNulls(t, g, schema.NullsMean, gappyBlocks[float64](g, false, means))
 	}
 }
 
@@ -252,7 +250,7 @@ func TestNullLists(t *testing.T) {
 	}
 	g := newGappyTable(t, 20_000, 0.1, 3, false)
 	opt := Options{Label: "label", Nulls: schema.NullsMean}
-	d, err := fromRecord[float64](t, g.rec, 3000, opt)
+	d, err := fromRecord[float32](t, g.rec, 3000, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,15 +266,15 @@ func TestNullLists(t *testing.T) {
 		}
 		return means[f-7]
 	}
-	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float64](g, false, fill)); err != nil {
+	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float32](g, false, fill)); err != nil {
 		t.Error(err)
 	}
 	opt.Nulls = schema.NullsDrop
-	d, err = fromRecord[float64](t, g.rec, 3000, opt)
+	d, err = fromRecord[float32](t, g.rec, 3000, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float64](g, true, nil)); err != nil {
+	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float32](g, true, nil)); err != nil {
 		t.Error(err)
 	}
 }
@@ -319,7 +317,7 @@ func TestNullMessages(t *testing.T) {
 		t.Fatalf("%v, %v", d, err)
 	}
 	if want := "[2 of 4 rows left out: a feature or the label is null, NaN or infinite there column \"z\": float32 can't hold " +
-		"every value exactly, they are rounded (use --dtype float64 to keep them)]"; fmt.Sprint(notes) != want {
+		"every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)]"; fmt.Sprint(notes) != want {
 		t.Errorf("notes %s, want %s", notes, want)
 	}
 }

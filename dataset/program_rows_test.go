@@ -55,7 +55,6 @@ func labels[L block.Label](n int, classes ...L) []L {
 // TestRowsLikeFiles: rows from memory and from a CSV file of the same values give equal blocks and fingerprints.
 func TestRowsLikeFiles(t *testing.T) {
 	t.Run("float32", testRowsLikeFiles[float32])
-	t.Run("float64", testRowsLikeFiles[float64])
 }
 
 func testRowsLikeFiles[T kernel.Float](t *testing.T) {

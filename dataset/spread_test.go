@@ -75,7 +75,7 @@ func TestCluster(t *testing.T) {
 
 // specOf returns the spec of a stream of files, with what was learned of them.
 func specOf(ctx context.Context, paths []string, opt Options) (*schema.Spec, error) {
-	in, err := Open[float64](ctx, paths, opt)
+	in, err := Open[float32](ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func TestSuspects(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, standardize := range []bool{false, true} {
-				notes := notesOf[float64](t, path, Options{Label: "y", Standardize: standardize})
+				notes := slices.DeleteFunc(notesOf[float32](t, path, Options{Label: "y", Standardize: standardize}), isRounding)
 				found := slices.ContainsFunc(notes, func(s string) bool { return c.want != "" && strings.Contains(s, c.want) })
 				if found != (c.want != "") || c.want == "" && len(notes) > 0 {
 					t.Errorf("standardize %v: notes %q, want %q", standardize, notes, c.want)
@@ -78,7 +78,7 @@ func TestSuspectedPrices(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,%d\n", 1000*v+900+95*(i%2), 1000*v+rng.IntN(1000), i%2)
 	}
 	want := []string{`column "id" looks like an id: whole numbers that all differ (use --exclude id)`}
-	if notes := notesOf[float64](t, textFile(t, "x.csv", text.String()), Options{Label: "y"}); !slices.Equal(notes, want) {
+	if notes := notesOf[float32](t, textFile(t, "x.csv", text.String()), Options{Label: "y"}); !slices.Equal(notes, want) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 }
@@ -102,6 +102,9 @@ func TestSuspectedTexts(t *testing.T) {
 		}
 	}
 }
+
+// isRounding tells whether a note is about numbers that float32 rounds.
+func isRounding(note string) bool { return strings.Contains(note, "float32 can't hold every value") }
 
 // notesOf returns what Load warns of.
 func notesOf[T float32 | float64](t *testing.T, path string, opt Options) (notes []string) {
@@ -138,12 +141,12 @@ func TestSuspectsOfBatches(t *testing.T) {
 	for _, path := range []string{path, parquet} {
 		for _, workers := range []int{1, 4} {
 			opt := Options{Label: "y", Workers: workers, Nulls: schema.NullsDrop}
-			if notes := notesOf[float64](t, path, opt); !hasAll(notes, want) {
+			if notes := notesOf[float32](t, path, opt); !hasAll(notes, want) {
 				t.Errorf("%s, %d workers: notes %q", filepath.Ext(path), workers, notes)
 			}
 			opt.Nulls = schema.NullsZero
 			opt.Warn = nil
-			in, err := Open[float64](context.Background(), []string{path}, opt)
+			in, err := Open[float32](context.Background(), []string{path}, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +177,7 @@ func TestSuspectedDates(t *testing.T) {
 		field("at", arrow.FixedWidthTypes.Timestamp_ms, `["2024-01-01 10:00:00","2024-01-01 10:00:00","2024-01-02 10:00:00"]`),
 		field("clock", arrow.FixedWidthTypes.Time32s, `["10:00:00","11:00:00","10:00:00"]`),
 		field("y", arrow.PrimitiveTypes.Int64, `[0,1,0]`))
-	notes := notesOf[float64](t, path, Options{Label: "y"})
+	notes := slices.DeleteFunc(notesOf[float32](t, path, Options{Label: "y"}), isRounding)
 	if want := []string{`columns "day", "at" look like a time: new rows will have later ones (use --exclude day,at)`}; !slices.Equal(notes, want) {
 		t.Errorf("notes are %q, want %q", notes, want)
 	}

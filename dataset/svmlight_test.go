@@ -234,7 +234,7 @@ func TestSvmlightKeep(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"f1", "f2"}}
 	path := textFile(t, "a.svm", "1 2:3\n0 1:4\n")
 	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label"}},
-		func(_ *schema.Spec, b *block.Block[float64], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
 			got := fmt.Sprint(b.X[:2], b.X[b.Stride:][:2], rec.Column(0), rec.Column(1))
 			if want := "[0 3] [4 0] [3 0] [1 0]"; got != want {
 				t.Errorf("rows and columns %s, want %s", got, want)

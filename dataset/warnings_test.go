@@ -17,32 +17,30 @@ func TestWarnings(t *testing.T) {
 	path := file1(t, dir, "a.parquet", field("exact", p.Float64, "[0.5, 16777216]"), field("tenth", p.Float64, "[0.5, 0.1]"),
 		field("even", p.Int32, "[16777218, -33554436]"), field("odd", p.Int64, "[1, 16777217]"),
 		field("least", p.Int64, "[-9223372036854775808, 0]"), field("most", p.Uint64, "[18446744073709551615, 0]"))
+	const rounded = ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)"
 	for _, c := range []struct {
-		exclude []string
-		want32  string
-		want64  string
+		exclude           []string
+		want, standardize string
 	}{
-		{nil, `columns "odd", "most": float32 can't hold every value exactly, they are rounded (use --dtype float64 ` +
-			`to keep them)`, `column "most": float64 can't hold every value exactly, they are rounded`},
-		{[]string{"tenth", "most"}, `column "odd": float32 can't hold every value exactly, they are rounded (use --dtype ` +
-			`float64 to keep them)`, ""},
+		{nil, `columns "odd", "most"` + rounded, `column "most": float64 can't hold every value exactly, they are rounded`},
+		{[]string{"tenth", "most"}, `column "odd"` + rounded, ""},
 		{[]string{"tenth", "odd", "most"}, "", ""},
 	} {
 		var got []string
 		opt := Options{Exclude: c.exclude, Warn: func(s string) { got = append(got, s) }}
 		_, err := Load[float32](context.Background(), []string{path, path}, opt)
-		if err != nil || strings.Join(got, "\n") != c.want32 {
-			t.Errorf("float32: %v, warnings %q, want %q", err, got, c.want32)
+		if err != nil || strings.Join(got, "\n") != c.want {
+			t.Errorf("%v, warnings %q, want %q", err, got, c.want)
 		}
-		got = nil
-		err = Scan(context.Background(), []string{path}, opt, func(_ *schema.Spec, b *block.Block[float64], rec arrow.Record) error {
+		got, opt.Standardize = nil, true
+		err = Scan(context.Background(), []string{path}, opt, func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
 			if rec != nil || b.Y != nil || b.Len() != 2 {
 				t.Errorf("record %v, labels %v, %d rows", rec, b.Y, b.Len())
 			}
 			return nil
 		})
-		if err != nil || strings.Join(got, "\n") != c.want64 {
-			t.Errorf("float64: %v, warnings %q, want %q", err, got, c.want64)
+		if err != nil || strings.Join(got, "\n") != c.standardize {
+			t.Errorf("standardized: %v, warnings %q, want %q", err, got, c.standardize)
 		}
 	}
 }

@@ -2,8 +2,8 @@
 #   python3 score.py model.json rows.csv
 import csv, json, struct, sys
 
-def narrow(x):  # to the model's dtype
-    return struct.unpack("f", struct.pack("f", x))[0] if model["dtype"] == "float32" else x
+def narrow(x):  # to float32
+    return struct.unpack("f", struct.pack("f", x))[0]
 
 def features(row):
     if "preprocessing" not in model:

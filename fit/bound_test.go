@@ -12,7 +12,7 @@ import (
 )
 
 // parted returns rows of so many classes, each with its own feature at 1 and others at most a half.
-func parted(t *testing.T, rng *rand.Rand, classes int) *block.Data[float64] {
+func parted(t *testing.T, rng *rand.Rand, classes int) *block.Data[float32] {
 	t.Helper()
 	var x [][]float64
 	var y []int
@@ -24,7 +24,7 @@ func parted(t *testing.T, rng *rand.Rand, classes int) *block.Data[float64] {
 		row[i%classes] = 1
 		x, y = append(x, row), append(y, i%classes)
 	}
-	data, err := block.FromRows[float64](x, y, block.RowOptions{})
+	data, err := block.FromRows[float32](x, y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func TestResume(t *testing.T) {
 			t.Run(fmt.Sprintf("%s_%s_%d_%s", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.classes, order), func(t *testing.T) {
 				t.Parallel()
 				options := strings.Fields(c.options + " epochs=4 order=" + order)
-				small, wide := noise[float32](rows, 5, c.classes), noise[float64](rows, 40, c.classes)
+				small, wide := noise[float32](rows, 5, c.classes), noise[float32](rows, 40, c.classes)
 				storages := []func(){
 					func() { resumed(t, small, c.learner, options) },
 					func() { resumed(t, testrows.Sparse(small), c.learner, options) },
@@ -104,10 +104,10 @@ func TestResume(t *testing.T) {
 					func() { resumed(t, wide, c.learner, options) },
 					func() {
 						if order == "cyclic" && !strings.Contains(c.options, "shards") {
-							resumed(t, testrows.Stream[float64]{Data: wide}, c.learner, options)
+							resumed(t, testrows.Stream[float32]{Data: wide}, c.learner, options)
 							return
 						}
-						file, err := cache.Temporary(t.Context(), block.Source[float64](wide), nil)
+						file, err := cache.Temporary(t.Context(), block.Source[float32](wide), nil)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -171,7 +171,7 @@ func TestResumeSolvers(t *testing.T) {
 				resumed(t, testrows.Sparse(noise[float32](40, c.features, c.classes)), c.learner, options)
 				return
 			}
-			small, exact := noise[float32](rows, c.features, c.classes), noise[float64](6*rows, c.features, c.classes)
+			small, exact := noise[float32](rows, c.features, c.classes), noise[float32](6*rows, c.features, c.classes)
 			if resumed(t, testrows.Sparse(small), c.learner, options); i%2 == 0 || *allStorages {
 				resumed(t, small, c.learner, options)
 			}
@@ -327,14 +327,14 @@ func TestPauses(t *testing.T) {
 func TestResumeDependent(t *testing.T) {
 	var x [][]float64
 	var y []float64
-	for b := range noise[float64](300, 4, 2).Blocks(t.Context()) {
+	for b := range noise[float32](300, 4, 2).Blocks(t.Context()) {
 		for r, label := range b.Y {
-			row := b.X[r*b.Stride:][:4]
-			x, y = append(x, append(row[:4:4], row[1])), append(y, label)
+			row := testrows.Float64s(b.X[r*b.Stride:][:4])
+			x, y = append(x, append(row, row[1])), append(y, float64(label))
 		}
 	}
 	for _, solver := range []string{"newton", "lbfgs"} {
-		resumed(t, testrows.Dense[float64](x, y, true), "logistic", []string{"l2=0", "solver=" + solver})
+		resumed(t, testrows.Dense[float32](x, y, true), "logistic", []string{"l2=0", "solver=" + solver})
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // A share of the rows is held out, and the model is counted on it.
 func ExampleLearn() {
 	x, y := circle(1000)
-	data, err := block.FromRows[float64](x, y, block.RowOptions{})
+	data, err := block.FromRows[float32](x, y, block.RowOptions{})
 	check(err)
 	f, err := fit.Learn(context.Background(), data, fit.Perceptron(perceptron.Options{Margin: 1}), fit.Options{HoldOut: 0.2})
 	check(err)
@@ -45,7 +45,7 @@ func ExampleLearn_standardize() {
 // Each fold is predicted by a model of the others.
 func ExampleCrossValidate() {
 	x, y := circle(200)
-	data, err := block.FromRows[float64](x, y, block.RowOptions{})
+	data, err := block.FromRows[float32](x, y, block.RowOptions{})
 	check(err)
 	cv, err := fit.CrossValidate(context.Background(), data, fit.Logistic(logistic.Options{L2: 1}), fit.CV{Folds: 5}, fit.Options{})
 	check(err)

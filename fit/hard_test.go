@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/testrows"
 )
 
 // A hard is a random problem with what breaks solvers: rows that are far larger than others, columns of unlike scales or far
@@ -17,7 +18,6 @@ type hard struct {
 	y       []float64 // -1 and 1, or class numbers
 	classes int
 	l2      float64
-	digits  int // 32 or 64
 }
 
 func newHard(seed uint64) *hard {
@@ -26,7 +26,8 @@ func newHard(seed uint64) *hard {
 	if seed%200 == 7 {
 		rows, features = block.RunRows+rng.IntN(2000), 1+rng.IntN(3)
 	}
-	h := &hard{classes: 2 + rng.IntN(2), digits: 32 << rng.IntN(2)}
+	h := &hard{classes: 2 + rng.IntN(2)}
+	rng.IntN(2) // the sets stay the same
 	scores := make([][]float64, rows)
 	for r := range rows {
 		x := make([]float64, features)
@@ -115,16 +116,10 @@ func newHard(seed uint64) *hard {
 	}
 	h.l2 = []float64{0, math.Pow(10, -3-11*rng.Float64()), 1, 1000}[rng.IntN(4)]
 	if seed%40 == 13 {
-		h.l2, h.digits = 0, 32
+		h.l2 = 0
 	}
-	h.name = fmt.Sprintf("set %d: %d x %d, %d classes, float%d, l2 %.2g:%s", seed, rows, len(h.x[0]), h.classes, h.digits, h.l2, h.name)
-	if h.digits == 32 {
-		for _, x := range h.x {
-			for i, v := range x {
-				x[i] = float64(float32(v))
-			}
-		}
-	}
+	h.name = fmt.Sprintf("set %d: %d x %d, %d classes, l2 %.2g:%s", seed, rows, len(h.x[0]), h.classes, h.l2, h.name)
+	testrows.Round(h.x)
 	return h
 }
 

@@ -32,17 +32,17 @@ func TestRemoteHinge(t *testing.T) {
 	}
 	same(t, far, hinge(0), fit.Options{}, "svm.hinge train.evaluate")
 	same(t, long, hinge(0), fit.Options{}, "svm.near train.sample")
-	same(t, thin[float64](block.RunRows+7, 20, 3, false), hinge(20), fit.Options{Balanced: true}, "svm.hinge train.classes")
-	three := testrows.RandomClasses[float64](block.RunRows+5, 4, 3, 0.2)
+	same(t, thin[float32](block.RunRows+7, 20, 3, false), hinge(20), fit.Options{Balanced: true}, "svm.hinge train.classes")
+	three := testrows.RandomClasses[float32](block.RunRows+5, 4, 3, 0.2)
 	same(t, three, hinge(0), fit.Options{Multiclass: "ovr"}, "svm.hinge")
 }
 
 // TestResumeRemote is TestResume of solvers with a number for each row, on a cluster.
 func TestResumeRemote(t *testing.T) {
-	wide, small := testrows.Sparse(noise[float32](block.RunRows+300, 20, 2)), noise[float64](block.RunRows+300, 5, 2)
+	wide, small := testrows.Sparse(noise[float32](block.RunRows+300, 20, 2)), noise[float32](block.RunRows+300, 5, 2)
 	many := thin[float32](block.RunRows+300, 260, 3, true)
 	resumed(t, block.Trust[float32](testrows.NewRemote(wide, 1)), "logistic", []string{"solver=truncated", "l2=0.1"})
 	resumed(t, block.Trust[float32](testrows.NewRemote(many, 2)), "svm", []string{"epochs=30"})
 	resumed(t, block.Trust[float32](testrows.NewRemote(many, 3)), "svm", []string{"loss=hinge", "epochs=30"})
-	resumed(t, block.Trust[float64](testrows.NewRemote(small, 4)), "svm", []string{"loss=hinge"})
+	resumed(t, block.Trust[float32](testrows.NewRemote(small, 4)), "svm", []string{"loss=hinge"})
 }

@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/separable"
 	"halfspace/train/logistic"
 )
@@ -84,19 +83,12 @@ type outcome struct {
 
 // learn trains one way.
 func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
-	if h.digits == 32 {
-		return learnHard[float32](t, h, w, problems)
-	}
-	return learnHard[float64](t, h, w, problems)
-}
-
-func learnHard[T kernel.Float](t *testing.T, h *hard, w way, problems []*precise) *outcome {
 	learner := fit.Describe(w.algo)
 	settings, opt := learner.New(), fit.Options{}
 	settings.Shared().Workers = 1
 	set(t, learner, settings, &opt, append(strings.Fields(w.options), "l2="+strconv.FormatFloat(h.l2, 'g', -1, 64)))
 	o := &outcome{way: w, objective: math.Inf(1), gap: math.Inf(1)}
-	f, err := fit.Learn(t.Context(), h.rows(t).(block.Source[T]), fit.New(learner, settings), opt)
+	f, err := fit.Learn(t.Context(), h.rows(), fit.New(learner, settings), opt)
 	if o.err = err; err != nil {
 		return o
 	}
@@ -115,18 +107,12 @@ func learnHard[T kernel.Float](t *testing.T, h *hard, w way, problems []*precise
 	return o
 }
 
-// rows returns the rows of the problem's type.
-func (h *hard) rows(t *testing.T) any {
-	if h.digits == 32 {
-		if h.classes == 2 {
-			return testrows.Dense[float32](h.x, h.y, true)
-		}
-		return testrows.Classes[float32](h.x, h.y, h.classes, true)
-	}
+// rows returns the rows of the problem.
+func (h *hard) rows() *block.Data[float32] {
 	if h.classes == 2 {
-		return testrows.Dense[float64](h.x, h.y, true)
+		return testrows.Dense[float32](h.x, h.y, true)
 	}
-	return testrows.Classes[float64](h.x, h.y, h.classes, true)
+	return testrows.Classes[float32](h.x, h.y, h.classes, true)
 }
 
 // value returns the sum of the objectives of problems, whose weights follow one another.
@@ -283,7 +269,7 @@ func (h *hard) separable(t *testing.T, versus bool) bool {
 		for _, class := range p.y {
 			y = append(y, float64(2*class-1))
 		}
-		r, err := separable.Check(t.Context(), testrows.Dense[float64](h.x, y, true), separable.Options{})
+		r, err := separable.Check(t.Context(), testrows.Dense[float32](h.x, y, true), separable.Options{})
 		if err == nil && r.Verdict == separable.Separable {
 			return true
 		}

@@ -37,7 +37,7 @@ func pathRows(n, features int) (x [][]float64, y []float64) {
 // trainings on the other folds. Workers change nothing.
 func TestPath(t *testing.T) {
 	x, y := pathRows(400, 6)
-	d := testrows.Dense[float64](x, y, true)
+	d := testrows.Dense[float32](x, y, true)
 	for _, l := range []struct {
 		of   func(l1, l2 float64, workers int) fit.Learner
 		loss func(margin float64) float64
@@ -103,7 +103,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 		for _, y := range kept[1] {
 			labels = append(labels, y[0])
 		}
-		fitted, err := fit.Learn(t.Context(), testrows.Dense[float64](kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{})
+		fitted, err := fit.Learn(t.Context(), testrows.Dense[float32](kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

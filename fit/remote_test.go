@@ -39,7 +39,7 @@ func TestRemote(t *testing.T) {
 	for _, d := range []*block.Data[float32]{two, far} {
 		twoNamed(d)
 	}
-	three := testrows.RandomClasses[float64](2*block.RunRows+5, 4, 3, 0.2)
+	three := testrows.RandomClasses[float32](2*block.RunRows+5, 4, 3, 0.2)
 	long := testrows.Logistic(16*block.RunRows+1, 5) // enough for a sample
 	twoNamed(long)
 	weighted := testrows.Weighted(two, func(row int) float64 { return float64(row%7) / 3 })

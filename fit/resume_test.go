@@ -63,7 +63,7 @@ func TestResumeDual(t *testing.T) {
 			}
 			resumed(t, testrows.Sparse(small), "kernel-perceptron", options)
 			resumed(t, apart(small), "dual", options)
-			resumed(t, testrows.Weighted(noise[float64](c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
+			resumed(t, testrows.Weighted(noise[float32](c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
 		})
 	}
 }

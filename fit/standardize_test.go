@@ -75,7 +75,6 @@ func (f fromFile[T]) Relearn(ctx context.Context, choices []func(class int) bool
 // hold-out, with a cross-validation and without.
 func TestStandardizedRows(t *testing.T) {
 	t.Run("float32", testStandardizedRows[float32])
-	t.Run("float64", testStandardizedRows[float64])
 }
 
 func testStandardizedRows[T kernel.Float](t *testing.T) {
@@ -204,7 +203,7 @@ func TestRowsOfModel(t *testing.T) {
 		t.Errorf("features that the preprocessing doesn't make: error %v", err)
 	}
 	large := [][]float64{{1e308, 1}, {-1e308, 2}, {1e308, 3}}
-	if _, err := block.FromRows[float64](large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
+	if _, err := block.FromRows[float32](large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
 		t.Errorf("error %v", err)
 	}
 }

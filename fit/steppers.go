@@ -166,6 +166,8 @@ func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
 		return fmt.Errorf("%s has %d vectors of weights, and %d classes need %d", name, len(m.Weights), len(spec.Classes), spec.Vectors())
 	case m.Voters != nil:
 		return fmt.Errorf("%s is of a voted perceptron, whose weights vote: begin with one of --algo averaged", name)
+	case m.Dtype != model.Float32:
+		return fmt.Errorf("%s is of %s rows, and rows are float32 now: train it again", name, m.Dtype)
 	case own.Bias != spec.Bias:
 		return fmt.Errorf("%s has a bias: %t, and the rows have one: %t: make them agree", name, own.Bias, spec.Bias)
 	case !slices.Equal(own.Features, spec.Features):

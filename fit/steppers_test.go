@@ -64,7 +64,6 @@ func TestInit(t *testing.T) {
 		for _, text := range stepwise {
 			t.Run(classes+" "+text, func(t *testing.T) {
 				testInit[float32](t, rows[classes], named(t, text))
-				testInit[float64](t, rows[classes], named(t, text))
 			})
 		}
 	}
@@ -117,7 +116,7 @@ func TestProgressive(t *testing.T) {
 	for _, classes := range []string{"two", "three"} {
 		r := testrows.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := named(t, "ftrl")
-		data, err := block.FromRows[float64](r.X, r.Y, block.RowOptions{})
+		data, err := block.FromRows[float32](r.X, r.Y, block.RowOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,12 +160,12 @@ func TestProgressive(t *testing.T) {
 }
 
 // oneRow returns a row of a data set as one of its own.
-func oneRow(t *testing.T, data *block.Data[float64], n int) *block.Data[float64] {
+func oneRow(t *testing.T, data *block.Data[float32], n int) *block.Data[float32] {
 	t.Helper()
 	for b := range data.Blocks(t.Context()) {
 		row := b.Slice(n, n+1)
 		row.First = 0
-		return block.NewData(data.Spec(), []*block.Block[float64]{row})
+		return block.NewData(data.Spec(), []*block.Block[float32]{row})
 	}
 	return nil
 }
@@ -174,7 +173,7 @@ func oneRow(t *testing.T, data *block.Data[float64], n int) *block.Data[float64]
 // TestInitErrors: an error names what differs between the rows and the model to begin with.
 func TestInitErrors(t *testing.T) {
 	r := testrows.Forever()["two"]
-	data, err := block.FromRows[float64](r.X, r.Y, block.RowOptions{})
+	data, err := block.FromRows[float32](r.X, r.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,10 +183,10 @@ func TestInitErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, spoil := range map[string]func(m *model.Model){
-		"is of float32, and the rows are of float64": func(m *model.Model) { m.Dtype = "float32" },
-		"a bias: false, and the rows have one: true": func(m *model.Model) { m.FitBias = false },
-		`the feature "other" where the rows have`:    func(m *model.Model) { m.Features = slices.Clone(m.Features); m.Features[3] = "other" },
-		"8 features, and the rows have 9":            func(m *model.Model) { m.Features = m.Features[:8] },
+		"is of float64 rows, and rows are float32 now": func(m *model.Model) { m.Dtype = "float64" },
+		"a bias: false, and the rows have one: true":   func(m *model.Model) { m.FitBias = false },
+		`the feature "other" where the rows have`:      func(m *model.Model) { m.Features = slices.Clone(m.Features); m.Features[3] = "other" },
+		"8 features, and the rows have 9":              func(m *model.Model) { m.Features = m.Features[:8] },
 		`has the classes "a", "c" (positive: c)`: func(m *model.Model) {
 			m.Classes = []schema.Class{m.Classes[0], schema.StringClass("c")}
 			m.Positive = m.Classes[1]

@@ -18,13 +18,13 @@ func TestSurvey(t *testing.T) {
 		for i := range spec.Classes {
 			spec.Classes[i] = schema.IntClass(int64(i))
 		}
-		b := block.New[float64](0, 3000, 2)
+		b := block.New[float32](0, 3000, 2)
 		counts, changes, last := make([]int64, classes), int64(0), -1
 		mean, values := [2]float64{}, [2][]float64{}
 		for r := range b.Len() {
 			c := rng.IntN(classes)
-			if b.Y[r] = float64(c); classes == 2 {
-				b.Y[r] = map[bool]float64{true: 1, false: -1}[c == spec.PositiveClass()]
+			if b.Y[r] = float32(c); classes == 2 {
+				b.Y[r] = map[bool]float32{true: 1, false: -1}[c == spec.PositiveClass()]
 			}
 			counts[c]++
 			if last >= 0 && last != c {
@@ -33,7 +33,8 @@ func TestSurvey(t *testing.T) {
 			last = c
 			for i := range mean {
 				v := 1e6 + math.Pow(100, float64(i))*rng.NormFloat64()
-				b.X[r*b.Stride+i] = v
+				b.X[r*b.Stride+i] = float32(v)
+				v = float64(float32(v))
 				values[i], mean[i] = append(values[i], v), mean[i]+v/float64(b.Len())
 			}
 		}

@@ -85,8 +85,8 @@ func TestRemoteWide(t *testing.T) {
 	for name, l := range learners {
 		t.Run(name, func(t *testing.T) {
 			same(t, thin[float32](2*block.RunRows+9, 260, 7, true), l, fit.Options{Balanced: true}, tasks[name]+" truncated.picked")
-			same(t, testrows.Weighted(full(thin[float64](block.RunRows+7, 260, 14, false)), weigh), l, fit.Options{}, tasks[name]+" truncated.picked")
-			same(t, testrows.Weighted(thin[float64](10*block.RunRows+3, 5000, 1, true), weigh), l, fit.Options{}, tasks[name]) // groups of several runs
+			same(t, testrows.Weighted(full(thin[float32](block.RunRows+7, 260, 14, false)), weigh), l, fit.Options{}, tasks[name]+" truncated.picked")
+			same(t, testrows.Weighted(thin[float32](10*block.RunRows+3, 5000, 1, true), weigh), l, fit.Options{}, tasks[name]) // groups of several runs
 			same(t, far, l, fit.Options{}, tasks[name])
 		})
 	}

@@ -50,7 +50,7 @@ func BenchmarkGram(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
 		benchGram[float32](b, c.n, c.d, gram.Packed, gram.Mercer{}, "")
 	}
-	benchGram[float64](b, 8192, 512, gram.Packed, gram.Mercer{}, "")
+	benchGram[float32](b, 8192, 512, gram.Packed, gram.Mercer{}, "")
 	benchLibraries(b, 2048, 512)
 	benchLibraries(b, 2048, 64)
 }
@@ -139,7 +139,7 @@ func BenchmarkScatter(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{1_000_000, 28}, {200_000, 128}, {20_000, 784}} {
 		benchScatter[float32](b, c.n, c.d)
 	}
-	benchScatter[float64](b, 1_000_000, 28)
+	benchScatter[float32](b, 1_000_000, 28)
 }
 
 func benchScatter[T kernel.Float](b *testing.B, n, d int) {
@@ -169,6 +169,6 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 				b.Fatal(err)
 			}
 		}
-		rate[float64](b, float64(n)*float64(d)*float64(d+1))
+		rate[float32](b, float64(n)*float64(d)*float64(d+1))
 	})
 }

@@ -20,7 +20,6 @@ import (
 func TestRowCache(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testRowCache[float32](t)
-		testRowCache[float64](t)
 	})
 }
 
@@ -167,10 +166,10 @@ func TestFeaturesOf(t *testing.T) {
 func TestDiagonal(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 1))
-		x := random[float64](rng, 61, 300, rng.NormFloat64)
+		x := random[float32](rng, 61, 300, rng.NormFloat64)
 		for i, k := range mercers {
 			k.Bias = i%2 == 1
-			m, err := gram.NewSymmetric[float64](61, gram.Packed)
+			m, err := gram.NewSymmetric[float32](61, gram.Packed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +193,6 @@ func TestDiagonal(t *testing.T) {
 func TestColumns(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testColumns[float32](t)
-		testColumns[float64](t)
 	})
 }
 

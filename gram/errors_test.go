@@ -35,9 +35,10 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)
 		}
 	}
-	for _, n := range []int{-1, math.MaxInt, math.MaxInt32 - 64} {
+	most := int64(3) << 30
+	for _, n := range []int{-1, math.MaxInt, int(most)} {
 		for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
-			if e, err := gram.Elements[float64](n, storage); err == nil {
+			if e, err := gram.Elements[float32](n, storage); err == nil {
 				t.Errorf("a matrix of %d rows has %d elements", n, e)
 			}
 		}

@@ -24,7 +24,6 @@ func dot[T kernel.Float](x, y []T) T {
 func TestExpand(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testExpand[float32](t, 384)
-		testExpand[float64](t, 192)
 	})
 }
 
@@ -69,7 +68,6 @@ func testExpand[T kernel.Float](t *testing.T, nb int) {
 func TestMulVec(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testMulVec[float32](t)
-		testMulVec[float64](t)
 	})
 }
 

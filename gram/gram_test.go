@@ -160,7 +160,6 @@ func checkGram[T kernel.Float](t *testing.T, x matrix[T], k gram.Mercer, workers
 func TestGram(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testGram[float32](t)
-		testGram[float64](t)
 	})
 }
 
@@ -215,8 +214,8 @@ func TestWide(t *testing.T) {
 		t.Skip("takes long")
 	}
 	rng := rand.New(rand.NewPCG(13, 14))
-	x := random[float64](rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
-	m, err := gram.NewSymmetric[float64](x.n, gram.Full)
+	x := random[float32](rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
+	m, err := gram.NewSymmetric[float32](x.n, gram.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +294,6 @@ func TestSpecials(t *testing.T) {
 func TestCross(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testCross[float32](t)
-		testCross[float64](t)
 	})
 }
 
@@ -329,13 +327,13 @@ func testCross[T kernel.Float](t *testing.T) {
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const n, d = 50, 300
-	x := random[float64](rng, n, d, func() float64 { return float64(rng.IntN(3) - 1) })
+	x := random[float32](rng, n, d, func() float64 { return float64(rng.IntN(3) - 1) })
 	cuts := []int{0, 20, 21, 50}
-	var dense, sparse []*block.Block[float64]
+	var dense, sparse []*block.Block[float32]
 	for i := range len(cuts) - 1 {
 		lo, hi := cuts[i], cuts[i+1]
-		b := block.New[float64](int64(lo), hi-lo, d)
-		s := &kernel.SparseRows[float64]{Ptr: []int64{0}}
+		b := block.New[float32](int64(lo), hi-lo, d)
+		s := &kernel.SparseRows[float32]{Ptr: []int64{0}}
 		for r := lo; r < hi; r++ {
 			copy(b.X[(r-lo)*b.Stride:], x.row(r))
 			for c, v := range x.row(r) {
@@ -346,10 +344,10 @@ func TestBlocks(t *testing.T) {
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
 		dense = append(dense, b)
-		sparse = append(sparse, &block.Block[float64]{First: int64(lo), Cols: d, Stride: b.Stride, Sparse: s})
+		sparse = append(sparse, &block.Block[float32]{First: int64(lo), Cols: d, Stride: b.Stride, Sparse: s})
 	}
 	spec := &schema.Spec{Features: make([]string, d)}
-	for _, blocks := range [][]*block.Block[float64]{dense, sparse} {
+	for _, blocks := range [][]*block.Block[float32]{dense, sparse} {
 		x.rows = gram.RowsOf(block.NewData(spec, blocks))
 		checkGram(t, x, gram.Mercer{}, 3)
 	}

@@ -107,7 +107,6 @@ func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) 
 func TestScatter(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		testScatter[float32](t)
-		testScatter[float64](t)
 	})
 }
 

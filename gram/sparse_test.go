@@ -25,7 +25,6 @@ func sparseTable(rows, cols, each int) (x [][]float64, y []float64) {
 // TestSparseProducts: products of rows that store few elements equal those of the same rows in dense form.
 func TestSparseProducts(t *testing.T) {
 	testSparseProducts[float32](t)
-	testSparseProducts[float64](t)
 }
 
 func testSparseProducts[T kernel.Float](t *testing.T) {

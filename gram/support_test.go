@@ -12,7 +12,6 @@ import (
 // TestSupport compares the values and sums of one vector with those of many, bit for bit.
 func TestSupport(t *testing.T) {
 	t.Run("float32", testSupport[float32])
-	t.Run("float64", testSupport[float64])
 }
 
 func testSupport[T kernel.Float](t *testing.T) {

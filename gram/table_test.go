@@ -15,7 +15,7 @@ func TestTable(t *testing.T) {
 	for _, l := range kernel.Levels() {
 		kernel.Use(l)
 		for _, cols := range []int{0, 1, 28, 512, 1 << 20} {
-			for _, s := range []table{tableFor[float32](cols), tableFor[float64](cols)} {
+			for _, s := range []table{tableFor[float32](cols), tableFor[float32](cols)} {
 				if mc%s.mr != 0 || s.nb%s.nr != 0 || s.nc%s.nb != 0 || s.nc == 0 || s.mr%2 != 0 || s.nr%2 != 0 {
 					t.Errorf("%s: %+v", l, s)
 				}

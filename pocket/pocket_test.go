@@ -271,7 +271,7 @@ func TestRowsScored(t *testing.T) {
 func TestParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	for _, rows := range []int{1, 63, 64, 65, 4096, 10000} {
-		d, w := problem[float64](rng, rows, 3, 20, true, 0.2)
+		d, w := problem[float32](rng, rows, 3, 20, true, 0.2)
 		want, err := Errors(context.Background(), d, w, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -285,7 +285,7 @@ func TestParts(t *testing.T) {
 					}
 				}
 			}
-			j := newJudge[float64](d, 3)
+			j := newJudge[float32](d, 3)
 			j.begin(w)
 			for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
 				if err := j.pass(context.Background(), rows, math.MaxInt64); err != nil {

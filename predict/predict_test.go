@@ -60,7 +60,6 @@ func testScores[T kernel.Float](t *testing.T) {
 
 func TestScores(t *testing.T) {
 	t.Run("float32", testScores[float32])
-	t.Run("float64", testScores[float64])
 }
 
 func TestScoresReuse(t *testing.T) {
@@ -88,12 +87,12 @@ func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) []
 // TestClasses: each class has its scores, and the first of the greatest predicts the class.
 func TestClasses(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Bias: true, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
-	s, err := NewScorer[float64](model.New(spec, []float64{-1, 0, 0, 1, 1, 0}), 1)
+	s, err := NewScorer[float32](model.New(spec, []float32{-1, 0, 0, 1, 1, 0}), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := block.New[float64](0, 4, 2)
-	for r, v := range []float64{-3, 0.5, 2, 1} {
+	b := block.New[float32](0, 4, 2)
+	for r, v := range []float32{-3, 0.5, 2, 1} {
 		b.X[r*b.Stride], b.X[r*b.Stride+1] = v, 1
 	}
 	scores := mustScore(t, s, b)
@@ -123,12 +122,12 @@ func TestClass(t *testing.T) {
 
 // TestValid: a score is invalid if a feature is NaN, but not if the sum overflows.
 func TestValid(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	b := block.New[float64](0, 4, 2)
-	for r, row := range [][2]float64{{1, 2}, {nan, 1}, {inf, -inf}, {1, nan}} {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	b := block.New[float32](0, 4, 2)
+	for r, row := range [][2]float32{{1, 2}, {nan, 1}, {inf, -inf}, {1, nan}} {
 		copy(b.X[r*b.Stride:], row[:])
 	}
-	if got := Valid(b, []float64{3, nan, nan, nan}); !slices.Equal(got, []bool{true, false, true, false}) {
+	if got := Valid(b, []float32{3, nan, nan, nan}); !slices.Equal(got, []bool{true, false, true, false}) {
 		t.Errorf("valid are %v", got)
 	}
 }
@@ -195,27 +194,27 @@ func TestVotesMissing(t *testing.T) {
 func TestVotes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const cols, voters = 13, 700 // more than a kernel call takes
-	stride := kernel.Stride[float64](cols)
-	w, counts := make([]float64, voters*stride), make([]int64, voters)
+	stride := kernel.Stride[float32](cols)
+	w, counts := make([]float32, voters*stride), make([]int64, voters)
 	total := int64(0)
 	for i := range counts {
 		for c := range cols {
-			w[i*stride+c] = rng.NormFloat64()
+			w[i*stride+c] = float32(rng.NormFloat64())
 		}
 		counts[i] = 1 + rng.Int64N(50)
 		total += counts[i]
 	}
-	m := linear[float64](cols, false, rng)
+	m := linear[float32](cols, false, rng)
 	m.Voters = model.NewVoters(w, counts, cols)
 	for _, rows := range []int{150, 0, 1, 64, 65} {
-		b := block.New[float64](0, rows, cols)
-		sparse := &kernel.SparseRows[float64]{Ptr: []int64{0}}
-		var want []float64
+		b := block.New[float32](0, rows, cols)
+		sparse := &kernel.SparseRows[float32]{Ptr: []int64{0}}
+		var want []float32
 		for r := range rows {
 			row := b.X[r*stride:][:stride]
 			for c := range cols {
 				if rng.IntN(2) == 0 {
-					row[c] = rng.NormFloat64()
+					row[c] = float32(rng.NormFloat64())
 					sparse.Idx, sparse.Val = append(sparse.Idx, uint32(c)), append(sparse.Val, row[c])
 				}
 			}
@@ -226,17 +225,17 @@ func TestVotes(t *testing.T) {
 					votes += 2 * n
 				}
 			}
-			want = append(want, float64(votes)/float64(total))
+			want = append(want, float32(float64(votes)/float64(total)))
 		}
 		for workers := 1; workers < 4; workers++ {
-			scorer, err := NewScorer[float64](m, workers)
+			scorer, err := NewScorer[float32](m, workers)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := mustScore(t, scorer, b)[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}
-			if got := mustScore(t, scorer, &block.Block[float64]{Cols: cols, Stride: stride, Sparse: sparse})[0]; !slices.Equal(got, want) {
+			if got := mustScore(t, scorer, &block.Block[float32]{Cols: cols, Stride: stride, Sparse: sparse})[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d sparse rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}
 		}

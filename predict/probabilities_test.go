@@ -12,7 +12,6 @@ import (
 // TestProbabilities compares the probabilities with their definitions in float64, for ordinary and extreme scores.
 func TestProbabilities(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testProbabilities[float32](t, 1e-6) })
-	t.Run("float64", func(t *testing.T) { testProbabilities[float64](t, 1e-14) })
 }
 
 func testProbabilities[T kernel.Float](t *testing.T, tolerance float64) {

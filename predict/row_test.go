@@ -166,8 +166,8 @@ func TestRowErrors(t *testing.T) {
 
 // TestRowsAtOnce: goroutines that share a predictor get the same results as one, and no call allocates memory.
 func TestRowsAtOnce(t *testing.T) {
-	voted := linear[float64](3, true, rand.New(rand.NewPCG(7, 8)))
-	voted.Voters = model.NewVoters([]float64{1, -2, 3, 4, 5, -6, 7, 8}, []int64{3, 1}, 4)
+	voted := linear[float32](3, true, rand.New(rand.NewPCG(7, 8)))
+	voted.Voters = model.NewVoters([]float32{1, -2, 3, 4, 0, 0, 0, 0, 5, -6, 7, 8, 0, 0, 0, 0}, []int64{3, 1}, 4)
 	expanded := linear[float32](3, true, rand.New(rand.NewPCG(7, 8)))
 	expanded.Weights = nil
 	expanded.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "rbf", Gamma: 1}, Rows: []int64{3, 5},

@@ -60,7 +60,7 @@ func BenchmarkCheckNoisy(b *testing.B) {
 	for _, features := range []int{50, 200, 400, 784} {
 		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
 			check := func(noise, margin float64, want Verdict) func() float64 {
-				data := synth.Blocks[float64](synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise, Margin: margin})
+				data := synth.Blocks[float32](synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise, Margin: margin})
 				return func() float64 {
 					start := time.Now()
 					r, err := Check(context.Background(), data, Options{})

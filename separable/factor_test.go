@@ -13,7 +13,7 @@ import (
 func randomPool(rng *rand.Rand, cols, vertices int) *pool {
 	p := newPool(cols, 1, math.Sqrt(float64(cols)))
 	for range vertices {
-		v := vertex{point: make([]float64, kernel.Stride[float64](cols))}
+		v := vertex{point: make([]float64, kernel.Stride[float32](cols))}
 		for j := range cols {
 			v.point[j] = 2*rng.Float64() - 1
 		}

@@ -208,7 +208,6 @@ func trials(n int) int {
 // straight up to rounding.
 func TestAgainstExactProgramming(t *testing.T) {
 	t.Run("float32", againstExact[float32])
-	t.Run("float64", againstExact[float64])
 }
 
 func againstExact[T kernel.Float](t *testing.T) {
@@ -247,7 +246,6 @@ func againstExact[T kernel.Float](t *testing.T) {
 // on the wrong side by as little.
 func TestThinMargins(t *testing.T) {
 	t.Run("float32", thinMargins[float32])
-	t.Run("float64", thinMargins[float64])
 }
 
 func thinMargins[T kernel.Float](t *testing.T) {
@@ -325,7 +323,7 @@ func TestThinnest(t *testing.T) {
 		for i := range y {
 			y[i] = 1
 		}
-		r := agree(t, dense[float64](x, y, false))
+		r := agree(t, dense[float32](x, y, false))
 		p := r.Origin
 		least := math.Inf(1)
 		for _, row := range x {
@@ -352,7 +350,7 @@ func TestThinnest(t *testing.T) {
 		}
 	}
 	// This row makes the rest not separable, by as little.
-	r := agree(t, dense[float64](append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
+	r := agree(t, dense[float32](append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
 	if r.Verdict != NotSeparable {
 		t.Error(r.Verdict)
 	}
@@ -361,7 +359,7 @@ func TestThinnest(t *testing.T) {
 // TestMargins has margins that geometry gives. The text book's rows (3,3)+, (4,3)+, (1,1)- are as far apart as (3,3)
 // and (1,1).
 func TestMargins(t *testing.T) {
-	r := check(t, dense[float64]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
+	r := check(t, dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
 	if got, want := r.Widest.Margin, math.Sqrt2; math.Abs(got-want) > 1e-6 {
 		t.Errorf("widest margin %v, want %v", got, want)
 	}

@@ -11,30 +11,30 @@ import (
 )
 
 // wide returns sparse rows of so many elements, with a bias, and labels of a random plane.
-func wide(rows, cols, elements int) *block.Data[float64] {
+func wide(rows, cols, elements int) *block.Data[float32] {
 	rng := rand.New(rand.NewPCG(3, 3))
 	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	truth := make([]float64, cols)
 	for i := range truth {
 		truth[i] = rng.NormFloat64()
 	}
-	b := &block.Block[float64]{Cols: cols, Stride: kernel.Stride[float64](cols), Sparse: &kernel.SparseRows[float64]{Ptr: []int64{0}}}
+	b := &block.Block[float32]{Cols: cols, Stride: kernel.Stride[float32](cols), Sparse: &kernel.SparseRows[float32]{Ptr: []int64{0}}}
 	s := b.Sparse
 	for range rows {
 		score := 0.0
 		for k := range elements {
 			c := k*((cols-1)/elements) + rng.IntN((cols-1)/elements)
-			s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, rng.NormFloat64())
-			score += truth[c] * s.Val[len(s.Val)-1]
+			s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, float32(rng.NormFloat64()))
+			score += truth[c] * float64(s.Val[len(s.Val)-1])
 		}
 		s.Idx, s.Val, s.Ptr = append(s.Idx, uint32(cols-1)), append(s.Val, 1), append(s.Ptr, int64(len(s.Idx)+1))
-		y := 1.0
+		y := float32(1)
 		if score < 0 {
 			y = -1
 		}
 		b.Y = append(b.Y, y)
 	}
-	return block.NewData(spec, []*block.Block[float64]{b})
+	return block.NewData(spec, []*block.Block[float32]{b})
 }
 
 // TestRefine: with many columns, a search for larger margins that is cut short still has the verdict. Its margins are no
@@ -48,7 +48,7 @@ func TestRefine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSearcher[float64](data, opt, radius)
+		s := newSearcher[float32](data, opt, radius)
 		s.refine = refine
 		r, err := s.check(context.Background())
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // separated returns rows that a plane separates.
-func separated(seed uint64) *block.Data[float64] {
+func separated(seed uint64) *block.Data[float32] {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var x [][]float64
 	var y []float64
@@ -32,7 +32,7 @@ func separated(seed uint64) *block.Data[float64] {
 			x, y = append(x, row), append(y, math.Copysign(1, s))
 		}
 	}
-	return testrows.Dense[float64](x, y, true)
+	return testrows.Dense[float32](x, y, true)
 }
 
 // TestTheorem: with the separator of the largest margin, every point lies between the two bounds of Novikoff's theorem
@@ -42,7 +42,7 @@ func TestTheorem(t *testing.T) {
 	points := 0
 	for seed := range uint64(4) {
 		data := separated(seed)
-		found, err := separable.Check(ctx, block.Source[float64](data), separable.Options{})
+		found, err := separable.Check(ctx, block.Source[float32](data), separable.Options{})
 		if err != nil || found.Origin == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
@@ -126,7 +126,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			next = p.Update + 1
 		}}
-		r, err := trace.New(ctx, block.Source[float64](data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
+		r, err := trace.New(ctx, block.Source[float32](data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestInterrupted(t *testing.T) {
 // TestReference: a reference of another number of weights is an error that has both numbers.
 func TestReference(t *testing.T) {
 	for _, n := range []int{0, 3, 5} {
-		_, err := trace.New(t.Context(), block.Source[float64](separated(1)), &trace.Options{Reference: make([]float64, n)}, trace.How{Workers: 1})
+		_, err := trace.New(t.Context(), block.Source[float32](separated(1)), &trace.Options{Reference: make([]float64, n)}, trace.How{Workers: 1})
 		if want := fmt.Sprintf("the reference has %d weights, and the training has 4", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d weights: %v", n, err)
 		}

@@ -13,14 +13,14 @@ import (
 )
 
 // wrongWeight returns the sum of sample weights of wrong rows, row by row.
-func wrongWeight(d *block.Data[float64], w []float64) (sum float64) {
+func wrongWeight(d *block.Data[float32], w []float32) (sum float64) {
 	cols := d.Spec().Cols()
 	for b := range d.Blocks(context.Background()) { // each is a run
 		run := 0.0
 		for r, y := range b.Y {
-			best, most := 0, 0.0
+			best, most := 0, float32(0)
 			for c := range len(w) / cols {
-				vector := append(slices.Clone(w[c*cols:(c+1)*cols]), make([]float64, b.Stride-cols)...)
+				vector := append(slices.Clone(w[c*cols:(c+1)*cols]), make([]float32, b.Stride-cols)...)
 				if s := kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], vector); c == 0 || s > most {
 					best, most = c, s
 				}
@@ -41,15 +41,15 @@ func TestChoose(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(3, seed))
 		classes := 3 + rng.IntN(4)
-		d := testrows.RandomClasses[float64](200+rng.IntN(100), 3, classes, 0.1)
+		d := testrows.RandomClasses[float32](200+rng.IntN(100), 3, classes, 0.1)
 		if seed%2 == 1 {
 			d = testrows.Weighted(d, func(r int) float64 { return float64(r % 5) })
 		}
 		cols := d.Spec().Cols()
-		vectors := func() []float64 {
-			w := make([]float64, classes*cols)
+		vectors := func() []float32 {
+			w := make([]float32, classes*cols)
 			for i := range w {
-				w[i] = rng.NormFloat64()
+				w[i] = float32(rng.NormFloat64())
 			}
 			if seed%3 == 0 {
 				clear(w[:cols])

@@ -131,14 +131,14 @@ func TestBalancedWeights(t *testing.T) {
 	for r := range x {
 		x[r] = []float64{1}
 	}
-	d := testrows.Dense[float64](x, y, false)
+	d := testrows.Dense[float32](x, y, false)
 	for _, c := range []int64{7, 8} { // beside -1 and 1
 		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(c))
 	}
 	d = testrows.Weighted(d, func(r int) float64 { return float64(r) })
 	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
 	for _, workers := range []int{1, 3} {
-		got, err := train.BalancedWeights[float64](context.Background(), d, workers)
+		got, err := train.BalancedWeights[float32](context.Background(), d, workers)
 		if err != nil {
 			t.Fatal(err)
 		}

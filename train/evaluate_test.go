@@ -12,11 +12,11 @@ import (
 // TestEvaluateClasses compares errors, norm, radius and margin of several classes with their definitions, row by row.
 func TestEvaluateClasses(t *testing.T) {
 	const features, classes = 5, 3
-	d := testrows.RandomClasses[float64](9000, features, classes, 0)
+	d := testrows.RandomClasses[float32](9000, features, classes, 0)
 	cols := d.Spec().Cols()
-	r := train.Result[float64]{Weights: make([]float64, classes*cols)}
+	r := train.Result[float32]{Weights: make([]float32, classes*cols)}
 	for c := range classes {
-		r.Weights[c*cols+c%features] = float64(1 + c/features)
+		r.Weights[c*cols+c%features] = float32(1 + c/features)
 	}
 	if err := train.Evaluate(context.Background(), d, 2, &r); err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestEvaluateClasses(t *testing.T) {
 	margin, radius := math.Inf(1), 0.0
 	for b := range d.Blocks(context.Background()) {
 		for i, y := range b.Y {
-			x := b.X[i*b.Stride:][:cols]
+			x := testrows.Float64s(b.X[i*b.Stride:][:cols])
 			square := 0.0
 			for _, v := range x {
 				square += v * v
@@ -47,7 +47,7 @@ func TestEvaluateClasses(t *testing.T) {
 	if r.Errors < 1000 || r.Errors > 8000 {
 		t.Errorf("%d errors", r.Errors)
 	}
-	r.Weights[0] = math.Inf(1)
+	r.Weights[0] = float32(math.Inf(1))
 	if err := train.Evaluate(context.Background(), d, 2, &r); err == nil {
 		t.Error("no error where scores overflow")
 	}
@@ -62,8 +62,8 @@ func TestEvaluateTwo(t *testing.T) {
 		x = append(x, []float64{v, v * v / 100})
 		signs, numbers = append(signs, math.Copysign(1, v)), append(numbers, (1+math.Copysign(1, v))/2)
 	}
-	two, classes := testrows.Dense[float64](x, signs, true), testrows.Dense[float64](x, numbers, true)
-	a, b := train.Result[float64]{Weights: []float64{2, 0.001, -0.5}}, train.Result[float64]{Weights: []float64{-2, -0.001, 0.5, 2, 0.001, -0.5}}
+	two, classes := testrows.Dense[float32](x, signs, true), testrows.Dense[float32](x, numbers, true)
+	a, b := train.Result[float32]{Weights: []float32{2, 0.001, -0.5}}, train.Result[float32]{Weights: []float32{-2, -0.001, 0.5, 2, 0.001, -0.5}}
 	if err := train.Evaluate(context.Background(), two, 1, &a); err != nil {
 		t.Fatal(err)
 	}

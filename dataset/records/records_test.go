@@ -134,7 +134,7 @@ func learned[T float32 | float64](t *testing.T, rec arrow.Record, opt records.Op
 func TestPredict(t *testing.T) {
 	rec := table(3000)
 	opt := records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "onehot", Standardize: true}
-	for _, m := range []*model.Model{learned[float32](t, rec, opt), learned[float64](t, rec, opt)} {
+	for _, m := range []*model.Model{learned[float32](t, rec, opt)} {
 		row, right, nulls := 0, int64(0), 0
 		for out, err := range records.Predict(t.Context(), m, reader(t, rec, 1100), 2) {
 			if err != nil {

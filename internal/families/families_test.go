@@ -29,7 +29,7 @@ func TestAll(t *testing.T) {
 			}
 			for r, y := range b.Y {
 				of[int(y+1)/2]++
-				if b.W != nil && !(b.W[r] >= 0) || math.Abs(y) != 1 {
+				if b.W != nil && !(b.W[r] >= 0) || math.Abs(float64(y)) != 1 {
 					t.Fatalf("%s: row %d has label %v", f.Name, r, y)
 				}
 			}
@@ -40,9 +40,9 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func blocks(t *testing.T, f Family) (all []*block.Block[float64]) {
+func blocks(t *testing.T, f Family) (all []*block.Block[float32]) {
 	t.Helper()
-	for b, err := range Rows[float64](f, 2000).Blocks(context.Background()) {
+	for b, err := range Rows[float32](f, 2000).Blocks(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,3 +157,22 @@ func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 		}
 	}
 }
+
+// Float64s returns numbers of rows, labels or weights as float64, which holds each exactly.
+func Float64s[T kernel.Float](x []T) []float64 {
+	all := make([]float64, len(x))
+	for i, v := range x {
+		all[i] = float64(v)
+	}
+	return all
+}
+
+// Round rounds the features to float32, as rows hold them, and returns them: plain loops then compute with the numbers of the rows.
+func Round(x [][]float64) [][]float64 {
+	for _, row := range x {
+		for i, v := range row {
+			row[i] = float64(float32(v))
+		}
+	}
+	return x
+}

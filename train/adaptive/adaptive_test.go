@@ -56,7 +56,7 @@ func slopeOf(loss Loss, y, score float64) float64 {
 func near(t *testing.T, name string, got, want []float64) {
 	t.Helper()
 	for i, v := range want {
-		if len(got) != len(want) || !(math.Abs(got[i]-v) <= 1e-9*(1+math.Abs(v))) {
+		if len(got) != len(want) || !(math.Abs(got[i]-v) <= 1e-6*(1+math.Abs(v))) {
 			t.Fatalf("%s: weights %v, want %v", name, got, want)
 		}
 	}
@@ -65,8 +65,8 @@ func near(t *testing.T, name string, got, want []float64) {
 // TestFTRLLiteral compares with algorithm 1 of the paper, said literally. It computes the weights of a row's features
 // when the row comes.
 func TestFTRLLiteral(t *testing.T) {
-	data := clicks[float64](400, 8)
-	for _, src := range []*block.Data[float64]{data, testrows.Weighted(data, weightOf)} {
+	data := clicks[float32](400, 8)
+	for _, src := range []*block.Data[float32]{data, testrows.Weighted(data, weightOf)} {
 		for _, o := range []Options{{}, {Alpha: 0.5, Beta: 0.3, L1: 2, L2: 3}, {Alpha: 2, L1: 10}} {
 			o.Epochs = 3
 			r, err := TrainFTRL(context.Background(), src, o)
@@ -95,12 +95,12 @@ func TestFTRLLiteral(t *testing.T) {
 				for b := range src.Blocks(context.Background()) {
 					for row, y := range b.Y {
 						w, score := make([]float64, 9), 0.0
-						for i, v := range b.X[row*b.Stride:][:9] {
+						for i, v := range testrows.Float64s(b.X[row*b.Stride:][:9]) {
 							w[i] = weight(i)
 							score += w[i] * v
 						}
-						for i, v := range b.X[row*b.Stride:][:9] {
-							g := slopeOf(Logistic, y, score) * v * b.Weight(row)
+						for i, v := range testrows.Float64s(b.X[row*b.Stride:][:9]) {
+							g := slopeOf(Logistic, float64(y), score) * v * b.Weight(row)
 							sigma := 1 / alpha * (math.Sqrt(n[i]+g*g) - math.Sqrt(n[i]))
 							z[i] += g - sigma*w[i]
 							n[i] += g * g
@@ -114,7 +114,7 @@ func TestFTRLLiteral(t *testing.T) {
 					zeros++
 				}
 			}
-			near(t, "ftrl", r.Weights, want)
+			near(t, "ftrl", testrows.Float64s(r.Weights), want)
 			if o.L1 == 10 && (zeros == 0 || zeros == 9) {
 				t.Errorf("%d weights are 0 with l1 10", zeros)
 			}
@@ -124,8 +124,8 @@ func TestFTRLLiteral(t *testing.T) {
 
 // TestAdaGradLiteral compares with the gradient steps of the paper, said literally.
 func TestAdaGradLiteral(t *testing.T) {
-	data := clicks[float64](400, 8)
-	for _, src := range []*block.Data[float64]{data, testrows.Weighted(data, weightOf)} {
+	data := clicks[float32](400, 8)
+	for _, src := range []*block.Data[float32]{data, testrows.Weighted(data, weightOf)} {
 		for _, loss := range Losses {
 			o := AdaGradOptions{Options: train.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
 			r, err := TrainAdaGrad(context.Background(), src, o)
@@ -137,14 +137,14 @@ func TestAdaGradLiteral(t *testing.T) {
 				for b := range src.Blocks(context.Background()) {
 					for row, y := range b.Y {
 						score := 0.0
-						for i, v := range b.X[row*b.Stride:][:9] {
+						for i, v := range testrows.Float64s(b.X[row*b.Stride:][:9]) {
 							score += w[i] * v
 						}
-						slope := slopeOf(loss, y, score) * b.Weight(row)
+						slope := slopeOf(loss, float64(y), score) * b.Weight(row)
 						if slope != 0 {
 							updates++
 						}
-						for i, v := range b.X[row*b.Stride:][:9] {
+						for i, v := range testrows.Float64s(b.X[row*b.Stride:][:9]) {
 							g := slope * v
 							n[i] += g * g
 							w[i] -= o.Eta * g / (1e-10 + math.Sqrt(n[i]))
@@ -152,7 +152,7 @@ func TestAdaGradLiteral(t *testing.T) {
 					}
 				}
 			}
-			near(t, string(loss), r.Weights, w)
+			near(t, string(loss), testrows.Float64s(r.Weights), w)
 			if r.Updates != updates {
 				t.Errorf("%s: %d updates, want %d", loss, r.Updates, updates)
 			}
@@ -162,7 +162,7 @@ func TestAdaGradLiteral(t *testing.T) {
 
 // TestOptimum: after many epochs, the loss is near the optimum of logistic regression, and above it.
 func TestOptimum(t *testing.T) {
-	src := clicks[float64](2000, 8)
+	src := clicks[float32](2000, 8)
 	best, err := logistic.Train(context.Background(), src, logistic.Options{NoPenalty: true})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestOptimum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]*train.Result[float64]{"ftrl": ftrl, "adagrad": ada} {
+	for name, r := range map[string]*train.Result[float32]{"ftrl": ftrl, "adagrad": ada} {
 		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
 			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)
 		}
@@ -230,7 +230,7 @@ func TestSame(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	src := clicks[float64](20, 2)
+	src := clicks[float32](20, 2)
 	for want, o := range map[string]Options{
 		"alpha is -1: use a number above 0":     {Alpha: -1},
 		"beta is +Inf":                          {Beta: math.Inf(1)},
@@ -241,7 +241,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	three := testrows.RandomClasses[float64](20, 2, 3, 0)
+	three := testrows.RandomClasses[float32](20, 2, 3, 0)
 	for want, o := range map[string]AdaGradOptions{
 		"eta is 2:":            {Options: train.Options{Eta: 2}},
 		`unknown loss "cubic"`: {Loss: "cubic"},
@@ -259,18 +259,18 @@ func TestErrors(t *testing.T) {
 
 // TestBegin: weights that another training made are kept, whatever the rates, with its n or without.
 func TestBegin(t *testing.T) {
-	spec := clicks[float64](2, 3).Spec()
-	w := block.Alloc[float64](kernel.Stride[float64](4))
-	copy(w, []float64{0.25, -3, 0, 7})
+	spec := clicks[float32](2, 3).Spec()
+	w := block.Alloc[float32](kernel.Stride[float32](4))
+	copy(w, []float32{0.25, -3, 0, 7})
 	for _, r := range []rates{{loss: Logistic, alpha: 0.1, beta: 1, l1: 2, l2: 0.5}, {loss: Hinge, alpha: 0.3, beta: delta}} {
 		for _, state := range []map[string][]float64{nil, {"z": {1, 2, 3, 4}, "n": {5, 6, 0, 8}}} {
-			s, err := newStepper[float64](spec, r)
+			s, err := newStepper[float32](spec, r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.Begin(w, state)
 			for c, v := range w[:4] {
-				if got := s.weight(c, s.at[c].z, s.at[c].root); math.Abs(got-v) > 1e-12 || s.w[c] != v {
+				if got := s.weight(c, s.at[c].z, s.at[c].root); math.Abs(float64(got-v)) > 1e-6*math.Abs(float64(v)) || s.w[c] != v {
 					t.Errorf("column %d: weight %v follows from the state, want %v", c, got, v)
 				}
 			}

@@ -75,12 +75,14 @@ func dot(x, z []float64) (s float64) {
 func TestForms(t *testing.T) {
 	x, y := noisy(200, 4, 0.1, 11)
 	probes, _ := noisy(50, 4, 0, 12)
+	testrows.Round(x)
+	testrows.Round(probes)
 	for i := range 4 {
 		bias, weighted, one := i%2 == 0, i > 1, 0.0
 		if bias {
 			one = 1
 		}
-		d, weight := testrows.Dense[float64](x, y, bias), func(int) float64 { return 1 }
+		d, weight := testrows.Dense[float32](x, y, bias), func(int) float64 { return 1 }
 		if weighted {
 			weight = func(r int) float64 { return wholes(r + 1) } // the first row counts from the first visit on
 			d = testrows.Weighted(d, weight)
@@ -116,11 +118,15 @@ func TestForms(t *testing.T) {
 					}
 					loss += weight(i) * max(0, -y[i]*s)
 				}
-				if r.Errors != errors || form != train.Voted && math.Abs(r.Loss-loss) > 1e-9*loss {
+				if r.Errors != errors || form != train.Voted && math.Abs(r.Loss-loss) > 1e-5*loss {
 					t.Errorf("%s: %d errors, loss %v, want %d, %v", what, r.Errors, r.Loss, errors, loss)
 				}
 				for i, got := range scores(t, r, d.Spec(), probes)[0] {
-					if want := l.score(form, probes[i]); math.Abs(got-want) > 1e-11*math.Max(1, math.Abs(want)) {
+					tol := 1e-4
+					if form == train.Voted && c.kernel.Kind == "rbf" {
+						tol = 0.03 // a voter whose score is nearly 0 may vote otherwise in float32
+					}
+					if want := l.score(form, probes[i]); math.Abs(float64(got)-want) > tol*math.Max(1, math.Abs(want)) {
 						t.Fatalf("%s: score %d is %v, want %v", what, i, got, want)
 					}
 				}
@@ -131,7 +137,7 @@ func TestForms(t *testing.T) {
 }
 
 // checkNorm compares the norm, if there is one, with the double sum over mistakes.
-func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result[float64]) {
+func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result[float32]) {
 	t.Helper()
 	want, radius := 0.0, 0.0
 	for _, i := range l.mistakes {
@@ -142,10 +148,10 @@ func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Resul
 	for _, x := range l.x {
 		radius = max(radius, l.k(x, x))
 	}
-	if form == train.Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-9*math.Sqrt(want) || form == train.Voted && r.Norm != 0 {
+	if form == train.Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-6*math.Sqrt(want) || form == train.Voted && r.Norm != 0 {
 		t.Errorf("%s: norm %v, want %v", what, r.Norm, math.Sqrt(want))
 	}
-	if form == train.Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-9*r.Radius {
+	if form == train.Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-6*r.Radius {
 		t.Errorf("%s: radius %v, want %v", what, r.Radius, math.Sqrt(radius))
 	}
 }

@@ -69,19 +69,16 @@ func TestScikitLearnClasses(t *testing.T) {
 		if v, ok := c.Shrinkage.(float64); ok {
 			opt.Shrinkage = v
 		}
-		wide := mustTrainWith(t, rowsOf[float64](c.X, c.Y, c.Classes, true), opt)
-		narrow := mustTrainWith(t, rowsOf[float32](c.X, c.Y, c.Classes, true), opt)
+		r := mustTrainWith(t, rowsOf[float32](c.X, c.Y, c.Classes, true), opt)
 		d := len(c.X[0])
-		for name, w := range map[string][]float64{c.Name: wide.Exact, c.Name + " float32": narrow.Exact} {
-			var coef, intercept []float64
-			for v := range slices.Chunk(w, d+1) {
-				coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
-			}
-			near(t, name, coef, c.Coef, 1e-7)
-			near(t, name+" intercept", intercept, c.Intercept, 1e-7)
+		var coef, intercept []float64
+		for v := range slices.Chunk(r.Exact, d+1) {
+			coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
 		}
+		near(t, c.Name, coef, c.Coef, 1e-7)
+		near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
 		for i, row := range c.X[:3] {
-			p := probabilities(wide.Weights, row, c.Classes)
+			p := probabilities(r.Exact, row, c.Classes)
 			for k, v := range p {
 				if want := c.Proba[i*c.Classes+k]; math.Abs(v-want) > 1e-6 {
 					t.Errorf("%s: the probability of class %d of row %d is %v, want %v", c.Name, k, i, v, want)
@@ -95,19 +92,19 @@ func TestScikitLearnClasses(t *testing.T) {
 		if strings.Contains(c.Name, "far from") {
 			passes++
 		}
-		if wide.Epochs != passes {
-			t.Errorf("%s: %d passes, want %d", c.Name, wide.Epochs, passes)
+		if r.Epochs != passes {
+			t.Errorf("%s: %d passes, want %d", c.Name, r.Epochs, passes)
 		}
 		if c.Projection == nil {
 			continue
 		}
-		if len(wide.Projection) != len(c.Projection) {
-			t.Fatalf("%s: %d directions", c.Name, len(wide.Projection))
+		if len(r.Projection) != len(c.Projection) {
+			t.Fatalf("%s: %d directions", c.Name, len(r.Projection))
 		}
 		for i, want := range c.Projection {
-			near(t, fmt.Sprintf("%s direction %d", c.Name, i), wide.Projection[i], want, 1e-6)
+			near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
 		}
-		near(t, c.Name+" explained", wide.Explained, c.Explained, 1e-7)
+		near(t, c.Name+" explained", r.Explained, c.Explained, 1e-7)
 	}
 }
 
@@ -140,8 +137,8 @@ func probabilities(w, row []float64, classes int) []float64 {
 // there is none.
 func TestProjection(t *testing.T) {
 	x, y := draw(300, 4, 0, 3)
-	r := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{Solver: Eigen})
-	plain := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{})
+	r := mustTrainWith(t, testrows.Dense[float32](x, y, true), Options{Solver: Eigen})
+	plain := mustTrainWith(t, testrows.Dense[float32](x, y, true), Options{})
 	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.Explained != nil {
 		t.Errorf("weights %v, and by Cholesky %v with the projection %v", r.Weights, plain.Weights, plain.Projection)
 	}
@@ -150,7 +147,7 @@ func TestProjection(t *testing.T) {
 	}
 	var ratios []float64
 	for i, v := range r.Projection[0] {
-		ratios = append(ratios, r.Weights[i]/v)
+		ratios = append(ratios, r.Exact[i]/v)
 	}
 	near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
 	if ratios[0] <= 0 {
@@ -165,11 +162,11 @@ func TestProjection(t *testing.T) {
 		a, b = math.Round(a*1024)/1024, math.Round(b*1024)/1024
 		line, classes = append(line, []float64{c + a, 2*c + b}, []float64{c - a, 2*c - b}), append(classes, c, c)
 	}
-	r = mustTrainWith(t, testrows.Classes[float64](line, classes, 3, true), Options{Solver: Eigen})
+	r = mustTrainWith(t, testrows.Classes[float32](line, classes, 3, true), Options{Solver: Eigen})
 	if len(r.Projection) != 1 {
 		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.Explained)
 	}
-	same := mustTrainWith(t, testrows.Classes[float64]([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
+	same := mustTrainWith(t, testrows.Classes[float32]([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
 	if len(same.Projection) != 0 {
 		t.Errorf("equal means have directions %v", same.Projection)
 	}
@@ -179,7 +176,8 @@ func TestProjection(t *testing.T) {
 // rows hardly any.
 func TestLedoitWolf(t *testing.T) {
 	x, y := draw(60, 10, 2, 3)
-	d := testrows.Dense[float64](x, y, true)
+	testrows.Round(x)
+	d := testrows.Dense[float32](x, y, true)
 	r := mustTrainWith(t, d, Options{Shrinkage: LedoitWolf})
 	for class, label := range []float64{-1, 1} {
 		if want := ledoitWolfShare(x, y, label); math.Abs(r.Shrinkage[class]-want) > 1e-10 || !(want > 0 && want < 1) {
@@ -194,7 +192,7 @@ func TestLedoitWolf(t *testing.T) {
 		for i := range 40 {
 			x, y = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()}), append(y, float64(i%2*2-1))
 		}
-		r := mustTrainWith(t, testrows.Dense[float64](x, y, true), Options{Shrinkage: LedoitWolf})
+		r := mustTrainWith(t, testrows.Dense[float32](testrows.Round(x), y, true), Options{Shrinkage: LedoitWolf})
 		want := ledoitWolfShare(x, y, 1)
 		if math.Abs(r.Shrinkage[1]-want) > 1e-9 {
 			t.Errorf("seed %d: share %v, want %v", seed, r.Shrinkage[1], want)
@@ -207,7 +205,7 @@ func TestLedoitWolf(t *testing.T) {
 		t.Error("no share is 1")
 	}
 	many, labels := draw(20000, 10, 2, 3)
-	few := mustTrainWith(t, testrows.Dense[float64](many, labels, true), Options{Shrinkage: LedoitWolf})
+	few := mustTrainWith(t, testrows.Dense[float32](many, labels, true), Options{Shrinkage: LedoitWolf})
 	for class, v := range few.Shrinkage {
 		if !(v < r.Shrinkage[class]/10) {
 			t.Errorf("20,000 rows are shrunk by %v, 60 by %v", v, r.Shrinkage[class])
@@ -277,10 +275,10 @@ func TestWeights(t *testing.T) {
 				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, label)
 			}
 		}
-		rows := rowsOf[float64](x, labels, c.classes, true)
+		rows := rowsOf[float32](x, labels, c.classes, true)
 		weighted := testrows.Weighted(rows, func(r int) float64 { return float64(r % 4) })
-		want := mustTrainWith(t, rowsOf[float64](repeated, repeatedY, c.classes, true), c.opt)
-		for _, src := range []block.Source[float64]{weighted, testrows.Sparse(weighted), testrows.Stream[float64]{Data: weighted}} {
+		want := mustTrainWith(t, rowsOf[float32](repeated, repeatedY, c.classes, true), c.opt)
+		for _, src := range []block.Source[float32]{weighted, testrows.Sparse(weighted), testrows.Stream[float32]{Data: weighted}} {
 			r := mustTrainWith(t, src, c.opt)
 			near(t, fmt.Sprint(c), r.Exact, want.Exact, 1e-8)
 			near(t, fmt.Sprint(c)+" shares", r.Shrinkage, want.Shrinkage, 1e-8)

@@ -59,20 +59,20 @@ func TestMix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, counts := range [][]int64{{3}, {5, 0, 2}, {1, 1, 1, 1}, {0, 0, 9}, {0, 0}} {
 		for _, mix := range train.Mixes {
-			parts, all := make([]Part[float64], len(counts)), new(big.Rat)
+			parts, all := make([]Part[float32], len(counts)), new(big.Rat)
 			share, updates := make([]*big.Rat, len(counts)), new(big.Rat)
 			for s, n := range counts {
-				parts[s] = Part[float64]{Weights: []float64{rng.NormFloat64(), 1e9 * rng.NormFloat64()}, Updates: n, State: [][]float64{nil, {float64(s)}}}
+				parts[s] = Part[float32]{Weights: []float32{float32(rng.NormFloat64()), 1e9 * float32(rng.NormFloat64())}, Updates: n, State: [][]float64{nil, {float64(s)}}}
 				if share[s] = big.NewRat(1, 1); mix == train.Mistakes {
 					share[s] = big.NewRat(n, 1)
 				}
 				all.Add(all, share[s])
 				updates.Add(updates, new(big.Rat).Mul(share[s], big.NewRat(n, 1)))
 			}
-			w := []float64{7, 7}
+			w := []float32{7, 7}
 			got := Mix(w, parts, mix)
 			if updates.Sign() == 0 {
-				if got != 0 || !slices.Equal(w, []float64{7, 7}) {
+				if got != 0 || !slices.Equal(w, []float32{7, 7}) {
 					t.Errorf("%s of %v: no update left %v, %v updates", mix, counts, w, got)
 				}
 				continue
@@ -83,12 +83,12 @@ func TestMix(t *testing.T) {
 			for i, v := range w {
 				sum, size := new(big.Rat), new(big.Rat)
 				for s, p := range parts {
-					x := new(big.Rat).Mul(share[s], new(big.Rat).SetFloat64(p.Weights[i]))
+					x := new(big.Rat).Mul(share[s], new(big.Rat).SetFloat64(float64(p.Weights[i])))
 					sum.Add(sum, x)
 					size.Add(size, x.Abs(x))
 				}
-				off := new(big.Rat).Sub(new(big.Rat).SetFloat64(v), sum.Quo(sum, all))
-				most := size.Quo(size, all).Mul(size, big.NewRat(int64(2*len(parts)+1), 1<<53)) // products, sums, the quotient
+				off := new(big.Rat).Sub(new(big.Rat).SetFloat64(float64(v)), sum.Quo(sum, all))
+				most := size.Quo(size, all).Mul(size, big.NewRat(int64(2*len(parts)+1), 1<<24)) // products, sums, the quotient
 				if off.Abs(off).Cmp(most) > 0 {
 					t.Errorf("%s of %v: weight %v is %v from the mean, and at most %v are rounding", mix, counts, v, off.FloatString(30), most.FloatString(30))
 				}

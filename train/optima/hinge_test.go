@@ -152,10 +152,10 @@ func TestAlone(t *testing.T) {
 
 // TestHingePasses: few passes end the search before the gap is small, and the gap says so.
 func TestHingePasses(t *testing.T) {
-	d := rows[float64](3000, 40, true)
+	d := rows[float32](3000, 40, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, solve := range solvers[float64]() {
+	for name, solve := range solvers[float32]() {
 		for _, passes := range []int64{3, 6, 9} {
 			s, err := solve(t.Context(), train.Options{Epochs: passes, Workers: 2}, d, 1e-3)
 			if err != nil {

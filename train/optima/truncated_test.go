@@ -72,10 +72,10 @@ func TestTruncated(t *testing.T) {
 
 // TestTruncatedPasses: few passes end the search before the gap is small, and the gap says so.
 func TestTruncatedPasses(t *testing.T) {
-	d := rows[float64](3000, 40, true)
+	d := rows[float32](3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
-		task := truncated.Task[float64]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: kernel.Logistic}
+		task := truncated.Task[float32]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: kernel.Logistic}
 		s, err := task.Solve(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestTruncatedPasses(t *testing.T) {
 			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap, s.Objective)
 		}
 	}
-	loss, err := (&truncated.Task[float64]{Options: train.Options{Workers: 3}, Rows: d, Loss: kernel.Logistic}).Value(context.Background(), make([]float64, 41))
+	loss, err := (&truncated.Task[float32]{Options: train.Options{Workers: 3}, Rows: d, Loss: kernel.Logistic}).Value(context.Background(), make([]float64, 41))
 	if want := 3000 * math.Ln2; err != nil || math.Abs(loss-want) > 1e-9*want || last >= want {
 		t.Errorf("the loss at zeros is %v, want %v; the last objective is %v; error %v", loss, want, last, err)
 	}

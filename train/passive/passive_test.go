@@ -34,7 +34,7 @@ func near(t *testing.T, name string, got, want []float64) {
 		scale = max(scale, math.Abs(v))
 	}
 	for i, v := range want {
-		if len(got) != len(want) || !(math.Abs(got[i]-v) <= 1e-11*scale) {
+		if len(got) != len(want) || !(math.Abs(got[i]-v) <= 1e-6*scale) {
 			t.Fatalf("%s: weights %v, want %v", name, got, want)
 		}
 	}
@@ -61,20 +61,20 @@ func TestScikitLearn(t *testing.T) {
 		t.Fatalf("%d cases, error %v", len(fixture.Cases), err)
 	}
 	for _, c := range fixture.Cases {
-		r := mustTrain(t, testrows.Dense[float64](c.X, c.Y, c.Bias), Options{Options: train.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
-		near(t, string(c.Loss), r.Weights, c.Weights)
+		r := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.Bias), Options{Options: train.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
+		near(t, string(c.Loss), testrows.Float64s(r.Weights), c.Weights)
 	}
 }
 
 // literal is the algorithm of the paper, for labels that are class numbers. Of two classes, the second is positive.
-func literal(b *block.Block[float64], classes int, opt Options) (w [][]float64, updates int64) {
+func literal(b *block.Block[float32], classes int, opt Options) (w [][]float64, updates int64) {
 	w = make([][]float64, classes)
 	for c := range w {
 		w[c] = make([]float64, b.Cols)
 	}
 	for range opt.Epochs {
 		for r := range b.Len() {
-			x, square := b.X[r*b.Stride:][:b.Cols], 0.0
+			x, square := testrows.Float64s(b.X[r*b.Stride:][:b.Cols]), 0.0
 			scores := make([]float64, classes)
 			for i, v := range x {
 				square += v * v
@@ -109,7 +109,7 @@ func literal(b *block.Block[float64], classes int, opt Options) (w [][]float64, 
 			for i, v := range x {
 				switch {
 				case classes == 1:
-					w[0][i] += t * b.Y[r] * v
+					w[0][i] += t * float64(b.Y[r]) * v
 				default:
 					w[own][i] += t * v
 					w[rival][i] -= t * v
@@ -127,16 +127,16 @@ func weightOf(r int) float64 { return float64(r%4) / 2 }
 func TestLiteral(t *testing.T) {
 	for _, loss := range Losses {
 		for _, classes := range []int{2, 3} {
-			src := testrows.RandomClasses[float64](300, 4, classes, 0.1)
+			src := testrows.RandomClasses[float32](300, 4, classes, 0.1)
 			if classes == 2 {
-				src = twoClasses[float64](300, 4, 0.1)
+				src = twoClasses[float32](300, 4, 0.1)
 			}
-			for _, src := range []*block.Data[float64]{src, testrows.Weighted(src, weightOf)} {
+			for _, src := range []*block.Data[float32]{src, testrows.Weighted(src, weightOf)} {
 				opt := Options{Options: train.Options{Epochs: 3}, Loss: loss, C: 0.3}
 				r := mustTrain(t, src, opt)
 				for b := range src.Blocks(context.Background()) {
 					want, updates := literal(b, src.Spec().Vectors(), opt)
-					near(t, string(loss), r.Weights, slices.Concat(want...))
+					near(t, string(loss), testrows.Float64s(r.Weights), slices.Concat(want...))
 					if r.Updates != updates || r.Visits != 900 || r.Epochs != 3 {
 						t.Errorf("%s, %d classes: %d updates in %d visits, want %d", loss, classes, r.Updates, r.Visits, updates)
 					}
@@ -170,33 +170,33 @@ func twoClasses[T kernel.Float](rows, features int, wrong float64) *block.Data[T
 // TestStep: an update is the paper's minimum. It solves the loss of the row, up to the limit C, and changes the weights
 // along the row alone.
 func TestStep(t *testing.T) {
-	src := twoClasses[float64](200, 6, 0.2)
+	src := twoClasses[float32](200, 6, 0.2)
 	for _, opt := range []Options{{C: 1e12}, {C: 0.05}, {C: 1e12, Loss: SquaredHinge}, {C: 0.05, Loss: SquaredHinge}} {
-		s, err := newStepper[float64](src.Spec(), opt)
+		s, err := newStepper[float32](src.Spec(), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, limited := make([]float64, 1), 0
+		scores, limited := make([]float32, 1), 0
 		for b := range src.Blocks(context.Background()) {
 			for r, y := range b.Y {
 				before := slices.Clone(s.w)
 				updated := s.Step(scores, b, r, y)
-				loss, after := 1-y*scores[0], 1-y*b.Dot(r, s.w)
+				loss, after := 1-float64(y)*float64(scores[0]), 1-float64(y)*float64(b.Dot(r, s.w))
 				if updated != (loss > 0) || !updated && !slices.Equal(before, s.w) {
 					t.Fatalf("row %d: loss %v, updated %v", r, loss, updated)
 				}
 				if !updated {
 					continue
 				}
-				size := y * (s.w[len(src.Spec().Features)] - before[len(src.Spec().Features)]) // the bias of a row is 1
+				size := float64(y * (s.w[len(src.Spec().Features)] - before[len(src.Spec().Features)])) // the bias of a row is 1
 				// The slope of the objective along the row is 0 at the minimum, or the loss is 0 there.
 				slope := size - opt.C
 				if opt.Loss == SquaredHinge {
 					slope = size - 2*opt.C*after
 				}
-				if atLimit := math.Abs(slope) < 1e-9*(1+opt.C); atLimit {
+				if atLimit := math.Abs(slope) < 1e-5*(1+opt.C); atLimit {
 					limited++
-				} else if math.Abs(after) > 1e-9 || size > opt.C {
+				} else if math.Abs(after) > 1e-4 || size > opt.C {
 					t.Errorf("%+v, row %d: loss %v before, %v after a step of %v", opt, r, loss, after, size)
 				}
 			}
@@ -211,31 +211,31 @@ func TestStep(t *testing.T) {
 // that made the labels, and for others.
 func TestBounds(t *testing.T) {
 	for _, wrong := range []float64{0, 0.15} {
-		src := twoClasses[float64](2000, 6, wrong)
+		src := twoClasses[float32](2000, 6, wrong)
 		for b := range src.Blocks(context.Background()) {
 			radius := b.MaxSquaredNorm()
 			for _, opt := range []Options{{C: 1e9}, {C: 0.1}, {C: 10}, {C: 0.1, Loss: SquaredHinge}, {C: 10, Loss: SquaredHinge}} {
-				s, err := newStepper[float64](src.Spec(), opt)
+				s, err := newStepper[float32](src.Spec(), opt)
 				if err != nil {
 					t.Fatal(err)
 				}
-				squares, mistakes, scores := 0.0, 0.0, make([]float64, 1)
+				squares, mistakes, scores := 0.0, 0.0, make([]float32, 1)
 				for r, y := range b.Y {
 					s.Step(scores, b, r, y)
-					squares += math.Pow(max(0, 1-y*scores[0]), 2)
+					squares += math.Pow(max(0, 1-float64(y)*float64(scores[0])), 2)
 					if y*scores[0] <= 0 {
 						mistakes++
 					}
 				}
 				for _, scale := range []float64{0.5, 1, 4, 8} {
-					u := block.Alloc[float64](b.Stride)
+					u := block.Alloc[float32](b.Stride)
 					for i := range 6 {
-						u[i] = scale * float64(i%3-1)
+						u[i] = float32(scale) * float32(i%3-1)
 					}
-					u[6] = scale / 2
-					norm, losses, squared := kernel.Dot(u, u), 0.0, 0.0
+					u[6] = float32(scale / 2)
+					norm, losses, squared := float64(kernel.Dot(u, u)), 0.0, 0.0
 					for r, y := range b.Y {
-						l := max(0, 1-y*b.Dot(r, u))
+						l := max(0, 1-float64(y)*float64(b.Dot(r, u)))
 						losses, squared = losses+l, squared+l*l
 					}
 					switch {
@@ -293,24 +293,24 @@ func TestSame(t *testing.T) {
 
 // TestConverges: once no row has a loss, the training stops. A separable set that the first epoch solves shows that.
 func TestConverges(t *testing.T) {
-	src := testrows.Dense[float64]([][]float64{{2, 0}, {0, -2}, {4, 1}}, []float64{1, -1, 1}, false)
+	src := testrows.Dense[float32]([][]float64{{2, 0}, {0, -2}, {4, 1}}, []float64{1, -1, 1}, false)
 	r := mustTrain(t, src, Options{C: 1000})
-	if !r.Converged || r.Epochs != 2 || r.Errors != 0 || r.Updates != 2 || !slices.Equal(r.Weights, []float64{0.5, 0.5}) {
+	if !r.Converged || r.Epochs != 2 || r.Errors != 0 || r.Updates != 2 || !slices.Equal(r.Weights, []float32{0.5, 0.5}) {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	src := twoClasses[float64](20, 2, 0)
+	src := twoClasses[float32](20, 2, 0)
 	for want, c := range map[string]struct {
-		src block.Source[float64]
+		src block.Source[float32]
 		opt Options
 	}{
 		"C is -1: use a number above 0": {src, Options{C: -1}},
 		"C is NaN":                      {src, Options{C: math.NaN()}},
 		`unknown loss "cubic"`:          {src, Options{Loss: "cubic"}},
-		"no rows":                       {block.NewData[float64](src.Spec(), nil), Options{}},
-		"in memory or in a cache file":  {testrows.Stream[float64]{Data: src}, Options{Options: train.Options{Order: train.Shuffle}}},
+		"no rows":                       {block.NewData[float32](src.Spec(), nil), Options{}},
+		"in memory or in a cache file":  {testrows.Stream[float32]{Data: src}, Options{Options: train.Options{Order: train.Shuffle}}},
 	} {
 		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

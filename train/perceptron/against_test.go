@@ -27,7 +27,7 @@ func TestLiteral(t *testing.T) {
 	}
 	testLiteral[float32](t, best, levels)
 	if !testing.Short() {
-		testLiteral[float64](t, best, levels)
+		testLiteral[float32](t, best, levels)
 	}
 }
 

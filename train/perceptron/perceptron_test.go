@@ -161,7 +161,7 @@ func TestUpdateBound(t *testing.T) {
 	}
 	for seed := range seeds {
 		x, y := noisy(2000, 6, 0, false, seed)
-		d := dense[float64](x, y)
+		d := dense[float32](x, y)
 		rho := margin(d, seed)
 		for _, order := range train.Orders {
 			r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 100000, Seed: seed}})
@@ -173,7 +173,7 @@ func TestUpdateBound(t *testing.T) {
 }
 
 // margin returns the data's margin from the plane that noisy drew for the seed.
-func margin(d *block.Data[float64], seed uint64) float64 {
+func margin(d *block.Data[float32], seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	u := make([]float64, d.Spec().Cols())
 	norm := 0.3 * 0.3
@@ -187,9 +187,9 @@ func margin(d *block.Data[float64], seed uint64) float64 {
 		for r := range b.Len() {
 			s := 0.0
 			for i, v := range u {
-				s += v * b.X[r*b.Stride+i]
+				s += v * float64(b.X[r*b.Stride+i])
 			}
-			rho = min(rho, b.Y[r]*s/math.Sqrt(norm))
+			rho = min(rho, float64(b.Y[r])*s/math.Sqrt(norm))
 		}
 	}
 	return rho
@@ -251,11 +251,11 @@ func TestMargin(t *testing.T) {
 		var y []float64
 		all, labels := noisy(100, 3, 0, false, seed)
 		for i := range all {
-			if margin(dense[float64](all[i:i+1], labels[i:i+1]), seed) > 0.3 {
+			if margin(dense[float32](all[i:i+1], labels[i:i+1]), seed) > 0.3 {
 				x, y = append(x, all[i]), append(y, labels[i])
 			}
 		}
-		d := dense[float64](x, y)
+		d := dense[float32](x, y)
 		rho := margin(d, seed)
 		for _, m := range []float64{0.01, 1, 20} {
 			for _, order := range train.Orders {

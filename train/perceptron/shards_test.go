@@ -172,12 +172,12 @@ func TestShardsBound(t *testing.T) {
 			kept++
 		}
 	}
-	d := dense[float64](x[:kept], y[:kept])
+	d := dense[float32](x[:kept], y[:kept])
 	for _, order := range train.Orders {
 		for _, mix := range train.Mixes {
 			for _, margin := range []float64{0, 2} {
 				opt := Options{Options: train.Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25}, Margin: margin}
-				r := mustTrain(t, block.Source[float64](d), opt)
+				r := mustTrain(t, block.Source[float32](d), opt)
 				bound := r.UpdateBound(margin, 0.25)
 				if !r.Converged || r.Errors > 0 || r.Mixed == 0 || !(r.Mixed <= bound) || math.IsInf(bound, 1) {
 					t.Errorf("%s %s margin %v: converged %t, %d errors, %v mixed updates of %d, bound %v", order, mix, margin, r.Converged, r.Errors, r.Mixed, r.Updates, bound)

@@ -51,11 +51,10 @@ func TestScikitLearn(t *testing.T) {
 		if c.FitIntercept {
 			want = append(slices.Clone(want), c.Intercept)
 		}
-		compareFixture(t, c.Name+" float32", mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
-		compareFixture(t, c.Name+" float64", mustTrain(t, fixtureData[float64](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
+		compareFixture(t, c.Name, mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
 		opt.Form = train.Averaged
-		if r := mustTrain(t, fixtureData[float64](c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
-			compareMean(t, c.Name, r.Weights, c.Mean)
+		if r := mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
+			compareMean(t, c.Name, testrows.Float64s(r.Weights), c.Mean)
 			averaged++
 		}
 	}
@@ -98,7 +97,7 @@ func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result
 func compareMean(t *testing.T, name string, got, want []float64) {
 	t.Helper()
 	for i, v := range got {
-		if math.Abs(v-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+		if math.Abs(v-want[i]) > 1e-6*(1+math.Abs(want[i])) {
 			t.Fatalf("%s, averaged: weights %v, scikit-learn has %v", name, got, want)
 		}
 	}

@@ -186,7 +186,6 @@ func (p *path[T]) mix(parts []*path[T], mix train.Mix) {
 // sparse, with one worker and with several.
 func TestShards(t *testing.T) {
 	testShards[float32](t)
-	testShards[float64](t)
 }
 
 func testShards[T kernel.Float](t *testing.T) {
@@ -278,10 +277,10 @@ func inCache[T kernel.Float](t *testing.T, rows *block.Data[T]) block.Source[T] 
 
 // TestShardsConverge: rows that a plane separates end the training early, in every order but random.
 func TestShardsConverge(t *testing.T) {
-	rows := noisy[float64](9000, 2)
+	rows := noisy[float32](9000, 2)
 	for b := range rows.Blocks(t.Context()) {
 		for r := range b.Len() {
-			b.Y[r] = math.Copysign(1, b.X[r*b.Stride])
+			b.Y[r] = float32(math.Copysign(1, float64(b.X[r*b.Stride])))
 			b.X[r*b.Stride] += b.Y[r]
 		}
 	}

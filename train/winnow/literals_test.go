@@ -14,7 +14,7 @@ import (
 
 // conjunction returns rows of d features, false or true, with the label of a conjunction of x0, not x1 and x2, and a share of wrong labels:
 // as features of two numbers, and as those features of 0 and 1 with their negations.
-func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data[float64]) {
+func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data[float32]) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x, explicit, y := make([][]float64, rows), make([][]float64, rows), make([]float64, rows)
 	for r := range x {
@@ -32,7 +32,7 @@ func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data[flo
 			y[r] = -y[r]
 		}
 	}
-	return testrows.Dense[float64](x, y, true), testrows.Dense[float64](explicit, y, true)
+	return testrows.Dense[float32](x, y, true), testrows.Dense[float32](explicit, y, true)
 }
 
 // TestLiterals: literals of columns of 0 and 1, and of -1 and 1, are learned as features of their own are, from dense and sparse rows. With
@@ -48,16 +48,16 @@ func TestLiterals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			folded := make([]float64, d+1)
+			folded := make([]float32, d+1)
 			folded[d] = want.Weights[2*d]
 			for c := range d {
 				is, not := want.Weights[c], want.Weights[d+c]
-				folded[c] = (is - not) / (1 - no)
-				folded[d] += not - no*folded[c]
+				folded[c] = (is - not) / (1 - float32(no))
+				folded[d] += not - float32(no)*folded[c]
 			}
 			opt := opt
 			opt.Literals = true
-			for _, src := range []*block.Data[float64]{own, testrows.Sparse(own)} {
+			for _, src := range []*block.Data[float32]{own, testrows.Sparse(own)} {
 				r, err := Train(ctx, src, opt)
 				if err != nil {
 					t.Fatal(err)
@@ -76,7 +76,7 @@ func TestLiteralsErrors(t *testing.T) {
 		b.X[7*b.Stride+2] = 0
 	}
 	two, _ := conjunction(50, 3, 0, 2, 0)
-	for want, src := range map[string]block.Source[float64]{`column "x2" has -1 and 0`: three, "2 is not -1, 0 or 1": testrows.Sparse(two)} {
+	for want, src := range map[string]block.Source[float32]{`column "x2" has -1 and 0`: three, "2 is not -1, 0 or 1": testrows.Sparse(two)} {
 		if _, err := Train(context.Background(), src, Options{Literals: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

@@ -147,13 +147,13 @@ func data[T kernel.Float](d, rows int, flips float64) *block.Data[T] {
 }
 
 // literal is Winnow as in Littlestone's table, with sets of features.
-func literal(b *block.Block[float64], variant Variant, alpha float64, epochs int) (w []float64, updates int64) {
+func literal(b *block.Block[float32], variant Variant, alpha float32, epochs int) (w []float32, updates int64) {
 	d := b.Cols - 1
-	u, v := make([]float64, d+1), make([]float64, d+1)
+	u, v := make([]float32, d+1), make([]float32, d+1)
 	for c := range u {
 		u[c], v[c] = 1, 1
 	}
-	theta := float64(d) / 2
+	theta := float32(d) / 2
 	if variant != Balanced {
 		clear(v)
 		u[d] = 0
@@ -163,7 +163,7 @@ func literal(b *block.Block[float64], variant Variant, alpha float64, epochs int
 	for range epochs {
 		for r, y := range b.Y {
 			x := b.X[r*b.Stride:][:d+1]
-			sum := 0.0
+			sum := float32(0)
 			for c := range x {
 				sum += x[c] * (u[c] - v[c])
 			}
@@ -195,7 +195,7 @@ func literal(b *block.Block[float64], variant Variant, alpha float64, epochs int
 
 // TestLiteral has noisy rows and an alpha of 2, for which every number is exact.
 func TestLiteral(t *testing.T) {
-	src := data[float64](20, 300, 0.05)
+	src := data[float32](20, 300, 0.05)
 	for b := range src.Blocks(context.Background()) {
 		for _, variant := range Variants {
 			want, updates := literal(b, variant, 2, 3)
@@ -236,15 +236,15 @@ func TestLearns(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	d := data[float64](4, 50, 0)
-	half := data[float64](4, 50, 0)
+	d := data[float32](4, 50, 0)
+	half := data[float32](4, 50, 0)
 	for b := range half.Blocks(context.Background()) {
 		b.X[7*b.Stride+2] = 0.5
 	}
-	without := data[float64](4, 50, 0)
+	without := data[float32](4, 50, 0)
 	without.Spec().Bias, without.Spec().Features = false, append(without.Spec().Features, "x4")
 	for want, c := range map[string]struct {
-		src block.Source[float64]
+		src block.Source[float32]
 		opt Options
 	}{
 		`column "x2", row 7: 0.5 is neither 0 nor 1`: {half, Options{}},
@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 		"threshold is 2":              {d, Options{Threshold: 2, Variant: Balanced}},
 		"unknown variant \"winnow3\"": {d, Options{Variant: "winnow3"}},
 		"winnow doesn't use":          {testrows.Weighted(d, func(int) float64 { return 1 }), Options{}},
-		"no rows":                     {block.NewData[float64](d.Spec(), nil), Options{}},
+		"no rows":                     {block.NewData[float32](d.Spec(), nil), Options{}},
 		"epochs is -1":                {d, Options{Options: train.Options{Epochs: -1}}},
 	} {
 		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), want) {
