@@ -88,6 +88,15 @@ func TestImport(t *testing.T) {
 	if got := succeed(t, "inspect", "m.json"); !strings.Contains(got, "f2") || !strings.Contains(got, "bias 0.25") {
 		t.Errorf("inspect: %s", got)
 	}
+	for weight, noted := range map[string]bool{"0.5": false, "0.1": true} {
+		if err := os.WriteFile("other.model", []byte(strings.Replace(text, "0.5", weight, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, _, stderr := command("import", "other.model", "--out", "other.json")
+		if status != exitDone || strings.Contains(stderr, "note: 1 weight rounded to float32") != noted {
+			t.Errorf("weight %s: status %d, %q", weight, status, stderr)
+		}
+	}
 	for args, want := range map[string]string{
 		"m.json --out x.json": "name what liblinear-train wrote", "l.model": "--out is missing", "l.model --out -": "standard output",
 		"l.model --out l.model": "to be read and to be written", "no.model --out x.json": "no such file", "--out x.json": "0 files",

@@ -282,7 +282,7 @@ func TestMulticlassSklearn(t *testing.T) {
 		}
 		for k, want := range c.Weights {
 			for i, w := range append(want, c.Bias[k]) {
-				if got := append(slices.Clone(m.Weights[k]), m.Bias[k])[i]; math.Abs(got-w) > 1e-6*math.Abs(w) {
+				if got := append(slices.Clone(m.Weights[k]), m.Bias[k])[i]; math.Abs(got-w) > 5e-6*math.Abs(w) { // scikit-learn has the rows in float64
 					t.Errorf("l2 %v: class %d has %v at %d, want %v", c.L2, k, got, i, w)
 				}
 			}

@@ -100,7 +100,7 @@ func TestProject(t *testing.T) {
 		if _, err := fmt.Sscanf(strings.ReplaceAll(line, ",", " "), "%g %g %g %g", &a, &b, &prediction, &got); err != nil {
 			t.Fatal(err)
 		}
-		if want := a*m.Projection.Directions[0][0] + b*m.Projection.Directions[0][1]; math.Abs(got-want) > 1e-12 {
+		if want := a*m.Projection.Directions[0][0] + b*m.Projection.Directions[0][1]; math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
 			t.Fatalf("%s: the coordinate is not %v", line, want)
 		}
 	}
@@ -198,7 +198,7 @@ func TestJoint(t *testing.T) {
 					best = k
 				}
 			}
-			if math.Abs(sum-1) > 1e-12 || fields[0] != m.Classes[best].Text {
+			if math.Abs(sum-1) > 1e-6 || fields[0] != m.Classes[best].Text {
 				t.Errorf("%s: %s", options, line)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -76,7 +77,7 @@ func TestAveraged(t *testing.T) {
 		}
 	}
 	n := float64(len(steps))
-	if !slices.Equal(m.Weights[0], []float64{sum[0] / n, sum[1] / n}) || !slices.Equal(m.Bias, []float64{sum[2] / n}) {
+	if !slices.Equal(m.Weights[0], testrows.Round([][]float64{{sum[0] / n, sum[1] / n}})[0]) || m.Bias[0] != float64(float32(sum[2]/n)) {
 		t.Errorf("w is %v and b is %v, want %v / %v", m.Weights, m.Bias, sum, n)
 	}
 	if r["algorithm"] != "averaged" || r["updates"] != 7.0 || r["visits"] != n || r["converged"] != true {

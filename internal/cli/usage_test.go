@@ -118,7 +118,7 @@ func TestUsageTrain(t *testing.T) {
 		{"train DATA --label y --order backwards", "use cyclic, shuffle, fixed-shuffle or random"},
 		{"train DATA --label y --pocket ratched", "--pocket ratched: use exact, ratchet or epoch: did you mean ratchet?"},
 		{"train DATA --label y --dtype float64", "unknown option --dtype: rows are float32, leave it out, and use --standardize if a column needs more digits"},
-		{"online DATA --label y --dtype float32", "unknown option --dtype: rows are float32, leave it out\n"},
+		{"online DATA --label y --dtype float32", "unknown option --dtype: rows are float32, leave it out (see"},
 		{"train DATA --label y --progress sometimes", "use auto, always or never"},
 		{"train DATA --label y --nulls median", "--nulls median: use error, drop, zero or mean"},
 		{"train DATA --label y --categorical one-hot", "--categorical one-hot: use onehot or hash:BITS, with BITS from 1 to 24"},
