@@ -53,7 +53,7 @@ func TestZeroValues(t *testing.T) {
 			name + " Count":       func() error { return second(fit.Count(ctx, fitted(t, data), src, 1)) },
 			name + " pocket":      func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
 			name + " errors":      func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
-			name + " scatter":     func() error { return gram.Scatter(ctx, new(gram.Symmetric[float64]), src, nil, 1) },
+			name + " scatter":     func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
 			name + " separable":   func() error { return second(separable.Check(ctx, src, separable.Options{})) },
 			name + " trusted":     func() error { return second(fit.Learn(ctx, block.Trust(src), l, opt)) },
 		})
@@ -204,7 +204,7 @@ func TestWorkers(t *testing.T) {
 			return g.MulVec(ctx, make([]float32, 4), make([]float32, 4), n)
 		},
 		"Scatter": func(n int) error {
-			g, _ := gram.NewSymmetric[float64](cols, gram.Packed)
+			g, _ := gram.NewTriangle(cols)
 			return gram.Scatter(ctx, g, data, nil, n)
 		},
 	}
@@ -230,7 +230,7 @@ func TestAllCores(t *testing.T) {
 			return block.ReduceRuns(t.Context(), data, 0, func(block.Run[float32]) int { meet(); return 0 }, func(int) {})
 		},
 		"Scatter": func(meet func()) error {
-			g, _ := gram.NewSymmetric[float64](data.Spec().Cols(), gram.Packed)
+			g, _ := gram.NewTriangle(data.Spec().Cols())
 			return gram.Scatter(t.Context(), g, data, func(block.Run[float32], []float64, []float64) { meet() }, 0)
 		},
 		"Products": func(meet func()) error {

@@ -155,7 +155,7 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 			blocks = append(blocks, rows)
 		}
 		src := block.NewData(&schema.Spec{Features: make([]string, d)}, blocks)
-		m, err := gram.NewSymmetric[float64](d, gram.Packed)
+		m, err := gram.NewTriangle(d)
 		if err != nil {
 			b.Fatal(err)
 		}

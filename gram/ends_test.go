@@ -28,7 +28,7 @@ func TestScatterEnds(t *testing.T) {
 	d := testrows.Logistic(4096, 3)
 	for _, workers := range []int{1, 3} {
 		for _, asked := range []int64{0, 10, 100} {
-			m, err := NewSymmetric[float64](d.Spec().Cols(), Packed)
+			m, err := NewTriangle(d.Spec().Cols())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,8 +9,8 @@ import (
 
 // Gram computes the inner product of each of three rows with each.
 func ExampleGram() {
-	x := gram.Dense([]float64{3, 3, 4, 3, 1, 1}, 3, 2, 2) // 3 rows of 2 columns
-	m, err := gram.NewSymmetric[float64](x.Len(), gram.Packed)
+	x := gram.Dense([]float32{3, 3, 4, 3, 1, 1}, 3, 2, 2) // 3 rows of 2 columns
+	m, err := gram.NewSymmetric[float32](x.Len(), gram.Packed)
 	if err != nil {
 		panic(err)
 	}
@@ -28,8 +28,8 @@ func ExampleGram() {
 
 // Cross computes the RBF kernel of each row of x with each of y.
 func ExampleCross() {
-	x, y := gram.Dense([]float64{0, 0, 1, 1}, 2, 2, 2), gram.Dense([]float64{0, 1}, 1, 2, 2)
-	values := make([]float64, 2)
+	x, y := gram.Dense([]float32{0, 0, 1, 1}, 2, 2, 2), gram.Dense([]float32{0, 1}, 1, 2, 2)
+	values := make([]float32, 2)
 	rbf := gram.Mercer{Kind: gram.RBF, Gamma: 0.5}
 	if err := gram.Cross(context.Background(), values, 1, x, y, rbf, 1); err != nil {
 		panic(err)

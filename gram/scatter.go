@@ -3,6 +3,7 @@ package gram
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,6 +18,57 @@ import (
 // panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the
 // first-level cache.
 const panelRows = widen.PanelRows
+
+// A Triangle is the lower triangle of a symmetric matrix of N x N float64, row by row: element (i, j) with j <= i is
+// Data[i*(i+1)/2+j]. LAPACK calls it packed storage.
+type Triangle struct {
+	N    int
+	Data []float64
+}
+
+// NewTriangle returns a triangle of zeros. It is an error if its bytes overflow an int.
+func NewTriangle(n int) (*Triangle, error) {
+	elements, err := triangleElements(n)
+	if err != nil {
+		return nil, err
+	}
+	return &Triangle{n, block.Alloc[float64](elements)}, nil
+}
+
+func triangleElements(n int) (int, error) {
+	if n < 0 || n > math.MaxInt32-64 || n > 0 && n/2+1 > math.MaxInt/8/n {
+		return 0, fmt.Errorf("a matrix of %d x %d float64 is too large for this machine's addresses", n, n)
+	}
+	return n * (n + 1) / 2, nil
+}
+
+// Row returns the elements of row i up to the diagonal's.
+func (m *Triangle) Row(i int) []float64 { return m.Data[i*(i+1)/2:][:i+1] }
+
+// At returns the element in row i and column j.
+func (m *Triangle) At(i, j int) float64 { return m.Data[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
+
+// MulVec sets y to the product of m with v. Both have N elements and don't overlap. It passes over the elements once, in
+// order: y[i] = f64.Dot(row i up to the diagonal, v), then y[j] = fma(v[i], row i[j], y[j]) for j < i.
+func (m *Triangle) MulVec(y, v []float64) {
+	for i := range m.N {
+		row := m.Row(i)
+		y[i] = kernel.Dot(row, v[:i+1])
+		kernel.Axpy(y[:i], v[i], row[:i])
+	}
+}
+
+// check returns an error unless m has the elements that NewTriangle makes.
+func (m *Triangle) check() error {
+	if m == nil {
+		return errors.New("the matrix is nil: make it by NewTriangle")
+	}
+	n, err := triangleElements(m.N)
+	if err == nil && len(m.Data) < n {
+		err = fmt.Errorf("a triangle of %d rows has %d elements, not %d: make it by NewTriangle", m.N, len(m.Data), n)
+	}
+	return err
+}
 
 // Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j].
 // Newton's method for a logistic loss has that Hessian. Scatter matrices are made of it with s = 1. m has as many rows
@@ -33,7 +85,7 @@ const panelRows = widen.PanelRows
 // sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros
 // in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set. x is
 // the row less what the centring of its block subtracts, if there is one.
-func Scatter[T kernel.Float](ctx context.Context, m *Symmetric[float64], src block.Source[T],
+func Scatter[T kernel.Float](ctx context.Context, m *Triangle, src block.Source[T],
 	setWeights func(run block.Run[T], s, f []float64), workers int) error {
 	workers, err := parallel.Resolve(workers)
 	if err == nil {
@@ -181,15 +233,12 @@ func (s sums) cut(parts int) []int {
 func (s sums) add(t sums) { kernel.Axpy(s.blocks, 1, t.blocks) }
 
 // store writes the sums to m.
-func (s sums) store(m *Symmetric[float64]) {
+func (s sums) store(m *Triangle) {
 	for i := range m.N {
-		row := m.lower(i)
+		row := m.Row(i)
 		for j := 0; j < min(len(row), s.wide*microkernel.BlockCols); j += microkernel.BlockCols {
 			b := s.block(i/microkernel.BlockCols, j/microkernel.BlockCols)
 			copy(row[j:], b[i%microkernel.BlockCols*microkernel.BlockCols:][:microkernel.BlockCols])
-		}
-		for j := 0; m.Storage == Full && j < i; j++ {
-			m.Data[j*m.Stride+i] = row[j]
 		}
 	}
 }

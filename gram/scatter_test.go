@@ -141,7 +141,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 		}
 		x := rowsOf(t, d, c.more)
 		for _, workers := range []int{1, 2, 3, 8} {
-			m, err := gram.NewSymmetric[float64](c.cols+c.more, gram.Storage(workers%2))
+			m, err := gram.NewTriangle(c.cols + c.more)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 
 func TestScatterErrors(t *testing.T) {
 	d := source[float32](rand.New(rand.NewPCG(1, 2)), 100, 3, 4096, false)
-	m, err := gram.NewSymmetric[float64](4, gram.Packed)
+	m, err := gram.NewTriangle(4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func scatterRun[T kernel.Float, A, R any](of ScatterPart[T, A, R]) func(block.So
 // ScatterRun is gram.Scatter for one run of rows. It returns the elements of a matrix of n rows, in the order of gram.Packed. The
 // caller has a matrix of that size.
 func ScatterRun[T kernel.Float](spec *schema.Spec, run block.Run[T], n int, setWeights func(run block.Run[T], s, f []float64)) []float64 {
-	m, err := gram.NewSymmetric[float64](n, gram.Packed)
+	m, err := gram.NewTriangle(n)
 	if err == nil {
 		one := block.Trust(block.Source[T](block.NewData(spec, []*block.Block[T]{run.Block})))
 		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
@@ -62,7 +62,7 @@ func ScatterRun[T kernel.Float](spec *schema.Spec, run block.Run[T], n int, setW
 
 // ScatterAs is Scatter, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run. m is
 // gram.Packed.
-func ScatterAs[T kernel.Float, A, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
+func ScatterAs[T kernel.Float, A, R any](ctx context.Context, m *gram.Triangle, src block.Source[T], workers int,
 	t *ScatterTask[A, R], args A, part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return Scatter(ctx, m, src, workers, part, merge)
@@ -77,7 +77,7 @@ func ScatterAs[T kernel.Float, A, R any](ctx context.Context, m *gram.Symmetric[
 // Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
 // weights s of its rows, and the elements f that m adds to each row. It sets s and f, and returns the sums of the run.
 // merge takes these, one run at a time in row order, whatever the number of workers.
-func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Symmetric[float64], src block.Source[T], workers int,
+func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Triangle, src block.Source[T], workers int,
 	part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
 	var results []R
 	var first int64 // run

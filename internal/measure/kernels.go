@@ -232,7 +232,7 @@ func (d *data) matrices() []*Item {
 			}
 			return gram.Gram(d.ctx, m, x, gram.Mercer{}, d.workers)
 		}}
-	s, sErr := gram.NewSymmetric[float64](features+1, gram.Packed)
+	s, sErr := gram.NewTriangle(features + 1)
 	bytes := float64(scattered) * 32 * 4
 	scatter := &Item{Group: Kernels, Name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features), Cores: d.workers, Bytes: bytes, memory: place(bytes),
 		Flops: scattered * (features + 1) * (features + 2), float: "FMA-float64", run: func() error {

@@ -218,7 +218,7 @@ func TestScatter(t *testing.T) {
 
 // scatter returns the elements of gram.Scatter but the products of two extra columns.
 func scatter[T kernel.Float](t *testing.T, b *block.Block[T], s, f []float64, more, workers int) (all []float64) {
-	m, err := gram.NewSymmetric[float64](b.Cols+more, gram.Packed)
+	m, err := gram.NewTriangle(b.Cols + more)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // moments are sums over rows: the products of columns, and for each class the sample weights and the sums of columns.
 type moments struct {
-	products *gram.Symmetric[float64]
+	products *gram.Triangle
 	classes
 }
 
@@ -40,7 +40,7 @@ func classOf[T kernel.Float](y T, classes int) int {
 // each class, which is 1 for its own class. So the products include the sums of the classes.
 func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
-	products, err := gram.NewSymmetric[float64](cols+k, gram.Packed)
+	products, err := gram.NewTriangle(cols + k)
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func (l *problem[T]) elasticRun(w []float64, first bool) func(run block.Run[T], 
 
 // At makes a pass over the rows.
 func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error) {
-	m, err := gram.NewSymmetric[float64](l.cols, gram.Packed)
+	m, err := gram.NewTriangle(l.cols)
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ type moments struct {
 // moments makes a pass over the rows. It also finds the columns that depend on others.
 func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 	bound := s.zeroCurvature()
-	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 	if errors == nil || !s.opt.Robust {
 		return errors, err
 	}
-	b, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	b, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return nil, err
 	}
@@ -243,9 +243,7 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 		}
 		c[i] = 1
 		x := s.factor.Solve(c)
-		if err := b.MulVec(ctx, product, x, s.opt.Workers); err != nil {
-			return nil, err
-		}
+		b.MulVec(product, x)
 		if errors[i] = math.Sqrt(kernel.Dot(x, product)); !(errors[i] > 0) { // no row changes this weight
 			return nil, nil
 		}

@@ -236,7 +236,7 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 
 // onPlane returns X'X of the rows with small scores.
 func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error) {
-	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (p *problem[T]) penalised() int { return p.src.Spec().Width() }
 
 // scatter computes the Hessian with the other sums.
 func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
-	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
+	m, err := gram.NewTriangle(p.cols)
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func hessianRun[T kernel.Float](src block.Source[T], pt point) func(run block.Ru
 // scatter computes the sums at a point and updates h to it. It needs only the rows that are free at one of the two
 // points. If h has no point yet, it needs all free rows.
 func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
-	m, err := gram.NewSymmetric[float64](p.cols, gram.Packed)
+	m, err := gram.NewTriangle(p.cols)
 	if err != nil {
 		return err
 	}

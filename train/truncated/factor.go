@@ -30,7 +30,7 @@ func (s *search[T]) refactor(ctx context.Context) error {
 	if !s.factors || s.factor != nil && s.products <= stale || s.spent(3) {
 		return nil
 	}
-	m, err := gram.NewSymmetric[float64](s.cols, gram.Packed)
+	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return err
 	}

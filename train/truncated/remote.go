@@ -303,7 +303,7 @@ func gather[T kernel.Float](run block.Run[T], rows []uint32) *block.Block[T] {
 
 // scatterPicked is gram.Scatter with weights of all rows, of which few aren't 0. It takes those rows from the cluster. Those of a
 // run stay a run, so that the sums have the same order.
-func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Symmetric[float64], weights []float64) error {
+func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
 	all := passes.Consecutive(s.Rows.Rows())
 	var blocks []*block.Block[T]
 	row := 0

@@ -30,12 +30,11 @@ type App struct {
 	Cluster func(Files) (block.Cluster, error)
 }
 
-// Files are files whose rows other processes read too, as blocks of float32 or, if Double is set, of float64.
+// Files are files whose rows other processes read too.
 type Files struct {
 	Paths   []string
 	Options dataset.Options // Spec is set
 	Rows    int64           // that are kept
-	Double  bool
 }
 
 // notes are what was told, for reports. Trainings of several classes may tell at once.

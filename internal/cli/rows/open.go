@@ -191,8 +191,7 @@ func Distribute[T kernel.Float](ctx context.Context, a *console.App, paths []str
 	if err != nil {
 		return nil, err
 	}
-	_, double := any(T(0)).(float64)
-	cluster, err := a.Cluster(console.Files{Paths: dataset.Absolute(paths), Options: in.Spread(stream.Spec()), Rows: stream.Rows(), Double: double})
+	cluster, err := a.Cluster(console.Files{Paths: dataset.Absolute(paths), Options: in.Spread(stream.Spec()), Rows: stream.Rows()})
 	if err != nil {
 		return nil, err
 	}
