@@ -20,7 +20,7 @@ LAZY_GC := GOGC=400
 OWN_GC := env -u GOGC
 TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # What has code of its own for an architecture, and what is close to it.
-DISPATCHING := ./asm/... ./kernel ./internal/microkernel ./block ./gram ./pocket
+DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
 .PHONY: build test pages unit race race-files noasm arm64 worlds avx512 arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
 
@@ -96,8 +96,8 @@ arm64-command: ## trainings of the whole command under arm64, beside those of th
 
 # Kernels are compiled for 32 bits, and everything is type-checked for other systems: to compile Arrow takes minutes for each. The cache of test results doesn't see which files the test reads.
 cross:
-	GOARCH=386 go build ./asm/... ./kernel ./internal/microkernel
-	GOARCH=386 go build -tags noasm ./asm/... ./kernel ./internal/microkernel
+	GOARCH=386 go build ./asm/... ./kernel ./kernel/f64 ./internal/microkernel
+	GOARCH=386 go build -tags noasm ./asm/... ./kernel ./kernel/f64 ./internal/microkernel
 	go test -count=1 -run TestSystems ./internal/layers
 
 cross-build: ## the command for every system, which takes minutes for each

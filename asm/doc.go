@@ -15,7 +15,7 @@
 //     lane[j+h] for j < h. The result is lane[0].
 //   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order. Bounds doesn't: see there.
 //   - Axpy is y[i] = fma(a, x[i], y[i]), and so is the update of an epoch.
-//   - MaxSquaredNorm has 16 float64 lanes for either element type, folded in the same way.
+//   - MaxSquaredNorm has 16 float64 lanes, folded in the same way.
 //
 // fma rounds once. Any NaN equals any other NaN: payload and sign are not part of the contract.
 //
@@ -34,7 +34,8 @@
 //
 // # The kernels
 //
-// The names carry the element type: DotF32 and DotF64.
+// The names carry the element type. Rows are float32. Dot, Axpy, Scores and Exp exist for float64 too, which solvers use;
+// Sigmoid, Log1p, Logistic and RankKUpdate exist for float64 alone.
 //
 // Dot(x, y) is the dot product in the order above; len(x) == len(y). 0 elements give +0.
 //
@@ -81,7 +82,7 @@
 // zeros for columns len(cols) to stride.
 //
 // Pack(dst, x, y, stride, cols) packs the first cols columns of len(y) rows in groups of NR rows, with the signs of
-// their labels. NR is BoundsNRF32 or BoundsNRF64 of the package, and divides len(y). It returns the largest of the
+// their labels. NR is BoundsNRF32 of the package, and divides len(y). It returns the largest of the
 // rows' squared norms, 0 for none, and ignores a norm that is NaN:
 //
 //	for r := range y {
@@ -94,16 +95,16 @@
 //	}
 //
 // Bounds(low, high, x, w, limits, cols) judges candidates on rows that Pack packed. w holds len(limits) candidates,
-// packed in the same way in groups of MR (BoundsMRF32, BoundsMRF64). Their number is a multiple of MR from MR to 64.
+// packed in the same way in groups of MR (BoundsMRF32). Their number is a multiple of MR from MR to 64.
 // Let s be the score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds adds to low[i] the
 // number of rows with s < -limits[i], and to high[i] that of rows for which s > limits[i] doesn't hold. It never holds
 // for a NaN.
 //
 // BoundsWeighted(low, x, weights, w, limits, cols) adds to low[i] the sum of weights[r] over the rows with
-// s < -limits[i]. Weights are integers of 0 or more, as wide as elements. The sum over all rows fits their type.
+// s < -limits[i]. Weights are int32 of 0 or more. The sum over all rows fits an int32.
 //
 // Tile(c, ldc, grow, a, b, add) is the micro-kernel of matrix products over packed panels. Each package has its own
-// tile of MR rows and NR columns (MRF32, NRF32, MRF64, NRF64). b is a panel with NR elements for each k, one k at
+// tile of MR rows and NR columns (MRF32, NRF32). b is a panel with NR elements for each k, one k at
 // least. a is one panel or more, each with MR elements for each k. For panel p of a:
 //
 //	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
@@ -175,6 +176,6 @@
 // never leaves [0, 1]. Log1p of -1 is -Inf, below -1 it is NaN, and zeros keep their sign.
 //
 // Peak(n), Load(x) and Stream(x) do one thing as fast as the machine can, so that it can be timed: n rounds of fused
-// multiply-adds in registers (RoundF32 or RoundF64 of them each), loads, and non-temporal stores of zeros. Load and
+// multiply-adds in registers (RoundF32 of them each), loads, and non-temporal stores of zeros. Load and
 // Stream leave up to 511 bytes at the end of x alone. Pure Go has no such loops.
 package asm

@@ -20,7 +20,7 @@ import (
 func BenchmarkCliffs(b *testing.B) {
 	const features = 28
 	rows := size(300_000, 100_000)
-	plain := synth.Blocks[float32](synth.Options{Rows: int64(rows), Features: features, Noise: 0.03, Seed: 1})
+	plain := synth.Blocks(synth.Options{Rows: int64(rows), Features: features, Noise: 0.03, Seed: 1})
 	weighted := testrows.Weighted(plain, func(row int) float64 { return 0.5 + float64(row%7)/4 })
 	heavy := testrows.Weighted(plain, func(row int) float64 {
 		if row*7919%1000 == 999 {
@@ -30,7 +30,7 @@ func BenchmarkCliffs(b *testing.B) {
 	})
 	classWeights := testrows.Weighted(plain, func(row int) float64 { return []float64{1, 3}[(1+int(label(plain, row)))/2] })
 	ints := integers(rows, features)
-	classes := testrows.RandomClasses[float32](rows, features, 10, 0.03)
+	classes := testrows.RandomClasses(rows, features, 10, 0.03)
 
 	epochs := func(order train.Order) perceptron.Options {
 		return perceptron.Options{Options: train.Options{Order: order, Epochs: 5}}
@@ -43,7 +43,7 @@ func BenchmarkCliffs(b *testing.B) {
 	ratchet := perceptron.Options{Options: train.Options{Order: train.Cyclic, Epochs: 1, Workers: 1}, Pocket: pocket.Ratchet}
 	for _, c := range []struct {
 		name             string
-		data, sibling    *block.Data[float32]
+		data, sibling    *block.Data
 		opt, siblingOpt  perceptron.Options
 		times            float64 // of the sibling, that it is compared with
 		updates, scoring bool
@@ -63,7 +63,7 @@ func BenchmarkCliffs(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var times, siblings []float64
-			var r, s *train.Result[float32]
+			var r, s *train.Result
 			for b.Loop() {
 				times, siblings = times[:0], siblings[:0]
 				for range peerRounds() {
@@ -88,7 +88,7 @@ func BenchmarkCliffs(b *testing.B) {
 }
 
 // timed trains, and returns the seconds that it took.
-func timed(b *testing.B, d *block.Data[float32], opt perceptron.Options) (*train.Result[float32], float64) {
+func timed(b *testing.B, d *block.Data, opt perceptron.Options) (*train.Result, float64) {
 	start := time.Now()
 	r, err := perceptron.Train(context.Background(), d, opt)
 	if err != nil {
@@ -97,7 +97,7 @@ func timed(b *testing.B, d *block.Data[float32], opt perceptron.Options) (*train
 	return r, time.Since(start).Seconds()
 }
 
-func label(d *block.Data[float32], row int) float32 {
+func label(d *block.Data, row int) float32 {
 	for b := range d.Blocks(context.Background()) {
 		if row -= b.Len(); row < 0 {
 			return b.Y[row+b.Len()]
@@ -107,7 +107,7 @@ func label(d *block.Data[float32], row int) float32 {
 }
 
 // integers returns rows of integers from -3 to 3, with labels of a random plane, of which some are flipped.
-func integers(rows, features int) *block.Data[float32] {
+func integers(rows, features int) *block.Data {
 	rng := rand.New(rand.NewPCG(4, 4))
 	truth := make([]float64, features)
 	for i := range truth {
@@ -125,5 +125,5 @@ func integers(rows, features int) *block.Data[float32] {
 			y[r] = 1
 		}
 	}
-	return testrows.Dense[float32](x, y, true)
+	return testrows.Dense(x, y, true)
 }

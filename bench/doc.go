@@ -3,8 +3,8 @@
 //	go test -run '^$' -bench . -benchtime 1x ./bench          # all, short: two minutes
 //	go test -run '^$' -bench Peer -benchtime 1x ./bench -full  # the rows and rounds of the documents
 //
-// A name says the benchmark and its case, as in BenchmarkPeerGram/type=f32/n=2048/d=512-2: float32, 2048 rows of 512
-// features, 2 threads.
+// A name says the benchmark and its case, as in BenchmarkPeerGram/n=2048/d=512-2: 2048 rows of 512 features, 2
+// threads.
 //
 //	BenchmarkCliffs                 trainings with weights, a margin, integers or classes beside plain ones
 //	BenchmarkMNIST                  handwritten digits beside published errors

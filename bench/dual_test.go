@@ -24,7 +24,7 @@ func BenchmarkPeerSklearnDual(b *testing.B) {
 	peer := startSklearn(b, python, "peers/sklearn_dual.py", dir, dualRows())
 	for _, epochs := range []int64{1, 10, 100} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/epochs=%d", dualRows(), peerFeatures, epochs), func(b *testing.B) {
-			learn := func() *dual.Result[float32] {
+			learn := func() *dual.Result {
 				r, err := dual.Train(context.Background(), data, dual.Options{Options: train.Options{Epochs: epochs}})
 				if err != nil {
 					b.Fatal(err)

@@ -13,15 +13,12 @@ import (
 	"strconv"
 	"testing"
 	"time"
-	"unsafe"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/kernel"
 )
 
 // syrkRounds returns the number of turns of halfspace and OpenBLAS, whose medians count. gonum, which takes many times as
@@ -36,9 +33,8 @@ func gonumRounds() int { return size(3, 1) }
 func BenchmarkPeerGram(b *testing.B) {
 	binary := buildSyrk(b)
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
-		peerGram[float32](b, binary, size(c.n, c.n/4), c.d)
+		peerGram(b, binary, size(c.n, c.n/4), c.d)
 	}
-	peerGram[float64](b, binary, size(8192, 2048), 512)
 }
 
 // buildSyrk compiles the program that calls OpenBLAS, or skips the benchmark.
@@ -53,18 +49,18 @@ func buildSyrk(b *testing.B) string {
 	return binary
 }
 
-func peerGram[T kernel.Float](b *testing.B, binary string, n, d int) {
-	b.Run(fmt.Sprintf("type=f%d/n=%d/d=%d", 8*unsafe.Sizeof(T(0)), n, d), func(b *testing.B) {
-		x := block.Alloc[T](n * d)
+func peerGram(b *testing.B, binary string, n, d int) {
+	b.Run(fmt.Sprintf("n=%d/d=%d", n, d), func(b *testing.B) {
+		x := block.Alloc[float32](n * d)
 		for i := range x {
-			x[i] = T(uint64(i)*2654435761%65536)/65536 - 0.5
+			x[i] = float32(uint64(i)*2654435761%65536)/65536 - 0.5
 		}
-		m, err := gram.NewSymmetric[T](n, gram.Packed)
+		m, err := gram.NewSymmetric(n, gram.Packed)
 		if err != nil {
 			b.Fatal(err)
 		}
 		rows, workers := gram.Dense(x, n, d, d), runtime.GOMAXPROCS(0)
-		peer := startSyrk[T](b, binary, n, d)
+		peer := startSyrk(b, binary, n, d)
 		compute := func() float64 {
 			start := time.Now()
 			if err := gram.Gram(context.Background(), m, rows, gram.Mercer{}, workers); err != nil {
@@ -75,7 +71,7 @@ func peerGram[T kernel.Float](b *testing.B, binary string, n, d int) {
 		compute()
 		checkSyrk(b, m, n, peer.checksum)
 		c := equalContest(b, "OpenBLAS", "sum equal")
-		gonum, out := []float64{}, make([]T, n*n)
+		gonum, out := []float64{}, make([]float32, n*n)
 		for b.Loop() {
 			for round := range syrkRounds() {
 				c.turns(1, compute, func() float64 { return peer.run(b) })
@@ -100,13 +96,9 @@ type syrk struct {
 	checksum float64 // the sum of a triangle's elements
 }
 
-func startSyrk[T kernel.Float](b *testing.B, binary string, n, d int) syrk {
+func startSyrk(b *testing.B, binary string, n, d int) syrk {
 	b.Helper()
-	name := "float"
-	if unsafe.Sizeof(T(0)) == 8 {
-		name = "double"
-	}
-	cmd := exec.Command(binary, strconv.Itoa(n), strconv.Itoa(d), name)
+	cmd := exec.Command(binary, strconv.Itoa(n), strconv.Itoa(d), "float")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -137,7 +129,7 @@ func startSyrk[T kernel.Float](b *testing.B, binary string, n, d int) syrk {
 }
 
 // checkSyrk compares the sum of the elements here with that of OpenBLAS.
-func checkSyrk[T kernel.Float](b *testing.B, m *gram.Symmetric[T], n int, want float64) {
+func checkSyrk(b *testing.B, m *gram.Symmetric, n int, want float64) {
 	b.Helper()
 	sum, size := 0.0, 0.0
 	for i := range n {
@@ -176,15 +168,9 @@ func (s syrk) number(b *testing.B) float64 {
 }
 
 // gonumSyrk writes the product to c, and returns the seconds that gonum takes.
-func gonumSyrk[T kernel.Float](c, x []T, n, d int) float64 {
+func gonumSyrk(c, x []float32, n, d int) float64 {
 	start := time.Now()
-	switch x := any(x).(type) {
-	case []float32:
-		a := blas32.General{Rows: n, Cols: d, Stride: d, Data: x}
-		blas32.Syrk(blas.NoTrans, 1, a, 0, blas32.Symmetric{N: n, Stride: n, Data: any(c).([]float32), Uplo: blas.Lower})
-	case []float64:
-		a := blas64.General{Rows: n, Cols: d, Stride: d, Data: x}
-		blas64.Syrk(blas.NoTrans, 1, a, 0, blas64.Symmetric{N: n, Stride: n, Data: any(c).([]float64), Uplo: blas.Lower})
-	}
+	a := blas32.General{Rows: n, Cols: d, Stride: d, Data: x}
+	blas32.Syrk(blas.NoTrans, 1, a, 0, blas32.Symmetric{N: n, Stride: n, Data: c, Uplo: blas.Lower})
 	return time.Since(start).Seconds()
 }

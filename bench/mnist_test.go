@@ -61,7 +61,7 @@ func BenchmarkMNIST(b *testing.B) {
 	}
 	for _, k := range []model.Kernel{{Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
 		for _, epochs := range []int64{1, 10} {
-			var r *dual.Result[float32]
+			var r *dual.Result
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {
 				for b.Loop() {
 					opt := dual.Options{Options: train.Options{Epochs: epochs}, Form: train.Voted, Kernel: k, Memory: 5 << 30}
@@ -85,12 +85,12 @@ func BenchmarkMNIST(b *testing.B) {
 }
 
 // digitErrors returns the errors on the rows of a test in percent.
-func digitErrors(b *testing.B, r *dual.Result[float32], rows, test *block.Data[float32]) float64 {
+func digitErrors(b *testing.B, r *dual.Result, rows, test *block.Data) float64 {
 	return modelErrors(b, r.Model(rows.Spec()), test)
 }
 
-func modelErrors(b *testing.B, m *model.Model, test *block.Data[float32]) float64 {
-	s, err := predict.NewScorer[float32](m, 2)
+func modelErrors(b *testing.B, m *model.Model, test *block.Data) float64 {
+	s, err := predict.NewScorer(m, 2)
 	if err != nil {
 		b.Fatal(err)
 	}

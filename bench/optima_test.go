@@ -19,7 +19,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/families"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
@@ -39,7 +38,7 @@ const (
 // A problem is rows of two classes, with a bias column.
 type problem struct {
 	name string
-	rows func() (*block.Data[float32], error)
+	rows func() (*block.Data, error)
 }
 
 // problems returns the families and the real data sets that stand beside the repository. A short test has small
@@ -51,8 +50,8 @@ func problems() (all []problem) {
 	}
 	for _, rows := range sizes {
 		for _, f := range families.All() {
-			all = append(all, problem{fmt.Sprintf("%s, %d rows", f.Name, rows), func() (*block.Data[float32], error) {
-				return families.Rows[float32](f, rows), nil
+			all = append(all, problem{fmt.Sprintf("%s, %d rows", f.Name, rows), func() (*block.Data, error) {
+				return families.Rows(f, rows), nil
 			}})
 		}
 	}
@@ -66,7 +65,7 @@ func realProblems() (all []problem) {
 	const shared = "../../shared/data/"
 	add := func(name, path, class string, opt dataset.Options) {
 		if _, err := os.Stat(path); err == nil {
-			all = append(all, problem{name, func() (*block.Data[float32], error) { return loadClasses(path, class, opt) }})
+			all = append(all, problem{name, func() (*block.Data, error) { return loadClasses(path, class, opt) }})
 		}
 	}
 	last, onehot := dataset.Options{Label: "last"}, dataset.Options{Label: "last", Categorical: "onehot"}
@@ -92,27 +91,27 @@ func realProblems() (all []problem) {
 	onehot.Standardize = true
 	add("KDD Cup 1999, standardised", shared+"kddcup99-10percent.csv.gz", "normal.", onehot)
 	if _, err := os.Stat(shared + "mnist"); err == nil {
-		all = append(all, problem{"MNIST, 8 against the rest", func() (*block.Data[float32], error) { return digits(shared+"mnist", 8) }})
+		all = append(all, problem{"MNIST, 8 against the rest", func() (*block.Data, error) { return digits(shared+"mnist", 8) }})
 	}
 	return all
 }
 
 // loadClasses reads rows, those of a class against the rest unless it is "".
-func loadClasses(path, class string, opt dataset.Options) (*block.Data[float32], error) {
-	data, err := dataset.Load[float32](context.Background(), []string{path}, opt)
+func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
+	data, err := dataset.Load(context.Background(), []string{path}, opt)
 	if err != nil || class == "" {
 		return data, err
 	}
 	for k, c := range data.Spec().Classes {
 		if strings.Contains(c.String(), class) {
-			return train.Versus(data, k).(*block.Data[float32]), nil
+			return train.Versus(data, k).(*block.Data), nil
 		}
 	}
 	return nil, fmt.Errorf("%s: no class %s", path, class)
 }
 
 // digits returns the 10,000 test digits of MNIST, those of a class against the rest.
-func digits(folder string, class int) (*block.Data[float32], error) {
+func digits(folder string, class int) (*block.Data, error) {
 	data, err := testrows.MNIST(folder, "test", 10_000)
 	if err != nil {
 		return nil, err
@@ -131,13 +130,13 @@ func digits(folder string, class int) (*block.Data[float32], error) {
 			}
 		}
 	}
-	return testrows.Dense[float32](x, y, true), nil
+	return testrows.Dense(x, y, true), nil
 }
 
 // A method is a learner with a solver, and the loss that it minimises.
 type method struct {
 	name, loss string
-	learn      func(data *block.Data[float32], l2 float64) (fitted, error)
+	learn      func(data *block.Data, l2 float64) (fitted, error)
 }
 
 type fitted struct {
@@ -146,7 +145,7 @@ type fitted struct {
 	converged      bool
 }
 
-func newFitted(r *train.Result[float32], exact []float64) fitted {
+func newFitted(r *train.Result, exact []float64) fitted {
 	f := fitted{exact: exact, passes: r.Epochs, converged: r.Converged}
 	for _, v := range r.Weights {
 		f.written = append(f.written, float64(v))
@@ -156,7 +155,7 @@ func newFitted(r *train.Result[float32], exact []float64) fitted {
 
 func methods() (all []method) {
 	for _, solver := range []logistic.Solver{logistic.Newton, logistic.LBFGS} {
-		all = append(all, method{string(solver), "logistic", func(data *block.Data[float32], l2 float64) (fitted, error) {
+		all = append(all, method{string(solver), "logistic", func(data *block.Data, l2 float64) (fitted, error) {
 			r, err := logistic.Train(context.Background(), data, logistic.Options{Solver: solver, L2: l2, NoPenalty: true})
 			if err != nil {
 				return fitted{}, err
@@ -165,7 +164,7 @@ func methods() (all []method) {
 		}})
 	}
 	for _, loss := range svm.Losses {
-		all = append(all, method{string(loss), string(loss), func(data *block.Data[float32], l2 float64) (fitted, error) {
+		all = append(all, method{string(loss), string(loss), func(data *block.Data, l2 float64) (fitted, error) {
 			r, err := svm.Train(context.Background(), data, svm.Options{Loss: loss, L2: l2})
 			if err != nil {
 				return fitted{}, err
@@ -178,7 +177,7 @@ func methods() (all []method) {
 
 // objective is that of the weights, in float64 with compensated sums (Kahan, "Further remarks on reducing truncation
 // errors", 1965).
-func objective(data *block.Data[float32], loss string, l2 float64, w []float64) float64 {
+func objective(data *block.Data, loss string, l2 float64, w []float64) float64 {
 	sum, lost := 0.0, 0.0
 	for _, v := range w[:len(w)-1] {
 		sum += l2 / 2 * v * v
@@ -282,7 +281,7 @@ var unproven = []string{"KDD Cup 1999, standardised, hinge"}
 
 // compareOptimum returns a cell of the table: the passes, and how far the objective is above the peer's where that is
 // too far.
-func compareOptimum(t *testing.T, name string, data *block.Data[float32], m method, l2 float64, optima map[string]optimum) string {
+func compareOptimum(t *testing.T, name string, data *block.Data, m method, l2 float64, optima map[string]optimum) string {
 	want, ok := optima[fmt.Sprintf("%s %s %g", fileName(name), m.loss, l2)]
 	alone := slices.Contains(unproven, name+", "+m.loss)
 	if !ok && !alone {
@@ -329,7 +328,7 @@ func fileName(name string) string {
 }
 
 // exportRows writes rows as peers/optima.py reads them.
-func exportRows[T kernel.Float](path string, data *block.Data[T]) error {
+func exportRows(path string, data *block.Data) error {
 	f, err := os.Create(path + ".f64")
 	if err != nil {
 		return err

@@ -72,10 +72,10 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	}
 }
 
-func comparePerceptrons(b *testing.B, data *block.Data[float32], peer *sklearn, opt perceptron.Options) {
+func comparePerceptrons(b *testing.B, data *block.Data, peer *sklearn, opt perceptron.Options) {
 	opt.Epochs, opt.Seed = peerEpochs, 1
 	b.Logf("%s; halfspace: %s, float32", peer.hello, kernel.Active())
-	learn := func() *train.Result[float32] {
+	learn := func() *train.Result {
 		result, err := perceptron.Train(context.Background(), data, opt)
 		if err != nil {
 			b.Fatal(err)
@@ -167,7 +167,7 @@ func pythonWithSklearn(b *testing.B) string {
 
 // peerData makes the Parquet file x.parquet in dir, and the same values raw, x.f32 and y.f32. It returns the rows as
 // read from the Parquet file.
-func peerData(b *testing.B, dir string, rows int) *block.Data[float32] {
+func peerData(b *testing.B, dir string, rows int) *block.Data {
 	b.Helper()
 	path := filepath.Join(dir, "x.parquet")
 	ctx := context.Background()
@@ -175,7 +175,7 @@ func peerData(b *testing.B, dir string, rows int) *block.Data[float32] {
 	if err := synth.Write(ctx, path, opt, nil); err != nil {
 		b.Fatal(err)
 	}
-	data, err := dataset.Load[float32](ctx, []string{path}, dataset.Options{Label: "label"})
+	data, err := dataset.Load(ctx, []string{path}, dataset.Options{Label: "label"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func peerData(b *testing.B, dir string, rows int) *block.Data[float32] {
 }
 
 // writeRaw writes the features, without bias and padding, and the labels in little-endian float32.
-func writeRaw(data *block.Data[float32], features, labels string) error {
+func writeRaw(data *block.Data, features, labels string) error {
 	x, err := os.Create(features)
 	if err != nil {
 		return err

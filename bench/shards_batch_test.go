@@ -23,15 +23,15 @@ import (
 // A batch is work over all rows that any number of cores share.
 type batch struct {
 	name string
-	run  func(rows *block.Data[float32], workers int) error
+	run  func(rows *block.Data, workers int) error
 }
 
 // batches are the work of batch learners, of the pocket's counts and of Gram.
 func batches() []batch {
 	ctx, opt := context.Background(), func(workers int) train.Options { return train.Options{Workers: workers} }
-	count := func(candidates int) func(*block.Data[float32], int) error {
-		return func(rows *block.Data[float32], workers int) error {
-			rng, stride := rand.New(rand.NewPCG(3, 3)), kernel.Stride[float32](rows.Spec().Cols())
+	count := func(candidates int) func(*block.Data, int) error {
+		return func(rows *block.Data, workers int) error {
+			rng, stride := rand.New(rand.NewPCG(3, 3)), kernel.Stride(rows.Spec().Cols())
 			w := make([]float32, candidates*stride)
 			for i := range w {
 				if i%stride < rows.Spec().Cols() {
@@ -45,23 +45,23 @@ func batches() []batch {
 	return []batch{
 		{"errors of 1 candidate", count(1)},
 		{"errors of 64 candidates", count(64)},
-		{"`lda`", func(rows *block.Data[float32], workers int) error {
+		{"`lda`", func(rows *block.Data, workers int) error {
 			_, err := lda.Train(ctx, rows, lda.Options{Options: opt(workers)})
 			return err
 		}},
-		{"`logistic`, Newton", func(rows *block.Data[float32], workers int) error {
+		{"`logistic`, Newton", func(rows *block.Data, workers int) error {
 			_, err := logistic.Train(ctx, rows, logistic.Options{Options: opt(workers), L2: 1, Solver: logistic.Newton})
 			return err
 		}},
-		{"`svm`, squared hinge", func(rows *block.Data[float32], workers int) error {
+		{"`svm`, squared hinge", func(rows *block.Data, workers int) error {
 			_, err := svm.Train(ctx, rows, svm.Options{Options: opt(workers), L2: 1})
 			return err
 		}},
-		{"`svm`, hinge", func(rows *block.Data[float32], workers int) error {
+		{"`svm`, hinge", func(rows *block.Data, workers int) error {
 			_, err := svm.Train(ctx, rows, svm.Options{Options: opt(workers), L2: 1, Loss: svm.Hinge})
 			return err
 		}},
-		{"Gram matrix of the first 8,192 rows", func(rows *block.Data[float32], workers int) error {
+		{"Gram matrix of the first 8,192 rows", func(rows *block.Data, workers int) error {
 			const n = 8192
 			var first []float32
 			for b := range rows.Blocks(ctx) {
@@ -70,7 +70,7 @@ func batches() []batch {
 					break
 				}
 			}
-			m, err := gram.NewSymmetric[float32](n, gram.Packed)
+			m, err := gram.NewSymmetric(n, gram.Packed)
 			if err != nil {
 				return err
 			}

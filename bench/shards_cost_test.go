@@ -115,14 +115,14 @@ func speedTable(t *testing.T) string {
 }
 
 // arraysOf returns the rows' numbers.
-func arraysOf(rows *block.Data[float32]) (arrays [][]float32) {
+func arraysOf(rows *block.Data) (arrays [][]float32) {
 	for b := range rows.Blocks(context.Background()) {
 		arrays = append(arrays, b.X)
 	}
 	return arrays
 }
 
-func bytesOf(rows *block.Data[float32]) (n int) {
+func bytesOf(rows *block.Data) (n int) {
 	for _, x := range arraysOf(rows) {
 		n += 4 * len(x)
 	}
@@ -130,7 +130,7 @@ func bytesOf(rows *block.Data[float32]) (n int) {
 }
 
 // speeds returns the cells of a shape.
-func speeds(t *testing.T, rows *block.Data[float32], form train.Form, epochs int64) string {
+func speeds(t *testing.T, rows *block.Data, form train.Form, epochs int64) string {
 	arrays := arraysOf(rows)
 	var ms [3][]float64 // without shards, with them on one core, on two
 	var rates [2][]float64

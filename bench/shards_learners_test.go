@@ -18,15 +18,15 @@ import (
 var otherLearners = []struct {
 	name  string
 	most  int // elements of rows beyond which it takes minutes, and is left out; 0: any number
-	learn func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error)
+	learn func(rows *block.Data, o train.Options) (*train.Result, error)
 }{
-	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error) {
+	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data, o train.Options) (*train.Result, error) {
 		return passive.Train(context.Background(), rows, passive.Options{Options: o, C: 0.01})
 	}},
-	{"`adagrad`", 0, func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error) {
+	{"`adagrad`", 0, func(rows *block.Data, o train.Options) (*train.Result, error) {
 		return adaptive.TrainAdaGrad(context.Background(), rows, adaptive.AdaGradOptions{Options: o})
 	}},
-	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data[float32], o train.Options) (*train.Result[float32], error) {
+	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data, o train.Options) (*train.Result, error) {
 		r, err := logistic.Train(context.Background(), rows, logistic.Options{Options: o, L2: 1, Solver: logistic.SGD})
 		if err != nil {
 			return nil, err

@@ -73,7 +73,7 @@ func rareTable(t *testing.T) string {
 	} {
 		rows := c.load().all(t)
 		var ms [2][]float64
-		var r *train.Result[float32]
+		var r *train.Result
 		for range rounds {
 			for workers := range ms {
 				r = trained(t, rows, perceptron.Options{Options: train.Options{Epochs: 100, Workers: workers + 1}})

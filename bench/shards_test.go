@@ -64,7 +64,7 @@ const (
 var ways = []way{serial, iterative, oneShot, single}
 
 // learn returns the weights that a way learns in some passes over the rows, in file order.
-func (w way) learn(t *testing.T, rows *block.Data[float32], shards int, form train.Form, passes int64) []float32 {
+func (w way) learn(t *testing.T, rows *block.Data, shards int, form train.Form, passes int64) []float32 {
 	opt := perceptron.Options{Options: train.Options{Epochs: passes}, Form: form}
 	if w == serial || w == iterative {
 		if w == iterative {
@@ -72,7 +72,7 @@ func (w way) learn(t *testing.T, rows *block.Data[float32], shards int, form tra
 		}
 		return trained(t, rows, opt).Weights
 	}
-	all, err := mixing.NewRows[float32](rows)
+	all, err := mixing.NewRows(rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,17 +83,17 @@ func (w way) learn(t *testing.T, rows *block.Data[float32], shards int, form tra
 	if w == single {
 		dealt = dealt[:1]
 	}
-	var parts []mixing.Part[float32]
+	var parts []mixing.Part
 	for _, runs := range dealt {
 		r := trained(t, all.Shard(runs), opt)
-		parts = append(parts, mixing.Part[float32]{Weights: r.Weights, Updates: r.Updates})
+		parts = append(parts, mixing.Part{Weights: r.Weights, Updates: r.Updates})
 	}
 	mixed := slices.Clone(parts[0].Weights)
 	mixing.Mix(mixed, parts, train.Uniform)
 	return mixed
 }
 
-func trained(t *testing.T, rows block.Source[float32], opt perceptron.Options) *train.Result[float32] {
+func trained(t *testing.T, rows block.Source, opt perceptron.Options) *train.Result {
 	r, err := perceptron.Train(context.Background(), rows, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -102,8 +102,8 @@ func trained(t *testing.T, rows block.Source[float32], opt perceptron.Options) *
 }
 
 // wrongShare returns the share of rows that weights are wrong for, in percent.
-func wrongShare(t *testing.T, rows *block.Data[float32], weights []float32) float64 {
-	r := train.Result[float32]{Weights: weights}
+func wrongShare(t *testing.T, rows *block.Data, weights []float32) float64 {
+	r := train.Result{Weights: weights}
 	if err := train.Evaluate(context.Background(), rows, 2, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func wrongShare(t *testing.T, rows *block.Data[float32], weights []float32) floa
 
 // A split is rows to learn from and rows held out.
 type split struct {
-	learn, held *block.Data[float32]
+	learn, held *block.Data
 	shards      int // the largest power of 2, up to 16, that the runs to learn from suffice for
 }
 
@@ -124,7 +124,7 @@ type flatRows struct {
 }
 
 // add appends the rows of data. Its labels must be whole numbers.
-func (f *flatRows) add(t *testing.T, data *block.Data[float32]) {
+func (f *flatRows) add(t *testing.T, data *block.Data) {
 	for b, err := range data.Blocks(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
@@ -139,12 +139,12 @@ func (f *flatRows) add(t *testing.T, data *block.Data[float32]) {
 }
 
 // take returns the rows with some numbers.
-func (f *flatRows) take(t *testing.T, rows []int) *block.Data[float32] {
+func (f *flatRows) take(t *testing.T, rows []int) *block.Data {
 	x, y := make([]float32, 0, len(rows)*f.width), make([]int, 0, len(rows))
 	for _, r := range rows {
 		x, y = append(x, f.x[r*f.width:(r+1)*f.width]...), append(y, f.y[r])
 	}
-	data, err := block.FromFlat[float32](x, f.width, y, block.RowOptions{NoBias: true})
+	data, err := block.FromFlat(x, f.width, y, block.RowOptions{NoBias: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (f *flatRows) take(t *testing.T, rows []int) *block.Data[float32] {
 }
 
 // all returns all rows, in their order.
-func (f *flatRows) all(t *testing.T) *block.Data[float32] {
+func (f *flatRows) all(t *testing.T) *block.Data {
 	order := make([]int, len(f.y))
 	for i := range order {
 		order[i] = i
@@ -214,21 +214,21 @@ type realSet struct {
 	held     int                  // rows at the end, which are published to be held out; 0: none
 	positive func(label int) bool // tells the classes apart
 	inOrder  bool                 // leaves the rows to learn from in the order of the file
-	load     []func() (*block.Data[float32], error)
+	load     []func() (*block.Data, error)
 }
 
 func realSets() []realSet {
 	const shared = "../../shared/data/"
-	type load = func() (*block.Data[float32], error)
+	type load = func() (*block.Data, error)
 	positive := func(label int) bool { return label > 0 }
 	file := func(name, class string, opt dataset.Options) []load {
-		return []load{func() (*block.Data[float32], error) { return loadClasses(shared+name, class, opt) }}
+		return []load{func() (*block.Data, error) { return loadClasses(shared+name, class, opt) }}
 	}
 	last := dataset.Options{Label: "last", Standardize: true}
 	onehot := dataset.Options{Label: "last", Standardize: true, Categorical: "onehot"}
 	return []realSet{
-		{"a9a", 16_281, positive, false, []load{func() (*block.Data[float32], error) {
-			return dataset.Load[float32](context.Background(), []string{shared + "a9a.svm.gz", shared + "a9a.test.svm.gz"}, dataset.Options{Label: "label"})
+		{"a9a", 16_281, positive, false, []load{func() (*block.Data, error) {
+			return dataset.Load(context.Background(), []string{shared + "a9a.svm.gz", shared + "a9a.test.svm.gz"}, dataset.Options{Label: "label"})
 		}}},
 		{"bank-marketing", 0, positive, false, file("bank-marketing.csv.gz", "", onehot)},
 		{"bank-marketing in its order", 0, positive, true, file("bank-marketing.csv.gz", "", onehot)},
@@ -238,8 +238,8 @@ func realSets() []realSet {
 		{"magic04", 0, positive, false, file("magic04.csv.gz", "", last)},
 		{"magic04 in its order", 0, positive, true, file("magic04.csv.gz", "", last)},
 		{"MNIST, odd against even", 10_000, func(label int) bool { return label%2 == 1 }, false, []load{
-			func() (*block.Data[float32], error) { return testrows.MNIST(shared+"mnist", "train", 60_000) },
-			func() (*block.Data[float32], error) { return testrows.MNIST(shared+"mnist", "test", 10_000) },
+			func() (*block.Data, error) { return testrows.MNIST(shared+"mnist", "train", 60_000) },
+			func() (*block.Data, error) { return testrows.MNIST(shared+"mnist", "test", 10_000) },
 		}},
 	}
 }

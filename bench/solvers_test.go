@@ -128,7 +128,7 @@ func (s *sklearn) solve(b *testing.B, solver string) (answer solversAnswer) {
 }
 
 // wrong returns the number of rows whose score by weights with a bias has the wrong sign.
-func wrong(data *block.Data[float32], w []float64) (errors float64) {
+func wrong(data *block.Data, w []float64) (errors float64) {
 	for rows := range data.Blocks(context.Background()) {
 		for r, y := range rows.Y {
 			score := 0.0

@@ -51,7 +51,7 @@ type sparseSide struct {
 // sparseRows is a set on the disk and in memory.
 type sparseRows struct {
 	svm, vw  string // files
-	data     *block.Data[float32]
+	data     *block.Data
 	elements int64
 }
 
@@ -157,7 +157,7 @@ func prepareSparse(t *testing.T, dir string, set sparseSet) (*sparseRows, error)
 		writeVowpal(t, r.svm, r.vw)
 	}
 	var err error
-	r.data, err = dataset.Load[float32](t.Context(), []string{r.svm}, dataset.Options{Label: "label", NoBias: true, Storage: dataset.Sparse})
+	r.data, err = dataset.Load(t.Context(), []string{r.svm}, dataset.Options{Label: "label", NoBias: true, Storage: dataset.Sparse})
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func sparseSets() []sparseSet {
 			if err != nil {
 				return err
 			}
-			return writeSvm(path, svmRows(train.Versus(data, 8).(*block.Data[float32]), nil))
+			return writeSvm(path, svmRows(train.Versus(data, 8).(*block.Data), nil))
 		}},
 		{"KDD Cup 1999, one-hot, normal against the rest", func(path string) error {
 			opt := dataset.Options{Label: "last", Categorical: "onehot", NoBias: true}
@@ -78,7 +78,7 @@ func writeSvm(path string, rows iter.Seq[svmRow]) error {
 }
 
 // svmRows yields dense rows, with columns divided by scales unless these are nil.
-func svmRows(data *block.Data[float32], scales []float32) iter.Seq[svmRow] {
+func svmRows(data *block.Data, scales []float32) iter.Seq[svmRow] {
 	return func(yield func(svmRow) bool) {
 		for b := range data.Blocks(context.Background()) {
 			for r, y := range b.Y {
@@ -101,7 +101,7 @@ func svmRows(data *block.Data[float32], scales []float32) iter.Seq[svmRow] {
 
 // scales returns for each column the least power of two that is above all its magnitudes, 1 for a column of zeros. Values
 // divided by it stay exact, and zeros stay zeros.
-func scales(data *block.Data[float32]) []float32 {
+func scales(data *block.Data) []float32 {
 	largest := make([]float64, data.Spec().Cols())
 	for b := range data.Blocks(context.Background()) {
 		for r := range b.Len() {
@@ -188,7 +188,7 @@ func TestPowerLaw(t *testing.T) {
 	if err := writeSvm(path, slices.Values(rows)); err != nil {
 		t.Fatal(err)
 	}
-	data, err := dataset.Load[float32](t.Context(), []string{path}, dataset.Options{Label: "label", NoBias: true})
+	data, err := dataset.Load(t.Context(), []string{path}, dataset.Options{Label: "label", NoBias: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestSparseObjective(t *testing.T) {
 			x[r][c-1] = float64(row.values[k])
 		}
 	}
-	data, w, sum := testrows.Dense[float32](x, y, false), make([]float64, 31), 0.0
+	data, w, sum := testrows.Dense(x, y, false), make([]float64, 31), 0.0
 	for c := range 30 {
 		w[c] = math.Cos(float64(c))
 		sum += math.Abs(w[c])
@@ -225,7 +225,7 @@ func TestSparseObjective(t *testing.T) {
 }
 
 // sparseObjective is that of weights on sparse rows without a bias, in float64. Columns beyond the weights have none.
-func sparseObjective(data *block.Data[float32], loss string, l1, l2 float64, w []float64) float64 {
+func sparseObjective(data *block.Data, loss string, l1, l2 float64, w []float64) float64 {
 	sum := 0.0
 	for _, v := range w {
 		sum += l1*math.Abs(v) + l2/2*v*v

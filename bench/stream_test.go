@@ -28,7 +28,7 @@ func BenchmarkStream(b *testing.B) {
 	if err := synth.Write(ctx, path, opt, nil); err != nil {
 		b.Fatal(err)
 	}
-	in, err := dataset.Open[float32](ctx, []string{path}, dataset.Options{Label: "label"})
+	in, err := dataset.Open(ctx, []string{path}, dataset.Options{Label: "label"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func BenchmarkStream(b *testing.B) {
 	b.Run("from=cache", func(b *testing.B) { compareStreams(b, f, func() error { return readFile(blocks) }) })
 }
 
-func compareStreams(b *testing.B, src block.Source[float32], limit func() error) {
+func compareStreams(b *testing.B, src block.Source, limit func() error) {
 	for b.Loop() {
 		var epochs, limits []float64
 		for range peerRounds() {

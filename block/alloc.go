@@ -2,8 +2,6 @@ package block
 
 import (
 	"unsafe"
-
-	"halfspace/kernel"
 )
 
 const (
@@ -13,7 +11,7 @@ const (
 
 // Alloc returns n zeros at an address that is a multiple of 64 bytes. From 4 MiB on it asks the system for huge pages,
 // and begins at one. Rows in permuted order then miss the translation cache less.
-func Alloc[T kernel.Float](n int) []T {
+func Alloc[T float32 | float64](n int) []T {
 	size := int(unsafe.Sizeof(T(0)))
 	align := cacheLine
 	if n*size >= 2*hugePage {

@@ -10,7 +10,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"unsafe"
 
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -30,15 +29,15 @@ const maxBytes = 8 << 20
 //
 // Algorithms reach rows through the methods. These give the same results for both forms. If a vector has another length
 // than the method says, the method panics with a constant before it writes anything, as package kernel does.
-type Block[T kernel.Float] struct {
+type Block struct {
 	First  int64 // number of the block's first row
 	Cols   int   // columns, the bias included
-	Stride int   // kernel.Stride[T](Cols), the length of weight vectors
+	Stride int   // kernel.Stride(Cols), the length of weight vectors
 
-	X      []T                   // dense rows
-	Sparse *kernel.SparseRows[T] // or sparse ones
-	Y      []T                   // labels: -1 and +1, or class numbers; nil if unknown
-	W      []float64             // sample weights, finite and at least 0, if Spec.Weighted is set; nil: all are 1
+	X      []float32          // dense rows
+	Sparse *kernel.SparseRows // or sparse ones
+	Y      []float32          // labels: -1 and +1, or class numbers; nil if unknown
+	W      []float64          // sample weights, finite and at least 0, if Spec.Weighted is set; nil: all are 1
 
 	Centring *Centring // nil: the rows are as stored
 }
@@ -73,14 +72,14 @@ func (c *Centring) Apply(row []float64) {
 }
 
 // New returns a dense block of zeros with room for rows rows of cols columns, labels included.
-func New[T kernel.Float](first int64, rows, cols int) *Block[T] {
-	stride := kernel.Stride[T](cols)
-	return &Block[T]{First: first, Cols: cols, Stride: stride, X: Alloc[T](rows * stride), Y: Alloc[T](rows)}
+func New(first int64, rows, cols int) *Block {
+	stride := kernel.Stride(cols)
+	return &Block{First: first, Cols: cols, Stride: stride, X: Alloc[float32](rows * stride), Y: Alloc[float32](rows)}
 }
 
 // NewFor is New with room for sample weights if spec has them.
-func NewFor[T kernel.Float](spec *schema.Spec, first int64, rows int) *Block[T] {
-	b := New[T](first, rows, spec.Cols())
+func NewFor(spec *schema.Spec, first int64, rows int) *Block {
+	b := New(first, rows, spec.Cols())
 	if spec.Weighted {
 		b.W = Alloc[float64](rows)
 	}
@@ -88,13 +87,13 @@ func NewFor[T kernel.Float](spec *schema.Spec, first int64, rows int) *Block[T] 
 }
 
 // Rows returns the number of rows in a block of cols columns. The last block of a data set may be shorter.
-func Rows[T kernel.Float](cols int) int {
-	run := RunRows * kernel.Stride[T](cols) * int(unsafe.Sizeof(T(0)))
+func Rows(cols int) int {
+	run := RunRows * kernel.Stride(cols) * 4
 	return max(1, maxBytes/run) * RunRows
 }
 
 // Len returns the number of rows. A nil block has 0.
-func (b *Block[T]) Len() int {
+func (b *Block) Len() int {
 	switch {
 	case b == nil:
 		return 0
@@ -107,10 +106,10 @@ func (b *Block[T]) Len() int {
 }
 
 // Slice returns rows lo to hi as a block that shares memory with b.
-func (b *Block[T]) Slice(lo, hi int) *Block[T] {
-	s := &Block[T]{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
+func (b *Block) Slice(lo, hi int) *Block {
+	s := &Block{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
 	if b.Sparse != nil {
-		s.Sparse = &kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		s.Sparse = &kernel.SparseRows{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 	} else {
 		s.X = b.X[lo*b.Stride : hi*b.Stride]
 	}
@@ -124,21 +123,21 @@ func (b *Block[T]) Slice(lo, hi int) *Block[T] {
 }
 
 // Clone returns a copy that shares no memory with b, except for the centring, which never changes.
-func (b *Block[T]) Clone() *Block[T] {
+func (b *Block) Clone() *Block {
 	c := *b
 	c.Y, c.W = slices.Clone(b.Y), slices.Clone(b.W)
 	if b.Sparse != nil {
-		c.Sparse = &kernel.SparseRows[T]{Ptr: slices.Clone(b.Sparse.Ptr), Idx: slices.Clone(b.Sparse.Idx),
+		c.Sparse = &kernel.SparseRows{Ptr: slices.Clone(b.Sparse.Ptr), Idx: slices.Clone(b.Sparse.Idx),
 			Val: slices.Clone(b.Sparse.Val)}
 	} else {
-		c.X = Alloc[T](len(b.X))
+		c.X = Alloc[float32](len(b.X))
 		copy(c.X, b.X)
 	}
 	return &c
 }
 
 // Scores writes the dot product of each row with w, of Stride elements, to out, of Len elements.
-func (b *Block[T]) Scores(w, out []T) {
+func (b *Block) Scores(w, out []float32) {
 	b.fits(w)
 	if len(out) != b.Len() {
 		panic("block: length of out is not the number of rows")
@@ -147,21 +146,21 @@ func (b *Block[T]) Scores(w, out []T) {
 		b.Sparse.Scores(out, w)
 		return
 	}
-	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
+	for p := range b.panels(kernel.PanelRows(b.Stride)) {
 		kernel.Scores(out[p.First-b.First:][:p.Len()], p.X, w)
 	}
 }
 
 // fits panics unless w has the block's stride.
-func (b *Block[T]) fits(w []T) {
+func (b *Block) fits(w []float32) {
 	if len(w) != b.Stride {
 		panic("block: length of w is not the stride")
 	}
 }
 
 // panels yields the rows of a dense block in blocks of up to that many rows, which bounds the work of a kernel call.
-func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
-	return func(yield func(*Block[T]) bool) {
+func (b *Block) panels(rows int) iter.Seq[*Block] {
+	return func(yield func(*Block) bool) {
 		for lo := 0; lo < b.Len(); lo += rows {
 			if !yield(b.Slice(lo, min(b.Len(), lo+rows))) {
 				return
@@ -172,7 +171,7 @@ func (b *Block[T]) panels(rows int) iter.Seq[*Block[T]] {
 
 // Errors adds to counts[i] the rows whose prediction by candidate i isn't their label. The prediction is +1 if the
 // score is > 0, else -1. The candidates have the block's columns.
-func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
+func (b *Block) Errors(c *kernel.Candidates, counts []int64) {
 	if c.Cols() != b.Cols {
 		panic("block: candidates of other columns")
 	}
@@ -186,7 +185,7 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 	if len(counts) != c.Len() {
 		panic("block: length of counts is not the number of candidates")
 	}
-	c.Interleaved().Scores(b.Sparse, func(r, first int, scores []T) {
+	c.Interleaved().Scores(b.Sparse, func(r, first int, scores []float32) {
 		positive := b.Y[r] > 0
 		for i, s := range scores {
 			n := int64(0) // no branch on it, which would be mispredicted
@@ -199,7 +198,7 @@ func (b *Block[T]) Errors(c *kernel.Candidates[T], counts []int64) {
 }
 
 // Weight returns the weight of row r.
-func (b *Block[T]) Weight(r int) float64 {
+func (b *Block) Weight(r int) float64 {
 	if b.W == nil {
 		return 1
 	}
@@ -207,7 +206,7 @@ func (b *Block[T]) Weight(r int) float64 {
 }
 
 // Dot returns the dot product of row r with w, of Stride elements.
-func (b *Block[T]) Dot(r int, w []T) T {
+func (b *Block) Dot(r int, w []float32) float32 {
 	b.fits(w)
 	if b.Sparse != nil {
 		return b.Sparse.Score(r, w)
@@ -216,7 +215,7 @@ func (b *Block[T]) Dot(r int, w []T) T {
 }
 
 // Axpy adds a times row r to w, of Stride elements.
-func (b *Block[T]) Axpy(w []T, a T, r int) {
+func (b *Block) Axpy(w []float32, a float32, r int) {
 	b.fits(w)
 	if b.Sparse != nil {
 		b.Sparse.Add(w, a, r)
@@ -227,7 +226,7 @@ func (b *Block[T]) Axpy(w []T, a T, r int) {
 
 // RowScores writes the dot products of row r with the vectors in w to out. Each vector has Stride elements. The kernel
 // takes the vectors for rows and the row for weights; the products and their order are the same.
-func (b *Block[T]) RowScores(r int, w, out []T) {
+func (b *Block) RowScores(r int, w, out []float32) {
 	if len(w) != len(out)*b.Stride {
 		panic("block: length of w is not a stride for each element of out")
 	}
@@ -238,7 +237,7 @@ func (b *Block[T]) RowScores(r int, w, out []T) {
 		return
 	}
 	x := b.X[r*b.Stride : (r+1)*b.Stride]
-	panel := kernel.PanelRows[T](b.Stride)
+	panel := kernel.PanelRows(b.Stride)
 	for lo := 0; lo < len(out); lo += panel {
 		hi := min(len(out), lo+panel)
 		kernel.Scores(out[lo:hi], w[lo*b.Stride:hi*b.Stride], x)
@@ -247,21 +246,21 @@ func (b *Block[T]) RowScores(r int, w, out []T) {
 
 // MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see
 // kernel.MaxSquaredNorm.
-func (b *Block[T]) MaxSquaredNorm() float64 {
+func (b *Block) MaxSquaredNorm() float64 {
 	if b.Sparse != nil {
 		return b.Sparse.MaxSquaredNorm()
 	}
 	largest := 0.0
-	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
+	for p := range b.panels(kernel.PanelRows(b.Stride)) {
 		largest = max(largest, kernel.MaxSquaredNorm(p.X, b.Stride))
 	}
 	return largest
 }
 
 // SquaredNorm returns the squared Euclidean norm of row r, the bias included, in the order of MaxSquaredNorm.
-func (b *Block[T]) SquaredNorm(r int) float64 {
+func (b *Block) SquaredNorm(r int) float64 {
 	if b.Sparse != nil {
-		row := kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[r : r+2], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		row := kernel.SparseRows{Ptr: b.Sparse.Ptr[r : r+2], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 		return row.MaxSquaredNorm()
 	}
 	return kernel.MaxSquaredNorm(b.X[r*b.Stride:(r+1)*b.Stride], b.Stride)

@@ -17,17 +17,17 @@ import (
 )
 
 // random returns a data set of normal features without a bias.
-func random[T kernel.Float](rows, cols int) *Data[T] {
+func random(rows, cols int) *Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	spec := &schema.Spec{Features: make([]string, cols)}
-	var blocks []*Block[T]
-	for first, per := 0, Rows[T](cols); first < rows; first += per {
-		b := New[T](int64(first), min(per, rows-first), cols)
+	var blocks []*Block
+	for first, per := 0, Rows(cols); first < rows; first += per {
+		b := New(int64(first), min(per, rows-first), cols)
 		for r := range b.Len() {
 			for c := range cols {
-				b.X[r*b.Stride+c] = T(rng.NormFloat64())
+				b.X[r*b.Stride+c] = float32(rng.NormFloat64())
 			}
-			b.Y[r] = T(2*rng.IntN(2) - 1)
+			b.Y[r] = float32(2*rng.IntN(2) - 1)
 		}
 		blocks = append(blocks, b)
 	}
@@ -36,8 +36,8 @@ func random[T kernel.Float](rows, cols int) *Data[T] {
 
 func TestBlockSize(t *testing.T) {
 	for _, cols := range []int{1, 8, 29, 100, 511, 513, 5000} {
-		rows := Rows[float32](cols)
-		bytes := rows * kernel.Stride[float32](cols) * 4
+		rows := Rows(cols)
+		bytes := rows * kernel.Stride(cols) * 4
 		if rows%RunRows != 0 || rows < RunRows || bytes > maxBytes && rows > RunRows {
 			t.Errorf("blocks of %d columns have %d rows, %d bytes", cols, rows, bytes)
 		}
@@ -69,10 +69,10 @@ func TestAlloc(t *testing.T) {
 
 // TestReduceRuns: results arrive in row order, cover every row once, and don't depend on the workers.
 func TestReduceRuns(t *testing.T) {
-	d := random[float32](3*Rows[float32](29)+5000, 29)
+	d := random(3*Rows(29)+5000, 29)
 	for _, workers := range []int{1, 2, 3, 8} {
 		next, rows := int64(0), int64(0)
-		err := ReduceRuns(context.Background(), d, workers, func(r Run[float32]) Run[float32] { return r }, func(r Run[float32]) {
+		err := ReduceRuns(context.Background(), d, workers, func(r Run) Run { return r }, func(r Run) {
 			if r.Number != next || r.First != next*RunRows {
 				t.Fatalf("run %d begins at row %d, want run %d", r.Number, r.First, next)
 			}
@@ -85,7 +85,7 @@ func TestReduceRuns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	nothing := func(Run[float32]) int { return 0 }
+	nothing := func(Run) int { return 0 }
 	if err := ReduceRuns(ctx, d, 2, nothing, func(int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context was cancelled", err)
 	}
@@ -94,11 +94,11 @@ func TestReduceRuns(t *testing.T) {
 // TestReduceRunsWaits: while a run takes long, only a few others go ahead. Those who wait for it end with the context.
 func TestReduceRunsWaits(t *testing.T) {
 	const workers = 3
-	d := random[float32](40*RunRows, 1)
+	d := random(40*RunRows, 1)
 	for _, cancelled := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(context.Background())
 		var ahead, merged atomic.Int64
-		part := func(r Run[float32]) int64 {
+		part := func(r Run) int64 {
 			if r.Number != 5 {
 				ahead.Add(1)
 				return r.Number
@@ -129,10 +129,10 @@ func TestReduceRunsWaits(t *testing.T) {
 }
 
 // A lender reuses the memory of one block, as sources do that aren't in memory.
-type lender struct{ *Data[float32] }
+type lender struct{ *Data }
 
-func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block[float32], error] {
-	return func(yield func(*Block[float32], error) bool) {
+func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
+	return func(yield func(*Block, error) bool) {
 		for b, err := range l.Data.Blocks(ctx) {
 			lent := b.Clone()
 			goOn := yield(lent, err)
@@ -147,8 +147,8 @@ func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block[float32], error] {
 // TestRuns: runs of several blocks come at a time if data are in memory. Other sources never yield runs of a block that
 // is gone.
 func TestRuns(t *testing.T) {
-	d := random[float32](5*Rows[float32](700)+5, 700) // each of a run, and some rows
-	for src, want := range map[Source[float32]][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
+	d := random(5*Rows(700)+5, 700) // each of a run, and some rows
+	for src, want := range map[Source][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
 		var got []int
 		next := int64(0)
 		for runs, err := range Runs(context.Background(), src, 2) {
@@ -173,18 +173,18 @@ func TestRuns(t *testing.T) {
 // TestFingerprint: any change of a value, a label or the order of rows changes the fingerprint. Workers and blocks
 // don't.
 func TestFingerprint(t *testing.T) {
-	print := func(d *Data[float32], workers int) string {
+	print := func(d *Data, workers int) string {
 		f, err := Fingerprint(context.Background(), d, workers)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f
 	}
-	want := print(random[float32](9000, 5), 1)
-	if got := print(random[float32](9000, 5), 3); got != want {
+	want := print(random(9000, 5), 1)
+	if got := print(random(9000, 5), 3); got != want {
 		t.Errorf("3 workers: %s, 1 worker: %s", got, want)
 	}
-	setWeights := func(d *Data[float32], double func(row int) bool) {
+	setWeights := func(d *Data, double func(row int) bool) {
 		b := d.blocks[0]
 		b.W = make([]float64, b.Len())
 		for r := range b.W {
@@ -193,17 +193,17 @@ func TestFingerprint(t *testing.T) {
 			}
 		}
 	}
-	ones := random[float32](9000, 5)
+	ones := random(9000, 5)
 	if setWeights(ones, func(int) bool { return false }); print(ones, 1) != want {
 		t.Error("the fingerprint shows weights that are all 1")
 	}
-	changes := map[string]func(*Data[float32]){
-		"value":  func(d *Data[float32]) { d.blocks[0].X[8] += 1 },
-		"label":  func(d *Data[float32]) { d.blocks[0].Y[8999] *= -1 },
-		"zero":   func(d *Data[float32]) { d.blocks[0].X[8*8999+4] = 0 },
-		"weight": func(d *Data[float32]) { setWeights(d, func(r int) bool { return r == 8998 }) },
-		"labels": func(d *Data[float32]) { slices.Reverse(d.blocks[0].Y) },
-		"row": func(d *Data[float32]) {
+	changes := map[string]func(*Data){
+		"value":  func(d *Data) { d.blocks[0].X[8] += 1 },
+		"label":  func(d *Data) { d.blocks[0].Y[8999] *= -1 },
+		"zero":   func(d *Data) { d.blocks[0].X[8*8999+4] = 0 },
+		"weight": func(d *Data) { setWeights(d, func(r int) bool { return r == 8998 }) },
+		"labels": func(d *Data) { slices.Reverse(d.blocks[0].Y) },
+		"row": func(d *Data) {
 			for c := range 8 {
 				x := d.blocks[0].X
 				x[c], x[8+c] = x[8+c], x[c]
@@ -211,7 +211,7 @@ func TestFingerprint(t *testing.T) {
 		},
 	}
 	for what, change := range changes {
-		d := random[float32](9000, 5)
+		d := random(9000, 5)
 		change(d)
 		if print(d, 2) == want {
 			t.Errorf("the fingerprint doesn't show a changed %s", what)
@@ -223,11 +223,11 @@ func TestFingerprint(t *testing.T) {
 // an error.
 func TestIndexOfUnevenBlocks(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"x"}, Classes: make([]schema.Class, 2)}
-	build := func(sizes ...int) *Data[float32] {
-		var blocks []*Block[float32]
+	build := func(sizes ...int) *Data {
+		var blocks []*Block
 		first := 0
 		for _, n := range sizes {
-			b := New[float32](int64(first), n, 1)
+			b := New(int64(first), n, 1)
 			for r := range n {
 				b.X[r*b.Stride], b.Y[r] = float32(first+r), 1
 			}

@@ -31,7 +31,7 @@ import (
 // so is the result, and it also checks the rows that it reads.
 //
 // An error names the block, the row, the column and what to do. It may be ErrNoLabels or ctx's error.
-func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Source[T], error) {
+func Check(ctx context.Context, src Source, workers int) (Source, error) {
 	if err := kernel.LevelError(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Sou
 		return nil, err
 	}
 	switch src := src.(type) {
-	case *Data[T]:
+	case *Data:
 		for n, b := range src.blocks {
 			if err := c.next(n, b); err != nil {
 				return nil, err
@@ -52,56 +52,56 @@ func Check[T kernel.Float](ctx context.Context, src Source[T], workers int) (Sou
 		if err := c.values(ctx, 0, src.blocks...); err != nil {
 			return nil, err
 		}
-		return &Data[T]{spec: src.spec, blocks: withRows(src.blocks), rows: src.rows, checked: true}, nil
-	case Seekable[T]:
-		return checkedFile[T]{&checked[T]{src, c}, src}, nil
+		return &Data{spec: src.spec, blocks: withRows(src.blocks), rows: src.rows, checked: true}, nil
+	case Seekable:
+		return checkedFile{&checked{src, c}, src}, nil
 	}
-	return &checked[T]{src, c}, nil
+	return &checked{src, c}, nil
 }
 
 // withRows returns the blocks that have rows.
-func withRows[T kernel.Float](blocks []*Block[T]) []*Block[T] {
-	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block[T]) bool { return b.Len() == 0 })
+func withRows(blocks []*Block) []*Block {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block) bool { return b.Len() == 0 })
 }
 
 // Trust returns src as a source that Check returns unchanged. It is for sources that are correct by construction.
-func Trust[T kernel.Float](src Source[T]) Source[T] {
+func Trust(src Source) Source {
 	if src == nil || isChecked(src) {
 		return src
 	}
 	switch src := src.(type) {
-	case *Data[T]:
+	case *Data:
 		if src == nil {
 			return src
 		}
 		d := *src
 		d.checked = true
 		return &d
-	case Seekable[T]:
-		return checkedFile[T]{&checked[T]{src, nil}, src}
+	case Seekable:
+		return checkedFile{&checked{src, nil}, src}
 	}
-	return &checked[T]{src, nil}
+	return &checked{src, nil}
 }
 
 // isChecked tells whether Check or Trust returned src.
-func isChecked[T kernel.Float](src Source[T]) bool {
+func isChecked(src Source) bool {
 	switch src := src.(type) {
-	case *Data[T]:
+	case *Data:
 		return src != nil && src.checked
-	case *checked[T], checkedFile[T], relearnable[T]:
+	case *checked, checkedFile, relearnable:
 		return true
 	}
 	return false
 }
 
 // A checked source checks the blocks of another one.
-type checked[T kernel.Float] struct {
-	Source[T]
-	checker *checker[T] // nil if the source is trusted
+type checked struct {
+	Source
+	checker *checker // nil if the source is trusted
 }
 
 // Blocks yields the blocks that have rows, up to the first wrong one.
-func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
+func (s *checked) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
 	}
@@ -109,16 +109,16 @@ func (s *checked[T]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
 }
 
 // lend is Blocks with loans.
-func (s *checked[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
+func (s *checked) lend(ctx context.Context) iter.Seq2[Loan, error] {
 	if s.checker == nil {
 		return lend(ctx, s.Source)
 	}
-	return func(yield func(Loan[T], error) bool) {
+	return func(yield func(Loan, error) bool) {
 		c := *s.checker
 		n := 0
 		for loan, err := range lend(ctx, s.Source) {
 			if err != nil {
-				yield(Loan[T]{}, err)
+				yield(Loan{}, err)
 				return
 			}
 			if err = c.next(n, loan.Block); err == nil {
@@ -133,28 +133,28 @@ func (s *checked[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
 			}
 			loan.Release()
 			if err != nil {
-				yield(Loan[T]{}, err)
+				yield(Loan{}, err)
 				return
 			}
 		}
 		if err := c.end(ctx); err != nil {
-			yield(Loan[T]{}, err)
+			yield(Loan{}, err)
 		}
 	}
 }
 
 // Remote returns what makes passes over the other source: all its rows are right, or a pass would have an error. See Remote.
-func (s *checked[T]) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
+func (s *checked) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
 
 // A checkedFile also checks rows that are read in any order.
-type checkedFile[T kernel.Float] struct {
-	*checked[T]
-	file Seekable[T]
+type checkedFile struct {
+	*checked
+	file Seekable
 }
 
-func (f checkedFile[T]) Sparse() bool { return f.file.Sparse() }
+func (f checkedFile) Sparse() bool { return f.file.Sparse() }
 
-func (f checkedFile[T]) ReadChunk(c int, to *Block[T]) error {
+func (f checkedFile) ReadChunk(c int, to *Block) error {
 	err := f.file.ReadChunk(c, to)
 	if err != nil || f.checker == nil {
 		return err
@@ -165,7 +165,7 @@ func (f checkedFile[T]) ReadChunk(c int, to *Block[T]) error {
 	return f.checker.read(rows)
 }
 
-func (f checkedFile[T]) ReadRows(rows []uint32, to *Block[T]) error {
+func (f checkedFile) ReadRows(rows []uint32, to *Block) error {
 	err := f.file.ReadRows(rows, to)
 	if err != nil || f.checker == nil || f.checker.read(to.Slice(0, len(rows))) == nil {
 		return err
@@ -181,15 +181,15 @@ func (f checkedFile[T]) ReadRows(rows []uint32, to *Block[T]) error {
 }
 
 // A checker checks rows of a spec.
-type checker[T kernel.Float] struct {
-	layout[T]
+type checker struct {
+	layout
 	workers int
 	// probe is weights that are 0 except for the bias. Rows of finite features with a bias of 1 have the score want.
-	probe []T
-	want  T
+	probe []float32
+	want  float32
 }
 
-func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error) {
+func newChecker(src Source, workers int) (*checker, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 	if l.rows < 0 {
 		return nil, fmt.Errorf("the source's Rows is %d: it returns the number of rows, before the first pass too", l.rows)
 	}
-	c := &checker[T]{layout: *l, workers: workers, probe: Alloc[T](l.stride)}
+	c := &checker{layout: *l, workers: workers, probe: Alloc[float32](l.stride)}
 	if l.spec.Bias {
 		c.probe[l.cols-1], c.want = 1, 1
 	}
@@ -210,10 +210,10 @@ func newChecker[T kernel.Float](src Source[T], workers int) (*checker[T], error)
 
 // values checks the contents of blocks; first is the number of the first one. It returns the error of the first run
 // that has one.
-func (c *checker[T]) values(ctx context.Context, first int, blocks ...*Block[T]) error {
+func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error {
 	type task struct {
 		block int
-		rows  *Block[T]
+		rows  *Block
 	}
 	var tasks []task
 	for n, b := range blocks {
@@ -239,7 +239,7 @@ func (c *checker[T]) values(ctx context.Context, first int, blocks ...*Block[T])
 }
 
 // read checks rows that were read to the front of a block.
-func (c *checker[T]) read(b *Block[T]) error {
+func (c *checker) read(b *Block) error {
 	if err := b.CheckShape(c.cols); err != nil {
 		return fmt.Errorf("rows that were read from row %d on: %w", b.First, err)
 	}
@@ -247,7 +247,7 @@ func (c *checker[T]) read(b *Block[T]) error {
 }
 
 // rows checks the labels, weights and features of up to a run of rows.
-func (c *checker[T]) rows(b *Block[T]) error {
+func (c *checker) rows(b *Block) error {
 	if err := b.CheckLabels(c.spec.Vectors()); err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (c *checker[T]) rows(b *Block[T]) error {
 	if b.Sparse != nil {
 		return c.features(b)
 	}
-	for p := range b.panels(kernel.PanelRows[T](b.Stride)) {
+	for p := range b.panels(kernel.PanelRows(b.Stride)) {
 		if err := c.features(p); err != nil {
 			return err
 		}
@@ -271,8 +271,8 @@ func (c *checker[T]) rows(b *Block[T]) error {
 }
 
 // features checks the columns of up to a run of rows.
-func (c *checker[T]) features(b *Block[T]) error {
-	var buf [RunRows]T
+func (c *checker) features(b *Block) error {
+	var buf [RunRows]float32
 	scores := buf[:b.Len()]
 	b.Scores(c.probe, scores)
 	for r, s := range scores {
@@ -295,8 +295,8 @@ func (c *checker[T]) features(b *Block[T]) error {
 }
 
 // wrong returns the error of row r, in which a feature isn't finite or the bias isn't 1.
-func (c *checker[T]) wrong(b *Block[T], r int) error {
-	row := make([]T, c.stride)
+func (c *checker) wrong(b *Block, r int) error {
+	row := make([]float32, c.stride)
 	if b.Sparse == nil {
 		copy(row, b.X[r*c.stride:])
 	} else {
@@ -317,7 +317,7 @@ func (c *checker[T]) wrong(b *Block[T], r int) error {
 
 // CheckLabels returns an error if the rows have no labels, or a label that stands for no class. With one vector of
 // weights (see Spec.Vectors), labels are -1 and +1. With more, they are the numbers of the vectors.
-func (b *Block[T]) CheckLabels(vectors int) error {
+func (b *Block) CheckLabels(vectors int) error {
 	if b.Y == nil && b.Len() > 0 {
 		return ErrNoLabels
 	}
@@ -325,7 +325,7 @@ func (b *Block[T]) CheckLabels(vectors int) error {
 		if vectors == 1 && y*y != 1 {
 			return fmt.Errorf("row %d: the label is %v: labels of two classes are -1 and +1", b.First+int64(r), y)
 		}
-		if vectors > 1 && !(y >= 0 && y < T(vectors) && y == T(int(y))) {
+		if vectors > 1 && !(y >= 0 && y < float32(vectors) && y == float32(int(y))) {
 			return fmt.Errorf("row %d: the label is %v: labels of %d classes are the numbers 0 to %d",
 				b.First+int64(r), y, vectors, vectors-1)
 		}

@@ -13,9 +13,9 @@ func BenchmarkCheck(b *testing.B) {
 	const rows, d = 1_000_000, 28
 	rng := rand.New(rand.NewPCG(1, 1))
 	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2)}
-	var blocks []*Block[float32]
-	for first, per := 0, Rows[float32](d+1); first < rows; first += per {
-		blk := New[float32](int64(first), min(per, rows-first), d+1)
+	var blocks []*Block
+	for first, per := 0, Rows(d+1); first < rows; first += per {
+		blk := New(int64(first), min(per, rows-first), d+1)
 		for r := range blk.Len() {
 			row := blk.X[r*blk.Stride:]
 			for c := range d {

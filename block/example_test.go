@@ -13,7 +13,7 @@ import (
 func ExampleFromRows() {
 	x := [][]float64{{3, 3}, {4, 3}, {1, 1}}
 	y := []string{"good", "good", "bad"}
-	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	data, err := block.FromRows(x, y, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -24,7 +24,7 @@ func ExampleFromRows() {
 
 // FromFlat takes rows that stand one after the other. Here they have names and sample weights.
 func ExampleFromFlat() {
-	data, err := block.FromFlat[float32]([]float32{3, 3, 4, 3, 1, 1}, 2, []int{1, 1, 0},
+	data, err := block.FromFlat([]float32{3, 3, 4, 3, 1, 1}, 2, []int{1, 1, 0},
 		block.RowOptions{Features: []string{"taste", "price"}, Weights: []float64{1, 1, 2}})
 	if err != nil {
 		panic(err)
@@ -50,7 +50,7 @@ func ExampleFromGenerator() {
 		}
 		return lines.Err()
 	}
-	src, err := block.FromGenerator[float32](context.Background(), rows, block.RowOptions{})
+	src, err := block.FromGenerator(context.Background(), rows, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

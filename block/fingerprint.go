@@ -11,8 +11,6 @@ import (
 	"unsafe"
 
 	"github.com/zeebo/xxh3"
-
-	"halfspace/kernel"
 )
 
 // Fingerprint is a fast hash over the values of the rows, their labels and their weights, in row order. It depends on
@@ -23,9 +21,9 @@ import (
 // their columns, both as 32-bit numbers, and their values; -0 counts as an element. If a row of the run has a weight other than 1, the hash is the XXH3-64 of the weights' bytes,
 // seeded with that hash. The fingerprint is the XXH3-64 of the number of columns and then the hashes of the runs in row
 // order.
-func Fingerprint[T kernel.Float](ctx context.Context, src Source[T], workers int) (string, error) {
+func Fingerprint(ctx context.Context, src Source, workers int) (string, error) {
 	all := NewPrint(src.Spec().Cols())
-	err := ReduceRuns(ctx, src, workers, HashRun[T], all.Add)
+	err := ReduceRuns(ctx, src, workers, HashRun, all.Add)
 	return all.String(), err
 }
 
@@ -50,7 +48,7 @@ func (p Print) Add(hash uint64) {
 func (p Print) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
 
 // HashRun returns the hash of a run; see Fingerprint.
-func HashRun[T kernel.Float](r Run[T]) uint64 {
+func HashRun(r Run) uint64 {
 	rows := xxh3.New()
 	if r.Cols > maxWhole {
 		r.elements(rows.Write)
@@ -70,8 +68,8 @@ func HashRun[T kernel.Float](r Run[T]) uint64 {
 // sums. What is hashed are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The bytes of a row are
 // the number of its elements that aren't 0, their columns, both as 32-bit numbers, and their values; -0 counts as an
 // element. All numbers are little-endian. It uses up to workers goroutines.
-func RunSums[T kernel.Float](ctx context.Context, src Source[T], workers int) (sums [][sha256.Size]byte, err error) {
-	err = ReduceRuns(ctx, src, workers, func(r Run[T]) (sum [sha256.Size]byte) {
+func RunSums(ctx context.Context, src Source, workers int) (sums [][sha256.Size]byte, err error) {
+	err = ReduceRuns(ctx, src, workers, func(r Run) (sum [sha256.Size]byte) {
 		h, weights := sha256.New(), r.W
 		if weights == nil {
 			weights = slices.Repeat([]float64{1}, r.Len())
@@ -90,10 +88,10 @@ func RunSums[T kernel.Float](ctx context.Context, src Source[T], workers int) (s
 const maxWhole = 1024
 
 // elements writes the elements of the rows that aren't 0, as Fingerprint hashes them.
-func (b *Block[T]) elements(write func([]byte) (int, error)) {
+func (b *Block) elements(write func([]byte) (int, error)) {
 	var columns []uint32
-	var values []T
-	add := func(c uint32, v T) {
+	var values []float32
+	add := func(c uint32, v float32) {
 		if v != 0 || math.Signbit(float64(v)) {
 			columns, values = append(columns, c), append(values, v)
 		}
@@ -117,13 +115,13 @@ func (b *Block[T]) elements(write func([]byte) (int, error)) {
 }
 
 // dense yields the rows as they lie in a dense block, in one piece or several.
-func (b *Block[T]) dense() iter.Seq[[]T] {
-	return func(yield func([]T) bool) {
+func (b *Block) dense() iter.Seq[[]float32] {
+	return func(yield func([]float32) bool) {
 		if b.Sparse == nil {
 			yield(b.X)
 			return
 		}
-		row := make([]T, b.Stride)
+		row := make([]float32, b.Stride)
 		for r := range b.Len() {
 			idx, val := b.Sparse.Row(r)
 			for k, c := range idx {

@@ -7,27 +7,26 @@ import (
 	"iter"
 
 	"halfspace/internal/features"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
-// A Generator makes rows one by one. It calls yield with the features and the label of each row. It returns when there
+// A generator makes rows one by one. It calls yield with the features and the label of each row. It returns when there
 // are no more, or when yield returns false. yield copies x, so the next row may reuse its memory. Each call of a
-// Generator makes the same rows in the same order. An error that it returns ends the pass.
-type Generator[F kernel.Float, L Label] = func(yield func(x []F, label L) bool) error
+// generator makes the same rows in the same order. An error that it returns ends the pass.
+type generator[F float32 | float64, L Label] = func(yield func(x []F, label L) bool) error
 
-// FromGenerator returns the rows of a generator as a source that holds one block of them in memory, about 8 MiB. Each
+// FromGenerator returns the rows that a function makes as a source that holds one block of them in memory, about 8 MiB. Each
 // pass over the source calls the generator once. FromGenerator makes the first pass, which counts the rows and finds
 // the classes.
 //
-//	src, err := block.FromGenerator[float32](ctx, func(yield func(x []float64, label string) bool) error {
+//	src, err := block.FromGenerator(ctx, func(yield func(x []float64, label string) bool) error {
 //		...
 //	}, block.RowOptions{})
 //
 // Options, errors and blocks are those of FromRows. Every pass checks the rows, and that there are as many as in the
 // first.
-func FromGenerator[T, F kernel.Float, L Label](ctx context.Context, rows Generator[F, L], opt RowOptions) (Source[T], error) {
-	g := &generated[T, F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
+func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(yield func(x []F, label L) bool) error, opt RowOptions) (Source, error) {
+	g := &generated[F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
 	if err := g.survey(ctx, &opt); err != nil {
 		return nil, err
 	}
@@ -39,34 +38,34 @@ func FromGenerator[T, F kernel.Float, L Label](ctx context.Context, rows Generat
 		return nil, err
 	}
 	if !opt.Standardize || opt.Spec != nil {
-		return Trust[T](g), nil
+		return Trust(g), nil
 	}
 	specs, err := standardized(ctx, g.spec, g.labels, rows, []func(int) bool{everyRow})
 	if err != nil {
 		return nil, err
 	}
-	return relearnable[T]{&checked[T]{g.with(specs[0]), nil}, g.relearn}, nil
+	return relearnable{&checked{g.with(specs[0]), nil}, g.relearn}, nil
 }
 
 // with returns the rows with the preprocessing of a spec.
-func (g *generated[T, F, L]) with(spec *schema.Spec) *generated[T, F, L] {
+func (g *generated[F, L]) with(spec *schema.Spec) *generated[F, L] {
 	again := *g
 	again.spec, again.maker = spec, features.New(spec)
 	return &again
 }
 
 // relearn standardizes the rows again; see Data.Relearn.
-func (g *generated[T, F, L]) relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source[T], error), err error) {
+func (g *generated[F, L]) relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 	specs, err := standardized(ctx, g.spec, g.labels, g.generate, choices)
 	for _, s := range specs {
-		all = append(all, func(context.Context) (Source[T], error) { return Trust[T](g.with(s)), nil })
+		all = append(all, func(context.Context) (Source, error) { return Trust(g.with(s)), nil })
 	}
 	return all, err
 }
 
 // generated is the source of a generator's rows.
-type generated[T, F kernel.Float, L Label] struct {
-	generate Generator[F, L]
+type generated[F float32 | float64, L Label] struct {
+	generate generator[F, L]
 	spec     *schema.Spec
 	maker    *features.Maker // of the spec's features
 	rows     int64
@@ -75,14 +74,13 @@ type generated[T, F kernel.Float, L Label] struct {
 	weights  []float64
 }
 
-func (g *generated[T, F, L]) Spec() *schema.Spec { return g.spec }
+func (g *generated[F, L]) Spec() *schema.Spec { return g.spec }
 
-func (g *generated[T, F, L]) Rows() int64 { return g.rows }
+func (g *generated[F, L]) Rows() int64 { return g.rows }
 
 // survey makes the first pass.
-func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error {
-	var row *Block[T]
-	var wide *Block[float64] // of rows that T needn't hold before they are standardized
+func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
+	var row *Block
 	var wrong error
 	err := g.generate(func(x []F, label L) bool {
 		if wrong == nil && g.rows%RunRows == 0 {
@@ -95,11 +93,11 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 			if g.spec, wrong = opt.spec(len(x), -1); wrong != nil {
 				return false
 			}
-			row, wide, g.maker = New[T](0, 1, g.spec.Cols()), New[float64](0, 1, g.spec.Cols()), features.New(g.spec)
+			row, g.maker = New(0, 1, g.spec.Cols()), features.New(g.spec)
 		}
-		row.First, wide.First = g.rows, g.rows
+		row.First = g.rows
 		if opt.Standardize && opt.Spec == nil {
-			wrong = put(wide, 0, g.spec, g.maker, x)
+			wrong = checkFinite(g.rows, g.spec, x)
 		} else {
 			wrong = put(row, 0, g.spec, g.maker, x)
 		}
@@ -128,8 +126,8 @@ func (g *generated[T, F, L]) survey(ctx context.Context, opt *RowOptions) error 
 var errChanged = errors.New("the rows differ from those of the first pass: each pass must have the same")
 
 // Blocks refills one block with the rows of one call of the generator.
-func (g *generated[T, F, L]) Blocks(ctx context.Context) iter.Seq2[*Block[T], error] {
-	return func(yield func(*Block[T], error) bool) {
+func (g *generated[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
+	return func(yield func(*Block, error) bool) {
 		p := g.newPass(ctx, yield)
 		err := g.generate(p.add)
 		switch {
@@ -147,24 +145,24 @@ func (g *generated[T, F, L]) Blocks(ctx context.Context) iter.Seq2[*Block[T], er
 }
 
 // A pass fills blocks with the rows of a generator.
-type pass[T, F kernel.Float, L Label] struct {
-	*generated[T, F, L]
+type pass[F float32 | float64, L Label] struct {
+	*generated[F, L]
 	ctx     context.Context
-	yield   func(*Block[T], error) bool
-	block   *Block[T]
+	yield   func(*Block, error) bool
+	block   *Block
 	fill    int   // rows in the block
 	rows    int64 // rows so far
 	stopped bool  // yield returned false
 	err     error
 }
 
-func (g *generated[T, F, L]) newPass(ctx context.Context, yield func(*Block[T], error) bool) *pass[T, F, L] {
-	b := NewFor[T](g.spec, 0, int(min(g.rows, int64(Rows[T](g.spec.Cols())))))
-	return &pass[T, F, L]{generated: g, ctx: ctx, yield: yield, block: b}
+func (g *generated[F, L]) newPass(ctx context.Context, yield func(*Block, error) bool) *pass[F, L] {
+	b := NewFor(g.spec, 0, int(min(g.rows, int64(Rows(g.spec.Cols())))))
+	return &pass[F, L]{generated: g, ctx: ctx, yield: yield, block: b}
 }
 
 // add puts a row into the block, which it yields when it is full. It returns whether more rows are wanted.
-func (p *pass[T, F, L]) add(x []F, label L) bool {
+func (p *pass[F, L]) add(x []F, label L) bool {
 	if p.stopped || p.err != nil {
 		return false
 	}
@@ -183,12 +181,12 @@ func (p *pass[T, F, L]) add(x []F, label L) bool {
 	return !p.stopped
 }
 
-func (p *pass[T, F, L]) put(x []F, label L) error {
+func (p *pass[F, L]) put(x []F, label L) error {
 	n, ok := p.labels.numbers[label]
 	if !ok || p.rows == p.generated.rows {
 		return fmt.Errorf("row %d: %w", p.rows, errChanged)
 	}
-	p.block.Y[p.fill] = T(p.values[n])
+	p.block.Y[p.fill] = float32(p.values[n])
 	if p.weights != nil {
 		p.block.W[p.fill] = p.weights[p.rows]
 	}

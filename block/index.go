@@ -8,34 +8,34 @@ import (
 )
 
 // Index reaches the rows of a data set in any order.
-type Index[T kernel.Float] struct {
-	dense  *kernel.Rows[T]        // nil if rows are sparse
-	sparse *kernel.SparseIndex[T] // nil if rows are dense
-	chunks []chunk[T]             // of kernel.ChunkRows rows each
+type Index struct {
+	dense  *kernel.Rows        // nil if rows are sparse
+	sparse *kernel.SparseIndex // nil if rows are dense
+	chunks []chunk             // of kernel.ChunkRows rows each
 }
 
 // A chunk is the block that holds some rows, and the number of their first row there.
-type chunk[T kernel.Float] struct {
-	block *Block[T]
+type chunk struct {
+	block *Block
 	first int
 }
 
 // Index returns an index over the rows. It is an error if there are more rows than a 32-bit number counts, no labels,
 // or blocks that Check refuses.
-func (d *Data[T]) Index() (*Index[T], error) {
+func (d *Data) Index() (*Index, error) {
 	if d.rows > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", d.rows, uint32(math.MaxUint32))
 	}
 	if len(d.blocks) == 0 {
-		return &Index[T]{}, nil
+		return &Index{}, nil
 	}
-	l, err := newLayout[T](d)
+	l, err := newLayout(d)
 	if err != nil {
 		return nil, err
 	}
-	index := &Index[T]{}
-	var x, y [][]T
-	var rows []*kernel.SparseRows[T]
+	index := &Index{}
+	var x, y [][]float32
+	var rows []*kernel.SparseRows
 	for n, b := range d.blocks {
 		if err := l.next(n, b); err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (d *Data[T]) Index() (*Index[T], error) {
 		}
 		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
 			hi := min(b.Len(), lo+kernel.ChunkRows)
-			index.chunks = append(index.chunks, chunk[T]{b, lo})
+			index.chunks = append(index.chunks, chunk{b, lo})
 			y = append(y, b.Y[lo:hi])
 			if some := b.Slice(lo, hi); b.Sparse == nil {
 				x = append(x, some.X)
@@ -64,13 +64,13 @@ func (d *Data[T]) Index() (*Index[T], error) {
 
 // NewSparseIndex returns an index over chunks of sparse rows, into which other rows are read later. Each chunk is a block of NewSparseFor. It stands
 // for kernel.ChunkRows rows. Those that it lacks have no elements.
-func NewSparseIndex[T kernel.Float](chunks []*Block[T]) *Index[T] {
-	x := &Index[T]{}
-	var rows []*kernel.SparseRows[T]
-	var y [][]T
+func NewSparseIndex(chunks []*Block) *Index {
+	x := &Index{}
+	var rows []*kernel.SparseRows
+	var y [][]float32
 	for _, b := range chunks {
 		b.fillChunk()
-		x.chunks = append(x.chunks, chunk[T]{b, 0})
+		x.chunks = append(x.chunks, chunk{b, 0})
 		rows, y = append(rows, b.Sparse), append(y, b.Y)
 	}
 	x.sparse = kernel.NewSparseIndex(rows, y)
@@ -78,7 +78,7 @@ func NewSparseIndex[T kernel.Float](chunks []*Block[T]) *Index[T] {
 }
 
 // Renew tells an index of NewSparseIndex that rows were read into its chunks.
-func (x *Index[T]) Renew() {
+func (x *Index) Renew() {
 	for c, of := range x.chunks {
 		of.block.fillChunk()
 		x.sparse.Set(c, of.block.Sparse, of.block.Y)
@@ -86,7 +86,7 @@ func (x *Index[T]) Renew() {
 }
 
 // fillChunk appends rows without elements until there are kernel.ChunkRows rows.
-func (b *Block[T]) fillChunk() {
+func (b *Block) fillChunk() {
 	for b.Len() < kernel.ChunkRows {
 		b.Sparse.Ptr = append(b.Sparse.Ptr, int64(len(b.Sparse.Idx)))
 		b.Y = append(b.Y, 0)
@@ -97,13 +97,13 @@ func (b *Block[T]) fillChunk() {
 }
 
 // At returns the block that holds the row of that number, and the row's number there.
-func (x *Index[T]) At(id uint32) (b *Block[T], r int) {
+func (x *Index) At(id uint32) (b *Block, r int) {
 	c := x.chunks[id/kernel.ChunkRows]
 	return c.block, c.first + int(id%kernel.ChunkRows)
 }
 
 // Rows returns the rows as kernel.EpochIndexed takes them. It returns nil if they are sparse or there are none.
-func (x *Index[T]) Rows() *kernel.Rows[T] { return x.dense }
+func (x *Index) Rows() *kernel.Rows { return x.dense }
 
 // Sparse returns the rows as kernel.SparseIndex has them. It returns nil if they are dense or there are none.
-func (x *Index[T]) Sparse() *kernel.SparseIndex[T] { return x.sparse }
+func (x *Index) Sparse() *kernel.SparseIndex { return x.sparse }

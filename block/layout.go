@@ -12,7 +12,7 @@ import (
 
 // A layout checks that blocks follow each other, and that their slices have the lengths that they need. So code that
 // works within a layout stays within the memory of a block.
-type layout[T kernel.Float] struct {
+type layout struct {
 	spec         *schema.Spec
 	cols, stride int
 	rows         int64 // of all blocks
@@ -20,11 +20,11 @@ type layout[T kernel.Float] struct {
 	sparse       bool  // the blocks are sparse
 }
 
-func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
+func newLayout(src Source) (*layout, error) {
 	if v := reflect.ValueOf(src); src == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("the source of rows is nil")
 	}
-	l := &layout[T]{spec: src.Spec(), rows: src.Rows()}
+	l := &layout{spec: src.Spec(), rows: src.Rows()}
 	switch {
 	case l.spec == nil:
 		return nil, errors.New("the source of rows has no Spec, which says what its columns are")
@@ -33,12 +33,12 @@ func newLayout[T kernel.Float](src Source[T]) (*layout[T], error) {
 	case l.spec.Positive < schema.FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
 		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one", l.spec.Positive, len(l.spec.Classes))
 	}
-	l.cols, l.stride = l.spec.Cols(), kernel.Stride[T](l.spec.Cols())
+	l.cols, l.stride = l.spec.Cols(), kernel.Stride(l.spec.Cols())
 	return l, nil
 }
 
 // SpecOf returns the Spec of a source. It is an error if src is nil, or if Check refuses its Spec.
-func SpecOf[T kernel.Float](src Source[T]) (*schema.Spec, error) {
+func SpecOf(src Source) (*schema.Spec, error) {
 	l, err := newLayout(src)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func SpecOf[T kernel.Float](src Source[T]) (*schema.Spec, error) {
 }
 
 // next checks the next block, whose number is n.
-func (l *layout[T]) next(n int, b *Block[T]) error {
+func (l *layout) next(n int, b *Block) error {
 	var err error
 	switch {
 	case b == nil:
@@ -74,7 +74,7 @@ func (l *layout[T]) next(n int, b *Block[T]) error {
 }
 
 // end checks that all rows came.
-func (l *layout[T]) end(ctx context.Context) error {
+func (l *layout) end(ctx context.Context) error {
 	if l.at == l.rows || ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -83,8 +83,8 @@ func (l *layout[T]) end(ctx context.Context) error {
 
 // CheckShape returns an error unless the block has cols columns, and slices of the lengths that its columns and rows
 // need. Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
-func (b *Block[T]) CheckShape(cols int) error {
-	rows, stride := b.Len(), kernel.Stride[T](cols)
+func (b *Block) CheckShape(cols int) error {
+	rows, stride := b.Len(), kernel.Stride(cols)
 	switch {
 	case b == nil:
 		return errors.New("it is nil")
@@ -107,7 +107,7 @@ func (b *Block[T]) CheckShape(cols int) error {
 }
 
 // checkSparse checks the places of elements of sparse rows.
-func checkSparse[T kernel.Float](s *kernel.SparseRows[T], cols int) error {
+func checkSparse(s *kernel.SparseRows, cols int) error {
 	if len(s.Idx) != len(s.Val) {
 		return fmt.Errorf("it names %d columns for %d elements", len(s.Idx), len(s.Val))
 	}

@@ -7,27 +7,26 @@ import (
 	"sync/atomic"
 
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 )
 
 // A Loan is a block that stays valid until Release. Any goroutine calls Release, once.
-type Loan[T kernel.Float] struct {
-	*Block[T]
+type Loan struct {
+	*Block
 	Release func()
 }
 
 // A Lender is a source that isn't in memory and lends several blocks at once. Workers need that if a block holds fewer
 // runs than there are workers.
-type Lender[T kernel.Float] interface {
-	Source[T]
+type Lender interface {
+	Source
 	// Lend is Blocks with loans. The pass ends when all loans are released. So a caller that asks for the next one, or
 	// leaves the loop, makes sure that other goroutines release those that it has.
-	Lend(ctx context.Context) iter.Seq2[Loan[T], error]
+	Lend(ctx context.Context) iter.Seq2[Loan, error]
 }
 
 // EachLoan yields the blocks of loans. It releases each when the next one is requested.
-func EachLoan[T kernel.Float](loans iter.Seq2[Loan[T], error]) iter.Seq2[*Block[T], error] {
-	return func(yield func(*Block[T], error) bool) {
+func EachLoan(loans iter.Seq2[Loan, error]) iter.Seq2[*Block, error] {
+	return func(yield func(*Block, error) bool) {
 		for loan, err := range loans {
 			if err != nil {
 				yield(nil, err)
@@ -45,25 +44,25 @@ func EachLoan[T kernel.Float](loans iter.Seq2[Loan[T], error]) iter.Seq2[*Block[
 }
 
 // lend returns loans of any source. Of one that is no Lender there is one at a time: the pass waits for its release.
-func lend[T kernel.Float](ctx context.Context, src Source[T]) iter.Seq2[Loan[T], error] {
+func lend(ctx context.Context, src Source) iter.Seq2[Loan, error] {
 	switch src := src.(type) {
-	case Lender[T]:
+	case Lender:
 		return src.Lend(ctx)
-	case *Data[T]:
+	case *Data:
 		return src.lend(ctx)
-	case *checked[T]:
+	case *checked:
 		return src.lend(ctx)
-	case checkedFile[T]:
+	case checkedFile:
 		return src.lend(ctx)
 	}
-	return func(yield func(Loan[T], error) bool) {
+	return func(yield func(Loan, error) bool) {
 		for b, err := range src.Blocks(ctx) {
 			if err != nil {
-				yield(Loan[T]{}, err)
+				yield(Loan{}, err)
 				return
 			}
 			released := make(chan struct{})
-			goOn := yield(Loan[T]{b, func() { close(released) }}, nil)
+			goOn := yield(Loan{b, func() { close(released) }}, nil)
 			<-released
 			if !goOn {
 				return
@@ -73,10 +72,10 @@ func lend[T kernel.Float](ctx context.Context, src Source[T]) iter.Seq2[Loan[T],
 }
 
 // lend yields the blocks as loans. Release does nothing, since the blocks stay in memory.
-func (d *Data[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
-	return func(yield func(Loan[T], error) bool) {
+func (d *Data) lend(ctx context.Context) iter.Seq2[Loan, error] {
+	return func(yield func(Loan, error) bool) {
 		for b, err := range d.Blocks(ctx) {
-			if !yield(Loan[T]{b, func() {}}, err) {
+			if !yield(Loan{b, func() {}}, err) {
 				return
 			}
 		}
@@ -86,17 +85,17 @@ func (d *Data[T]) lend(ctx context.Context) iter.Seq2[Loan[T], error] {
 // Change lends the blocks of a source as change returns them. It lends as many at once as the source does. change gets
 // a block and a spare: a block that it returned before and that nobody uses any more, or nil. It may return the spare
 // with other contents. The first error of the source or of change ends the pass.
-func Change[T kernel.Float](ctx context.Context, src Source[T],
-	change func(b, spare *Block[T]) (*Block[T], error)) iter.Seq2[Loan[T], error] {
-	return func(yield func(Loan[T], error) bool) {
+func Change(ctx context.Context, src Source,
+	change func(b, spare *Block) (*Block, error)) iter.Seq2[Loan, error] {
+	return func(yield func(Loan, error) bool) {
 		var mu sync.Mutex
-		var spares []*Block[T]
+		var spares []*Block
 		for loan, err := range lend(ctx, src) {
 			if err != nil {
-				yield(Loan[T]{}, err)
+				yield(Loan{}, err)
 				return
 			}
-			var spare *Block[T]
+			var spare *Block
 			mu.Lock()
 			if n := len(spares); n > 0 {
 				spare, spares = spares[n-1], spares[:n-1]
@@ -105,10 +104,10 @@ func Change[T kernel.Float](ctx context.Context, src Source[T],
 			to, err := change(loan.Block, spare)
 			if err != nil {
 				loan.Release()
-				yield(Loan[T]{}, err)
+				yield(Loan{}, err)
 				return
 			}
-			if !yield(Loan[T]{to, func() {
+			if !yield(Loan{to, func() {
 				mu.Lock()
 				spares = append(spares, to)
 				mu.Unlock()
@@ -120,22 +119,14 @@ func Change[T kernel.Float](ctx context.Context, src Source[T],
 	}
 }
 
-// reduceLoans is ReduceRuns for a source that isn't in memory. Runs of several blocks are computed at once if the source
+// reduceLoans is MergeRuns for a source that isn't in memory. Runs of several blocks are computed at once if the source
 // lends so many. A block is released when the results of its runs are merged.
-func reduceLoans[T kernel.Float, R any](ctx context.Context, src Source[T], workers int, part func(Run[T]) R,
-	merge func(R)) error {
+func reduceLoans(ctx context.Context, src Source, workers int, part func(Run) (merge func())) error {
 	follows, err := follow(src)
 	if err != nil {
 		return err
 	}
-	type result struct {
-		r    R
-		done func()
-	}
-	line := parallel.NewLine(ctx, workers, func(v result) {
-		merge(v.r)
-		v.done()
-	})
+	line := parallel.NewLine(ctx, workers)
 	for loan, err := range lend(ctx, src) {
 		if err == nil {
 			if err = follows(loan.Block); err != nil {
@@ -155,7 +146,14 @@ func reduceLoans[T kernel.Float, R any](ctx context.Context, src Source[T], work
 			}
 		}
 		for _, run := range runs {
-			if !line.Go(func() result { return result{part(run), done} }) {
+			started := line.Go(func() func() {
+				merge := part(run)
+				return func() {
+					merge()
+					done()
+				}
+			})
+			if !started {
 				done()
 			}
 		}

@@ -13,15 +13,15 @@ import (
 
 // A library lends copies of blocks, up to most at a time, and spoils each once it is released. It may fail.
 type library struct {
-	*Data[float32]
+	*Data
 	most  int
 	fails int // the block that is an error, if not 0
 }
 
 var errLibrary = errors.New("the disk failed")
 
-func (l library) Lend(ctx context.Context) iter.Seq2[Loan[float32], error] {
-	return func(yield func(Loan[float32], error) bool) {
+func (l library) Lend(ctx context.Context) iter.Seq2[Loan, error] {
+	return func(yield func(Loan, error) bool) {
 		var out sync.WaitGroup
 		defer out.Wait()
 		free := make(chan struct{}, l.most)
@@ -31,13 +31,13 @@ func (l library) Lend(ctx context.Context) iter.Seq2[Loan[float32], error] {
 				err = errLibrary
 			}
 			if err != nil {
-				yield(Loan[float32]{}, err)
+				yield(Loan{}, err)
 				return
 			}
 			free <- struct{}{}
 			lent := b.Clone()
 			out.Add(1)
-			if !yield(Loan[float32]{lent, func() {
+			if !yield(Loan{lent, func() {
 				clear(lent.X)
 				<-free
 				out.Done()
@@ -48,18 +48,18 @@ func (l library) Lend(ctx context.Context) iter.Seq2[Loan[float32], error] {
 	}
 }
 
-func (l library) Blocks(ctx context.Context) iter.Seq2[*Block[float32], error] {
+func (l library) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return EachLoan(l.Lend(ctx))
 }
 
 // sumRuns returns a hash of each run's rows, by ReduceRuns.
-func sumRuns(ctx context.Context, src Source[float32], workers int) (sums []string, err error) {
+func sumRuns(ctx context.Context, src Source, workers int) (sums []string, err error) {
 	return sums, ReduceRuns(ctx, src, workers,
-		func(r Run[float32]) string { return fmt.Sprint(r.Number, r.First, r.Len(), rowsHash(r.Block)) },
+		func(r Run) string { return fmt.Sprint(r.Number, r.First, r.Len(), rowsHash(r.Block)) },
 		func(s string) { sums = append(sums, s) })
 }
 
-func rowsHash(b *Block[float32]) (h uint64) {
+func rowsHash(b *Block) (h uint64) {
 	for i, v := range b.X {
 		h = h*31 + uint64(int64(v*1000)) + uint64(i%7)
 	}
@@ -69,17 +69,17 @@ func rowsHash(b *Block[float32]) (h uint64) {
 // TestLoans: ReduceRuns gives the results of data in memory for sources that lend any number of blocks, checked or not,
 // and for wide rows, whose blocks hold one run.
 func TestLoans(t *testing.T) {
-	for _, d := range []*Data[float32]{random[float32](4*RunRows+5, 260), random[float32](2*Rows[float32](100)+RunRows+1, 100)} {
+	for _, d := range []*Data{random(4*RunRows+5, 260), random(2*Rows(100)+RunRows+1, 100)} {
 		want, err := sumRuns(t.Context(), d, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked, err := Check[float32](t.Context(), library{d, 3, 0}, 2)
+		checked, err := Check(t.Context(), library{d, 3, 0}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, src := range map[string]Source[float32]{"1": library{d, 1, 0}, "2": library{d, 2, 0}, "5": library{d, 5, 0},
-			"checked": checked, "trusted": Trust[float32](library{d, 3, 0}), "no lender": lender{d}} {
+		for name, src := range map[string]Source{"1": library{d, 1, 0}, "2": library{d, 2, 0}, "5": library{d, 5, 0},
+			"checked": checked, "trusted": Trust(library{d, 3, 0}), "no lender": lender{d}} {
 			for _, workers := range []int{1, 2, 5} {
 				if got, err := sumRuns(t.Context(), src, workers); err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s, %d workers: error %v, %v, want %v", name, workers, err, got, want)
@@ -91,9 +91,9 @@ func TestLoans(t *testing.T) {
 
 // TestLoansAtOnce: two workers compute runs of two blocks at the same time. Each waits for the other.
 func TestLoansAtOnce(t *testing.T) {
-	d := random[float32](6*RunRows, 260)
+	d := random(6*RunRows, 260)
 	meet := make(chan struct{})
-	err := ReduceRuns[float32](t.Context(), Trust[float32](library{d, 2, 0}), 2, func(r Run[float32]) bool {
+	err := ReduceRuns(t.Context(), Trust(library{d, 2, 0}), 2, func(r Run) bool {
 		select {
 		case meet <- struct{}{}:
 		case <-meet:
@@ -113,7 +113,7 @@ func TestLoansAtOnce(t *testing.T) {
 
 // TestLoansEnd: errors of the source, of its blocks and of the context end ReduceRuns, with all loans released.
 func TestLoansEnd(t *testing.T) {
-	d := random[float32](6*RunRows, 260)
+	d := random(6*RunRows, 260)
 	for fails := 1; fails <= 6; fails++ {
 		if _, err := sumRuns(t.Context(), library{d, 3, fails}, 2); !errors.Is(err, errLibrary) {
 			t.Errorf("block %d fails: error %v", fails, err)
@@ -122,7 +122,7 @@ func TestLoansEnd(t *testing.T) {
 	for stop := range 6 {
 		ctx, cancel := context.WithCancel(t.Context())
 		merged := 0
-		err := ReduceRuns[float32](ctx, library{d, 3, 0}, 2, func(r Run[float32]) int64 {
+		err := ReduceRuns(ctx, library{d, 3, 0}, 2, func(r Run) int64 {
 			if r.Number == int64(stop) {
 				cancel()
 			}
@@ -137,13 +137,13 @@ func TestLoansEnd(t *testing.T) {
 			t.Errorf("cancelled in run %d: error %v", stop, err)
 		}
 	}
-	wrong := NewData(d.Spec(), []*Block[float32]{d.blocks[0], d.blocks[2]})
+	wrong := NewData(d.Spec(), []*Block{d.blocks[0], d.blocks[2]})
 	if _, err := sumRuns(t.Context(), library{wrong, 3, 0}, 2); err == nil {
 		t.Error("a gap between blocks is taken")
 	}
 	bad := d.blocks[3].Clone()
 	bad.Y[7] = 5
-	checked, err := Check[float32](t.Context(), library{NewData(d.Spec(), append(slices.Clone(d.blocks[:3]), bad)), 3, 0}, 2)
+	checked, err := Check(t.Context(), library{NewData(d.Spec(), append(slices.Clone(d.blocks[:3]), bad)), 3, 0}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

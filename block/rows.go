@@ -10,7 +10,6 @@ import (
 
 	"halfspace/internal/features"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -22,7 +21,7 @@ type RowOptions struct {
 	Weights  []float64 // sample weights, one for each row, finite and at least 0; nil: every row has the weight 1
 	NoBias   bool      // leaves out the column of ones
 
-	// Standardize replaces every number v by (v - mean) / deviation. It computes in float64, and then rounds to T. The
+	// Standardize replaces every number v by (v - mean) / deviation. It computes in float64, and then rounds to float32. The
 	// spec holds means and deviations, so a model takes rows as they are. Package fit learns them again if it holds
 	// rows out or cross-validates. It reads x and y for that, so the program must not change them before.
 	Standardize bool
@@ -33,34 +32,34 @@ type RowOptions struct {
 }
 
 // FromRows returns the data set of rows x with labels y. x[r] has the features of row r. y[r] is its label: a number, a
-// boolean or a string. FromRows copies both. T is the type of the blocks' numbers:
+// boolean or a string. FromRows copies both:
 //
-//	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+//	data, err := block.FromRows(x, y, block.RowOptions{})
 //
 // The blocks are those that package dataset makes of a file with the same values. The rows are checked: Check returns
 // the result as it is.
 //
 // It is an error if there are no rows, if rows have different lengths, or if a feature is NaN, infinite or too large
-// for T. The labels must have from 2 to schema.MaxClasses classes. The error names the row and the column.
-func FromRows[T, F kernel.Float, L Label](x [][]F, y []L, opt RowOptions) (*Data[T], error) {
+// for float32. The labels must have from 2 to schema.MaxClasses classes. The error names the row and the column.
+func FromRows[F float32 | float64, L Label](x [][]F, y []L, opt RowOptions) (*Data, error) {
 	if len(x) == 0 {
 		return nil, errNoRows
 	}
-	return fromRows[T](len(x), len(x[0]), func(r int) []F { return x[r] }, y, opt)
+	return fromRows(len(x), len(x[0]), func(r int) []F { return x[r] }, y, opt)
 }
 
 // FromFlat is FromRows for rows of width features that stand one after the other: row r is x[r*width : (r+1)*width].
-func FromFlat[T, F kernel.Float, L Label](x []F, width int, y []L, opt RowOptions) (*Data[T], error) {
+func FromFlat[F float32 | float64, L Label](x []F, width int, y []L, opt RowOptions) (*Data, error) {
 	if width < 1 || len(x)%width != 0 {
 		return nil, fmt.Errorf("%d numbers don't make rows of %d features: width is the number of features", len(x), width)
 	}
-	return fromRows[T](len(x)/width, width, func(r int) []F { return x[r*width : (r+1)*width] }, y, opt)
+	return fromRows(len(x)/width, width, func(r int) []F { return x[r*width : (r+1)*width] }, y, opt)
 }
 
 var errNoRows = errors.New("there are no rows: give some")
 
 // fromRows returns the data set of n rows of width features, which row returns.
-func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y []L, opt RowOptions) (*Data[T], error) {
+func fromRows[F float32 | float64, L Label](n, width int, row func(r int) []F, y []L, opt RowOptions) (*Data, error) {
 	switch {
 	case n == 0:
 		return nil, errNoRows
@@ -72,21 +71,21 @@ func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y [
 		return nil, err
 	}
 	labels := newLabels[L](opt.Spec)
-	all := NewFor[T](spec, 0, n)
+	all := NewFor(spec, 0, n)
 	for r := range y {
 		number, err := labels.number(y[r])
 		if err != nil {
 			return nil, fmt.Errorf("row %d: %w", r, err)
 		}
-		all.Y[r] = T(number)
+		all.Y[r] = float32(number)
 	}
 	values, err := labels.finish(spec, opt.Positive)
 	if err != nil {
 		return nil, err
 	}
-	data := &Data[T]{rows: int64(n), checked: true}
+	data := &Data{rows: int64(n), checked: true}
 	if opt.Standardize && opt.Spec == nil {
-		data.relearn = relearnRows[T](spec, labels, row, y, opt.Weights)
+		data.relearn = relearnRows(spec, labels, row, y, opt.Weights)
 		specs, err := standardized(context.Background(), spec, labels, generatorOf(row, y), []func(int) bool{everyRow})
 		if err != nil {
 			return nil, err
@@ -95,20 +94,20 @@ func fromRows[T, F kernel.Float, L Label](n, width int, row func(r int) []F, y [
 	}
 	data.spec = spec
 	for r, number := range all.Y {
-		all.Y[r] = T(values[int(number)])
+		all.Y[r] = float32(values[int(number)])
 	}
 	copy(all.W, opt.Weights)
 	if err := fill(all, spec, row); err != nil {
 		return nil, err
 	}
-	for lo, rows := 0, Rows[T](spec.Cols()); lo < n; lo += rows {
+	for lo, rows := 0, Rows(spec.Cols()); lo < n; lo += rows {
 		data.blocks = append(data.blocks, all.Slice(lo, min(n, lo+rows)))
 	}
 	return data, nil
 }
 
 // generatorOf returns the generator of rows in memory.
-func generatorOf[F kernel.Float, L Label](row func(r int) []F, y []L) Generator[F, L] {
+func generatorOf[F float32 | float64, L Label](row func(r int) []F, y []L) generator[F, L] {
 	return func(yield func(x []F, label L) bool) error {
 		for r := range y {
 			if !yield(row(r), y[r]) {
@@ -120,12 +119,12 @@ func generatorOf[F kernel.Float, L Label](row func(r int) []F, y []L) Generator[
 }
 
 // relearnRows returns what standardizes rows in memory again.
-func relearnRows[T, F kernel.Float, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Relearn[T] {
-	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source[T], error), err error) {
+func relearnRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Relearn {
+	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
 		for _, s := range specs {
-			all = append(all, func(context.Context) (Source[T], error) {
-				return fromRows[T](len(y), s.Width(), row, y, RowOptions{Spec: s, Weights: weights})
+			all = append(all, func(context.Context) (Source, error) {
+				return fromRows(len(y), s.Width(), row, y, RowOptions{Spec: s, Weights: weights})
 			})
 		}
 		return all, err
@@ -133,7 +132,7 @@ func relearnRows[T, F kernel.Float, L Label](spec *schema.Spec, l *labels[L], ro
 }
 
 // fill writes the features and the bias of all rows of a block. It returns the error of the first wrong row.
-func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F) error {
+func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
 	maker := features.New(spec)
 	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
@@ -150,10 +149,10 @@ func fill[T, F kernel.Float](b *Block[T], spec *schema.Spec, row func(r int) []F
 }
 
 // put writes x, as features that maker makes, to row r of a dense block, and the bias.
-func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, maker *features.Maker, x []F) error {
-	if len(x) != spec.Width() {
-		return fmt.Errorf("row %d: it has the length %d, and row 0 has %d: give all rows the same features", b.First+int64(r), len(x),
-			spec.Width())
+func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *features.Maker, x []F) error {
+	row := b.First + int64(r)
+	if err := checkWidth(row, spec, len(x)); err != nil {
+		return err
 	}
 	to := b.X[r*b.Stride:][:b.Cols]
 	if spec.Bias {
@@ -163,14 +162,37 @@ func put[T, F kernel.Float](b *Block[T], r int, spec *schema.Spec, maker *featur
 	if i < 0 {
 		return nil
 	}
-	what := "is too large for float32: make blocks of float64"
+	what := "is too large for float32: divide the column, or standardize it"
 	switch v := x[i]; {
 	case v-v != 0:
-		what = "is not a finite number: leave the row out, or fill in a number"
+		what = notFinite
 	case spec.Preprocessing != nil && spec.Preprocessing.Standardized():
-		what = fmt.Sprintf("is too far from the mean for %T: correct the value", to[i])
+		what = "is too far from the mean for float32: correct the value"
 	}
-	return fmt.Errorf("row %d, column %d (%q): %v %s", b.First+int64(r), i, spec.FeatureName(i), x[i], what)
+	return fmt.Errorf("row %d, column %d (%q): %v %s", row, i, spec.FeatureName(i), x[i], what)
+}
+
+const notFinite = "is not a finite number: leave the row out, or fill in a number"
+
+// checkFinite returns an error unless x has the width of spec, and finite numbers. float32 needn't hold them before they are
+// standardized.
+func checkFinite[F float32 | float64](row int64, spec *schema.Spec, x []F) error {
+	if err := checkWidth(row, spec, len(x)); err != nil {
+		return err
+	}
+	for i, v := range x {
+		if v-v != 0 {
+			return fmt.Errorf("row %d, column %d (%q): %v %s", row, i, spec.FeatureName(i), v, notFinite)
+		}
+	}
+	return nil
+}
+
+func checkWidth(row int64, spec *schema.Spec, width int) error {
+	if width != spec.Width() {
+		return fmt.Errorf("row %d: it has the length %d, and row 0 has %d: give all rows the same features", row, width, spec.Width())
+	}
+	return nil
 }
 
 // spec describes n rows of width features, except for their classes. n < 0 means an unknown number.

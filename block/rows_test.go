@@ -29,7 +29,7 @@ func rows(n, width int) (x [][]float64, flat, weights []float64) {
 }
 
 // generate returns a generator of rows that reuses the memory of a row.
-func generate[L block.Label](x [][]float64, y []L) block.Generator[float64, L] {
+func generate[L block.Label](x [][]float64, y []L) func(yield func(x []float64, label L) bool) error {
 	return func(yield func([]float64, L) bool) error {
 		row := make([]float64, len(x[0]))
 		for r := range x {
@@ -69,7 +69,7 @@ func TestRowErrors(t *testing.T) {
 		{[][]float64{{1, 2}, {3, 4}, {-inf, 6}}, y, block.RowOptions{Features: []string{"age", "size"}},
 			`row 2, column 0 ("age"): -Inf is not a finite number: leave the row out, or fill in a number`},
 		{[][]float64{{1, 2}, {3, -1e39}, {5, 6}}, y, block.RowOptions{},
-			`row 1, column 1 ("c2"): -1e+39 is too large for float32: make blocks of float64`},
+			`row 1, column 1 ("c2"): -1e+39 is too large for float32: divide the column, or standardize it`},
 		{good, []int{7, 7, 7}, block.RowOptions{}, "7 is the only class: add rows of another class"},
 		{good, y, block.RowOptions{Positive: "2"}, `no class is "2": the classes are 0, 1`},
 		{good, y, block.RowOptions{Features: []string{"a"}}, "1 names for 2 features: give one for each, or leave Features nil"},
@@ -80,28 +80,28 @@ func TestRowErrors(t *testing.T) {
 		{good, y, block.RowOptions{Weights: []float64{1, 1, inf}}, "row 2: the weight is +Inf: sample weights are finite numbers of 0 or more"},
 		{good, y, block.RowOptions{Weights: []float64{0, 0, 0}}, "every row has the weight 0: give some a greater one"},
 	} {
-		if _, err := block.FromRows[float32](c.x, c.y, c.opt); err == nil || err.Error() != c.want {
+		if _, err := block.FromRows(c.x, c.y, c.opt); err == nil || err.Error() != c.want {
 			t.Errorf("%v: error %v, want %s", c.x, err, c.want)
 		}
 		if len(c.x) > 0 && len(c.x) == len(c.y) {
-			if _, err := block.FromGenerator[float32](context.Background(), generate(c.x, c.y), c.opt); err == nil || err.Error() != c.want {
+			if _, err := block.FromGenerator(context.Background(), generate(c.x, c.y), c.opt); err == nil || err.Error() != c.want {
 				t.Errorf("%v from a generator: error %v, want %s", c.x, err, c.want)
 			}
 		}
 	}
-	if _, err := block.FromFlat[float32]([]float64{1, 2, 3}, 2, y, block.RowOptions{}); err == nil ||
+	if _, err := block.FromFlat([]float64{1, 2, 3}, 2, y, block.RowOptions{}); err == nil ||
 		err.Error() != "3 numbers don't make rows of 2 features: width is the number of features" {
 		t.Errorf("flat rows: error %v", err)
 	}
-	if _, err := block.FromRows[float32](good, []float64{1, nan, 1}, block.RowOptions{}); err == nil ||
+	if _, err := block.FromRows(good, []float64{1, nan, 1}, block.RowOptions{}); err == nil ||
 		err.Error() != "row 1: the label is NaN: fill in a finite number, or leave the row out" {
 		t.Errorf("label NaN: error %v", err)
 	}
-	if _, err := block.FromRows[float32](good, []string{"a", "b", "\xff"}, block.RowOptions{}); err == nil ||
+	if _, err := block.FromRows(good, []string{"a", "b", "\xff"}, block.RowOptions{}); err == nil ||
 		!strings.HasPrefix(err.Error(), `row 2: the label "\xff" is not valid UTF-8`) {
 		t.Errorf("label of other bytes: error %v", err)
 	}
-	if _, err := block.FromRows[float32](good, []string{"a", "b", strings.Repeat("c", schema.MaxText+1)}, block.RowOptions{}); err == nil ||
+	if _, err := block.FromRows(good, []string{"a", "b", strings.Repeat("c", schema.MaxText+1)}, block.RowOptions{}); err == nil ||
 		err.Error() != "row 2: a text of 16385 bytes, and a label has at most 16384: use a short text for each class" {
 		t.Errorf("long label: error %v", err)
 	}
@@ -110,7 +110,7 @@ func TestRowErrors(t *testing.T) {
 	for r := range many {
 		many[r], ids[r] = []float64{1}, r
 	}
-	if _, err := block.FromRows[float32](many, ids, block.RowOptions{}); err == nil ||
+	if _, err := block.FromRows(many, ids, block.RowOptions{}); err == nil ||
 		!strings.HasPrefix(err.Error(), "row 1000: more than 1000 classes (0, 1, ") {
 		t.Errorf("many classes: error %v", err)
 	}
@@ -134,7 +134,7 @@ func (c *changing) rows(yield func([]float64, string) bool) error {
 }
 
 // passed makes a pass over a source.
-func passed(ctx context.Context, src block.Source[float32]) (rows int, err error) {
+func passed(ctx context.Context, src block.Source) (rows int, err error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return rows, err
@@ -150,7 +150,7 @@ func TestGenerator(t *testing.T) {
 	g := &changing{x: x, y: labels(len(x), "a", "b"), n: len(x)}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	src, err := block.FromGenerator[float32](ctx, g.rows, block.RowOptions{})
+	src, err := block.FromGenerator(ctx, g.rows, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestGenerator(t *testing.T) {
 	if _, err := passed(ctx, src); err != g.err {
 		t.Errorf("error %v", err)
 	}
-	if _, err := block.FromGenerator[float32](ctx, g.rows, block.RowOptions{}); err != g.err {
+	if _, err := block.FromGenerator(ctx, g.rows, block.RowOptions{}); err != g.err {
 		t.Errorf("error %v in the first pass", err)
 	}
 	g.n, g.err = len(x), nil
@@ -172,7 +172,7 @@ func TestGenerator(t *testing.T) {
 	if _, err := passed(ctx, src); err != context.Canceled {
 		t.Errorf("error %v after the context was cancelled", err)
 	}
-	if _, err := block.FromGenerator[float32](ctx, g.rows, block.RowOptions{}); err != context.Canceled {
+	if _, err := block.FromGenerator(ctx, g.rows, block.RowOptions{}); err != context.Canceled {
 		t.Errorf("error %v in the first pass after the context was cancelled", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestGeneratorChanges(t *testing.T) {
 	x, _, _ := rows(10_000, 20)
 	g := &changing{x: x, y: labels(len(x), "a", "b"), n: len(x)}
 	ctx := context.Background()
-	src, err := block.FromGenerator[float32](ctx, g.rows, block.RowOptions{})
+	src, err := block.FromGenerator(ctx, g.rows, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,25 +211,25 @@ func TestRunSums(t *testing.T) {
 	for r := range x {
 		x[r], y[r] = []float64{float64(rng.IntN(3)), 0, rng.NormFloat64()}, float64(2*rng.IntN(2)-1)
 	}
-	sums := func(src block.Source[float32], workers int) [][sha256.Size]byte {
+	sums := func(src block.Source, workers int) [][sha256.Size]byte {
 		s, err := block.RunSums(t.Context(), src, workers)
 		if err != nil || len(s) != 3 {
 			t.Fatalf("%d sums, error %v", len(s), err)
 		}
 		return s
 	}
-	data := testrows.Dense[float32](x, y, true)
+	data := testrows.Dense(x, y, true)
 	want := sums(data, 1)
 	if got := sums(testrows.Sparse(data), 2); !slices.Equal(got, want) {
 		t.Error("sparse rows have other sums than dense ones")
 	}
 	const at = block.RunRows + 17
-	for name, change := range map[string]func(b *block.Block[float32], r int){
-		"value":  func(b *block.Block[float32], r int) { b.X[r*b.Stride+2]++ },
-		"label":  func(b *block.Block[float32], r int) { b.Y[r] = -b.Y[r] },
-		"weight": func(b *block.Block[float32], r int) { b.W = slices.Repeat([]float64{1}, b.Len()); b.W[r] = 2 },
+	for name, change := range map[string]func(b *block.Block, r int){
+		"value":  func(b *block.Block, r int) { b.X[r*b.Stride+2]++ },
+		"label":  func(b *block.Block, r int) { b.Y[r] = -b.Y[r] },
+		"weight": func(b *block.Block, r int) { b.W = slices.Repeat([]float64{1}, b.Len()); b.W[r] = 2 },
 	} {
-		changed := testrows.Dense[float32](x, y, true)
+		changed := testrows.Dense(x, y, true)
 		for b := range changed.Blocks(t.Context()) {
 			if r := int(at - b.First); r >= 0 && r < b.Len() {
 				change(b, r)

@@ -9,16 +9,16 @@ import (
 
 // NewSparse returns a sparse block without rows, with room for that many rows and elements. An element is a value with
 // its column. AppendRow adds rows.
-func NewSparse[T kernel.Float](first int64, rows, elements, cols int) *Block[T] {
-	b := &Block[T]{First: first, Cols: cols, Stride: kernel.Stride[T](cols), Y: make([]T, 0, rows)}
-	b.Sparse = &kernel.SparseRows[T]{Ptr: make([]int64, 1, rows+1)}
+func NewSparse(first int64, rows, elements, cols int) *Block {
+	b := &Block{First: first, Cols: cols, Stride: kernel.Stride(cols), Y: make([]float32, 0, rows)}
+	b.Sparse = &kernel.SparseRows{Ptr: make([]int64, 1, rows+1)}
 	b.GrowSparse(elements)
 	return b
 }
 
 // NewSparseFor is NewSparse with room for sample weights if spec has them.
-func NewSparseFor[T kernel.Float](spec *schema.Spec, first int64, rows, elements int) *Block[T] {
-	b := NewSparse[T](first, rows, elements, spec.Cols())
+func NewSparseFor(spec *schema.Spec, first int64, rows, elements int) *Block {
+	b := NewSparse(first, rows, elements, spec.Cols())
 	if spec.Weighted {
 		b.W = make([]float64, 0, rows)
 	}
@@ -26,13 +26,13 @@ func NewSparseFor[T kernel.Float](spec *schema.Spec, first int64, rows, elements
 }
 
 // GrowSparse gives the rows of a sparse block room for that many elements in all. It copies them if they have less.
-func (b *Block[T]) GrowSparse(elements int) {
+func (b *Block) GrowSparse(elements int) {
 	s := b.Sparse
 	if elements <= min(cap(s.Idx), cap(s.Val)) {
 		return
 	}
 	s.Idx = append(columnNumbers(elements)[:0], s.Idx...)
-	s.Val = append(Alloc[T](elements)[:0], s.Val...)
+	s.Val = append(Alloc[float32](elements)[:0], s.Val...)
 }
 
 // columnNumbers is Alloc for the columns of elements.
@@ -42,7 +42,7 @@ func columnNumbers(n int) []uint32 {
 }
 
 // AppendRow adds row r of another sparse block, with its label and weight.
-func (b *Block[T]) AppendRow(from *Block[T], r int) {
+func (b *Block) AppendRow(from *Block, r int) {
 	columns, values := from.Sparse.Row(r)
 	s := b.Sparse
 	if n := len(s.Idx) + len(columns); n > min(cap(s.Idx), cap(s.Val)) {
@@ -59,24 +59,24 @@ func (b *Block[T]) AppendRow(from *Block[T], r int) {
 }
 
 // Clear removes the rows of a sparse block and keeps its memory. The next row that is added has the number first.
-func (b *Block[T]) Clear(first int64) {
+func (b *Block) Clear(first int64) {
 	s := b.Sparse
 	b.First, b.Y, b.W = first, b.Y[:0], b.W[:0]
 	s.Ptr, s.Idx, s.Val = append(s.Ptr[:0], 0), s.Idx[:0], s.Val[:0]
 }
 
 // SparseBytes is Bytes for sparse rows with that many elements in all, the bias included.
-func SparseBytes[T kernel.Float](rows, elements int64, weighted bool) int64 {
-	value := int64(unsafe.Sizeof(T(0)))
-	each := value + int64(unsafe.Sizeof(int64(0))) // the label, and where the row begins
+func SparseBytes(rows, elements int64, weighted bool) int64 {
+	value := int64(4)
+	each := value + 8 // the label, and where the row begins
 	if weighted {
-		each += int64(unsafe.Sizeof(float64(0)))
+		each += 8
 	}
-	return rows*each + elements*(value+int64(unsafe.Sizeof(uint32(0))))
+	return rows*each + elements*(value+4)
 }
 
 // Elements returns how many elements the sparse blocks of a data set have.
-func Elements[T kernel.Float](d *Data[T]) int64 {
+func Elements(d *Data) int64 {
 	n := int64(0)
 	for _, b := range d.blocks {
 		if b.Sparse != nil {
@@ -88,10 +88,10 @@ func Elements[T kernel.Float](d *Data[T]) int64 {
 
 // Held returns the memory of a source's blocks if they are in memory. Of another source it returns that of as many dense
 // rows.
-func Held[T kernel.Float](src Source[T], weighted bool) int64 {
-	d, ok := src.(*Data[T])
+func Held(src Source, weighted bool) int64 {
+	d, ok := src.(*Data)
 	if !ok || len(d.blocks) == 0 || d.blocks[0].Sparse == nil {
-		return Bytes[T](src.Rows(), src.Spec().Cols(), weighted)
+		return Bytes(src.Rows(), src.Spec().Cols(), weighted)
 	}
-	return SparseBytes[T](d.rows, Elements(d), weighted)
+	return SparseBytes(d.rows, Elements(d), weighted)
 }

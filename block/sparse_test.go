@@ -13,14 +13,14 @@ import (
 )
 
 // sparseRows returns the same few values in dense and in sparse rows.
-func sparseRows(rows, cols int) (dense, sparse *Data[float32]) {
+func sparseRows(rows, cols int) (dense, sparse *Data) {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
 	spec := &schema.Spec{Classes: make([]schema.Class, 2)}
 	for c := range cols {
 		spec.Features = append(spec.Features, fmt.Sprint(c))
 	}
-	d, s := New[float32](0, rows, cols), NewSparse[float32](0, 0, 0, cols)
-	row := NewSparse[float32](0, 1, 0, cols)
+	d, s := New(0, rows, cols), NewSparse(0, 0, 0, cols)
+	row := NewSparse(0, 1, 0, cols)
 	for r := range rows {
 		row.Clear(int64(r))
 		for c := rng.IntN(cols); c < cols; c += 1 + rng.IntN(cols) {
@@ -33,13 +33,13 @@ func sparseRows(rows, cols int) (dense, sparse *Data[float32]) {
 		row.Y = append(row.Y, d.Y[r])
 		s.AppendRow(row, 0)
 	}
-	return NewData(spec, []*Block[float32]{d}), NewData(spec, []*Block[float32]{s})
+	return NewData(spec, []*Block{d}), NewData(spec, []*Block{s})
 }
 
 // TestSparseFingerprint: sparse rows have the fingerprint of the same dense rows, whatever their width, and also if they
 // store zeros. A value that moves changes it.
 func TestSparseFingerprint(t *testing.T) {
-	print := func(d *Data[float32]) string {
+	print := func(d *Data) string {
 		f, err := Fingerprint(context.Background(), d, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestSparseFingerprint(t *testing.T) {
 		s := sparse.blocks[0].Sparse
 		r := slices.IndexFunc(s.Ptr, func(p int64) bool { return p > 1 }) - 1
 		last := s.Ptr[r+1] - 1 // in the row
-		zeros := kernel.SparseRows[float32]{Ptr: slices.Clone(s.Ptr), Idx: slices.Clone(s.Idx), Val: slices.Clone(s.Val)}
+		zeros := kernel.SparseRows{Ptr: slices.Clone(s.Ptr), Idx: slices.Clone(s.Idx), Val: slices.Clone(s.Val)}
 		if c := s.Idx[last]; int(c) < cols-1 {
 			zeros.Idx, zeros.Val = slices.Insert(zeros.Idx, int(last)+1, c+1), slices.Insert(zeros.Val, int(last)+1, 0)
 			for i := r + 1; i < len(zeros.Ptr); i++ {
@@ -63,12 +63,12 @@ func TestSparseFingerprint(t *testing.T) {
 			}
 			b := *sparse.blocks[0]
 			b.Sparse = &zeros
-			if got := print(NewData(sparse.spec, []*Block[float32]{&b})); got != want {
+			if got := print(NewData(sparse.spec, []*Block{&b})); got != want {
 				t.Errorf("%d columns: %s with a stored zero, want %s", cols, got, want)
 			}
 		}
-		s.Ptr[r+1]--                                                                                             // the row's last value becomes one of the next row
-		if got, err := Fingerprint(context.Background(), Trust[float32](sparse), 1); err != nil || got == want { // unchecked, since columns may not ascend now
+		s.Ptr[r+1]--                                                                                    // the row's last value becomes one of the next row
+		if got, err := Fingerprint(context.Background(), Trust(sparse), 1); err != nil || got == want { // unchecked, since columns may not ascend now
 			t.Errorf("%d columns: the fingerprint doesn't show that a value moved to another row", cols)
 		}
 	}
@@ -81,7 +81,7 @@ func TestHeld(t *testing.T) {
 	if got, want := Held(sparse, false), 300*(8+4)+elements*8; got != want {
 		t.Errorf("%d bytes, want %d", got, want)
 	}
-	if got, want := Held(dense, true), Bytes[float32](300, 200, true); got != want {
+	if got, want := Held(dense, true), Bytes(300, 200, true); got != want {
 		t.Errorf("dense: %d bytes, want %d", got, want)
 	}
 }

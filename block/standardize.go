@@ -6,19 +6,18 @@ import (
 	"fmt"
 
 	"halfspace/internal/moments"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // Relearn is the type of Data.Relearn, and of methods of other sources that do the same.
-type Relearn[T kernel.Float] = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error)
+type Relearn = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error)
 
 // Relearn returns for each choice of rows a function that makes all rows again, standardized by the means and deviations of
 // the chosen rows. It returns nil if the rows aren't those of FromRows or FromFlat with RowOptions.Standardize. Each choice is
 // called for one row after the other, with the number of its class, and tells whether it is chosen.
 //
 // It reads the x and y of FromRows again, which the program must not have changed.
-func (d *Data[T]) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error) {
+func (d *Data) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
 	if d.relearn == nil {
 		return nil, nil
 	}
@@ -26,14 +25,14 @@ func (d *Data[T]) Relearn(ctx context.Context, choices []func(class int) bool) (
 }
 
 // relearnable is a trusted source whose rows can be standardized again.
-type relearnable[T kernel.Float] struct {
-	*checked[T]
-	relearn Relearn[T]
+type relearnable struct {
+	*checked
+	relearn Relearn
 }
 
-func (r relearnable[T]) Unwrap() Source[T] { return r.checked }
+func (r relearnable) Unwrap() Source { return r.checked }
 
-func (r relearnable[T]) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source[T], error), error) {
+func (r relearnable) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
 	return r.relearn(ctx, choices)
 }
 
@@ -42,7 +41,7 @@ func everyRow(int) bool { return true }
 
 // standardized returns for each choice of rows the spec with the means and deviations of the features in these rows. It reads
 // the rows once. Sums are made within runs of chosen rows, then over runs.
-func standardized[F kernel.Float, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows Generator[F, L],
+func standardized[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
 	choices []func(class int) bool) ([]*schema.Spec, error) {
 	learned, counts := make([][]moments.Moments, len(choices)), make([]int64, len(choices))
 	for i := range learned {
@@ -83,7 +82,7 @@ func standardized[F kernel.Float, L Label](ctx context.Context, spec *schema.Spe
 
 // addRow adds the features of a row. It passes over numbers that aren't finite, and over rows of another length: these are
 // errors when the rows are put into blocks.
-func addRow[F kernel.Float](to []moments.Moments, x []F) {
+func addRow[F float32 | float64](to []moments.Moments, x []F) {
 	if len(x) != len(to) {
 		return
 	}

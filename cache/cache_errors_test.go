@@ -13,16 +13,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // TestUnderUs cuts a file short, overwrites it and replaces it while it is in use.
 func TestUnderUs(t *testing.T) {
-	row := func(f *File[float32]) error {
-		return f.ReadRows([]uint32{4999}, block.New[float32](0, 512, f.Spec().Cols()))
+	row := func(f *File) error {
+		return f.ReadRows([]uint32{4999}, block.New(0, 512, f.Spec().Cols()))
 	}
-	chunk := func(f *File[float32]) error { return f.ReadChunk(9, block.New[float32](0, 512, f.Spec().Cols())) }
-	pass := func(f *File[float32]) error {
+	chunk := func(f *File) error { return f.ReadChunk(9, block.New(0, 512, f.Spec().Cols())) }
+	pass := func(f *File) error {
 		for _, err := range f.Blocks(ctx) {
 			if err != nil {
 				return err
@@ -30,17 +29,17 @@ func TestUnderUs(t *testing.T) {
 		}
 		return nil
 	}
-	at := func(path string, f *File[float32]) int64 {
+	at := func(path string, f *File) int64 {
 		return f.row(4999).x
 	}
 	for _, c := range []struct {
 		name   string
-		change func(path string, f *File[float32]) error
+		change func(path string, f *File) error
 		want   [3]string // of row, chunk, pass
 	}{
-		{"cut", func(path string, f *File[float32]) error { return os.Truncate(path, at(path, f)) },
+		{"cut", func(path string, f *File) error { return os.Truncate(path, at(path, f)) },
 			[3]string{"it was cut short while it was in use", "it was cut short while it was in use", "it was cut short while it was in use"}},
-		{"written", func(path string, f *File[float32]) error {
+		{"written", func(path string, f *File) error {
 			w, err := os.OpenFile(path, os.O_WRONLY, 0)
 			if err != nil {
 				return err
@@ -49,17 +48,17 @@ func TestUnderUs(t *testing.T) {
 			_, err = w.WriteAt([]byte("!"), at(path, f)+3)
 			return errors.Join(err, os.Chtimes(path, f.info.ModTime().Add(1e9), f.info.ModTime().Add(1e9)))
 		}, [3]string{"it was written to while it was in use", "rows 4608 to 4999 are damaged", "rows 4608 to 4999 are damaged"}},
-		{"replaced", func(path string, f *File[float32]) error {
-			_, err := Write(ctx, path, key("other"), random[float32](10, 2), nil)
+		{"replaced", func(path string, f *File) error {
+			_, err := Write(ctx, path, key("other"), random(10, 2), nil)
 			return err
 		}, [3]string{}},
 	} {
 		path := filepath.Join(t.TempDir(), "c")
-		f := mustWrite(t, path, key(""), random[float32](5000, 2))
+		f := mustWrite(t, path, key(""), random(5000, 2))
 		if err := c.change(path, f); err != nil {
 			t.Fatal(err)
 		}
-		for i, read := range []func(*File[float32]) error{row, chunk, pass} {
+		for i, read := range []func(*File) error{row, chunk, pass} {
 			want := ""
 			if c.want[i] != "" {
 				want = path + ": " + c.want[i] + ": remove it and run again"
@@ -72,19 +71,19 @@ func TestUnderUs(t *testing.T) {
 }
 
 // A broken source ends after its first block.
-type broken[T kernel.Float] struct{ *block.Data[T] }
+type broken struct{ *block.Data }
 
 // A miscounted source has as many rows less than it says.
-type miscounted[T kernel.Float] struct {
-	*block.Data[T]
+type miscounted struct {
+	*block.Data
 	missing int64
 }
 
 // TestNothingLeft: a source that fails, one that isn't labelled or has other rows than it says, and a cancelled context
 // leave no file behind.
 func TestNothingLeft(t *testing.T) {
-	data, two := random[float32](5000, 600), random[float32](2*4096, 600) // both of two blocks
-	unlabelled := random[float32](10, 2)
+	data, two := random(5000, 600), random(2*4096, 600) // both of two blocks
+	unlabelled := random(10, 2)
 	for b := range unlabelled.Blocks(ctx) {
 		b.Y = nil
 	}
@@ -92,20 +91,20 @@ func TestNothingLeft(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	for want, try := range map[string]func() (*File[float32], error){
-		"out of rows": func() (*File[float32], error) {
-			return Write(ctx, filepath.Join(dir, "c"), key(""), broken[float32]{data}, nil)
+	for want, try := range map[string]func() (*File, error){
+		"out of rows": func() (*File, error) {
+			return Write(ctx, filepath.Join(dir, "c"), key(""), broken{data}, nil)
 		},
-		"8192 of 9000 rows": func() (*File[float32], error) {
-			return Write(ctx, filepath.Join(dir, "c"), key(""), miscounted[float32]{two, 9000 - 8192}, nil)
+		"8192 of 9000 rows": func() (*File, error) {
+			return Write(ctx, filepath.Join(dir, "c"), key(""), miscounted{two, 9000 - 8192}, nil)
 		},
-		"8192 of 4096 rows": func() (*File[float32], error) {
-			return Temporary(ctx, miscounted[float32]{two, 4096 - 8192}, nil)
+		"8192 of 4096 rows": func() (*File, error) {
+			return Temporary(ctx, miscounted{two, 4096 - 8192}, nil)
 		},
-		"have no labels": func() (*File[float32], error) { return Write(ctx, filepath.Join(dir, "c"), key(""), unlabelled, nil) },
-		"canceled":       func() (*File[float32], error) { return Write(cancelled, filepath.Join(dir, "c"), key(""), data, nil) },
-		"out of":         func() (*File[float32], error) { return Temporary(ctx, broken[float32]{data}, nil) },
-		"can't be created": func() (*File[float32], error) {
+		"have no labels": func() (*File, error) { return Write(ctx, filepath.Join(dir, "c"), key(""), unlabelled, nil) },
+		"canceled":       func() (*File, error) { return Write(cancelled, filepath.Join(dir, "c"), key(""), data, nil) },
+		"out of":         func() (*File, error) { return Temporary(ctx, broken{data}, nil) },
+		"can't be created": func() (*File, error) {
 			t.Setenv("TMPDIR", filepath.Join(dir, "none"))
 			defer t.Setenv("TMPDIR", dir)
 			return Temporary(ctx, data, nil)
@@ -123,7 +122,7 @@ func TestNothingLeft(t *testing.T) {
 // TestTwoWriters write the same cache at once: whoever is last, what is there is whole.
 func TestTwoWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
-	data := random[float32](20000, 3)
+	data := random(20000, 3)
 	var g errgroup.Group
 	for range 4 {
 		g.Go(func() error {
@@ -142,7 +141,7 @@ func TestTwoWriters(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open[float32](ctx, path, key("o"))
+	f, err := Open(ctx, path, key("o"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +153,7 @@ func TestTwoWriters(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	f := mustWrite(t, filepath.Join(t.TempDir(), "c"), key(""), random[float32](20000, 600))
+	f := mustWrite(t, filepath.Join(t.TempDir(), "c"), key(""), random(20000, 600))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	blocks := 0
@@ -188,7 +187,7 @@ func (d badDisk) ReadAt(p []byte, at int64) (int, error) {
 func TestBadDisk(t *testing.T) {
 	good := openFile
 	defer func() { openFile = good }()
-	for what, src := range map[string]block.Source[float32]{"dense": random[float32](3000, 2), "sparse": randomSparse[float32](3000, 30, true)} {
+	for what, src := range map[string]block.Source{"dense": random(3000, 2), "sparse": randomSparse(3000, 30, true)} {
 		path := filepath.Join(t.TempDir(), "c")
 		openFile = good
 		mustWrite(t, path, key(""), src)
@@ -199,7 +198,7 @@ func TestBadDisk(t *testing.T) {
 				f, err := os.Open(path)
 				return badDisk{f, &left}, err
 			}
-			f, err := Open[float32](ctx, path, key(""))
+			f, err := Open(ctx, path, key(""))
 			if err != nil {
 				if is := Stale(""); !errors.As(err, &is) {
 					t.Errorf("%s, read %d: %v", what, reads, err)

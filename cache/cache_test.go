@@ -23,21 +23,21 @@ import (
 var ctx = context.Background()
 
 // random returns rows of random values, with a bias.
-func random[T kernel.Float](rows, features int) *block.Data[T] {
+func random(rows, features int) *block.Data {
 	rng := rand.New(rand.NewPCG(1, uint64(rows)))
 	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")}, Positive: 1}
 	for c := range features {
 		spec.Features = append(spec.Features, fmt.Sprint("x", c))
 	}
-	var blocks []*block.Block[T]
-	for first, per := 0, block.Rows[T](spec.Cols()); first < rows; first += per {
-		b := block.New[T](int64(first), min(per, rows-first), spec.Cols())
+	var blocks []*block.Block
+	for first, per := 0, block.Rows(spec.Cols()); first < rows; first += per {
+		b := block.New(int64(first), min(per, rows-first), spec.Cols())
 		for r := range b.Len() {
 			for c := range features {
-				b.X[r*b.Stride+c] = T(rng.NormFloat64())
+				b.X[r*b.Stride+c] = float32(rng.NormFloat64())
 			}
 			b.X[r*b.Stride+features] = 1
-			b.Y[r] = T(2*rng.IntN(2) - 1)
+			b.Y[r] = float32(2*rng.IntN(2) - 1)
 		}
 		blocks = append(blocks, b)
 	}
@@ -51,7 +51,7 @@ func key(options string, sources ...Source) Key {
 // source returns a file of a size and a time, on a system that says no more.
 func source(path string, size, modified int64) Source { return Source{path, size, modified, State{}} }
 
-func mustWrite[T kernel.Float](t *testing.T, path string, k Key, src block.Source[T]) *File[T] {
+func mustWrite(t *testing.T, path string, k Key, src block.Source) *File {
 	t.Helper()
 	f, err := Write(ctx, path, k, src, nil)
 	if err != nil {
@@ -64,25 +64,25 @@ func mustWrite[T kernel.Float](t *testing.T, path string, k Key, src block.Sourc
 // TestSameBlocks holds every way to read a file against the blocks that it was written from, bit for bit.
 func TestSameBlocks(t *testing.T) {
 	for _, c := range []struct{ rows, features int }{{70000, 37}, {1, 1}, {511, 3}, {512, 3}, {513, 3}, {5000, 40}, {4 * 4096, 511}, {30000, 200}} {
-		testSameBlocks(t, random[float32](c.rows, c.features))
+		testSameBlocks(t, random(c.rows, c.features))
 		if testing.Short() {
 			break // after two blocks
 		}
-		testSameBlocks(t, weighted(random[float32](c.rows, c.features)))
+		testSameBlocks(t, weighted(random(c.rows, c.features)))
 	}
 }
 
 // weighted gives rows random weights.
-func weighted[T kernel.Float](d *block.Data[T]) *block.Data[T] {
+func weighted(d *block.Data) *block.Data {
 	rng := rand.New(rand.NewPCG(2, 2))
 	return testrows.Weighted(d, func(int) float64 { return rng.ExpFloat64() })
 }
 
-func testSameBlocks[T kernel.Float](t *testing.T, want *block.Data[T]) {
+func testSameBlocks(t *testing.T, want *block.Data) {
 	path := filepath.Join(t.TempDir(), "c")
 	k := key("o", source("/a", 1, 2))
 	mustWrite(t, path, k, want)
-	named, err := Open[T](ctx, path, k)
+	named, err := Open(ctx, path, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func testSameBlocks[T kernel.Float](t *testing.T, want *block.Data[T]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []*File[T]{named, temporary} {
+	for _, f := range []*File{named, temporary} {
 		if f.Rows() != want.Rows() || fmt.Sprint(f.Spec()) != fmt.Sprint(want.Spec()) {
 			t.Fatalf("%d rows and %v, want %d and %v", f.Rows(), f.Spec(), want.Rows(), want.Spec())
 		}
@@ -111,7 +111,7 @@ func testSameBlocks[T kernel.Float](t *testing.T, want *block.Data[T]) {
 }
 
 // sameBlocks compares the rows; a file's blocks are smaller.
-func sameBlocks[T kernel.Float](t *testing.T, got *File[T], want block.Source[T]) {
+func sameBlocks(t *testing.T, got *File, want block.Source) {
 	t.Helper()
 	next, stop := iter.Pull2(got.Blocks(ctx))
 	defer stop()
@@ -134,10 +134,10 @@ func sameBlocks[T kernel.Float](t *testing.T, got *File[T], want block.Source[T]
 }
 
 // sameRows compares chunks and single rows, also while a pass is under way.
-func sameRows[T kernel.Float](t *testing.T, f *File[T], want *block.Data[T]) {
+func sameRows(t *testing.T, f *File, want *block.Data) {
 	t.Helper()
-	stride := kernel.Stride[T](want.Spec().Cols())
-	to := block.NewFor[T](want.Spec(), 0, 512)
+	stride := kernel.Stride(want.Spec().Cols())
+	to := block.NewFor(want.Spec(), 0, 512)
 	x, y := to.X, to.Y
 	for w := range want.Blocks(ctx) {
 		for lo := 0; lo < w.Len(); lo += 512 {
@@ -162,19 +162,19 @@ func sameRows[T kernel.Float](t *testing.T, f *File[T], want *block.Data[T]) {
 }
 
 // A warned source has warnings.
-type warned[T kernel.Float] struct {
-	block.Source[T]
+type warned struct {
+	block.Source
 	warnings []string
 }
 
-func (w warned[T]) Warnings() []string { return w.warnings }
+func (w warned) Warnings() []string { return w.warnings }
 
 // TestWarnings: a file has its source's warnings, and Ensure repeats them where it serves.
 func TestWarnings(t *testing.T) {
 	dir := t.TempDir()
 	for i, want := range [][]string{nil, {}, {"column \"é\": left out"}, {"a", "b\n", strings.Repeat("c", 1<<17)}} {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		make := func() (block.Source[float32], error) { return warned[float32]{random[float32](10, 1), want}, nil }
+		make := func() (block.Source, error) { return warned{random(10, 1), want}, nil }
 		for run := range 2 {
 			var notes []string
 			f, err := Ensure(ctx, path, key(""), make, func(s string) { notes = append(notes, s) }, nil)
@@ -192,10 +192,10 @@ func TestWarnings(t *testing.T) {
 // TestDamage changes every byte of the head of a file, bytes of its blocks and of its table, and cuts it at many places:
 // it is stale, or, without the name of the format, no cache. Padding between those means nothing.
 func TestDamage(t *testing.T) {
-	data := weighted(random[float32](5000, 3))
+	data := weighted(random(5000, 3))
 	path := filepath.Join(t.TempDir(), "c")
 	k := key("o", source("/a", 1, 2))
-	f := mustWrite(t, path, k, warned[float32]{data, []string{"beware", "of \"rows\""}})
+	f := mustWrite(t, path, k, warned{data, []string{"beware", "of \"rows\""}})
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Open[float32](ctx, path, k)
+		got, err := Open(ctx, path, k)
 		if err == nil {
 			got.Close()
 			t.Fatalf("%s: no error", what)
@@ -244,7 +244,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	make := func() (block.Source[float32], error) { return random[float32](10, 1), nil }
+	make := func() (block.Source, error) { return random(10, 1), nil }
 	note := func(s string) { t.Errorf("note %q", s) }
 	for _, path := range []string{text, dir, os.DevNull} {
 		_, err := Ensure(ctx, path, key(""), make, note, nil)
@@ -267,7 +267,7 @@ func TestStale(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	a, b := source("/a", 1, 2), source("/b", 3, 4)
 	last := key("o", a, b)
-	mustWrite(t, path, last, random[float32](700, 2))
+	mustWrite(t, path, last, random(700, 2))
 	for _, c := range []struct {
 		key  Key
 		want string
@@ -286,9 +286,9 @@ func TestStale(t *testing.T) {
 	} {
 		var note string
 		made := 0
-		f, err := Ensure(ctx, path, c.key, func() (block.Source[float32], error) {
+		f, err := Ensure(ctx, path, c.key, func() (block.Source, error) {
 			made++
-			return random[float32](800, 2), nil
+			return random(800, 2), nil
 		}, func(s string) { note = s }, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -304,13 +304,13 @@ func TestStale(t *testing.T) {
 	if wide := (&header{Dtype: "float64"}); wide.mismatch(&header{Dtype: "float32"}) == "" { // as earlier versions wrote it
 		t.Error("a cache of float64 rows serves for float32")
 	}
-	if _, err := Open[float32](ctx, path+"x", last); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(ctx, path+"x", last); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: error %v", err)
 	}
 }
 
-func (b broken[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (b broken) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b := range b.Data.Blocks(ctx) {
 			if yield(b, nil) {
 				yield(nil, errors.New("out of rows"))
@@ -320,4 +320,4 @@ func (b broken[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 	}
 }
 
-func (m miscounted[T]) Rows() int64 { return m.Data.Rows() + m.missing }
+func (m miscounted) Rows() int64 { return m.Data.Rows() + m.missing }

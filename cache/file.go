@@ -28,7 +28,7 @@ func (s Stale) Error() string { return string(s) }
 const errDamaged = Stale("it is damaged")
 
 // A File is a cache that is open: a block.Seekable source. Its methods may be called by several goroutines at once.
-type File[T kernel.Float] struct {
+type File struct {
 	file   storage
 	info   os.FileInfo
 	name   string // for messages
@@ -37,20 +37,20 @@ type File[T kernel.Float] struct {
 	layout
 	sums     []uint64 // of chunks
 	warnings []string
-	spare    sync.Pool // *[]*buffer[T], one for each block in flight
+	spare    sync.Pool // *[]*buffer, one for each block in flight
 }
 
 // A buffer holds one block after the other.
-type buffer[T kernel.Float] struct {
-	whole *block.Block[T]
-	block *block.Block[T] // as much of it as the current block needs
+type buffer struct {
+	whole *block.Block
+	block *block.Block // as much of it as the current block needs
 }
 
 // Open opens the cache file at path for the key, and reads all of it to verify it. The error is fs.ErrNotExist where
 // there is none or an empty file, and a Stale one where it can't be used. Others are about files that must not be
 // replaced.
-func Open[T kernel.Float](ctx context.Context, path string, key Key) (*File[T], error) {
-	f, err := open[T](path, key)
+func Open(ctx context.Context, path string, key Key) (*File, error) {
+	f, err := open(path, key)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Open[T kernel.Float](ctx context.Context, path string, key Key) (*File[T], 
 	return f, nil
 }
 
-func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
+func open(path string, key Key) (_ *File, err error) {
 	info, err := os.Stat(path) // before it is opened: a named pipe would wait for a writer
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
@@ -84,7 +84,7 @@ func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
 	}
-	f := &File[T]{file: file, name: path, advice: "remove it and run again"}
+	f := &File{file: file, name: path, advice: "remove it and run again"}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -97,10 +97,10 @@ func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
 	if err != nil {
 		return nil, asStale(err)
 	}
-	if why := h.mismatch(newHeader[T](h.Spec, h.Rows, h.Sparse, key)); why != "" {
+	if why := h.mismatch(newHeader(h.Spec, h.Rows, h.Sparse, key)); why != "" {
 		return nil, Stale(why)
 	}
-	f.spec, f.layout = h.Spec, newLayout[T](h, first)
+	f.spec, f.layout = h.Spec, newLayout(h, first)
 	if h.Rows <= 0 || h.Rows > info.Size()/f.leastRow() || !f.sparse && info.Size() < f.tail() {
 		return nil, errDamaged
 	}
@@ -108,7 +108,7 @@ func open[T kernel.Float](path string, key Key) (_ *File[T], err error) {
 }
 
 // begin reads what must be known before any block.
-func (f *File[T]) begin() (err error) {
+func (f *File) begin() (err error) {
 	if f.info, err = f.file.Stat(); err != nil {
 		return err
 	}
@@ -144,12 +144,12 @@ func (f *File[T]) begin() (err error) {
 	}
 	f.spare.New = func() any {
 		rows, _ := f.block(0)
-		buffers := make([]*buffer[T], min(block.InFlight, f.blocks()))
+		buffers := make([]*buffer, min(block.InFlight, f.blocks()))
 		for i := range buffers {
-			if buffers[i] = new(buffer[T]); f.sparse {
-				buffers[i].whole = block.NewSparseFor[T](f.spec, 0, rows, int(f.mostElements()))
+			if buffers[i] = new(buffer); f.sparse {
+				buffers[i].whole = block.NewSparseFor(f.spec, 0, rows, int(f.mostElements()))
 			} else {
-				buffers[i].whole = block.NewFor[T](f.spec, 0, rows)
+				buffers[i].whole = block.NewFor(f.spec, 0, rows)
 			}
 		}
 		return &buffers
@@ -168,33 +168,33 @@ type storage interface {
 var openFile = func(path string) (storage, error) { return os.Open(path) }
 
 // Close closes the file; a temporary one is gone then.
-func (f *File[T]) Close() error { return f.file.Close() }
+func (f *File) Close() error { return f.file.Close() }
 
 // Spec says what the columns mean.
-func (f *File[T]) Spec() *schema.Spec { return f.spec }
+func (f *File) Spec() *schema.Spec { return f.spec }
 
 // Warnings returns what the source of the blocks said of the data.
-func (f *File[T]) Warnings() []string { return f.warnings }
+func (f *File) Warnings() []string { return f.warnings }
 
 // Rows returns the number of rows.
-func (f *File[T]) Rows() int64 { return f.rows }
+func (f *File) Rows() int64 { return f.rows }
 
 // Blocks yields the blocks in row order; the next ones are read while one is in use.
-func (f *File[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+func (f *File) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(f.Lend(ctx))
 }
 
 // Lend is Blocks for users of several blocks at once; see block.Lender.
-func (f *File[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
-	return func(yield func(block.Loan[T], error) bool) {
-		buffers := f.spare.Get().(*[]*buffer[T])
+func (f *File) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return func(yield func(block.Loan, error) bool) {
+		buffers := f.spare.Get().(*[]*buffer)
 		defer f.spare.Put(buffers)
 		for b, err := range ahead.Lend(ctx, f.blocks(), *buffers, f.readBlock) {
 			if err != nil {
-				yield(block.Loan[T]{}, err)
+				yield(block.Loan{}, err)
 				return
 			}
-			if !yield(block.Loan[T]{Block: b.Buffer.block, Release: b.Release}, nil) {
+			if !yield(block.Loan{Block: b.Buffer.block, Release: b.Release}, nil) {
 				return
 			}
 		}
@@ -202,7 +202,7 @@ func (f *File[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 }
 
 // readBlock reads block i, a chunk at a time: what was just read is verified while it is in the processor's cache.
-func (f *File[T]) readBlock(i int, b *buffer[T]) error {
+func (f *File) readBlock(i int, b *buffer) error {
 	if f.sparse {
 		return f.readSparse(i, b)
 	}
@@ -225,7 +225,7 @@ func (f *File[T]) readBlock(i int, b *buffer[T]) error {
 }
 
 // readRows reads consecutive rows into b, as many as it has.
-func (f *File[T]) readRows(b *block.Block[T], at place) error {
+func (f *File) readRows(b *block.Block, at place) error {
 	if err := f.read(bytesOf(b.X), at.x); err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (f *File[T]) readRows(b *block.Block[T], at place) error {
 }
 
 // readBeside reads the labels and weights of rows.
-func (f *File[T]) readBeside(b *block.Block[T], at place) error {
+func (f *File) readBeside(b *block.Block, at place) error {
 	if err := f.read(bytesOf(b.Y), at.y); err != nil || f.weight == 0 {
 		return err
 	}
@@ -241,7 +241,7 @@ func (f *File[T]) readBeside(b *block.Block[T], at place) error {
 }
 
 // ReadChunk reads and verifies the rows of chunk c; see block.Seekable.
-func (f *File[T]) ReadChunk(c int, to *block.Block[T]) error {
+func (f *File) ReadChunk(c int, to *block.Block) error {
 	if f.sparse {
 		to.Clear(to.First)
 		return f.appendChunk(c, to)
@@ -255,7 +255,7 @@ func (f *File[T]) ReadChunk(c int, to *block.Block[T]) error {
 
 // ReadRows reads single rows; see block.Seekable. A checksum says nothing about one row, so that these are those that
 // were verified when the file was opened as long as the file hasn't been written to.
-func (f *File[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 	if f.sparse {
 		to.Clear(to.First)
 	}
@@ -278,7 +278,7 @@ func (f *File[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 }
 
 // read fills p from the file.
-func (f *File[T]) read(p []byte, at int64) error {
+func (f *File) read(p []byte, at int64) error {
 	switch _, err := f.file.ReadAt(p, at); {
 	case err == io.EOF:
 		return fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice)
@@ -288,7 +288,7 @@ func (f *File[T]) read(p []byte, at int64) error {
 	return nil
 }
 
-func (f *File[T]) verify(c int, rows *block.Block[T]) error {
+func (f *File) verify(c int, rows *block.Block) error {
 	if sum(rows) == f.sums[c] {
 		return nil
 	}
@@ -296,7 +296,7 @@ func (f *File[T]) verify(c int, rows *block.Block[T]) error {
 }
 
 // damaged returns the error of chunk c.
-func (f *File[T]) damaged(c int) error {
+func (f *File) damaged(c int) error {
 	first := int64(c) * kernel.ChunkRows
 	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.chunkRows(c))-1, f.advice)
 }
@@ -321,9 +321,9 @@ func reason(err error) error {
 // Ensure opens the cache file at path as Open does, and tells note its warnings. Where there is none, or a stale one, it
 // is made of what source returns, which tells them itself; note is told in one line why one is made anew. It is an error
 // if another run makes it.
-func Ensure[T kernel.Float](ctx context.Context, path string, key Key, source func() (block.Source[T], error),
-	note func(text string), progress func(rows int64)) (*File[T], error) {
-	f, err := openNoted[T](ctx, path, key, note)
+func Ensure(ctx context.Context, path string, key Key, source func() (block.Source, error),
+	note func(text string), progress func(rows int64)) (*File, error) {
+	f, err := openNoted(ctx, path, key, note)
 	if f != nil || !remakes(err) {
 		return f, err
 	}
@@ -332,7 +332,7 @@ func Ensure[T kernel.Float](ctx context.Context, path string, key Key, source fu
 		return nil, err
 	}
 	defer held.Release()
-	if f, err = openNoted[T](ctx, path, key, note); f != nil || !remakes(err) { // another run may have made it meanwhile
+	if f, err = openNoted(ctx, path, key, note); f != nil || !remakes(err) { // another run may have made it meanwhile
 		return f, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -351,8 +351,8 @@ func remakes(err error) bool {
 	return errors.As(err, &stale) || errors.Is(err, fs.ErrNotExist)
 }
 
-func openNoted[T kernel.Float](ctx context.Context, path string, key Key, note func(text string)) (*File[T], error) {
-	f, err := Open[T](ctx, path, key)
+func openNoted(ctx context.Context, path string, key Key, note func(text string)) (*File, error) {
+	f, err := Open(ctx, path, key)
 	if err != nil {
 		return nil, err
 	}

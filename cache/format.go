@@ -33,7 +33,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -98,19 +97,19 @@ type header struct {
 }
 
 // newHeader returns the header for that many rows as this program writes it on this machine.
-func newHeader[T kernel.Float](spec *schema.Spec, rows int64, sparse bool, key Key) *header {
+func newHeader(spec *schema.Spec, rows int64, sparse bool, key Key) *header {
 	order := "little"
 	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
 		order = "big"
 	}
-	return &header{fmt.Sprintf("%T", T(0)), order, rows, kernel.Stride[T](spec.Cols()), blockRows[T](spec.Cols()),
+	return &header{"float32", order, rows, kernel.Stride(spec.Cols()), blockRows(spec.Cols()),
 		kernel.ChunkRows, sparse, spec, key}
 }
 
 // blockRows returns the number of rows of a block in a file: runs that make about a quarter of a block in memory, into
 // which that divides. Those in flight then share the processor's cache with the rows in use.
-func blockRows[T kernel.Float](cols int) int {
-	runs := block.Rows[T](cols) / block.RunRows
+func blockRows(cols int) int {
+	runs := block.Rows(cols) / block.RunRows
 	n := max(1, runs/4)
 	for runs%n != 0 {
 		n--
@@ -214,12 +213,12 @@ type layout struct {
 	starts []int64 // of sparse rows: where each chunk begins, and where the last one ends
 }
 
-func newLayout[T kernel.Float](h *header, first int64) layout {
+func newLayout(h *header, first int64) layout {
 	weight := 0
 	if h.Spec.Weighted {
-		weight = int(unsafe.Sizeof(float64(0)))
+		weight = 8
 	}
-	return layout{rows: h.Rows, stride: h.Stride, blockRows: h.BlockRows, size: int(unsafe.Sizeof(T(0))), weight: weight, first: first, sparse: h.Sparse}
+	return layout{rows: h.Rows, stride: h.Stride, blockRows: h.BlockRows, size: 4, weight: weight, first: first, sparse: h.Sparse}
 }
 
 func (l *layout) blocks() int {
@@ -280,7 +279,7 @@ func (l *layout) words() int {
 func align(n int64) int64 { return (n + page - 1) / page * page }
 
 // sum returns the checksum of a chunk.
-func sum[T kernel.Float](c *block.Block[T]) uint64 {
+func sum(c *block.Block) uint64 {
 	h := xxh3.HashSeed(bytesOf(c.Y), xxh3.Hash(bytesOf(c.X)))
 	if c.W != nil {
 		h = xxh3.HashSeed(bytesOf(c.W), h)

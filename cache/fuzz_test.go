@@ -21,8 +21,8 @@ import (
 func FuzzOpen(f *testing.F) {
 	k := key("o", source("/a", 1, 2))
 	path := filepath.Join(f.TempDir(), "seed")
-	for _, src := range []block.Source[float32]{random[float32](700, 2), warned[float32]{weighted(random[float32](10, 1)), []string{"w"}},
-		randomSparse[float32](600, 30, true), randomSparse[float32](5, 3, false)} {
+	for _, src := range []block.Source{random(700, 2), warned{weighted(random(10, 1)), []string{"w"}},
+		randomSparse(600, 30, true), randomSparse(5, 3, false)} {
 		w, err := Write(ctx, path, k, src, nil)
 		if err != nil {
 			f.Fatal(err)
@@ -40,7 +40,7 @@ func FuzzOpen(f *testing.F) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c, err := Open[float32](ctx, path, k)
+			c, err := Open(ctx, path, k)
 			if stale := Stale(""); err != nil {
 				if !errors.As(err, &stale) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errForeign) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("error %q", err)
@@ -54,9 +54,9 @@ func FuzzOpen(f *testing.F) {
 				}
 				rows += int64(b.Len())
 				if rows == c.Rows() {
-					to := block.New[float32](0, 2, c.Spec().Cols())
+					to := block.New(0, 2, c.Spec().Cols())
 					if c.Sparse() {
-						to = block.NewSparse[float32](0, 2, 2*c.Spec().Cols(), c.Spec().Cols())
+						to = block.NewSparse(0, 2, 2*c.Spec().Cols(), c.Spec().Cols())
 					}
 					if err := c.ReadRows(again, to); err != nil {
 						t.Error(err)
@@ -84,7 +84,7 @@ func signed(data []byte) []byte {
 	if err != nil || h.Stride < 1 || h.BlockRows < 1 {
 		return data
 	}
-	l := newLayout[float32](h, first)
+	l := newLayout(h, first)
 	if h.Rows < 1 || l.leastRow() < 1 || h.Rows > int64(len(data))/l.leastRow() {
 		return data
 	}

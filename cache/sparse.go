@@ -3,7 +3,6 @@ package cache
 import (
 	"io"
 	"slices"
-	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
@@ -63,20 +62,20 @@ func (l *layout) mostElements() (most int64) {
 }
 
 // A sparseChunk is the pieces of a chunk of sparse rows, in the order of the file.
-type sparseChunk[T kernel.Float] struct {
+type sparseChunk struct {
 	counts  []uint32 // elements of each row
 	columns []uint32
-	values  []T
-	labels  []T
+	values  []float32
+	labels  []float32
 	weights []float64 // nil if rows have none
 }
 
-func (c *sparseChunk[T]) pieces() [][]byte {
+func (c *sparseChunk) pieces() [][]byte {
 	return [][]byte{bytesOf(c.counts), bytesOf(c.columns), bytesOf(c.values), bytesOf(c.labels), bytesOf(c.weights)}
 }
 
 // sum returns the checksum: the XXH3-64 of each piece, seeded with that of the one before it.
-func (c *sparseChunk[T]) sum() (h uint64) {
+func (c *sparseChunk) sum() (h uint64) {
 	for i, p := range c.pieces() {
 		if i < 4 || c.weights != nil {
 			h = xxh3.HashSeed(p, h)
@@ -86,7 +85,7 @@ func (c *sparseChunk[T]) sum() (h uint64) {
 }
 
 // write writes the pieces.
-func (c *sparseChunk[T]) write(w io.Writer) error {
+func (c *sparseChunk) write(w io.Writer) error {
 	for _, p := range c.pieces() {
 		if _, err := w.Write(p); err != nil {
 			return err
@@ -96,10 +95,10 @@ func (c *sparseChunk[T]) write(w io.Writer) error {
 }
 
 // chunkOf returns the rows of a sparse block, which are up to a chunk.
-func chunkOf[T kernel.Float](b *block.Block[T]) *sparseChunk[T] {
+func chunkOf(b *block.Block) *sparseChunk {
 	s := b.Sparse
 	lo, hi := s.Ptr[0], s.Ptr[b.Len()]
-	c := &sparseChunk[T]{columns: s.Idx[lo:hi], values: s.Val[lo:hi], labels: b.Y, weights: b.W}
+	c := &sparseChunk{columns: s.Idx[lo:hi], values: s.Val[lo:hi], labels: b.Y, weights: b.W}
 	for r := range b.Len() {
 		c.counts = append(c.counts, uint32(s.Ptr[r+1]-s.Ptr[r]))
 	}
@@ -107,7 +106,7 @@ func chunkOf[T kernel.Float](b *block.Block[T]) *sparseChunk[T] {
 }
 
 // writeSparse writes the chunks of a block. It appends their checksums to sums, and their numbers of elements to elements.
-func writeSparse[T kernel.Float](w io.Writer, b *block.Block[T], sums, elements []uint64) (_, _ []uint64, err error) {
+func writeSparse(w io.Writer, b *block.Block, sums, elements []uint64) (_, _ []uint64, err error) {
 	for lo := 0; lo < b.Len() && err == nil; lo += kernel.ChunkRows {
 		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows)))
 		sums, elements = append(sums, c.sum()), append(elements, uint64(len(c.columns)))
@@ -117,7 +116,7 @@ func writeSparse[T kernel.Float](w io.Writer, b *block.Block[T], sums, elements 
 }
 
 // appendChunk reads and verifies the rows of chunk c, and appends them to a sparse block.
-func (f *File[T]) appendChunk(c int, to *block.Block[T]) error {
+func (f *File) appendChunk(c int, to *block.Block) error {
 	rows, more := f.chunkRows(c), int(f.elements(c, c+1))
 	s := to.Sparse
 	n, have := len(s.Idx), to.Len()
@@ -125,7 +124,7 @@ func (f *File[T]) appendChunk(c int, to *block.Block[T]) error {
 	s.Idx, s.Val = s.Idx[:n+more], s.Val[:n+more]
 	to.Y = slices.Grow(to.Y, rows)[:have+rows]
 	var counts [kernel.ChunkRows]uint32
-	chunk := sparseChunk[T]{counts: counts[:rows], columns: s.Idx[n:], values: s.Val[n:], labels: to.Y[have:]}
+	chunk := sparseChunk{counts: counts[:rows], columns: s.Idx[n:], values: s.Val[n:], labels: to.Y[have:]}
 	if f.weight > 0 {
 		to.W = slices.Grow(to.W, rows)[:have+rows]
 		chunk.weights = to.W[have:]
@@ -149,7 +148,7 @@ func (f *File[T]) appendChunk(c int, to *block.Block[T]) error {
 }
 
 // readSparse reads block i.
-func (f *File[T]) readSparse(i int, b *buffer[T]) error {
+func (f *File) readSparse(i int, b *buffer) error {
 	lo := int64(i) * int64(f.blockRows)
 	b.block = b.whole
 	b.block.Clear(lo)
@@ -162,7 +161,7 @@ func (f *File[T]) readSparse(i int, b *buffer[T]) error {
 }
 
 // appendRow reads row r and appends it to a sparse block.
-func (f *File[T]) appendRow(r int64, to *block.Block[T]) error {
+func (f *File) appendRow(r int64, to *block.Block) error {
 	c, k := int(r/kernel.ChunkRows), int(r%kernel.ChunkRows)
 	rows, all := int64(f.chunkRows(c)), f.elements(c, c+1)
 	var counts [kernel.ChunkRows]uint32
@@ -178,7 +177,8 @@ func (f *File[T]) appendRow(r int64, to *block.Block[T]) error {
 		return f.damaged(c)
 	}
 	s := to.Sparse
-	n, have, value := len(s.Idx), to.Len(), int64(unsafe.Sizeof(T(0)))
+	const value = 4 // bytes of a float32
+	n, have := len(s.Idx), to.Len()
 	if most := n + int(count); most > cap(s.Idx) {
 		to.GrowSparse(2 * most)
 	}
@@ -205,10 +205,10 @@ func (f *File[T]) appendRow(r int64, to *block.Block[T]) error {
 }
 
 // Sparse tells whether the rows are sparse.
-func (f *File[T]) Sparse() bool { return f.sparse }
+func (f *File) Sparse() bool { return f.sparse }
 
 // Density returns the share of the features' values that aren't 0 if the rows are sparse, else 0.
-func (f *File[T]) Density() float64 {
+func (f *File) Density() float64 {
 	if !f.sparse {
 		return 0
 	}
@@ -221,9 +221,9 @@ func (f *File[T]) Density() float64 {
 
 // Bytes returns the memory of the blocks of that many rows, with sample weights if weighted is set. Of sparse rows it
 // assumes the mean number of elements.
-func (f *File[T]) Bytes(rows int64, weighted bool) int64 {
+func (f *File) Bytes(rows int64, weighted bool) int64 {
 	if !f.sparse {
-		return block.Bytes[T](rows, f.spec.Cols(), weighted)
+		return block.Bytes(rows, f.spec.Cols(), weighted)
 	}
-	return block.SparseBytes[T](rows, int64(float64(rows)/float64(f.rows)*float64(f.elements(0, f.chunks()))), weighted)
+	return block.SparseBytes(rows, int64(float64(rows)/float64(f.rows)*float64(f.elements(0, f.chunks()))), weighted)
 }

@@ -17,23 +17,23 @@ import (
 )
 
 // randomSparse returns rows of up to 20 random elements in that many columns, with a bias. Some rows have the bias alone.
-func randomSparse[T kernel.Float](rows, features int, weighted bool) *block.Data[T] {
+func randomSparse(rows, features int, weighted bool) *block.Data {
 	rng := rand.New(rand.NewPCG(3, uint64(rows)))
 	spec := &schema.Spec{Bias: true, Label: "y", Weighted: weighted, Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")}}
 	for c := range features {
 		spec.Features = append(spec.Features, fmt.Sprint("x", c))
 	}
-	var blocks []*block.Block[T]
-	for first, per := 0, block.Rows[T](spec.Cols()); first < rows; first += per {
-		b := block.NewSparseFor[T](spec, int64(first), 0, 0)
+	var blocks []*block.Block
+	for first, per := 0, block.Rows(spec.Cols()); first < rows; first += per {
+		b := block.NewSparseFor(spec, int64(first), 0, 0)
 		for range min(per, rows-first) {
 			s := b.Sparse
 			for c := rng.IntN(1 + features/4); c < features && rng.IntN(20) > 0; c += 1 + rng.IntN(features) {
-				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, T(rng.NormFloat64()))
+				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, float32(rng.NormFloat64()))
 			}
 			s.Idx, s.Val = append(s.Idx, uint32(features)), append(s.Val, 1)
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
-			b.Y = append(b.Y, T(2*rng.IntN(2)-1))
+			b.Y = append(b.Y, float32(2*rng.IntN(2)-1))
 			if weighted {
 				b.W = append(b.W, rng.ExpFloat64())
 			}
@@ -44,7 +44,7 @@ func randomSparse[T kernel.Float](rows, features int, weighted bool) *block.Data
 }
 
 // rowText shows a row, its label and its weight bit for bit.
-func rowText[T kernel.Float](b *block.Block[T], r int) string {
+func rowText(b *block.Block, r int) string {
 	columns, values := b.Sparse.Row(r)
 	text := fmt.Sprint(columns, math.Float64bits(float64(b.Y[r])), math.Float64bits(b.Weight(r)))
 	for _, v := range values {
@@ -56,12 +56,12 @@ func rowText[T kernel.Float](b *block.Block[T], r int) string {
 // TestSparseBlocks holds every way to read sparse rows of a file against the rows that it was written from, bit for bit.
 func TestSparseBlocks(t *testing.T) {
 	for _, c := range []struct{ rows, features int }{{1, 1}, {511, 3}, {513, 3000}, {9000, 70}, {3 * 4096, 40000}} {
-		testSparseBlocks(t, randomSparse[float32](c.rows, c.features, false))
-		testSparseBlocks(t, randomSparse[float32](c.rows, c.features, true))
+		testSparseBlocks(t, randomSparse(c.rows, c.features, false))
+		testSparseBlocks(t, randomSparse(c.rows, c.features, true))
 	}
 }
 
-func testSparseBlocks[T kernel.Float](t *testing.T, data *block.Data[T]) {
+func testSparseBlocks(t *testing.T, data *block.Data) {
 	t.Helper()
 	var want []string
 	elements := 0
@@ -73,7 +73,7 @@ func testSparseBlocks[T kernel.Float](t *testing.T, data *block.Data[T]) {
 	}
 	path, k := filepath.Join(t.TempDir(), "c"), key("o", source("/a", 1, 2))
 	mustWrite(t, path, k, data)
-	named, err := Open[T](ctx, path, k)
+	named, err := Open(ctx, path, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func testSparseBlocks[T kernel.Float](t *testing.T, data *block.Data[T]) {
 		t.Fatal(err)
 	}
 	defer temporary.Close()
-	for _, f := range []*File[T]{named, temporary} {
+	for _, f := range []*File{named, temporary} {
 		if !f.Sparse() || f.elements(0, f.chunks()) != int64(elements) {
 			t.Fatalf("sparse: %t, %d elements, want %d", f.Sparse(), f.elements(0, f.chunks()), elements)
 		}
@@ -112,9 +112,9 @@ func testSparseBlocks[T kernel.Float](t *testing.T, data *block.Data[T]) {
 }
 
 // sameSparseRows compares chunks, and single rows in any order.
-func sameSparseRows[T kernel.Float](t *testing.T, f *File[T], want []string) {
+func sameSparseRows(t *testing.T, f *File, want []string) {
 	t.Helper()
-	to := block.NewSparseFor[T](f.Spec(), 0, kernel.ChunkRows, 0)
+	to := block.NewSparseFor(f.Spec(), 0, kernel.ChunkRows, 0)
 	for c := range f.chunks() {
 		if err := f.ReadChunk(c, to); err != nil || to.Len() != min(kernel.ChunkRows, len(want)-c*kernel.ChunkRows) {
 			t.Fatalf("chunk %d: %d rows, error %v", c, to.Len(), err)
@@ -141,7 +141,7 @@ func sameSparseRows[T kernel.Float](t *testing.T, f *File[T], want []string) {
 }
 
 // sparseFile writes a small cache and returns its content and the numbers of its layout.
-func sparseFile(t *testing.T, path string, k Key, data *block.Data[float32]) ([]byte, layout) {
+func sparseFile(t *testing.T, path string, k Key, data *block.Data) ([]byte, layout) {
 	t.Helper()
 	f := mustWrite(t, path, k, data)
 	whole, err := os.ReadFile(path)
@@ -157,7 +157,7 @@ func mustBeDamaged(t *testing.T, what, path string, k Key, content []byte) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open[float32](ctx, path, k)
+	f, err := Open(ctx, path, k)
 	if err == nil {
 		f.Close()
 	}
@@ -169,7 +169,7 @@ func mustBeDamaged(t *testing.T, what, path string, k Key, content []byte) {
 // TestSparseDamage changes bytes everywhere behind the header of a file of sparse rows, and cuts it at many places.
 func TestSparseDamage(t *testing.T) {
 	path, k := filepath.Join(t.TempDir(), "c"), key("o")
-	whole, l := sparseFile(t, path, k, randomSparse[float32](1200, 30, true))
+	whole, l := sparseFile(t, path, k, randomSparse(1200, 30, true))
 	for at := l.first; at < int64(len(whole)); at += 97 {
 		bad := slices.Clone(whole)
 		bad[at] ^= 0x40
@@ -190,7 +190,7 @@ func TestSparseDamage(t *testing.T) {
 // for what it claims.
 func TestSparseHostile(t *testing.T) {
 	path, k := filepath.Join(t.TempDir(), "c"), key("o")
-	data := randomSparse[float32](1200, 30, false)
+	data := randomSparse(1200, 30, false)
 	whole, l := sparseFile(t, path, k, data)
 	table := func(change func(elements []uint64)) []byte {
 		bad := slices.Clone(whole)
@@ -219,12 +219,12 @@ func TestSparseHostile(t *testing.T) {
 		binary.NativeEndian.PutUint64(bad[len(bad)-8:], at)
 		mustBeDamaged(t, fmt.Sprint("a table at ", at), path, k, bad)
 	}
-	for what, change := range map[string]func(s *kernel.SparseRows[float32]){
-		"a column beyond the features": func(s *kernel.SparseRows[float32]) { s.Idx[0] = 31 },
-		"the greatest column":          func(s *kernel.SparseRows[float32]) { s.Idx[len(s.Idx)-1] = math.MaxUint32 },
-		"a column twice":               func(s *kernel.SparseRows[float32]) { s.Ptr[1] = s.Ptr[2] },
+	for what, change := range map[string]func(s *kernel.SparseRows){
+		"a column beyond the features": func(s *kernel.SparseRows) { s.Idx[0] = 31 },
+		"the greatest column":          func(s *kernel.SparseRows) { s.Idx[len(s.Idx)-1] = math.MaxUint32 },
+		"a column twice":               func(s *kernel.SparseRows) { s.Ptr[1] = s.Ptr[2] },
 	} {
-		bad := randomSparse[float32](1200, 30, false)
+		bad := randomSparse(1200, 30, false)
 		for b := range bad.Blocks(ctx) {
 			change(b.Sparse)
 		}

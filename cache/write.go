@@ -18,8 +18,8 @@ type warner interface{ Warnings() []string }
 // Write writes the blocks of src, with labels, to a cache file at path, and opens it. It is the caller's to
 // make sure that what is at path may be replaced. progress, unless nil, is told how many rows are written. Where src has
 // a method Warnings() []string, the file has those that it returns after the last block.
-func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.Source[T], progress func(rows int64)) (
-	*File[T], error) {
+func Write(ctx context.Context, path string, key Key, src block.Source, progress func(rows int64)) (
+	*File, error) {
 	w, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.
 	if err := w.Commit(); err != nil {
 		return nil, err
 	}
-	f, err := open[T](path, key)
+	f, err := open(path, key)
 	if stale := Stale(""); errors.As(err, &stale) {
 		return nil, fmt.Errorf("%s: another run replaced it: give each its own cache", path)
 	}
@@ -40,14 +40,14 @@ func Write[T kernel.Float](ctx context.Context, path string, key Key, src block.
 
 // Temporary writes the blocks of src to a file that is gone once it is closed or the process ends. It is in the folder that TMPDIR
 // names, else in /var/tmp.
-func Temporary[T kernel.Float](ctx context.Context, src block.Source[T], progress func(rows int64)) (_ *File[T], err error) {
+func Temporary(ctx context.Context, src block.Source, progress func(rows int64)) (_ *File, err error) {
 	name := "temporary cache in " + atomicfile.TempDir()
 	t, err := atomicfile.Unnamed()
 	if err != nil {
 		return nil, fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for the cache",
 			name, reason(err))
 	}
-	f := &File[T]{file: t, name: name, advice: "run again"}
+	f := &File{file: t, name: name, advice: "run again"}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -79,7 +79,7 @@ func (w *tempWriter) Write(p []byte) (n int, err error) {
 }
 
 // write writes a whole cache file.
-func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.Source[T], progress func(rows int64)) (
+func write(ctx context.Context, w io.Writer, key Key, src block.Source, progress func(rows int64)) (
 	*layout, error) {
 	var l *layout
 	var table, elements []uint64
@@ -92,7 +92,7 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 			return nil, block.ErrNoLabels
 		}
 		if l == nil {
-			if l, err = begin[T](w, src, b.Sparse != nil, key); err != nil {
+			if l, err = begin(w, src, b.Sparse != nil, key); err != nil {
 				return nil, err
 			}
 		}
@@ -120,13 +120,13 @@ func write[T kernel.Float](ctx context.Context, w io.Writer, key Key, src block.
 }
 
 // begin writes the header, and returns where things are to be.
-func begin[T kernel.Float](w io.Writer, src block.Source[T], sparse bool, key Key) (*layout, error) {
-	h := newHeader[T](src.Spec(), src.Rows(), sparse, key)
+func begin(w io.Writer, src block.Source, sparse bool, key Key) (*layout, error) {
+	h := newHeader(src.Spec(), src.Rows(), sparse, key)
 	head, err := h.encode()
 	if err != nil {
 		return nil, err
 	}
-	l := newLayout[T](h, int64(len(head)))
+	l := newLayout(h, int64(len(head)))
 	_, err = w.Write(head)
 	return &l, err
 }
@@ -156,7 +156,7 @@ func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err erro
 }
 
 // writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to sums.
-func writeBlocks[T kernel.Float](w io.Writer, l *layout, b *block.Block[T], sums []uint64) ([]uint64, error) {
+func writeBlocks(w io.Writer, l *layout, b *block.Block, sums []uint64) ([]uint64, error) {
 	for lo := 0; lo < b.Len(); lo += l.blockRows {
 		part := b.Slice(lo, min(b.Len(), lo+l.blockRows))
 		x, y, weights := bytesOf(part.X), bytesOf(part.Y), bytesOf(part.W)

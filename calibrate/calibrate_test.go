@@ -11,14 +11,15 @@ import (
 
 // A sklearnCase is rows and what scikit-learn makes of them, of testdata/sklearn_calibrate.py.
 type sklearnCase struct {
-	Name                    string
-	Scores, Labels, Weights []float64
-	At, Isotonic            []float64
-	A, B                    float64
+	Name            string
+	Scores          []float32
+	Labels, Weights []float64
+	At, Isotonic    []float64
+	A, B            float64
 }
 
-func (c *sklearnCase) rows() *Rows[float64] {
-	r := &Rows[float64]{Scores: c.Scores}
+func (c *sklearnCase) rows() *Rows {
+	r := &Rows{Scores: c.Scores}
 	for _, y := range c.Labels {
 		r.Positive = append(r.Positive, y > 0)
 	}
@@ -80,7 +81,7 @@ func TestIsotonicOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		n := 1 + rng.IntN(12)
-		r := &Rows[float32]{}
+		r := &Rows{}
 		for range n {
 			r.Scores, r.Positive = append(r.Scores, float32(rng.IntN(8))), append(r.Positive, rng.IntN(2) == 0)
 			r.Weights = append(r.Weights, float64(rng.IntN(4)))
@@ -118,7 +119,7 @@ func TestIsotonicOptimum(t *testing.T) {
 			}
 		}
 	}
-	if s, p := Isotonic(&Rows[float64]{Scores: []float64{1}, Positive: []bool{true}, Weights: []float64{0}}); s != nil || p != nil {
+	if s, p := Isotonic(&Rows{Scores: []float32{1}, Positive: []bool{true}, Weights: []float64{0}}); s != nil || p != nil {
 		t.Errorf("of no weight: %v, %v", s, p)
 	}
 }
@@ -126,13 +127,13 @@ func TestIsotonicOptimum(t *testing.T) {
 // TestCopies: a row of weight 3 is as good as three rows, in any order.
 func TestCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	weighted, copies := &Rows[float64]{}, &Rows[float64]{}
+	weighted, copies := &Rows{}, &Rows{}
 	for range 300 {
 		s, w := math.Round(rng.NormFloat64()*8)/8, rng.IntN(4)
 		positive := rng.Float64() < 1/(1+math.Exp(-2*s))
-		weighted.Scores, weighted.Positive, weighted.Weights = append(weighted.Scores, s), append(weighted.Positive, positive), append(weighted.Weights, float64(w))
+		weighted.Scores, weighted.Positive, weighted.Weights = append(weighted.Scores, float32(s)), append(weighted.Positive, positive), append(weighted.Weights, float64(w))
 		for range w {
-			copies.Scores, copies.Positive = append(copies.Scores, s), append(copies.Positive, positive)
+			copies.Scores, copies.Positive = append(copies.Scores, float32(s)), append(copies.Positive, positive)
 		}
 	}
 	a, b := Platt(weighted)
@@ -153,7 +154,7 @@ func TestUnits(t *testing.T) {
 		small := c.rows()
 		small.Scores = slices.Clone(c.Scores)
 		for i := range small.Scores {
-			small.Scores[i] = math.Ldexp(small.Scores[i], -100)
+			small.Scores[i] = float32(math.Ldexp(float64(c.Scores[i]), -100)) // exactly: but for 0, no score is nearer to 0 than 2^-18
 		}
 		for i := range s {
 			s[i] = math.Ldexp(s[i], -100)
@@ -167,15 +168,15 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestOddRows: Platt's sigmoid is finite for rows of one class, equal scores, no weight, and scores near the largest number.
+// TestOddRows: Platt's sigmoid is finite for rows of one class, equal scores, no weight, and scores near the ends of float32.
 func TestOddRows(t *testing.T) {
-	for name, r := range map[string]*Rows[float64]{
-		"one class":    {Scores: []float64{1, 2, 3}, Positive: []bool{true, true, true}},
-		"equal scores": {Scores: []float64{7, 7, 7}, Positive: []bool{true, false, true}},
-		"zeros":        {Scores: []float64{0, 0}, Positive: []bool{true, false}},
-		"no weight":    {Scores: []float64{1, 2}, Positive: []bool{true, false}, Weights: []float64{0, 0}},
-		"large scores": {Scores: []float64{-math.MaxFloat64, 1, math.MaxFloat64, -2}, Positive: []bool{false, false, true, true}},
-		"tiny scores":  {Scores: []float64{-5e-324, 0, 5e-324}, Positive: []bool{false, true, true}},
+	for name, r := range map[string]*Rows{
+		"one class":    {Scores: []float32{1, 2, 3}, Positive: []bool{true, true, true}},
+		"equal scores": {Scores: []float32{7, 7, 7}, Positive: []bool{true, false, true}},
+		"zeros":        {Scores: []float32{0, 0}, Positive: []bool{true, false}},
+		"no weight":    {Scores: []float32{1, 2}, Positive: []bool{true, false}, Weights: []float64{0, 0}},
+		"large scores": {Scores: []float32{-math.MaxFloat32, 1, math.MaxFloat32, -2}, Positive: []bool{false, false, true, true}},
+		"tiny scores":  {Scores: []float32{-math.SmallestNonzeroFloat32, 0, math.SmallestNonzeroFloat32}, Positive: []bool{false, true, true}},
 		"no rows":      {},
 	} {
 		if a, b := Platt(r); a-a != 0 || b-b != 0 {

@@ -3,8 +3,6 @@ package calibrate
 import (
 	"cmp"
 	"slices"
-
-	"halfspace/kernel"
 )
 
 // Isotonic returns the steps of the isotonic regression of the classes on the scores: the ascending probabilities with
@@ -12,7 +10,7 @@ import (
 // 1955; Zadrozny and Elkan 2002). Equal scores have equal probabilities. The result is ascending scores, no two equal, and
 // their probabilities. Between two scores the probability is linear, outside of them that of the nearest. Scores
 // between two of the same probability are left out. Rows of weight 0 don't count. It is nil without other rows.
-func Isotonic[T kernel.Float](rows *Rows[T]) (scores, probabilities []float64) {
+func Isotonic(rows *Rows) (scores, probabilities []float64) {
 	all := ties(rows)
 	pools := all[:0] // never longer than what was read
 	for _, p := range all {
@@ -44,7 +42,7 @@ func (p pool) mean() float64 { return p.positive / p.weight }
 const IsotonicBytes = 8 + 32
 
 // ties returns a pool for each different score, in ascending order.
-func ties[T kernel.Float](rows *Rows[T]) []pool {
+func ties(rows *Rows) []pool {
 	order := make([]int, len(rows.Scores))
 	for i := range order {
 		order[i] = i

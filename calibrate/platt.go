@@ -6,17 +6,17 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // Rows are rows that a model of two classes scored.
-type Rows[T kernel.Float] struct {
-	Scores   []T // finite
+type Rows struct {
+	Scores   []float32 // finite
 	Positive []bool
 	Weights  []float64 // 0 or more; nil: all are 1
 }
 
-func (r *Rows[T]) weight(i int) float64 {
+func (r *Rows) weight(i int) float64 {
 	if r.Weights == nil {
 		return 1
 	}
@@ -29,7 +29,7 @@ func (r *Rows[T]) weight(i int) float64 {
 // support vector machines"). Newton's method with a line search finds them (Lin, Lin and Weng 2007, "A note on Platt's
 // probabilistic outputs for support vector machines", algorithm 1). Scores are scaled by a power of two first, so that
 // their unit doesn't matter. Sums are made in runs of block.RunRows rows, so that a and b are the same on every CPU.
-func Platt[T kernel.Float](rows *Rows[T]) (a, b float64) {
+func Platt(rows *Rows) (a, b float64) {
 	p := newPlatt(rows)
 	if p.scale == 0 { // no score tells anything
 		p.scale = 1
@@ -73,8 +73,8 @@ const (
 type point struct{ a, b float64 }
 
 // A platt is the problem of Platt.
-type platt[T kernel.Float] struct {
-	*Rows[T]
+type platt struct {
+	*Rows
 	scale                float64 // power of two near the largest absolute score
 	weight               float64 // of all rows
 	positives, negatives float64 // weights
@@ -82,8 +82,8 @@ type platt[T kernel.Float] struct {
 	terms, tails         []float64
 }
 
-func newPlatt[T kernel.Float](rows *Rows[T]) *platt[T] {
-	p := &platt[T]{Rows: rows, terms: make([]float64, block.RunRows), tails: make([]float64, block.RunRows)}
+func newPlatt(rows *Rows) *platt {
+	p := &platt{Rows: rows, terms: make([]float64, block.RunRows), tails: make([]float64, block.RunRows)}
 	largest := 0.0
 	for i, s := range rows.Scores {
 		largest = max(largest, math.Abs(float64(s)))
@@ -95,7 +95,7 @@ func newPlatt[T kernel.Float](rows *Rows[T]) *platt[T] {
 	}
 	if largest > 0 {
 		_, exponent := math.Frexp(largest)
-		p.scale = math.Ldexp(1, max(-900, min(exponent, 1000))) // a/scale is finite
+		p.scale = math.Ldexp(1, exponent) // of a float32: a/scale is finite
 	}
 	p.weight = p.positives + p.negatives
 	p.high, p.low = (p.positives+1)/(p.positives+2), 1/(p.negatives+2)
@@ -103,13 +103,13 @@ func newPlatt[T kernel.Float](rows *Rows[T]) *platt[T] {
 }
 
 // prior returns the b of scores that tell nothing: log((N+1)/(P+1)).
-func (p *platt[T]) prior() float64 {
+func (p *platt) prior() float64 {
 	logs := []float64{p.negatives, p.positives}
-	kernel.Log1p(logs, logs)
+	f64.Log1p(logs, logs)
 	return logs[0] - logs[1]
 }
 
-func (p *platt[T]) target(i int) float64 {
+func (p *platt) target(i int) float64 {
 	if p.Positive[i] {
 		return p.high
 	}
@@ -117,7 +117,7 @@ func (p *platt[T]) target(i int) float64 {
 }
 
 // runs calls f for one run after the other with the first row of each and a s + b of its rows.
-func (p *platt[T]) runs(at point, f func(first int, z []float64)) {
+func (p *platt) runs(at point, f func(first int, z []float64)) {
 	for lo := 0; lo < len(p.Scores); lo += block.RunRows {
 		z := p.terms[:min(block.RunRows, len(p.Scores)-lo)]
 		for i := range z {
@@ -128,14 +128,14 @@ func (p *platt[T]) runs(at point, f func(first int, z []float64)) {
 }
 
 // value returns the cross-entropy: t z + log(1 + e^-z) of a row with z = a s + b, written so that nothing overflows.
-func (p *platt[T]) value(at point) (sum float64) {
+func (p *platt) value(at point) (sum float64) {
 	p.runs(at, func(first int, z []float64) {
 		tails, run := p.tails[:len(z)], 0.0
 		for i, v := range z {
 			tails[i] = -math.Abs(v)
 		}
-		kernel.Exp(tails, tails)
-		kernel.Log1p(tails, tails)
+		f64.Exp(tails, tails)
+		f64.Log1p(tails, tails)
 		for i, v := range z {
 			t := p.target(first + i)
 			if v < 0 {
@@ -149,10 +149,10 @@ func (p *platt[T]) value(at point) (sum float64) {
 }
 
 // slope returns the gradient by a and b, and the Hessian: by a twice, by a and b, by b twice.
-func (p *platt[T]) slope(at point) (g [2]float64, h [3]float64) {
+func (p *platt) slope(at point) (g [2]float64, h [3]float64) {
 	p.runs(at, func(first int, z []float64) {
 		q := p.tails[:len(z)] // 1 - p
-		kernel.Sigmoid(q, z)
+		f64.Sigmoid(q, z)
 		var runG [2]float64
 		var runH [3]float64
 		for i, v := range q {

@@ -75,7 +75,7 @@ func TestBadDisk(t *testing.T) {
 				one.File = f
 				return one, err
 			}
-			in, err := Open[float32](context.Background(), []string{path}, Options{Label: label, Workers: 2})
+			in, err := Open(context.Background(), []string{path}, Options{Label: label, Workers: 2})
 			if err != nil {
 				return "", err
 			}

@@ -36,7 +36,7 @@ func BenchmarkLoad(b *testing.B) {
 func benchLoad(b *testing.B, path string, rows, features, workers int) {
 	b.SetBytes(int64(rows) * int64(features+1) * 4)
 	for b.Loop() {
-		d, err := Load[float32](context.Background(), []string{path}, Options{Label: "label", Workers: workers})
+		d, err := Load(context.Background(), []string{path}, Options{Label: "label", Workers: workers})
 		if err != nil {
 			b.Fatal(err)
 		}

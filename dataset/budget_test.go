@@ -151,13 +151,13 @@ func TestMemoryOption(t *testing.T) {
 		fits   bool
 	}{{0, true}, {1, false}, {24 << 20, false}, {80 << 20, false}, {300 << 20, true}} {
 		mem := new(counter)
-		in, err := open[float32](context.Background(), []string{path}, Options{Label: "label", Memory: c.memory, Workers: 2}, mem)
+		in, err := open(context.Background(), []string{path}, Options{Label: "label", Memory: c.memory, Workers: 2}, mem)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := in.Stream(context.Background())
 		if err == nil {
-			var b *block.Block[float32]
+			var b *block.Block
 			rows := 0
 			for b, err = range s.Blocks(context.Background()) {
 				if err == nil {
@@ -197,7 +197,7 @@ func TestRoom(t *testing.T) {
 		rows, stored int64
 		made         bool
 	}{{1000, 0, true}, {1 << 29, 0, false}, {1 << 42, 1 << 50, false}, {math.MaxInt64, math.MaxInt64 / 64, false}} {
-		b := encode.NewBuilder[float32](&encode.Selection{Chosen: in.Sel}, encode.NewLabels(nil), frame.NewPool(1), memory.DefaultAllocator, c.rows, nil)
+		b := encode.NewBuilder(&encode.Selection{Chosen: in.Sel}, encode.NewLabels(nil), frame.NewPool(1), memory.DefaultAllocator, c.rows, nil)
 		if b.MakeRoom(c.stored); c.made != (b.All != nil) {
 			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.All != nil)
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -150,12 +149,12 @@ func TestCategories(t *testing.T) {
 				}
 				names = append(names, features[c]...)
 			}
-			checkCategories[float32](t, m, Options{Label: "label", Nulls: nulls, Categorical: categorical}, names, rows, y)
+			checkCategories(t, m, Options{Label: "label", Nulls: nulls, Categorical: categorical}, names, rows, y)
 		}
 	}
 }
 
-func checkCategories[T kernel.Float](t *testing.T, m *textTable, opt Options, names []string, rows [][]float64, y []float64) {
+func checkCategories(t *testing.T, m *textTable, opt Options, names []string, rows [][]float64, y []float64) {
 	t.Helper()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole.parquet")
@@ -164,7 +163,7 @@ func checkCategories[T kernel.Float](t *testing.T, m *textTable, opt Options, na
 	writeFile(t, parts[0], m.rec.NewSlice(0, 77), 1000)
 	writeFile(t, parts[1], m.rec.NewSlice(77, m.rec.NumRows()), 100_000)
 	var first *schema.Spec
-	check := func(what string, d *block.Data[T], err error) {
+	check := func(what string, d *block.Data, err error) {
 		t.Helper()
 		what = fmt.Sprintf("%s, nulls %s, %s", opt.Categorical, opt.Nulls, what)
 		if err != nil {
@@ -185,25 +184,25 @@ func checkCategories[T kernel.Float](t *testing.T, m *textTable, opt Options, na
 		}
 		for r := range got {
 			for c, v := range got[r] {
-				if v != T(rows[r][c]) {
+				if v != float32(rows[r][c]) {
 					t.Fatalf("%s: row %d, feature %d is %v, want %v", what, r, c, v, rows[r][c])
 				}
 			}
-			if labels[r] != T(y[r]) {
+			if labels[r] != float32(y[r]) {
 				t.Fatalf("%s: label of row %d is %v, want %v", what, r, labels[r], y[r])
 			}
 		}
 	}
 	for _, opt.Workers = range []int{1, 2, 3, 8} {
-		d, err := Load[T](context.Background(), []string{whole}, opt)
+		d, err := Load(context.Background(), []string{whole}, opt)
 		check("one file", d, err)
 	}
-	d, err := Load[T](context.Background(), parts, opt)
+	d, err := Load(context.Background(), parts, opt)
 	check("two files", d, err)
-	d, err = fromRecord[T](t, m.rec, 700, opt)
+	d, err = fromRecord(t, m.rec, 700, opt)
 	check("records", d, err)
 	opt.Spec = first
-	d, err = Load[T](context.Background(), parts, opt)
+	d, err = Load(context.Background(), parts, opt)
 	check("with its own Spec", d, err)
 }
 
@@ -213,7 +212,7 @@ func TestUnknownCategories(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"c=a", "c=b"}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsZero,
 		Columns: []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a", "b"}}}}}
 	var notes []string
-	d, err := fromRecord[float32](t, record(t, field("c", s, `["b", "z", null, "a", "A", "z"]`)), 4, Options{Spec: spec,
+	d, err := fromRecord(t, record(t, field("c", s, `["b", "z", null, "a", "A", "z"]`)), 4, Options{Spec: spec,
 		Warn: func(s string) { notes = append(notes, s) }})
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +229,7 @@ func TestUnknownCategories(t *testing.T) {
 // TestStandardizeCategories: categories stay zeros and ones.
 func TestStandardizeCategories(t *testing.T) {
 	rec := record(t, field("c", arrow.BinaryTypes.String, `["b", "a"]`), field("x", arrow.PrimitiveTypes.Int8, "[1, 3]"))
-	d, err := fromRecord[float32](t, rec, 2, Options{Categorical: "onehot", Standardize: true})
+	d, err := fromRecord(t, rec, 2, Options{Categorical: "onehot", Standardize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +251,7 @@ func TestDictionaryOfNumbers(t *testing.T) {
 		}
 	}
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: dict}}, nil), []arrow.Array{b.NewArray()}, 4)
-	d, err := fromRecord[float32](t, rec, 4, Options{Categorical: "onehot", Nulls: schema.NullsDrop})
+	d, err := fromRecord(t, rec, 4, Options{Categorical: "onehot", Nulls: schema.NullsDrop})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,13 +296,13 @@ func TestCategoryErrors(t *testing.T) {
 			`column "c", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
 	} {
 		for _, size := range []int64{1, 2000} {
-			_, err := fromRecord[float32](t, record(t, c.fields...), size, c.opt)
+			_, err := fromRecord(t, record(t, c.fields...), size, c.opt)
 			wantError(t, err, "", c.want)
 		}
 	}
 	dir := t.TempDir()
 	a := file1(t, dir, "a.parquet", field("c", s, `["a"]`))
 	b := file1(t, dir, "b.parquet", field("c", p.Int8, `[1]`))
-	_, err := Load[float32](context.Background(), []string{a, b}, Options{Categorical: "onehot"})
+	_, err := Load(context.Background(), []string{a, b}, Options{Categorical: "onehot"})
 	wantError(t, err, dir, `DIR/b.parquet: column "c" is int8, but string in the first file: convert one of them`)
 }

@@ -85,7 +85,7 @@ func TestChangedAtEnd(t *testing.T) {
 					}
 				}
 			}}
-			err = Scan(context.Background(), []string{path}, opt, func(*schema.Spec, *block.Block[float32], arrow.Record) error { return nil })
+			err = Scan(context.Background(), []string{path}, opt, func(*schema.Spec, *block.Block, arrow.Record) error { return nil })
 			if batches < 2 {
 				t.Fatalf("the change came after the last of %d batches", batches)
 			}

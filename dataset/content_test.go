@@ -50,7 +50,7 @@ func TestContentErrors(t *testing.T) {
 		{"# by,hand\n1,2,0\n1,2,1\n", `but 2 in the first line: delete the first line if it is a comment, or mend this one`, Options{Label: "last"}},
 	} {
 		path := textFile(t, "x.csv", c.text)
-		if _, err := Load[float32](context.Background(), []string{path}, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Load(context.Background(), []string{path}, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: error %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestContentAsCategories(t *testing.T) {
 func TestDigitsAmongBooleans(t *testing.T) {
 	long := "a,x,y\n" + strings.Repeat("true,2,0\nfalse,2,1\n", 225_000)
 	path := textFile(t, "x.csv", long+"1,2,1\n0,2,1\n")
-	data, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	data, err := Load(context.Background(), []string{path}, Options{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,12 +83,12 @@ func TestDigitsAmongBooleans(t *testing.T) {
 		t.Errorf("%+v (%v)", in.Columns, err)
 	}
 	path = textFile(t, "x.csv", long+"true,true,1\n")
-	data, err = Load[float32](context.Background(), []string{path}, Options{Spec: &schema.Spec{Features: []string{"x"}}})
+	data, err = Load(context.Background(), []string{path}, Options{Spec: &schema.Spec{Features: []string{"x"}}})
 	if err != nil || data.Rows() != 450_001 {
 		t.Errorf("a model doesn't take true among numbers: %v", err)
 	}
 	path = textFile(t, "x.csv", long+"2,2,1\n")
-	if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `"2" is neither true nor false`) {
+	if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `"2" is neither true nor false`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -105,7 +105,7 @@ func TestOtherContent(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+		_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
 		wantError(t, err, dir, "DIR/"+c.want)
 		if !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v is no ErrFormat", c.name, err)
@@ -119,13 +119,13 @@ func TestOtherContent(t *testing.T) {
 	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
 	wantError(t, err, dir, "DIR/b.csv.gz: the name says CSV, but the content is Parquet: decompress it and rename it to *.parquet")
 	path = filepath.Join(dir, "c.csv") // a column's name may begin like that
 	if err := os.WriteFile(path, []byte("PAR1,y\n1,0\n2,1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"}); err != nil {
+	if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -62,7 +62,7 @@ func readEverything(path string) {
 		err = readColumns(in, 2, memory.DefaultAllocator, func(int, arrow.Array) {})
 	}
 	report("all columns, lists too", err)
-	_, err = Load[float32](ctx, []string{path}, Options{Workers: 2})
+	_, err = Load(ctx, []string{path}, Options{Workers: 2})
 	report("load", err)
 	if info == nil {
 		return
@@ -72,14 +72,14 @@ func readEverything(path string) {
 			continue
 		}
 		err := Scan(ctx, []string{path}, Options{Spec: &schema.Spec{Bias: true}, Keep: []string{c.Name}},
-			func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 				if int64(b.Len()) != rec.NumRows() {
 					return errors.New("rows are missing")
 				}
 				return nil
 			})
 		report(fmt.Sprintf("keep %q", c.Name), err)
-		_, err = Load[float32](ctx, []string{path}, Options{Label: c.Name})
+		_, err = Load(ctx, []string{path}, Options{Label: c.Name})
 		report(fmt.Sprintf("label %q", c.Name), err)
 	}
 }

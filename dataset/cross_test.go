@@ -38,7 +38,7 @@ func TestCross(t *testing.T) {
 			for _, storage := range []Storage{Dense, Sparse} {
 				opt := Options{Label: "y", Cross: []string{cross}, Exclude: []string{"n"}, Storage: storage}
 				for len(specs) < 3 { // the second time for a model
-					data, err := Load[float32](ctx, []string{file}, opt)
+					data, err := Load(ctx, []string{file}, opt)
 					if err != nil {
 						t.Fatalf("%s, %s: %v", file, cross, err)
 					}
@@ -97,9 +97,9 @@ func TestCrossErrors(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := file1(t, dir, "a.parquet", fields...)
-		_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Cross: []string{cross}, Features: []string{"v"}})
+		_, err := Load(context.Background(), []string{path}, Options{Label: "y", Cross: []string{cross}, Features: []string{"v"}})
 		wantError(t, err, dir, "DIR/a.parquet: "+want)
-		if rows, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Cross: []string{"d,c"}, Nulls: schema.NullsDrop}); err != nil || rows.Rows() != 2 {
+		if rows, err := Load(context.Background(), []string{path}, Options{Label: "y", Cross: []string{"d,c"}, Nulls: schema.NullsDrop}); err != nil || rows.Rows() != 2 {
 			t.Errorf("rows with a missing part stay: error %v", err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestCrossOfNumbered(t *testing.T) {
 	if err := os.WriteFile(path, []byte("1 2:1 2000000:1\n0 1:1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open[float32](context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}})
+	_, err := Open(context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}})
 	if err == nil || !strings.Contains(err.Error(), "leave it out of --cross") {
 		t.Errorf("error %v", err)
 	}

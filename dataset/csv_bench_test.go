@@ -59,7 +59,7 @@ func BenchmarkCSV(b *testing.B) {
 		b.Run(fmt.Sprintf("what=load/workers=%d", workers), func(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
-				if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "label", Workers: workers}); err != nil {
+				if _, err := Load(context.Background(), []string{path}, Options{Label: "label", Workers: workers}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -134,11 +134,11 @@ func TestDialects(t *testing.T) {
 // TestOddAlone: where the only column is mostly numbers, the error says what to type.
 func TestOddAlone(t *testing.T) {
 	path := textFile(t, "a.csv", "x,y\n1,0\nNA,1\nunknown,0\n3,1\n5,1\n")
-	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
 	wantError(t, err, filepath.Dir(path), `DIR/a.csv: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: `+
 		`x string, since line 4 has "unknown", y int64); DIR/a.csv: column "x" is string, since line 4 has "unknown", and most of its values are `+
 		`numbers, so it is left out: use --null-values unknown,NA with --nulls drop, zero or mean if that stands for no value, or correct it`)
-	if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Nulls: "mean", Text: TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
+	if _, err := Load(context.Background(), []string{path}, Options{Label: "y", Nulls: "mean", Text: TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -185,7 +185,7 @@ func TestMixedFormats(t *testing.T) {
 		}
 	}
 	for _, paths := range [][]string{{dir}, {filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm")}} {
-		_, err := Load[float32](context.Background(), paths, Options{})
+		_, err := Load(context.Background(), paths, Options{})
 		wantError(t, err, dir, "DIR/b.svm is svmlight, but DIR/a.csv is CSV: read files of one format at a time, or convert them")
 	}
 }
@@ -327,7 +327,7 @@ func TestOddCells(t *testing.T) {
 		}
 		var notes []string
 		opt := Options{Label: "y", Warn: func(s string) { notes = append(notes, s) }}
-		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+		if _, err := Load(context.Background(), []string{path}, opt); err != nil {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf(`column "x" (%s): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or `+
@@ -345,7 +345,7 @@ func TestOddCells(t *testing.T) {
 			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
 		}
 		opt.Categorical, opt.Nulls, notes = "onehot", schema.NullsZero, nil
-		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+		if _, err := Load(context.Background(), []string{path}, opt); err != nil {
 			t.Fatal(err)
 		}
 		if want = "[" + advice + "]"; !c.told {
@@ -355,7 +355,7 @@ func TestOddCells(t *testing.T) {
 			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
 		}
 		opt = Options{Spec: &schema.Spec{Features: []string{"x"}}}
-		_, err := Load[float32](context.Background(), []string{path}, opt)
+		_, err := Load(context.Background(), []string{path}, opt)
 		wantError(t, err, filepath.Dir(path), fmt.Sprintf(`DIR/a.csv: column "x" is %s, and the model takes a number: convert it`, desc))
 		if info, err := InspectTable(context.Background(), path, Options{}); err != nil || info.Columns[0].Type != "string" {
 			t.Errorf("%+v (%v)", info, err)

@@ -105,10 +105,10 @@ func tryRead(path string, data []byte, exclude ...string) error {
 		return err
 	}
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	d, err1 := load[float32](context.Background(), []string{path}, Options{Label: "y", Exclude: exclude, Workers: 2}, mem)
+	d, err1 := load(context.Background(), []string{path}, Options{Label: "y", Exclude: exclude, Workers: 2}, mem)
 	rows := int64(0)
 	err2 := scan(context.Background(), []string{path}, Options{Keep: []string{"*"}, Exclude: exclude, Workers: 2}, mem,
-		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 			if rec != nil && int64(b.Len()) != rec.NumRows() { // nil where no column can be kept
 				return errStop
 			}

@@ -76,7 +76,7 @@ func TestDamagedLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	opt, failed := Options{Storage: Sparse, Memory: 64 << 20, Nulls: "zero"}, 0
-	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+	if _, err := Load(context.Background(), []string{path}, opt); err != nil {
 		t.Fatalf("undamaged: %v", err)
 	}
 	for i := 0; i < len(data); i += 7 {
@@ -85,7 +85,7 @@ func TestDamagedLists(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+		if _, err := Load(context.Background(), []string{path}, opt); err != nil {
 			if failed++; !strings.HasPrefix(err.Error(), path+": ") || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("byte %d: %v", i, err)
 			}

@@ -17,7 +17,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -106,19 +105,19 @@ func TestDictionaries(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, rec, []int64{1000, 3000, rows}[rng.IntN(3)], layout...)
 		what := fmt.Sprintf("trial %d, %v, %s, standardize %t", trial, rec.Schema().Fields(), opt.Nulls, opt.Standardize)
-		sameAsRecord[float32](t, what, path, rec, opt)
+		sameAsRecord(t, what, path, rec, opt)
 	}
 }
 
-func sameAsRecord[T kernel.Float](t *testing.T, what, path string, rec arrow.Record, opt Options) {
+func sameAsRecord(t *testing.T, what, path string, rec arrow.Record, opt Options) {
 	t.Helper()
 	var heard [2][]string
 	opt.Warn = func(text string) { heard[0] = append(heard[0], text) }
-	want, wantErr := fromRecord[T](t, rec, 1000, opt)
+	want, wantErr := fromRecord(t, rec, 1000, opt)
 	for _, opt.Workers = range []int{1, 3} {
 		heard[1] = nil
 		opt.Warn = func(text string) { heard[1] = append(heard[1], text) }
-		got, err := Load[T](context.Background(), []string{path}, opt)
+		got, err := Load(context.Background(), []string{path}, opt)
 		if wantErr != nil || err != nil {
 			if err == nil || wantErr == nil || strings.TrimPrefix(err.Error(), path+": ") != wantErr.Error() {
 				t.Errorf("%s: error %v, want %v", what, err, wantErr)
@@ -169,7 +168,7 @@ func TestDictionaryTypes(t *testing.T) {
 	want := map[string]string{"int": "[float32]", "byte": "[float32]", "long": "[float32]", "tenth": "[float64]", "far": "[int32]",
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: frame.FloatType[float32]()}
+	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: arrow.PrimitiveTypes.Float32}
 	in, err := openInput(context.Background(), []string{path, path}, opt, frame.NewPool(1))
 	if err != nil {
 		t.Fatal(err)

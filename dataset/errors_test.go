@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 			path := file1(t, dir, "a.parquet", c.fields...)
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			defer mem.AssertSize(t, 0)
-			_, err := load[float32](context.Background(), []string{path}, c.opt, mem)
+			_, err := load(context.Background(), []string{path}, c.opt, mem)
 			wantError(t, err, dir, c.want)
 			if !strings.Contains(c.name, "row") && c.opt.Workers == 0 { // records say the same, but name no file
 				rec := record(t, c.fields...)
@@ -96,7 +96,7 @@ func TestErrors(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = fromRecords[float32](context.Background(), r, c.opt)
+				_, err = fromRecords(context.Background(), r, c.opt)
 				want := strings.TrimPrefix(c.want, "DIR/a.parquet: ")
 				wantError(t, err, dir, strings.ReplaceAll(want, "no rows: name a file that has some", "no rows: give some"))
 			}
@@ -125,7 +125,7 @@ func TestScanErrors(t *testing.T) {
 			`DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
 	} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		err := scan(context.Background(), c.paths, c.opt, mem, func(*schema.Spec, *block.Block[float32], arrow.Record) error {
+		err := scan(context.Background(), c.paths, c.opt, mem, func(*schema.Spec, *block.Block, arrow.Record) error {
 			t.Error("fn was called")
 			return nil
 		})
@@ -147,7 +147,7 @@ func TestManyClasses(t *testing.T) {
 	path := filepath.Join(dir, "a.parquet")
 	writeFile(t, path, rec, 300)
 	for _, workers := range []int{1, 4} {
-		_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Workers: workers})
+		_, err := Load(context.Background(), []string{path}, Options{Label: "y", Workers: workers})
 		wantError(t, err, dir, `DIR/a.parquet: column "y", row 1000: more than 1000 classes (0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, `+
 			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with --label`)
 	}
@@ -177,7 +177,7 @@ func TestSeveralFiles(t *testing.T) {
 		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},
 	} {
 		for _, workers := range []int{1, 2, 3, 8} {
-			_, err := Load[float32](context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
+			_, err := Load(context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
 			wantError(t, err, dir, c.want)
 		}
 	}
@@ -203,9 +203,9 @@ func TestNonFinite(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "a.parquet")
 		writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
-		_, err := Load[float32](context.Background(), []string{path}, Options{Label: c.label})
+		_, err := Load(context.Background(), []string{path}, Options{Label: c.label})
 		wantError(t, err, dir, c.want)
-		_, err = Load[float32](context.Background(), []string{path}, Options{Label: c.label})
+		_, err = Load(context.Background(), []string{path}, Options{Label: c.label})
 		wantError(t, err, dir, c.want)
 	}
 }
@@ -219,7 +219,7 @@ func TestUTF8(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.parquet")
 	writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
-	_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"})
+	_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
 	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`)
 }
 
@@ -228,10 +228,10 @@ func TestSameNames(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	path := file1(t, dir, "a.parquet", field("x", p.Int8, "[1]"), field("x", p.Int8, "[2]"), field("z", p.Int8, "[3]"))
 	for _, opt := range []Options{{}, {Features: []string{"x"}}, {Label: "x"}} {
-		_, err := Load[float32](context.Background(), []string{path}, opt)
+		_, err := Load(context.Background(), []string{path}, opt)
 		wantError(t, err, dir, `DIR/a.parquet: 2 columns are named "x": rename them`)
 	}
-	if d, err := Load[float32](context.Background(), []string{path}, Options{Features: []string{"z"}}); err != nil || d.Rows() != 1 {
+	if d, err := Load(context.Background(), []string{path}, Options{Features: []string{"z"}}); err != nil || d.Rows() != 1 {
 		t.Errorf("a column with a name of its own: %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestPaths(t *testing.T) {
 		if path != "-" && path[0] != '/' {
 			path = dir + string(filepath.Separator) + c.path
 		}
-		d, err := Load[float32](context.Background(), []string{path}, Options{NoBias: true})
+		d, err := Load(context.Background(), []string{path}, Options{NoBias: true})
 		if c.want[0] != '[' {
 			wantError(t, err, dir, c.want)
 			continue
@@ -302,10 +302,10 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: files %v, want %v", c.path, got, c.want)
 		}
 	}
-	_, err := Load[float32](context.Background(), []string{filepath.Join(dir, "footer.parquet")}, Options{})
+	_, err := Load(context.Background(), []string{filepath.Join(dir, "footer.parquet")}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "footer.parquet: the metadata can't be read (") {
 		t.Errorf("a footer that is none: %v", err)
 	}
-	_, err = Load[float32](context.Background(), nil, Options{})
+	_, err = Load(context.Background(), nil, Options{})
 	wantError(t, err, dir, "no data: name a file, a directory or a glob")
 }

@@ -15,7 +15,7 @@ import (
 
 // Load reads files of any format into memory. The features are the columns of numbers but the label.
 func ExampleLoad() {
-	data, err := dataset.Load[float32](context.Background(), []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
+	data, err := dataset.Load(context.Background(), []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
 	if err != nil {
 		panic(err)
 	}
@@ -28,7 +28,7 @@ func ExampleLoad() {
 // A stream reads the files anew in each pass, and holds a few blocks in memory.
 func ExampleInput_Stream() {
 	ctx := context.Background()
-	input, err := dataset.Open[float32](ctx, []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
+	input, err := dataset.Open(ctx, []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
 	if err != nil {
 		panic(err)
 	}
@@ -54,7 +54,7 @@ func ExampleScan() {
 		panic(err)
 	}
 	err := dataset.Scan(context.Background(), []string{path}, dataset.Options{Keep: []string{"id"}},
-		func(spec *schema.Spec, b *block.Block[float32], kept arrow.Record) error {
+		func(spec *schema.Spec, b *block.Block, kept arrow.Record) error {
 			for r := range b.Len() {
 				fmt.Println(kept.Column(0).ValueStr(r), spec.Features[0], b.X[r*b.Stride])
 			}

@@ -190,7 +190,7 @@ func readWithin(path string, limit int64) {
 	debug.SetMemoryLimit(limit)
 	ctx := context.Background()
 	stream := func() error {
-		in, err := Open[float32](ctx, []string{path}, Options{Label: "y", Memory: limit})
+		in, err := Open(ctx, []string{path}, Options{Label: "y", Memory: limit})
 		if err != nil {
 			return err
 		}

@@ -147,12 +147,12 @@ func TestFormatsGiveSameBlocks(t *testing.T) {
 	dir := t.TempDir()
 	start := filepath.Join(dir, "a.parquet")
 	writeFile(t, start, array.NewRecord(arrow.NewSchema(fields, nil), cols, rows), 7000)
-	var want []*block.Block[float32]
+	var want []*block.Block
 	for _, ext := range []string{".parquet", ".csv", ".arrow", ".svm"} {
 		path := filepath.Join(dir, "b"+ext)
 		convertFile(t, rows, start, path, WriterOptions{})
 		for _, workers := range []int{1, 3} {
-			d, err := Load[float32](context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Workers: workers})
+			d, err := Load(context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func TestModelOnSvmlight(t *testing.T) {
 		var notes []string
 		var got [][]float32
 		err := Scan(context.Background(), []string{textFile(t, "a.svm", c.text)}, Options{Spec: spec,
-			Warn: func(s string) { notes = append(notes, s) }}, func(_ *schema.Spec, b *block.Block[float32], _ arrow.Record) error {
+			Warn: func(s string) { notes = append(notes, s) }}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 			for r := range b.Len() {
 				got = append(got, slices.Clone(b.X[r*b.Stride:r*b.Stride+b.Cols]))
 			}
@@ -211,7 +211,7 @@ func TestUnusedTextOptions(t *testing.T) {
 	} {
 		var notes []string
 		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &schema.Spec{Bias: true},
-			Warn: func(s string) { notes = append(notes, s) }}, func(*schema.Spec, *block.Block[float32], arrow.Record) error { return nil })
+			Warn: func(s string) { notes = append(notes, s) }}, func(*schema.Spec, *block.Block, arrow.Record) error { return nil })
 		if err != nil || fmt.Sprint(notes) != c.want {
 			t.Errorf("%s, %+v: notes %s, want %s (%v)", c.path, c.opt, notes, c.want, err)
 		}
@@ -275,14 +275,14 @@ func FuzzFormats(f *testing.F) {
 
 func readInEveryWay(path string) []error {
 	ctx := context.Background()
-	_, load := Load[float32](ctx, []string{path}, Options{Label: "last", Workers: 2})
+	_, load := Load(ctx, []string{path}, Options{Label: "last", Workers: 2})
 	var convert error
 	if filepath.Ext(path) == ".arrow" { // whose arrays may not be what they say; it waits for the disk
 		_, convert = Convert(ctx, []string{path}, filepath.Join(filepath.Dir(path), "out.csv"), Options{Workers: 2}, WriterOptions{})
 	}
 	_, inspect := InspectTable(ctx, path, Options{Workers: 2})
 	scan := Scan(ctx, []string{path}, Options{Keep: []string{"*"}, Workers: 2},
-		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 			if int64(b.Len()) != rec.NumRows() {
 				return fmt.Errorf("%s: rows are missing", path)
 			}

@@ -58,7 +58,7 @@ func TestSvmlightGrammar(t *testing.T) {
 			if strings.HasPrefix(text, "#") {
 				continue
 			}
-			_, err := dataset.Load[float32](t.Context(), []string{writeText(t, "a.svm", line)}, dataset.Options{Nulls: schema.NullsZero})
+			_, err := dataset.Load(t.Context(), []string{writeText(t, "a.svm", line)}, dataset.Options{Nulls: schema.NullsZero})
 			if err == nil && !decimaltest.IsNumber(text) {
 				t.Errorf("%s %q was read as a number", what, text)
 			}
@@ -69,7 +69,7 @@ func TestSvmlightGrammar(t *testing.T) {
 // TestDistinctCodes reads labels and features that Go programs take for the same numbers: they stay text, each class its own.
 func TestDistinctCodes(t *testing.T) {
 	path := writeText(t, "a.csv", "x,code,y\n1,0x1p3,1_10\n2,8,110\n3,11_0,11_0\n")
-	d, err := dataset.Load[float32](t.Context(), []string{path}, dataset.Options{Label: "y", Categorical: "onehot"})
+	d, err := dataset.Load(t.Context(), []string{path}, dataset.Options{Label: "y", Categorical: "onehot"})
 	if err != nil {
 		t.Fatal(err)
 	}

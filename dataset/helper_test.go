@@ -21,7 +21,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/records"
-	"halfspace/kernel"
 )
 
 // writeFile writes rec to a Parquet file with row groups of that many rows.
@@ -90,7 +89,7 @@ func file1(tb testing.TB, dir, name string, fields ...testField) string {
 }
 
 // rowsOf returns the rows of a data set, the padding left out, and their labels.
-func rowsOf[T kernel.Float](tb testing.TB, d *block.Data[T]) (rows [][]T, y []T) {
+func rowsOf(tb testing.TB, d *block.Data) (rows [][]float32, y []float32) {
 	tb.Helper()
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
@@ -105,7 +104,7 @@ func rowsOf[T kernel.Float](tb testing.TB, d *block.Data[T]) (rows [][]T, y []T)
 }
 
 // sameBlocks compares blocks bit for bit, padding included.
-func sameBlocks[T kernel.Float](got, want []*block.Block[T]) error {
+func sameBlocks(got, want []*block.Block) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d blocks, want %d", len(got), len(want))
 	}
@@ -128,7 +127,7 @@ func sameBlocks[T kernel.Float](got, want []*block.Block[T]) error {
 	return nil
 }
 
-func blocksOf[T kernel.Float](tb testing.TB, d *block.Data[T]) (blocks []*block.Block[T]) {
+func blocksOf(tb testing.TB, d *block.Data) (blocks []*block.Block) {
 	tb.Helper()
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
@@ -156,8 +155,8 @@ var errStop = errors.New("stop")
 var nan, inf = math.NaN(), math.Inf(1)
 
 // fromRecords loads records with the options of files.
-func fromRecords[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
-	return records.Load[T](ctx, r, records.Options{Label: opt.Label, Features: opt.Features, Exclude: opt.Exclude, Positive: opt.Positive,
+func fromRecords(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, error) {
+	return records.Load(ctx, r, records.Options{Label: opt.Label, Features: opt.Features, Exclude: opt.Exclude, Positive: opt.Positive,
 		SampleWeight: opt.SampleWeight, NoBias: opt.NoBias, Nulls: opt.Nulls, Categorical: opt.Categorical, Standardize: opt.Standardize,
 		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Progress: opt.told(PassRows), Warn: opt.Warn})
 }

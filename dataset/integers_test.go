@@ -51,8 +51,8 @@ func TestIntegersAsNumbers(t *testing.T) {
 // sameLoads loads two files and compares all of what they are as blocks.
 func sameLoads[T float32 | float64](t *testing.T, opt Options, paths []string) {
 	t.Helper()
-	a, errA := Load[T](context.Background(), paths[:1], opt)
-	b, errB := Load[T](context.Background(), paths[1:], opt)
+	a, errA := Load(context.Background(), paths[:1], opt)
+	b, errB := Load(context.Background(), paths[1:], opt)
 	if errA != nil || errB != nil {
 		t.Fatal(errA, errB)
 	}
@@ -70,7 +70,7 @@ func TestLateFraction(t *testing.T) {
 	const head = "v,id,x,y\n"
 	rows := strings.Repeat(".5,9007199254740993,3,1\n", textfile.SampleBytes/22)
 	path := textFile(t, "a.csv", head+rows+".5,7,2.5,0\n.5,8,4,1\n")
-	d, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Features: []string{"x"}, NoBias: true})
+	d, err := Load(context.Background(), []string{path}, Options{Label: "y", Features: []string{"x"}, NoBias: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestRoundedIntegers(t *testing.T) {
 		{"x,y\n" + many + "9223372036854775807,9223372036854775809\n", "y"},
 	} {
 		var notes []string
-		_, err := Load[float32](context.Background(), []string{textFile(t, "a.csv", c.text)}, Options{Warn: func(s string) {
+		_, err := Load(context.Background(), []string{textFile(t, "a.csv", c.text)}, Options{Warn: func(s string) {
 			if strings.Contains(s, "whole numbers") {
 				notes = append(notes, s)
 			}

@@ -165,7 +165,7 @@ func TestWindow(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Load[float32](context.Background(), []string{path}, Options{Memory: 64 << 20})
+		_, err := Load(context.Background(), []string{path}, Options{Memory: 64 << 20})
 		if !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}

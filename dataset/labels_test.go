@@ -71,8 +71,8 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt := Options{Label: "y", Positive: c.positive}
-		fromFile, err1 := Load[float32](context.Background(), []string{path}, opt)
-		fromRecord, err2 := fromRecords[float32](context.Background(), r, opt)
+		fromFile, err1 := Load(context.Background(), []string{path}, opt)
+		fromRecord, err2 := fromRecords(context.Background(), r, opt)
 		if c.y == nil {
 			if err1 == nil || err2 == nil {
 				t.Errorf("%s %s: no error", c.typ, c.values)
@@ -87,7 +87,7 @@ func TestLabels(t *testing.T) {
 		if err1 != nil || err2 != nil {
 			continue
 		}
-		for _, d := range []*block.Data[float32]{fromFile, fromRecord} {
+		for _, d := range []*block.Data{fromFile, fromRecord} {
 			var classes []string
 			for _, c := range d.Spec().Classes {
 				classes = append(classes, c.Text)
@@ -108,7 +108,7 @@ func TestTypesDiffer(t *testing.T) {
 	a := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Int8, "[0, 1]"), field("z", p.Float32, "[5, 6]"))
 	b := file1(t, dir, "b.parquet", field("extra", p.Int32, "[9]"), field("z", p.Float64, "[7]"), field("y", p.Float64,
 		"[1.0]"), field("x", arrow.FixedWidthTypes.Boolean, "[true]"))
-	d, err := Load[float32](context.Background(), []string{a, b}, Options{Label: "y"})
+	d, err := Load(context.Background(), []string{a, b}, Options{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestModelClasses(t *testing.T) {
 	for positive, want := range map[int]string{0: "[-1 -1]", 1: "[1 1]"} {
 		spec := &schema.Spec{Features: []string{"x"}, Label: "other", Classes: []schema.Class{schema.IntClass(3), schema.IntClass(4)}}
 		spec.SetPositive(positive)
-		d, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Spec: spec})
+		d, err := Load(context.Background(), []string{path}, Options{Label: "y", Spec: spec})
 		if err != nil {
 			t.Fatal(err)
 		}

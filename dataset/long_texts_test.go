@@ -31,7 +31,7 @@ func TestLongTexts(t *testing.T) {
 	} {
 		for size, want := range map[string]string{longest + "b": c.want, longest[1:] + "b": ""} {
 			path := textFile(t, "a.csv", fmt.Sprintf("x,text,y\n1,%s,0\n2,%s,1\n", longest, size))
-			_, err := Load[float32](context.Background(), []string{path}, c.opt)
+			_, err := Load(context.Background(), []string{path}, c.opt)
 			if want != "" {
 				wantError(t, err, filepath.Dir(path), want)
 			} else if err != nil {
@@ -54,13 +54,13 @@ func TestLongNames(t *testing.T) {
 		}
 		fields, texts = append(fields, arrow.Field{Name: fmt.Sprint("t", c), Type: b.Type()}), append(texts, b.NewArray())
 	}
-	_, err := fromRecord[float32](t, array.NewRecord(arrow.NewSchema(fields, nil), texts, rows), 100, Options{Categorical: "onehot"})
+	_, err := fromRecord(t, array.NewRecord(arrow.NewSchema(fields, nil), texts, rows), 100, Options{Categorical: "onehot"})
 	wantError(t, err, "", `column "t0": the categories of all columns have over 32.0 MiB, those of this one the most: leave it out with --exclude, or use --categorical hash:BITS`)
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	name := strings.Repeat("n", 4096)
-	_, err = fromRecord[float32](t, record(t, field(name, arrow.BinaryTypes.String, `["a"]`)), 1, Options{Categorical: "hash:16"})
+	_, err = fromRecord(t, record(t, field(name, arrow.BinaryTypes.String, `["a"]`)), 1, Options{Categorical: "hash:16"})
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.HasPrefix(err.Error(), "the names of 65536 features, 65536 of them from column ") || after.TotalAlloc-before.TotalAlloc > 16<<20 {
 		t.Errorf("error %.200v, %d bytes", err, after.TotalAlloc-before.TotalAlloc)
@@ -89,7 +89,7 @@ func TestKeptTexts(t *testing.T) {
 	}
 	seen := 0
 	err = Scan(context.Background(), []string{path}, Options{Features: []string{"x"}, Keep: []string{"text"}},
-		func(_ *schema.Spec, b *block.Block[float32], kept arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
 			texts := kept.Column(0).(*array.String)
 			if n := len(texts.ValueBytes()); n > most {
 				t.Errorf("%d bytes of text in a block of %d rows", n, b.Len())

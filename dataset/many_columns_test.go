@@ -20,7 +20,7 @@ func TestManyColumns(t *testing.T) {
 	path, ctx := textFile(t, "a.csv", text.String()), context.Background()
 	opt := Options{Label: "label", Memory: 64 << 20}
 	want := path + ": reading 40,001 columns takes 117.2 MiB of memory, and the limit is 64 MiB: give more with --memory, or leave columns out"
-	_, err := Open[float32](ctx, []string{path}, opt)
+	_, err := Open(ctx, []string{path}, opt)
 	if err == nil || err.Error() != want || !errors.Is(err, ErrMemory) {
 		t.Errorf("open: %v", err)
 	}

@@ -23,7 +23,7 @@ func TestMemory(t *testing.T) {
 	writeFile(t, path, m.rec, group)
 	for _, workers := range []int{1, 4} {
 		mem := &countingAllocator{Allocator: memory.DefaultAllocator}
-		_, err := load[float32](context.Background(), []string{path}, Options{Label: "label", Workers: workers}, mem)
+		_, err := load(context.Background(), []string{path}, Options{Label: "label", Workers: workers}, mem)
 		if err != nil {
 			t.Fatal(err)
 		}

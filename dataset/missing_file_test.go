@@ -10,7 +10,7 @@ import (
 // TestNoFile: programs can tell a missing file from other errors.
 func TestNoFile(t *testing.T) {
 	for _, path := range []string{"none.csv", "none*.csv", "none/none.parquet"} {
-		if _, err := Load[float32](context.Background(), []string{path}, Options{Label: "y"}); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v isn't fs.ErrNotExist", path, err)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -117,7 +116,7 @@ func appendMissing(b array.Builder, rng *rand.Rand) {
 
 // blocks builds the table's blocks value by value: fill of a feature is what its missing values become, rows without a
 // label aren't kept, nor are those with a missing value where drop says so.
-func gappyBlocks[T kernel.Float](g *gappyTable, drop bool, fill func(feature int) float64) []*block.Block[T] {
+func gappyBlocks(g *gappyTable, drop bool, fill func(feature int) float64) []*block.Block {
 	var keep []int
 	for r := range g.label {
 		missing := math.IsNaN(g.label[r])
@@ -129,19 +128,19 @@ func gappyBlocks[T kernel.Float](g *gappyTable, drop bool, fill func(feature int
 		}
 	}
 	cols := len(g.values) + 1
-	var blocks []*block.Block[T]
-	for first := 0; first < len(keep); first += block.Rows[T](cols) {
-		n := min(block.Rows[T](cols), len(keep)-first)
-		b := block.New[T](int64(first), n, cols)
+	var blocks []*block.Block
+	for first := 0; first < len(keep); first += block.Rows(cols) {
+		n := min(block.Rows(cols), len(keep)-first)
+		b := block.New(int64(first), n, cols)
 		for i := range n {
 			r := keep[first+i]
 			row := b.X[i*b.Stride:]
 			for f, v := range g.values {
-				if row[f] = T(v[r]); math.IsNaN(v[r]) {
-					row[f] = T(fill(f))
+				if row[f] = float32(v[r]); math.IsNaN(v[r]) {
+					row[f] = float32(fill(f))
 				}
 			}
-			row[cols-1], b.Y[i] = 1, T(g.label[r])
+			row[cols-1], b.Y[i] = 1, float32(g.label[r])
 		}
 		blocks = append(blocks, b)
 	}
@@ -172,9 +171,9 @@ func TestNulls(t *testing.T) {
 		g := newGappyTable(t, rows, rate, 0, false)
 		drop := newGappyTable(t, rows, rate, 0, true)
 		zero := func(int) float64 { return 0 }
-		checkNulls(t, drop, schema.NullsDrop, gappyBlocks[float32](drop, true, nil))
-		checkNulls(t, g, schema.NullsZero, gappyBlocks[float32](g, false, zero))
-		spec := checkNulls[float32](t, g, schema.NullsMean, nil)
+		checkNulls(t, drop, schema.NullsDrop, gappyBlocks(drop, true, nil))
+		checkNulls(t, g, schema.NullsZero, gappyBlocks(g, false, zero))
+		spec := checkNulls(t, g, schema.NullsMean, nil)
 		means := func(f int) float64 { return spec.Preprocessing.Columns[f].Means[0] }
 		for f, v := range g.values {
 			want := mean(v)
@@ -182,18 +181,18 @@ func TestNulls(t *testing.T) {
 				t.Errorf("mean of feature %d is %v, want %v", f, means(f), want)
 			}
 		}
-		checkNulls(t, g, schema.NullsMean, gappyBlocks[float32](g, false, means))
+		checkNulls(t, g, schema.NullsMean, gappyBlocks(g, false, means))
 	}
 }
 
-func checkNulls[T kernel.Float](t *testing.T, g *gappyTable, nulls schema.Nulls, want []*block.Block[T]) *schema.Spec {
+func checkNulls(t *testing.T, g *gappyTable, nulls schema.Nulls, want []*block.Block) *schema.Spec {
 	t.Helper()
 	return checkEveryWay(t, g, Options{Label: "label", Nulls: nulls}, want)
 }
 
 // checkEveryWay loads a table in every way and compares the blocks, with each other if there are none wanted, and the
 // Specs, one of which it returns.
-func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, want []*block.Block[T]) *schema.Spec {
+func checkEveryWay(t *testing.T, g *gappyTable, opt Options, want []*block.Block) *schema.Spec {
 	t.Helper()
 	dir, rows := t.TempDir(), g.rec.NumRows()
 	whole := filepath.Join(dir, "whole.parquet")
@@ -204,7 +203,7 @@ func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, wan
 		writeFile(t, parts[i], g.rec.NewSlice(cut[0], cut[1]), 40_000)
 	}
 	var first *schema.Spec
-	check := func(what string, d *block.Data[T], err error) {
+	check := func(what string, d *block.Data, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -223,15 +222,15 @@ func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, wan
 		}
 	}
 	for _, opt.Workers = range []int{1, 2, 3, 8} {
-		d, err := Load[T](context.Background(), []string{whole}, opt)
+		d, err := Load(context.Background(), []string{whole}, opt)
 		check(fmt.Sprint(opt.Workers, " workers"), d, err)
 	}
-	d, err := Load[T](context.Background(), parts, opt)
+	d, err := Load(context.Background(), parts, opt)
 	check("three files", d, err)
-	d, err = fromRecord[T](t, g.rec, 1001, opt)
+	d, err = fromRecord(t, g.rec, 1001, opt)
 	check("records", d, err)
 	opt.Spec = first
-	d, err = Load[T](context.Background(), parts, opt)
+	d, err = Load(context.Background(), parts, opt)
 	check("with its own Spec", d, err)
 	return first
 }
@@ -239,18 +238,18 @@ func checkEveryWay[T kernel.Float](t *testing.T, g *gappyTable, opt Options, wan
 // TestNullLists fills in missing lists and elements.
 func TestNullLists(t *testing.T) {
 	wide := newGappyTable(t, 20_000, 0.001, 200, true)
-	blocks, err := fromRecord[float32](t, wide.rec, 3000, Options{Label: "label", Nulls: schema.NullsDrop})
+	blocks, err := fromRecord(t, wide.rec, 3000, Options{Label: "label", Nulls: schema.NullsDrop})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := gappyBlocks[float32](wide, true, nil); len(want) < 2 {
+	if want := gappyBlocks(wide, true, nil); len(want) < 2 {
 		t.Errorf("%d blocks", len(want))
 	} else if err := sameBlocks(blocksOf(t, blocks), want); err != nil {
 		t.Error(err)
 	}
 	g := newGappyTable(t, 20_000, 0.1, 3, false)
 	opt := Options{Label: "label", Nulls: schema.NullsMean}
-	d, err := fromRecord[float32](t, g.rec, 3000, opt)
+	d, err := fromRecord(t, g.rec, 3000, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,15 +265,15 @@ func TestNullLists(t *testing.T) {
 		}
 		return means[f-7]
 	}
-	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float32](g, false, fill)); err != nil {
+	if err := sameBlocks(blocksOf(t, d), gappyBlocks(g, false, fill)); err != nil {
 		t.Error(err)
 	}
 	opt.Nulls = schema.NullsDrop
-	d, err = fromRecord[float32](t, g.rec, 3000, opt)
+	d, err = fromRecord(t, g.rec, 3000, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sameBlocks(blocksOf(t, d), gappyBlocks[float32](g, true, nil)); err != nil {
+	if err := sameBlocks(blocksOf(t, d), gappyBlocks(g, true, nil)); err != nil {
 		t.Error(err)
 	}
 }
@@ -307,12 +306,12 @@ func TestNullMessages(t *testing.T) {
 		{[]testField{field("x", p.Float64, "[1, null, 3]")}, Options{Spec: &schema.Spec{Features: []string{"x"}}},
 			`column "x", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
 	} {
-		_, err := fromRecord[float32](t, record(t, c.fields...), 2, c.opt)
+		_, err := fromRecord(t, record(t, c.fields...), 2, c.opt)
 		wantError(t, err, "", c.want)
 	}
 	var notes []string
 	opt := Options{Nulls: "drop", Warn: func(s string) { notes = append(notes, s) }}
-	d, err := fromRecord[float32](t, record(t, x, field("z", p.Float64, "[0.1, 0.5, 0.1, 0.5]")), 2, opt)
+	d, err := fromRecord(t, record(t, x, field("z", p.Float64, "[0.1, 0.5, 0.1, 0.5]")), 2, opt)
 	if err != nil || d.Rows() != 2 {
 		t.Fatalf("%v, %v", d, err)
 	}
@@ -328,7 +327,7 @@ func TestMissingIsExact(t *testing.T) {
 	b.AppendValues([]float64{0.5, nan, 0.1, inf}, []bool{true, true, false, true})
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: b.Type(), Nullable: true}}, nil), []arrow.Array{b.NewArray()}, 4)
 	for _, nulls := range []schema.Nulls{schema.NullsZero, schema.NullsDrop} {
-		_, err := fromRecord[float32](t, rec, 4, Options{Nulls: nulls, Warn: func(s string) {
+		_, err := fromRecord(t, rec, 4, Options{Nulls: nulls, Warn: func(s string) {
 			if nulls != schema.NullsDrop || s != "3 of 4 rows left out: a feature or the label is null, NaN or infinite there" {
 				t.Errorf("%s: %s", nulls, s)
 			}
@@ -350,7 +349,7 @@ func TestKeepRows(t *testing.T) {
 			Columns: []schema.Column{{Name: "x", Kind: schema.NumberColumn}, {Name: "z", Kind: schema.NumberColumn}}}}
 	for label, want := range map[string]string{"": "3 [[1 4] [NaN 5] [3 NaN]] [] [7 8 9]", "y": "1 [[1 4]] [-1] [7]"} {
 		err := Scan(context.Background(), []string{path}, Options{Spec: spec, Label: label, Keep: []string{"id"}},
-			func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 				var rows [][]float32
 				for r := range b.Len() {
 					rows = append(rows, b.X[r*b.Stride:][:2])

@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // A mixedTable has features of every type, column by column, as float64s, and a label.
@@ -107,18 +106,18 @@ func appendRandom(b array.Builder, rng *rand.Rand, few bool) float64 {
 }
 
 // blocks builds the table's blocks value by value.
-func mixedBlocks[T kernel.Float](m *mixedTable, bias, labels bool) (blocks []*block.Block[T]) {
+func mixedBlocks(m *mixedTable, bias, labels bool) (blocks []*block.Block) {
 	cols := len(m.values)
 	if bias {
 		cols++
 	}
-	rows, per := int(m.rec.NumRows()), block.Rows[T](cols)
+	rows, per := int(m.rec.NumRows()), block.Rows(cols)
 	for first := 0; first < rows; first += per {
 		n := min(per, rows-first)
-		b := block.New[T](int64(first), n, cols)
+		b := block.New(int64(first), n, cols)
 		for r := range n {
 			for c, v := range m.values {
-				b.X[r*b.Stride+c] = T(v[first+r])
+				b.X[r*b.Stride+c] = float32(v[first+r])
 			}
 			if bias {
 				b.X[r*b.Stride+cols-1] = 1

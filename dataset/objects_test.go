@@ -145,7 +145,7 @@ func TestObjects(t *testing.T) {
 			}
 		}
 	}
-	sum := func(in *Input[float32]) (string, error) {
+	sum := func(in *Input) (string, error) {
 		s, err := in.Stream(ctx)
 		if err != nil {
 			return "", err
@@ -158,9 +158,9 @@ func TestObjects(t *testing.T) {
 		if name == "c.svm" {
 			opt.Label = ""
 		}
-		open := func(path string, opt Options) *Input[float32] {
+		open := func(path string, opt Options) *Input {
 			t.Helper()
-			in, err := Open[float32](ctx, []string{path}, opt)
+			in, err := Open(ctx, []string{path}, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestObjects(t *testing.T) {
 		if _, err := sum(in); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
 			t.Errorf("%s changed: error %v", url, err)
 		}
-		if _, err := Open[float32](ctx, []string{url}, spread); err == nil || !strings.Contains(err.Error(), "differs between computers") {
+		if _, err := Open(ctx, []string{url}, spread); err == nil || !strings.Contains(err.Error(), "differs between computers") {
 			t.Errorf("%s changed for another process: error %v", url, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -23,15 +24,14 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/store"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // within bounds the memory of the passes that follow, whose blocks take that many bytes.
-func (in *Input[T]) within(blocks int64) { frame.Within(in.in, in.opt.Memory, blocks) }
+func (in *Input) within(blocks int64) { frame.Within(in.in, in.opt.Memory, blocks) }
 
 // An Input is a set of files whose columns are known and checked. Its rows aren't read yet.
-type Input[T kernel.Float] struct {
+type Input struct {
 	in     frame.Input
 	sel    *encode.Selection
 	opt    Options
@@ -44,16 +44,16 @@ type Input[T kernel.Float] struct {
 
 // Open finds and checks the columns of files, as Load does. It reads rows only if features depend on them: for means,
 // deviations, categories and the lengths of lists.
-func Open[T kernel.Float](ctx context.Context, paths []string, opt Options) (*Input[T], error) {
-	return open[T](ctx, paths, opt, memory.DefaultAllocator)
+func Open(ctx context.Context, paths []string, opt Options) (*Input, error) {
+	return open(ctx, paths, opt, memory.DefaultAllocator)
 }
 
-func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input[T], error) {
+func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input, error) {
 	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float, opt.counts = nil, frame.FloatType[T](), opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
+	opt.Keep, opt.float, opt.counts = nil, arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
 	if opt.ranked != "" {
 		opt.Keep = []string{opt.ranked}
 	}
@@ -69,22 +69,22 @@ func open[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	}
 	opt.versions = in.versions
 	far := othersOf(in, paths, opt)
-	if err := learn[T](ctx, in, &opt, p, mem, far); err != nil {
+	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}
-	return &Input[T]{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
+	return &Input{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
 }
 
 // Rows returns the number of rows, or -1 if only reading tells. It counts rows that are dropped for missing values.
-func (in *Input[T]) Rows() int64 { return in.in.Total() }
+func (in *Input) Rows() int64 { return in.in.Total() }
 
 // Most returns an upper bound of the number of rows, or -1 if only reading tells. It reads no rows.
-func (in *Input[T]) Most() int64 {
+func (in *Input) Most() int64 {
 	return in.in.Most()
 }
 
 // Count returns Rows. It reads the files if only reading tells.
-func (in *Input[T]) Count(ctx context.Context) (int64, error) {
+func (in *Input) Count(ctx context.Context) (int64, error) {
 	if n := in.Rows(); n >= 0 {
 		return n, nil
 	}
@@ -93,7 +93,7 @@ func (in *Input[T]) Count(ctx context.Context) (int64, error) {
 }
 
 // Cols returns the number of columns of the blocks, the bias included.
-func (in *Input[T]) Cols() int {
+func (in *Input) Cols() int {
 	if in.sel.Bias {
 		return in.sel.Width() + 1
 	}
@@ -101,7 +101,7 @@ func (in *Input[T]) Cols() int {
 }
 
 // Load reads the rows into memory.
-func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
+func (in *Input) Load(ctx context.Context) (*block.Data, error) {
 	rows, err := in.toLoad(ctx)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 	buffers := page.NewPool(mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, rows, buffers)
-	data, err := encode.Collect[T](ctx, encode.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
+	data, err := encode.Collect(ctx, encode.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
 		Memory: in.opt.Memory, Stored: stored, Progress: in.opt.told(PassRows), Warn: in.opt.Warn}, parts)
 	if err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func (in *Input[T]) Load(ctx context.Context) (*block.Data[T], error) {
 
 // toLoad returns the number of rows to load, or -1 if only reading tells. It counts rows so wide that room for more of them than
 // there are would be large.
-func (in *Input[T]) toLoad(ctx context.Context) (int64, error) {
+func (in *Input) toLoad(ctx context.Context) (int64, error) {
 	const large = 64 << 20
-	if in.survey == nil && (in.Rows() >= 0 || in.Bytes(int64(block.Rows[T](in.Cols())), in.sel.Weight >= 0) < large) {
+	if in.survey == nil && (in.Rows() >= 0 || in.Bytes(int64(block.Rows(in.Cols())), in.sel.Weight >= 0) < large) {
 		return in.Rows(), nil
 	}
 	s, err := in.surveyed(ctx)
@@ -139,7 +139,7 @@ func (in *Input[T]) toLoad(ctx context.Context) (int64, error) {
 // parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for
 // one worker each. Such workers don't wait for each other, and they transpose values that are still in their cache. It
 // also returns stored, the number of bytes of the rows in the files, or 0 if unknown.
-func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []encode.Part, stored int64) {
+func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []encode.Part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
@@ -148,7 +148,7 @@ func (in *Input[T]) parts(ctx context.Context, rows int64, buffers *page.Pool) (
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
 	if workers := cap(in.pool); workers > 1 && in.sel.Nulls != schema.NullsDrop && files.Lanes(workers) == workers {
-		if r := files.Ranges(perWorker*workers, int64(block.Rows[T](in.Cols()))); len(r) >= 2*workers {
+		if r := files.Ranges(perWorker*workers, int64(block.Rows(in.Cols()))); len(r) >= 2*workers {
 			ranges = r
 		}
 	}
@@ -203,7 +203,7 @@ type survey struct {
 }
 
 // surveyed makes the survey once.
-func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
+func (in *Input) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
 	}
@@ -224,7 +224,7 @@ func (in *Input[T]) surveyed(ctx context.Context) (survey, error) {
 
 // readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows. It reads the
 // label column alone if that is less work and no other column says which rows are kept.
-func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) (rows int64, err error) {
+func (in *Input) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) (rows int64, err error) {
 	only, sel := in.in, in.sel
 	if sel.Label >= 0 && !sel.Drops() {
 		only = in.in.LabelOnly()
@@ -252,14 +252,14 @@ func (in *Input[T]) readLabels(ctx context.Context, l *encode.Labels, enough fun
 }
 
 // number numbers the classes of a batch, whose first row has a number too. It returns how many rows are kept.
-func (in *Input[T]) number(ctx context.Context, l *encode.Labels, sel *encode.Selection, bt *frame.Batch, first int64) (rows int, err error) {
+func (in *Input) number(ctx context.Context, l *encode.Labels, sel *encode.Selection, bt *frame.Batch, first int64) (rows int, err error) {
 	bad, what, missing := 0, "", false
 	err = frame.Recovered(func() error {
 		kept, err := sel.Kept(ctx, in.pool, bt)
 		if rows = kept.Len(); err != nil || sel.Label < 0 {
 			return err
 		}
-		numbers := make([]T, rows)
+		numbers := make([]float32, rows)
 		for i, span := range kept.Spans() {
 			if bad, what = encode.Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
 				missing = frame.IsMissing(bt.Label(sel.Label), bad)

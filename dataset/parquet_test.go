@@ -104,7 +104,7 @@ func TestFooterLies(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Exclude: []string{"l"}, Workers: 2})
+			_, err := Load(context.Background(), []string{path}, Options{Label: "y", Exclude: []string{"l"}, Workers: 2})
 			runtime.ReadMemStats(&after)
 			if c.want != "" {
 				wantError(t, err, dir, strings.ReplaceAll(c.want, "SIZE", fmt.Sprint(len(bad))))
@@ -132,10 +132,10 @@ func TestUnselected(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load[float32](context.Background(), []string{path}, Options{}); err == nil {
+	if _, err := Load(context.Background(), []string{path}, Options{}); err == nil {
 		t.Error("a column that is damaged was read")
 	}
-	d, err := Load[float32](context.Background(), []string{path}, Options{Features: []string{"x"}})
+	d, err := Load(context.Background(), []string{path}, Options{Features: []string{"x"}})
 	if err != nil || d.Rows() != 2 {
 		t.Errorf("without the damaged column: %v", err)
 	}
@@ -216,7 +216,7 @@ func TestKeep(t *testing.T) {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		spec := &schema.Spec{Bias: true}
 		err = scan(context.Background(), []string{path, path}, Options{Keep: []string{"*"}, Spec: spec}, mem,
-			func(_ *schema.Spec, b *block.Block[float32], got arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block, got arrow.Record) error {
 				if b.Len() != 10 || got.NumRows() != 10 || int(got.NumCols()) != len(fields) {
 					return fmt.Errorf("%d rows, %d columns", got.NumRows(), got.NumCols())
 				}

@@ -84,7 +84,7 @@ func TestParts(t *testing.T) {
 		rec := partsTable(classes, nil)
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, rec, 1900, parquet.WithDataPageSize(3000), parquet.WithCompression(compress.Codecs.Snappy))
-		var want []*block.Block[float32]
+		var want []*block.Block
 		var spec *schema.Spec
 		var notes []string
 		for _, workers := range counts {
@@ -98,7 +98,7 @@ func TestParts(t *testing.T) {
 				}
 				last = rows
 			}
-			in, err := open[float32](context.Background(), []string{path}, opt, mem)
+			in, err := open(context.Background(), []string{path}, opt, mem)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestPartsErrors(t *testing.T) {
 			features = append(features, fmt.Sprint("x", c), fmt.Sprint("x", c+2)) // the others have nulls
 		}
 		for _, workers := range []int{1, 2, 3} {
-			_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Features: features, Workers: workers})
+			_, err := Load(context.Background(), []string{path}, Options{Label: "y", Features: features, Workers: workers})
 			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`column "x6", row %d: `, first)) {
 				t.Errorf("%d workers: %v, want row %d", workers, err, first)
 			}

@@ -48,7 +48,7 @@ func TestLoadRange(t *testing.T) {
 func compareRanges(t *testing.T, path string, opt Options) {
 	t.Helper()
 	ctx := context.Background()
-	in, err := Open[float32](ctx, []string{path}, opt)
+	in, err := Open(ctx, []string{path}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +56,14 @@ func compareRanges(t *testing.T, path string, opt Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all block.Block[float32]
+	var all block.Block
 	for b, err := range data.Blocks(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = *b // the rows are few: one block
 	}
-	again, err := Open[float32](ctx, []string{path}, in.Spread(data.Spec()))
+	again, err := Open(ctx, []string{path}, in.Spread(data.Spec()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -20,7 +19,7 @@ import (
 // next greater one and so on. Equal values have equal ranks. Numbers, dates and times are in their order, texts in that of their bytes. The
 // rows are those that Open with the same options has. A missing value is an error. With inTime a text must be a date as 2006-01-02, which
 // may end with the month, or go on with a time; otherwise its order would not be that of time.
-func Ranks[T kernel.Float](ctx context.Context, paths []string, opt Options, column string, inTime bool) ([]int64, error) {
+func Ranks(ctx context.Context, paths []string, opt Options, column string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", column)
 	}
@@ -28,7 +27,7 @@ func Ranks[T kernel.Float](ctx context.Context, paths []string, opt Options, col
 	if opt.Nulls == schema.NullsMean {
 		opt.Nulls = schema.NullsZero
 	}
-	in, err := Open[T](ctx, paths, opt)
+	in, err := Open(ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +168,7 @@ func keysOf(a arrow.Array) (func(row int) rankKey, error) {
 		values, err := keysOf(a.Dictionary())
 		return func(row int) rankKey { return values(a.GetValueIndex(row)) }, err
 	}
-	v, err := frame.NewView[float64](a)
+	v, err := frame.NewView64(a)
 	if err != nil {
 		return nil, fmt.Errorf("it is %s, and groups and times are numbers, dates or texts: choose another one", frame.Describe(a.DataType()))
 	}

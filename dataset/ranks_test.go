@@ -29,14 +29,14 @@ func TestRanks(t *testing.T) {
 			if nulls == schema.NullsDrop {
 				want = []int64{1, 0, 1}
 			}
-			got, err := dataset.Ranks[float32](t.Context(), []string{path}, dataset.Options{Label: "y", Features: []string{"x"}, Nulls: nulls}, column, column == "day")
+			got, err := dataset.Ranks(t.Context(), []string{path}, dataset.Options{Label: "y", Features: []string{"x"}, Nulls: nulls}, column, column == "day")
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("column %s, nulls %s: ranks %v, error %v, want %v", column, nulls, got, err, want)
 			}
 		}
 	}
 	for column, want := range map[string]string{"text": `"b" is no time whose text sorts`, "none": `no column "none"`, "x": "no value: fill it in"} {
-		_, err := dataset.Ranks[float32](t.Context(), []string{path}, dataset.Options{Label: "y", Features: []string{"n"}}, column, true)
+		_, err := dataset.Ranks(t.Context(), []string{path}, dataset.Options{Label: "y", Features: []string{"n"}}, column, true)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("column %s: error %v, want %q", column, err, want)
 		}

@@ -13,7 +13,6 @@ import (
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/store"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -157,12 +156,12 @@ func (opt *Options) told(pass Pass) func(rows, total int64) {
 //
 // Labels are +1 for the positive class and -1 for the other. With more than two classes, labels are the numbers of the
 // classes in sorted order, from 0 on.
-func Load[T kernel.Float](ctx context.Context, paths []string, opt Options) (*block.Data[T], error) {
-	return load[T](ctx, paths, opt, memory.DefaultAllocator)
+func Load(ctx context.Context, paths []string, opt Options) (*block.Data, error) {
+	return load(ctx, paths, opt, memory.DefaultAllocator)
 }
 
-func load[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data[T], error) {
-	in, err := open[T](ctx, paths, opt, mem)
+func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data, error) {
+	in, err := open(ctx, paths, opt, mem)
 	if err != nil {
 		return nil, err
 	}
@@ -199,13 +198,13 @@ func (opt Options) nullWords() []string {
 // block.
 //
 // With a label it needs Options.Spec, since the classes of the data aren't known before its end.
-func Scan[T kernel.Float](ctx context.Context, paths []string, opt Options,
-	fn func(*schema.Spec, *block.Block[T], arrow.Record) error) error {
+func Scan(ctx context.Context, paths []string, opt Options,
+	fn func(*schema.Spec, *block.Block, arrow.Record) error) error {
 	return scan(ctx, paths, opt, memory.DefaultAllocator, fn)
 }
 
-func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem memory.Allocator,
-	fn func(*schema.Spec, *block.Block[T], arrow.Record) error) error {
+func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator,
+	fn func(*schema.Spec, *block.Block, arrow.Record) error) error {
 	if opt.Label != "" && opt.Spec == nil {
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
@@ -213,13 +212,13 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 	if err != nil {
 		return err
 	}
-	opt.float = frame.FloatType[T]()
+	opt.float = arrow.PrimitiveTypes.Float32
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err
 	}
 	sel, spec, signs := in.selection(), opt.Spec, encode.Signs(opt.Spec)
-	if err := learn[T](ctx, in, &opt, p, mem, nil); err != nil {
+	if err := learn(ctx, in, &opt, p, mem, nil); err != nil {
 		return err
 	}
 	if spec == nil {
@@ -228,17 +227,17 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 		}
 	}
 	in.LastPass()
-	rows := int64(block.Rows[T](spec.Cols()))
+	rows := int64(block.Rows(spec.Cols()))
 	if in.Total() >= 0 {
 		rows = min(rows, in.Total())
 	}
-	beside := (&Input[T]{in: in.Input, sel: sel}).Bytes(rows, sel.Weight >= 0)
+	beside := (&Input{in: in.Input, sel: sel}).Bytes(rows, sel.Weight >= 0)
 	if len(sel.Keep) > 0 {
 		beside += GroupBytes // of who writes them
 	}
 	frame.Within(in, opt.Memory, beside)
 	kept := keptSchema(sel)
-	b := encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block[T], keep []arrow.Array) error {
+	b := encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block, keep []arrow.Array) error {
 		encode.Sign(full.Y, signs)
 		var rec arrow.Record
 		if len(keep) > 0 {
@@ -260,8 +259,8 @@ func scan[T kernel.Float](ctx context.Context, paths []string, opt Options, mem 
 }
 
 // emptyBlock calls fn with no rows.
-func emptyBlock[T kernel.Float](spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
-	fn func(*schema.Spec, *block.Block[T], arrow.Record) error) error {
+func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
+	fn func(*schema.Spec, *block.Block, arrow.Record) error) error {
 	var rec arrow.Record
 	if kept.NumFields() > 0 {
 		none := array.NewRecordBuilder(mem, kept)
@@ -269,7 +268,7 @@ func emptyBlock[T kernel.Float](spec *schema.Spec, kept *arrow.Schema, mem memor
 		rec = none.NewRecord()
 		defer rec.Release()
 	}
-	return fn(spec, block.New[T](0, 0, spec.Cols()), rec)
+	return fn(spec, block.New(0, 0, spec.Cols()), rec)
 }
 
 // keptSchema is the schema of the records that Scan hands on.

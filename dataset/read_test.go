@@ -18,7 +18,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -40,7 +39,7 @@ func TestSameBlocks(t *testing.T) {
 				parts = append(parts, filepath.Join(dir, fmt.Sprintf("part%d.parquet", i)))
 				writeFile(t, parts[i], m.rec.NewSlice(cut[0], cut[1]), layout.group/3+1, layout.opts...)
 			}
-			want := mixedBlocks[float32](m, true, true)
+			want := mixedBlocks(m, true, true)
 			if len(want) != 2 {
 				t.Fatalf("%d blocks", len(want))
 			}
@@ -57,19 +56,19 @@ func TestSameBlocks(t *testing.T) {
 }
 
 // checkAll reads paths in every way and compares the blocks.
-func checkAll[T kernel.Float](t *testing.T, paths []string, opt Options, m *mixedTable, want []*block.Block[T]) {
+func checkAll(t *testing.T, paths []string, opt Options, m *mixedTable, want []*block.Block) {
 	t.Helper()
 	ctx := context.Background()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
-	d, err := load[T](ctx, paths, opt, mem)
+	d, err := load(ctx, paths, opt, mem)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := sameBlocks(blocksOf(t, d), want); err != nil {
 		t.Errorf("Load of %d files, %d workers: %v", len(paths), opt.Workers, err)
 	}
-	in, err := open[T](ctx, paths, opt, mem)
+	in, err := open(ctx, paths, opt, mem)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,11 +90,11 @@ func checkAll[T kernel.Float](t *testing.T, paths []string, opt Options, m *mixe
 	}
 	opt.Spec, opt.Keep = d.Spec(), []string{"label", "x00[01]"}
 	i, rows := 0, int64(0)
-	err = scan(ctx, paths, opt, mem, func(spec *schema.Spec, b *block.Block[T], rec arrow.Record) error {
+	err = scan(ctx, paths, opt, mem, func(spec *schema.Spec, b *block.Block, rec arrow.Record) error {
 		if spec != opt.Spec {
 			t.Error("Scan: another Spec")
 		}
-		if err := sameBlocks([]*block.Block[T]{b}, want[i:i+1]); err != nil {
+		if err := sameBlocks([]*block.Block{b}, want[i:i+1]); err != nil {
 			return fmt.Errorf("block %d: %w", i, err)
 		}
 		kept, names := m.rec.NewSlice(rows, rows+int64(b.Len())), []string{"label", "x000", "x001"}
@@ -119,7 +118,7 @@ func checkAll[T kernel.Float](t *testing.T, paths []string, opt Options, m *mixe
 func TestFromRecords(t *testing.T) {
 	const rows, columns = 9001, 275
 	m := newMixedTable(t, rows, columns, true)
-	want := mixedBlocks[float32](m, true, true)
+	want := mixedBlocks(m, true, true)
 	for _, size := range []int64{rows, 4096, 1000, 4097} {
 		for _, workers := range []int{1, 3} {
 			var recs []arrow.Record
@@ -131,7 +130,7 @@ func TestFromRecords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := fromRecords[float32](context.Background(), r, Options{Label: "label", Workers: workers})
+			d, err := fromRecords(context.Background(), r, Options{Label: "label", Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +171,7 @@ func TestSpec(t *testing.T) {
 			[]string{"a", "b"}, []float64{3, 1, 1}},
 		{"model without features", Options{Spec: &schema.Spec{Bias: true}}, nil, []float64{1}},
 	} {
-		d, err := Load[float32](context.Background(), []string{path}, c.opt)
+		d, err := Load(context.Background(), []string{path}, c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -210,7 +209,7 @@ func TestEndOfRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fromRecords[float32](context.Background(), endingReader{r, c.end}, Options{})
+		_, err = fromRecords(context.Background(), endingReader{r, c.end}, Options{})
 		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("after %q: error %v, want %q", c.end, err, c.want)
 		}
@@ -224,7 +223,7 @@ func TestProgress(t *testing.T) {
 	writeFile(t, path, rec, 2)
 	var got []string
 	opt := Options{Progress: func(_ Pass, rows, total int64) { got = append(got, fmt.Sprint(rows, "/", total)) }}
-	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5]" {
+	if _, err := Load(context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5]" {
 		t.Errorf("files: %v, %v", err, got)
 	}
 	got = nil
@@ -232,11 +231,11 @@ func TestProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fromRecords[float32](context.Background(), r, opt); err != nil || fmt.Sprint(got) != "[5/-1]" {
+	if _, err := fromRecords(context.Background(), r, opt); err != nil || fmt.Sprint(got) != "[5/-1]" {
 		t.Errorf("records: %v, %v", err, got)
 	}
 	got, opt.Standardize = nil, true
-	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5 2/5 4/5 5/5]" {
+	if _, err := Load(context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5 2/5 4/5 5/5]" {
 		t.Errorf("two passes: %v, %v", err, got)
 	}
 }
@@ -259,15 +258,15 @@ func TestCancel(t *testing.T) {
 				t.Error("it went on")
 			}
 		}}
-		if _, err := load[float32](ctx, []string{path}, opt, mem); !errors.Is(err, context.Canceled) {
+		if _, err := load(ctx, []string{path}, opt, mem); !errors.Is(err, context.Canceled) {
 			t.Errorf("Load: %v", err)
 		}
-		if _, err := load[float32](ctx, []string{path}, opt, mem); !errors.Is(err, context.Canceled) {
+		if _, err := load(ctx, []string{path}, opt, mem); !errors.Is(err, context.Canceled) {
 			t.Errorf("Load, cancelled before: %v", err)
 		}
 		opt = Options{Workers: workers, Keep: []string{"label"}}
 		err := scan(context.Background(), []string{path}, opt, mem,
-			func(*schema.Spec, *block.Block[float32], arrow.Record) error { return errStop })
+			func(*schema.Spec, *block.Block, arrow.Record) error { return errStop })
 		if err != errStop {
 			t.Errorf("Scan: %v", err)
 		}

@@ -21,7 +21,7 @@ func TestShortRowGroups(t *testing.T) {
 	const groups, most = 2000, 8 << 10
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	writeSmall(t, path, groups, 1)
-	in, err := Open[float32](context.Background(), []string{path}, Options{Label: "label", Memory: 64 << 20})
+	in, err := Open(context.Background(), []string{path}, Options{Label: "label", Memory: 64 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestBatchesStop(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithCancel(context.Background())
 		opt := Options{Features: []string{"x"}, Workers: 2, Progress: stopper(cancel)}
-		err := Scan(ctx, []string{path}, opt, func(*schema.Spec, *block.Block[float32], arrow.Record) error { return nil })
+		err := Scan(ctx, []string{path}, opt, func(*schema.Spec, *block.Block, arrow.Record) error { return nil })
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v", err)
 		}

@@ -49,7 +49,7 @@ func TestSentinels(t *testing.T) {
 		{"damaged", []string{write("bad.parquet", string(whole[:4])+strings.Repeat("x", 40)+string(whole[44:]))}, Options{}},
 		{"damaged", []string{write("bad.csv.gz", "\x1f\x8b\x08\x00garbage")}, Options{}},
 	} {
-		_, err := Load[float32](context.Background(), c.paths, c.opt)
+		_, err := Load(context.Background(), c.paths, c.opt)
 		for name, kind := range kinds {
 			if errors.Is(err, kind) != (name == c.kind) {
 				t.Errorf("%q: the error %v is of kind %s: %t", c.paths, err, name, errors.Is(err, kind))
@@ -64,8 +64,8 @@ func TestMissingLabelOfModel(t *testing.T) {
 	path := file1(t, dir, "a.parquet", field("x", arrow.PrimitiveTypes.Float64, "[1, 3]"), field("y", arrow.PrimitiveTypes.Int8, "[0, null]"),
 		field("w", arrow.PrimitiveTypes.Int8, "[1, null]"))
 	spec := &schema.Spec{Bias: true, Features: []string{"x"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	_, err := Load[float32](context.Background(), []string{path}, Options{Spec: spec, Label: "y"})
+	_, err := Load(context.Background(), []string{path}, Options{Spec: spec, Label: "y"})
 	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`)
-	_, err = Load[float32](context.Background(), []string{path}, Options{Spec: spec, SampleWeight: "w"})
+	_, err = Load(context.Background(), []string{path}, Options{Spec: spec, SampleWeight: "w"})
 	wantError(t, err, dir, `DIR/a.parquet: column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or leave the row out)`)
 }

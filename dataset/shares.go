@@ -15,18 +15,18 @@ import (
 type Choice = func(class int) bool
 
 // Learned reports whether features depend on the values of the rows: on means, deviations or categories.
-func (in *Input[T]) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
+func (in *Input) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
 
 // Shares returns inputs of the same rows, one for each choice. An input's means, deviations and categories are learned from
 // the rows of its choice, as Open learns them from files of these rows alone. Shares calls choices with the number of kept
 // rows of each class, in the order of the spec. It reads the labels, and then all rows once.
-func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []Choice) ([]*Input[T], error) {
+func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choice) ([]*Input, error) {
 	found, counts, err := in.countClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
 	chosen := choices(counts)
-	learned, inputs := make([]*encode.Statistics, len(chosen)), make([]*Input[T], len(chosen))
+	learned, inputs := make([]*encode.Statistics, len(chosen)), make([]*Input, len(chosen))
 	for i := range chosen {
 		sel := *in.sel
 		sel.Inputs = slices.Clone(sel.Inputs)
@@ -62,7 +62,7 @@ func (in *Input[T]) Shares(ctx context.Context, choices func(counts []int64) []C
 }
 
 // learn adds the rows of a batch to the statistics of the choices that take them.
-func (in *Input[T]) learn(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, learned []*encode.Statistics) error {
+func (in *Input) learn(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, learned []*encode.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (in *Input[T]) learn(ctx context.Context, bt *frame.Batch, found *encode.La
 }
 
 // countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and how many kept rows each has.
-func (in *Input[T]) countClasses(ctx context.Context) (*encode.Labels, []int64, error) {
+func (in *Input) countClasses(ctx context.Context) (*encode.Labels, []int64, error) {
 	only, sel := in.in, in.sel
 	if !sel.Drops() { // else other columns tell which rows are kept
 		only = in.in.LabelOnly()
@@ -134,7 +134,7 @@ func (in *Input[T]) countClasses(ctx context.Context) (*encode.Labels, []int64, 
 func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut, first int64) ([]float64, error) {
 	classes := make([]float64, kept.Len())
 	for k, span := range kept.Spans() {
-		if row, what := encode.Encode(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
+		if row, what := encode.EncodeWide(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
 			return nil, encode.Unfit(frame.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // TestSharesOfDropped: only rows that are kept are counted and chosen.
 func TestSharesOfDropped(t *testing.T) {
 	path := textFile(t, "a.csv", "x,y\n1,0\n,0\n2,1\n4,1\n,1\n3,\n")
-	in, err := Open[float32](context.Background(), []string{path}, Options{Label: "y", Nulls: schema.NullsDrop, Standardize: true, Workers: 1})
+	in, err := Open(context.Background(), []string{path}, Options{Label: "y", Nulls: schema.NullsDrop, Standardize: true, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,16 +182,16 @@ func TestSparseLists(t *testing.T) {
 func sameLists(t *testing.T, what, path, dense string, opt Options) {
 	t.Helper()
 	ctx := context.Background()
-	load := func(path string, opt Options, streamed bool) (*block.Data[float32], string) {
+	load := func(path string, opt Options, streamed bool) (*block.Data, string) {
 		t.Helper()
 		heard := ""
 		opt.Warn = func(text string) { heard += text + "\n" }
-		in, err := Open[float32](ctx, []string{path}, opt)
-		var data *block.Data[float32]
+		in, err := Open(ctx, []string{path}, opt)
+		var data *block.Data
 		if err == nil && !streamed {
 			data, err = in.Load(ctx)
 		} else if err == nil {
-			var s *Stream[float32]
+			var s *Stream
 			if s, err = in.Stream(ctx); err == nil {
 				data, err = block.Collect(ctx, s)
 			}
@@ -238,7 +238,7 @@ func TestWideLists(t *testing.T) {
 	rows := []sparseRow{{0: 1, schema.MaxNamed - 4: 2}, nil, {5: 1, 6: 0}, {1000: -1, 2: 0}, {}} // no dense vectors
 	path := filepath.Join(dir, "wide.parquet")
 	sparseFile(t, path, form, rows, schema.MaxNamed-3)
-	in, err := Open[float32](ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true})
+	in, err := Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true})
 	if err != nil {
 		t.Fatalf("%s: %v", form, err)
 	}
@@ -259,17 +259,17 @@ func TestWideLists(t *testing.T) {
 	if info, err := Inspect(path); err != nil || len(info.Columns) < 5 || slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Feature == (c.Name == "c") }) {
 		t.Errorf("%s: %+v, error %v", form, info.Columns, err)
 	}
-	_, err = Open[float32](ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
+	_, err = Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
 	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", path, schema.MaxNamed-3, mostStandardized); err == nil || err.Error() != want {
 		t.Errorf("%s: error %v, want %s", form, err, want)
 	}
-	if _, err = Open[float32](ctx, []string{path}, Options{Label: "y", Storage: Dense}); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {
+	if _, err = Open(ctx, []string{path}, Options{Label: "y", Storage: Dense}); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {
 		t.Errorf("%s: dense rows: error %v", form, err)
 	}
 	for form := range sparseForms {
 		narrow := filepath.Join(dir, "narrow.arrow")
 		sparseFile(t, narrow, form, []sparseRow{{0: 1, 8: 2}, {7: 1, 9: 1}, {1: 1, 2: 1}}, 10)
-		learned, err := Load[float32](ctx, []string{narrow}, Options{Label: "y"})
+		learned, err := Load(ctx, []string{narrow}, Options{Label: "y"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestWideLists(t *testing.T) {
 			t.Errorf("%s: %+v, error %v", form, info, err)
 		}
 		notes = nil
-		data, err = Load[float32](ctx, []string{path}, Options{Spec: learned.Spec(), Warn: func(note string) { notes = append(notes, note) }})
+		data, err = Load(ctx, []string{path}, Options{Spec: learned.Spec(), Warn: func(note string) { notes = append(notes, note) }})
 		if err != nil || fmt.Sprint(notes) != `[column "v": 2 of 5 rows have indices that the training rows didn't have; they are ignored]` {
 			t.Errorf("%s: notes %v, error %v", form, notes, err)
 		} else if rows, _ := rowsOf(t, data); rows[0][1] != 1 || rows[2][6] != 1 || len(rows[0]) != 12 {
@@ -323,7 +323,7 @@ func TestSparseListErrors(t *testing.T) {
 			}
 			writeNested(t, filepath.Join(dir, name), record(t, field("v", c.typ, c.values), field("y", p.Int8, "[0, 1]")), 10)
 			for _, storage := range []Storage{Dense, Sparse} {
-				_, err := Load[float32](context.Background(), []string{filepath.Join(dir, name)}, Options{Label: "y", Storage: storage})
+				_, err := Load(context.Background(), []string{filepath.Join(dir, name)}, Options{Label: "y", Storage: storage})
 				want := fmt.Sprintf("DIR/%s: column \"v\", %s", name, c.want)
 				if strings.HasPrefix(c.want, "no list") {
 					want = fmt.Sprintf("DIR/%s: column \"v\": %s", name, c.want)
@@ -346,7 +346,7 @@ func TestSparseListErrors(t *testing.T) {
 		dir := t.TempDir()
 		rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "v", Type: column.DataType()}}, nil), []arrow.Array{array.NewSlice(column, row, row+1)}, 1)
 		writeNested(t, filepath.Join(dir, "a.parquet"), rec, 10)
-		_, err := Load[float32](context.Background(), []string{filepath.Join(dir, "a.parquet")}, Options{Storage: Auto})
+		_, err := Load(context.Background(), []string{filepath.Join(dir, "a.parquet")}, Options{Storage: Auto})
 		wantError(t, err, dir, `DIR/a.parquet: column "v", row 0: index `+index+`, and a row has at most 1048576 features: leave larger indices out`)
 	}
 }
@@ -373,7 +373,7 @@ func TestOtherStructures(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			writeNested(t, path, record(t, field("v", c.typ, c.values), field("x", p.Float32, "[1, 2]")), 10)
 			var notes []string
-			data, err := Load[float32](context.Background(), []string{path}, Options{Warn: func(note string) { notes = append(notes, note) }})
+			data, err := Load(context.Background(), []string{path}, Options{Warn: func(note string) { notes = append(notes, note) }})
 			if err != nil || len(data.Spec().Features) != 1 || !strings.Contains(fmt.Sprint(notes), `column "v" (`) {
 				t.Errorf("%s, %s: notes %v, error %v", name, c.typ, notes, err)
 			}

@@ -80,15 +80,15 @@ func TestSparseTables(t *testing.T) {
 func sameForms(t *testing.T, path string, opt Options) {
 	t.Helper()
 	ctx, what := context.Background(), fmt.Sprintf("%s, %s", filepath.Base(path), opt.Categorical)
-	load := func(opt Options, streamed bool) (*block.Data[float32], string) {
+	load := func(opt Options, streamed bool) (*block.Data, string) {
 		t.Helper()
 		heard := ""
 		opt.Warn = func(text string) { heard += text + "\n" }
-		in, err := Open[float32](ctx, []string{path}, opt)
+		in, err := Open(ctx, []string{path}, opt)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		var data *block.Data[float32]
+		var data *block.Data
 		if !streamed {
 			data, err = in.Load(ctx)
 		} else if s, wrong := in.Stream(ctx); wrong != nil {
@@ -123,12 +123,12 @@ func sameForms(t *testing.T, path string, opt Options) {
 			}
 		}
 	}
-	var rows [2][]*block.Block[float32]
+	var rows [2][]*block.Block
 	for i, storage := range []Storage{Dense, Sparse} {
 		err := Scan(ctx, []string{path}, Options{Spec: dense.Spec(), Storage: storage, Workers: opt.Workers, Keep: []string{"x"}},
-			func(_ *schema.Spec, b *block.Block[float32], kept arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
 				if storage == Sparse {
-					b = denseOf(t, []*block.Block[float32]{b})[0]
+					b = denseOf(t, []*block.Block{b})[0]
 				}
 				copied := *b
 				copied.X, copied.Y = slices.Clone(b.X), nil
@@ -162,9 +162,9 @@ func TestSparseTableErrors(t *testing.T) {
 		path := file1(t, t.TempDir(), "a.parquet", append(fields, label)...)
 		for _, categorical := range []string{"onehot", "hash:4", "hash:24"} {
 			opt := Options{Label: "y", Categorical: categorical}
-			_, want := Load[float32](context.Background(), []string{path}, opt)
+			_, want := Load(context.Background(), []string{path}, opt)
 			opt.Storage = Sparse
-			_, err := Load[float32](context.Background(), []string{path}, opt)
+			_, err := Load(context.Background(), []string{path}, opt)
 			if want == nil || err == nil || err.Error() != want.Error() {
 				t.Errorf("%s: error %v, want %v", categorical, err, want)
 			}
@@ -181,7 +181,7 @@ func TestManyCategories(t *testing.T) {
 	}
 	path := textFile(t, "a.csv", string(text))
 	for categorical, width := range map[string]int{"onehot": rows, "hash:24": 0} {
-		data, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", Categorical: categorical, Storage: Auto})
+		data, err := Load(context.Background(), []string{path}, Options{Label: "y", Categorical: categorical, Storage: Auto})
 		if err != nil {
 			t.Fatalf("%s: %v", categorical, err)
 		}
@@ -198,7 +198,7 @@ func TestManyCategories(t *testing.T) {
 			}
 		}
 	}
-	_, err := Open[float32](context.Background(), []string{path}, Options{Label: "y", Categorical: "onehot", Storage: Dense})
+	_, err := Open(context.Background(), []string{path}, Options{Label: "y", Categorical: "onehot", Storage: Dense})
 	if err == nil || !strings.Contains(err.Error(), `column "id", row 1000: more than 1000 categories`) {
 		t.Errorf("dense: error %v", err)
 	}

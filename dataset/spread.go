@@ -27,7 +27,7 @@ var errEnough = errors.New("enough")
 // rows, whose First is the number of their first row among all. first is a multiple of block.RunRows. Of Parquet files it
 // decodes the pages of these rows alone, unless rows are dropped; of other files it reads the rows before them too. Options.Spec
 // must be set.
-func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block[T], error) {
+func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
 	switch {
 	case in.opt.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
@@ -44,10 +44,10 @@ func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*
 		files.Bound(buffers, cap(in.pool))
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
-	var runs []*block.Block[T]
+	var runs []*block.Block
 	signs := encode.Signs(in.opt.Spec)
-	all := encode.NewBuilder[T](in.sel, encode.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
-	b := all.Part(encode.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block[T], _ []arrow.Array) error {
+	all := encode.NewBuilder(in.sel, encode.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
+	b := all.Part(encode.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
 		end := full.First + int64(full.Len())
 		if end <= first {
 			return nil
@@ -72,7 +72,7 @@ func (in *Input[T]) LoadRange(ctx context.Context, first, last, rows int64) ([]*
 
 // Spread returns the options with which another process reads the same blocks as in, whose features and classes are those of
 // spec. With these options it is an error to open other versions of objects than in has.
-func (in *Input[T]) Spread(spec *schema.Spec) Options {
+func (in *Input) Spread(spec *schema.Spec) Options {
 	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
 		versions: in.opt.versions}
 	if in.sel.Sparse {
@@ -151,7 +151,7 @@ func (o *others) learn(ctx context.Context, sel *encode.Selection, rows int64, p
 }
 
 // allLabels numbers the classes of all kept rows and returns the number of these rows.
-func (in *Input[T]) allLabels(ctx context.Context, l *encode.Labels) (rows int64, err error) {
+func (in *Input) allLabels(ctx context.Context, l *encode.Labels) (rows int64, err error) {
 	done := in.others != nil && in.sel.Label >= 0
 	if done {
 		ranges := in.others.files.ranges
@@ -174,14 +174,14 @@ func (in *Input[T]) allLabels(ctx context.Context, l *encode.Labels) (rows int64
 // learnTask learns what features depend on. labelsTask finds the classes, in the order in which they appear. Their results are nil
 // if there is an error. Then the process that asked reads the files itself, and returns the first error.
 var (
-	learnTask = passes.New("dataset.learn", func(ctx context.Context, piece passes.Piece[float32], f sharedFiles) (learned *encode.Learned, err error) {
-		return learned, f.read(ctx, piece, func(in *Input[float32]) (err error) {
+	learnTask = passes.New("dataset.learn", func(ctx context.Context, piece passes.Piece, f sharedFiles) (learned *encode.Learned, err error) {
+		return learned, f.read(ctx, piece, func(in *Input) (err error) {
 			learned, err = in.sel.LearnPart(ctx, in.pool, in.in.Batches(ctx, in.pool, in.mem))
 			return err
 		})
 	})
-	labelsTask = passes.New("dataset.labels", func(ctx context.Context, piece passes.Piece[float32], f sharedFiles) (classes []schema.Class, err error) {
-		return classes, f.read(ctx, piece, func(in *Input[float32]) error {
+	labelsTask = passes.New("dataset.labels", func(ctx context.Context, piece passes.Piece, f sharedFiles) (classes []schema.Class, err error) {
+		return classes, f.read(ctx, piece, func(in *Input) error {
 			l := encode.NewLabels(nil)
 			_, err := in.readLabels(ctx, l, func() bool { return false })
 			if err == nil {
@@ -194,7 +194,7 @@ var (
 
 // read calls do with the range of a piece. It returns ctx's error, or one if there is no such range; errors of files are not
 // told.
-func (f *sharedFiles) read(ctx context.Context, piece passes.Piece[float32], do func(*Input[float32]) error) error {
+func (f *sharedFiles) read(ctx context.Context, piece passes.Piece, do func(*Input) error) error {
 	if piece.Number >= len(f.ranges) {
 		return errors.New("there is no such range of the rows: the programs of the cluster differ: use the same version everywhere")
 	}
@@ -211,7 +211,7 @@ func (f *sharedFiles) read(ctx context.Context, piece passes.Piece[float32], do 
 	files, sel := in.Input.(*parquetfile.Input), *in.sel
 	files.Bound(buffers, cap(p))
 	sel.Inputs = slices.Clone(sel.Inputs)
-	if do(&Input[float32]{in: files.Only(f.ranges[piece.Number], buffers), sel: &sel, pool: p, mem: memory.DefaultAllocator}) != nil {
+	if do(&Input{in: files.Only(f.ranges[piece.Number], buffers), sel: &sel, pool: p, mem: memory.DefaultAllocator}) != nil {
 		shared.forget()
 	}
 	return ctx.Err()
@@ -237,7 +237,7 @@ func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p frame.Pool) (*op
 		return l.in, nil
 	}
 	opt := f.opt
-	opt.float = frame.FloatType[float32]()
+	opt.float = arrow.PrimitiveTypes.Float32
 	in, err := openInput(ctx, f.paths, opt, p)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func TestCluster(t *testing.T) {
 	} {
 		ctx, paths := context.Background(), []string{dir}
 		want, bad := specOf(ctx, paths, c.opt)
-		remote := testrows.NewRemote(block.NewData[float32](new(schema.Spec), nil), 3)
+		remote := testrows.NewRemote(block.NewData(new(schema.Spec), nil), 3)
 		c.opt.Cluster, _ = remote.Remote()
 		got, err := specOf(ctx, paths, c.opt)
 		if fmt.Sprint(err) != fmt.Sprint(bad) || !reflect.DeepEqual(got, want) {
@@ -53,7 +53,7 @@ func TestCluster(t *testing.T) {
 		}
 		var tasks []string
 		for _, name := range []string{"learn", "labels"} {
-			if remote.Tasks()["dataset."+name+"/float32"] > 0 {
+			if remote.Tasks()["dataset."+name] > 0 {
 				tasks = append(tasks, name)
 			}
 		}
@@ -75,7 +75,7 @@ func TestCluster(t *testing.T) {
 
 // specOf returns the spec of a stream of files, with what was learned of them.
 func specOf(ctx context.Context, paths []string, opt Options) (*schema.Spec, error) {
-	in, err := Open[float32](ctx, paths, opt)
+	in, err := Open(ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}

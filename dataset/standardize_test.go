@@ -69,9 +69,9 @@ func twoPasses(values []float64) (mean, deviation float64) {
 // checkStandardized loads a table in every way and compares the features with (x - mean) / deviation of want.
 func checkStandardized(t *testing.T, g *gappyTable, nulls schema.Nulls, want [][]float64) *schema.Spec {
 	t.Helper()
-	spec := checkEveryWay[float32](t, g, Options{Label: "label", Nulls: nulls, Standardize: true}, nil)
+	spec := checkEveryWay(t, g, Options{Label: "label", Nulls: nulls, Standardize: true}, nil)
 	opt := Options{Label: "label", Nulls: nulls, Standardize: true}
-	d, err := fromRecord[float32](t, g.rec, 5000, opt)
+	d, err := fromRecord(t, g.rec, 5000, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,9 +111,9 @@ func TestStandardizeLists(t *testing.T) {
 	}
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "emb", Type: b.Type(), Nullable: true}}, nil),
 		[]arrow.Array{b.NewArray()}, 10_000)
-	var first []*block.Block[float32]
+	var first []*block.Block
 	for _, size := range []int64{10_000, 1000, 4096, 5000} {
-		d, err := fromRecord[float32](t, rec, size, Options{Nulls: schema.NullsZero, Standardize: true})
+		d, err := fromRecord(t, rec, size, Options{Nulls: schema.NullsZero, Standardize: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestStandardizeSpecial(t *testing.T) {
 	rec := record(t, field("constant", p.Float64, "[0.1, 0.1, 0.1]"), field("flag", arrow.FixedWidthTypes.Boolean, "[true, false, false]"),
 		field("huge", p.Float64, "[1e300, 2e300, 3e300]"), field("odd", p.Int64, "[9007199254740993, 1, 2]"))
 	var notes []string
-	d, err := fromRecord[float32](t, rec, 3, Options{Standardize: true, Exclude: []string{"huge"}, NoBias: true,
+	d, err := fromRecord(t, rec, 3, Options{Standardize: true, Exclude: []string{"huge"}, NoBias: true,
 		Warn: func(s string) { notes = append(notes, s) }})
 	if err != nil {
 		t.Fatal(err)
@@ -159,14 +159,14 @@ func TestStandardizeSpecial(t *testing.T) {
 	if want := `[column "odd": float64 can't hold every value exactly, they are rounded]`; fmt.Sprint(notes) != want {
 		t.Errorf("notes %s, want %s", notes, want)
 	}
-	_, err = fromRecord[float32](t, rec, 3, Options{Standardize: true})
+	_, err = fromRecord(t, rec, 3, Options{Standardize: true})
 	wantError(t, err, "", `column "huge": its numbers are too large for a standard deviation: leave it out with --exclude`)
-	_, err = fromRecord[float32](t, record(t, field("constant", p.Float64, "[0.1, 1e300]")), 3, Options{Spec: d.Spec()})
+	_, err = fromRecord(t, record(t, field("constant", p.Float64, "[0.1, 1e300]")), 3, Options{Spec: d.Spec()})
 	wantError(t, err, "", `no column "flag" (columns: constant)`)
 	spec := &schema.Spec{Features: []string{"x"}, Preprocessing: &schema.Preprocessing{Columns: []schema.Column{{Name: "x",
 		Kind: schema.NumberColumn, Center: []float64{0}, Scale: []float64{1}}}}}
-	_, err = fromRecord[float32](t, record(t, field("x", p.Float64, "[0.1, 1e300]")), 2, Options{Spec: spec})
+	_, err = fromRecord(t, record(t, field("x", p.Float64, "[0.1, 1e300]")), 2, Options{Spec: spec})
 	wantError(t, err, "", `column "x", row 1: 1e+300 is too far from the mean of the training rows: correct the value`)
-	_, err = fromRecord[float32](t, record(t, field("x", p.Float64, "[1, 2, null]")), 3, Options{Standardize: true})
+	_, err = fromRecord(t, record(t, field("x", p.Float64, "[1, 2, null]")), 3, Options{Standardize: true})
 	wantError(t, err, "", `column "x", row 2: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`)
 }

@@ -196,7 +196,7 @@ func TestStandardInputLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		os.Stdin = f
-		_, err = Load[float32](context.Background(), []string{"-"}, c.opt)
+		_, err = Load(context.Background(), []string{"-"}, c.opt)
 		if f.Close(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.30q: error %v, want %s", c.text, err, c.want)
 		}

@@ -11,7 +11,6 @@ import (
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/kernel"
 )
 
 // A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
@@ -30,14 +29,14 @@ const mostStandardized = encode.MostStandardized
 
 // learn learns what features depend on, and sets how the blocks of an input hold rows. The width of svmlight rows is known
 // before, and tells whether they can be standardized.
-func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem memory.Allocator, far *others) error {
+func learn(ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem memory.Allocator, far *others) error {
 	sel := in.selection()
 	_, svmlight := in.Input.(*textfile.Svmlight)
 	if svmlight {
 		if width := sel.Width(); opt.Standardize && !opt.KeepWide && width > mostStandardized {
 			return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", in.Name(), width, mostStandardized)
 		}
-		if err := chooseStorage[T](in.Input, sel, opt); err != nil {
+		if err := chooseStorage(in.Input, sel, opt); err != nil {
 			return err
 		}
 	}
@@ -48,18 +47,18 @@ func learn[T kernel.Float](ctx context.Context, in *openedInput, opt *Options, p
 		}
 	}
 	if done, err := far.learn(ctx, sel, in.Total(), p, opt.told(PassColumns)); done || err != nil {
-		return cmp.Or(err, chooseStorage[T](in.Input, sel, opt))
+		return cmp.Or(err, chooseStorage(in.Input, sel, opt))
 	}
 	if sel.Unlearned() {
 		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
 			return err
 		}
 	}
-	return chooseStorage[T](in.Input, sel, opt) // of svmlight again: now the width of categories is known
+	return chooseStorage(in.Input, sel, opt) // of svmlight again: now the width of categories is known
 }
 
 // chooseStorage sets how the blocks of an input hold rows. Their values are counted, or at most those that columns make.
-func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *Options) error {
+func chooseStorage(in frame.Input, sel *encode.Selection, opt *Options) error {
 	svm, is := in.(*textfile.Svmlight)
 	plain, rows, width := is && svm.Plain, in.Total(), int64(sel.Width())
 	bias := int64(0)
@@ -76,7 +75,7 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 	case rows > 0:
 		sel.Elements = rows * elements
 	}
-	if err := encode.SetStorage[T](sel, opt.Storage, elements, of); err != nil {
+	if err := encode.SetStorage(sel, opt.Storage, elements, of); err != nil {
 		return frame.ErrorIn(in.Name(), "%w", err)
 	}
 	return nil
@@ -84,7 +83,7 @@ func chooseStorage[T kernel.Float](in frame.Input, sel *encode.Selection, opt *O
 
 // Density returns the share of the features' values that aren't 0, about, if the blocks are sparse. It is 0 of dense
 // blocks, and if nobody counted the values of svmlight. Before Load the zeros in columns of numbers count too.
-func (in *Input[T]) Density() float64 {
+func (in *Input) Density() float64 {
 	rows, elements := cmp.Or(in.loaded, in.Rows()), in.sel.Elements
 	if !in.paired() && (rows <= 0 || elements == 0) {
 		rows, elements = 1, in.sel.MostElements()
@@ -99,25 +98,25 @@ func (in *Input[T]) Density() float64 {
 }
 
 // Sparse tells whether the blocks are sparse.
-func (in *Input[T]) Sparse() bool { return in.sel.Sparse }
+func (in *Input) Sparse() bool { return in.sel.Sparse }
 
 // Bytes returns the memory of the blocks of that many rows, with sample weights if weighted is set. Of sparse rows it assumes the mean number of values.
-func (in *Input[T]) Bytes(rows int64, weighted bool) int64 {
+func (in *Input) Bytes(rows int64, weighted bool) int64 {
 	if !in.sel.Sparse {
-		return block.Bytes[T](rows, in.Cols(), weighted)
+		return block.Bytes(rows, in.Cols(), weighted)
 	}
-	return block.SparseBytes[T](rows, in.elements(rows), weighted)
+	return block.SparseBytes(rows, in.elements(rows), weighted)
 }
 
 // paired tells whether the rows are read as pairs of an index and a value.
-func (in *Input[T]) paired() bool {
+func (in *Input) paired() bool {
 	svm, ok := in.in.(*textfile.Svmlight)
 	return ok && svm.Plain
 }
 
 // elements returns how many elements that many rows have in the mean. If nobody knows, it assumes 100 a row, or as many as
 // columns make.
-func (in *Input[T]) elements(rows int64) int64 {
+func (in *Input) elements(rows int64) int64 {
 	if in.sel.Elements == 0 || in.Rows() <= 0 {
 		const usual = 100
 		if in.paired() {

@@ -14,18 +14,17 @@ import (
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // A Stream is a block.Source that reads the files again in every pass, and decodes the next blocks while one is in use.
 // Passes may be nested. A file that changed since Open is an error.
-type Stream[T kernel.Float] struct {
-	*Input[T]
+type Stream struct {
+	*Input
 	rows   int64
 	spec   *schema.Spec
 	budget *frame.Budget // of the blocks of a pass
-	spare  sync.Pool     // *[]*block.Block[T], those in flight
+	spare  sync.Pool     // *[]*block.Block, those in flight
 	warn   sync.Once
 	heard  []string // warnings
 }
@@ -33,7 +32,7 @@ type Stream[T kernel.Float] struct {
 // Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column to find the
 // classes. Warnings come at the end of the first whole pass. An error of Stream names the first row with a wrong label; an
 // error of a pass names the first row with wrong features.
-func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
+func (in *Input) Stream(ctx context.Context) (*Stream, error) {
 	survey, err := in.surveyed(ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func (in *Input[T]) Stream(ctx context.Context) (*Stream[T], error) {
 
 // StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes from the
 // first rows, until it has found two. It reads standard input during the pass, and doesn't hold it.
-func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
+func (in *Input) StreamOnce(ctx context.Context) (*Stream, error) {
 	l := encode.NewLabels(in.opt.Spec)
 	if in.opt.Spec == nil && in.sel.Label >= 0 {
 		if _, err := in.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
@@ -57,12 +56,12 @@ func (in *Input[T]) StreamOnce(ctx context.Context) (*Stream[T], error) {
 	return in.stream(survey{rows: -1, labels: l})
 }
 
-func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
-	s = &Stream[T]{Input: in, rows: survey.rows}
+func (in *Input) stream(survey survey) (s *Stream, err error) {
+	s = &Stream{Input: in, rows: survey.rows}
 	if s.spec, _, err = in.opt.choices().NewSpec(in.sel, survey.labels); err != nil {
 		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
 	}
-	rows, count := block.Rows[T](s.spec.Cols()), int64(block.InFlight)
+	rows, count := block.Rows(s.spec.Cols()), int64(block.InFlight)
 	if s.rows >= 0 {
 		rows = int(min(s.rows, int64(rows)))
 		count = min(count, (s.rows+int64(rows)-1)/int64(rows))
@@ -82,12 +81,12 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 	}
 	in.within(bytes)
 	s.spare.New = func() any {
-		blocks := make([]*block.Block[T], count)
+		blocks := make([]*block.Block, count)
 		for i := range blocks {
 			if in.sel.Sparse {
-				blocks[i] = block.NewSparseFor[T](s.spec, 0, sizes[i], int(in.elements(int64(sizes[i]))))
+				blocks[i] = block.NewSparseFor(s.spec, 0, sizes[i], int(in.elements(int64(sizes[i]))))
 			} else {
-				blocks[i] = block.NewFor[T](s.spec, 0, sizes[i])
+				blocks[i] = block.NewFor(s.spec, 0, sizes[i])
 			}
 			if in.sel.Label < 0 {
 				blocks[i].Y = nil
@@ -99,25 +98,25 @@ func (in *Input[T]) stream(survey survey) (s *Stream[T], err error) {
 }
 
 // Rows returns the number of rows; -1 of StreamOnce.
-func (s *Stream[T]) Rows() int64 { return s.rows }
+func (s *Stream) Rows() int64 { return s.rows }
 
 // Spec says what the columns mean.
-func (s *Stream[T]) Spec() *schema.Spec { return s.spec }
+func (s *Stream) Spec() *schema.Spec { return s.spec }
 
 // Warnings returns what Options.Warn was told at the end of the first whole pass; nothing before.
-func (s *Stream[T]) Warnings() []string { return s.heard }
+func (s *Stream) Warnings() []string { return s.heard }
 
 // Blocks decodes the blocks in row order. The first error is that of the first row that is wrong.
-func (s *Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+func (s *Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(s.Lend(ctx))
 }
 
 // Lend is Blocks for users of several blocks at once. See block.Lender.
-func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
-	return func(yield func(block.Loan[T], error) bool) {
-		blocks := s.spare.Get().(*[]*block.Block[T])
+func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return func(yield func(block.Loan, error) bool) {
+		blocks := s.spare.Get().(*[]*block.Block)
 		defer s.spare.Put(blocks)
-		free, ready := make(chan *block.Block[T], len(*blocks)), make(chan *block.Block[T], 1)
+		free, ready := make(chan *block.Block, len(*blocks)), make(chan *block.Block, 1)
 		for _, b := range *blocks {
 			free <- b
 		}
@@ -127,7 +126,7 @@ func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 		var g errgroup.Group
 		defer g.Wait()
 		defer cancel()
-		var b *encode.Builder[T]
+		var b *encode.Builder
 		g.Go(func() (err error) {
 			defer close(ready)
 			b, err = s.decode(ctx, free, ready)
@@ -141,7 +140,7 @@ func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 				free <- full
 				lent.Done()
 			}
-			if !yield(block.Loan[T]{Block: full, Release: release}, nil) {
+			if !yield(block.Loan{Block: full, Release: release}, nil) {
 				return
 			}
 			if tell != nil {
@@ -149,11 +148,11 @@ func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 			}
 		}
 		if err := g.Wait(); err != nil {
-			yield(block.Loan[T]{}, err)
+			yield(block.Loan{}, err)
 			return
 		}
 		if err := b.CheckWeights(s.in.Name()); err != nil {
-			yield(block.Loan[T]{}, err)
+			yield(block.Loan{}, err)
 			return
 		}
 		s.warn.Do(func() {
@@ -165,14 +164,14 @@ func (s *Stream[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
 }
 
 // decode sends all blocks to ready, each made in one that was free.
-func (s *Stream[T]) decode(ctx context.Context, free <-chan *block.Block[T], ready chan<- *block.Block[T]) (*encode.Builder[T], error) {
+func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*encode.Builder, error) {
 	signs, l := encode.Signs(s.spec), encode.NewLabels(s.spec)
 	if s.opt.Spec == nil {
 		l.Given = false
 		l.Whose = "the first rows, which have"
 	}
-	var b *encode.Builder[T]
-	b = encode.NewBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block[T], _ []arrow.Array) error {
+	var b *encode.Builder
+	b = encode.NewBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
 		encode.Sign(full.Y, signs)
 		select {
 		case ready <- full:

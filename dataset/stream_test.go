@@ -29,9 +29,9 @@ func wideFile(t *testing.T) (path string, m *mixedTable) {
 	return path, m
 }
 
-func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string) *Stream[float32] {
+func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string) *Stream {
 	t.Helper()
-	in, err := open[float32](context.Background(), paths, opt, mem)
+	in, err := open(context.Background(), paths, opt, mem)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string
 // or memory is left behind.
 func TestStreamNested(t *testing.T) {
 	path, m := wideFile(t)
-	want := mixedBlocks[float32](m, true, true)
+	want := mixedBlocks(m, true, true)
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
 	before := runtime.NumGoroutine()
@@ -61,7 +61,7 @@ func TestStreamNested(t *testing.T) {
 		inner := 0
 		for c, err := range s.Blocks(ctx) {
 			if err == nil {
-				err = sameBlocks([]*block.Block[float32]{c}, want[inner:inner+1])
+				err = sameBlocks([]*block.Block{c}, want[inner:inner+1])
 			}
 			if err != nil {
 				t.Fatalf("inner pass %d: %v", outer, err)
@@ -70,7 +70,7 @@ func TestStreamNested(t *testing.T) {
 				break
 			}
 		}
-		if err := sameBlocks([]*block.Block[float32]{b}, want[outer:outer+1]); err != nil {
+		if err := sameBlocks([]*block.Block{b}, want[outer:outer+1]); err != nil {
 			t.Fatal(err)
 		}
 		outer++
@@ -199,7 +199,7 @@ func TestStreamErrors(t *testing.T) {
 		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 	} {
 		path := file1(t, dir, "a.parquet", field("x", p.Float32, c.x), field("y", p.Int32, c.y))
-		in, err := Open[float32](context.Background(), []string{path}, Options{Label: "y"})
+		in, err := Open(context.Background(), []string{path}, Options{Label: "y"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestStreamErrors(t *testing.T) {
 		wantError(t, err, dir, c.want)
 	}
 	empty := file1(t, dir, "a.parquet", field("x", p.Float32, "[]"), field("y", p.Int32, "[]"))
-	_, err := Open[float32](context.Background(), []string{empty}, Options{Label: "y"})
+	_, err := Open(context.Background(), []string{empty}, Options{Label: "y"})
 	wantError(t, err, dir, "DIR/a.parquet: no rows: name a file that has some")
 }
 
@@ -248,7 +248,7 @@ func TestTextChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in, err := Open[float32](context.Background(), []string{path}, Options{Label: frame.SvmlightLabel})
+			in, err := Open(context.Background(), []string{path}, Options{Label: frame.SvmlightLabel})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,8 +284,8 @@ func TestStreamDrops(t *testing.T) {
 	writeFile(t, plain, flat.rec, 7000)
 	csv := filepath.Join(dir, "plain.csv")
 	convertFile(t, flat.rec.NumRows(), plain, csv, WriterOptions{})
-	for path, want := range map[string][]*block.Block[float32]{lists: gappyBlocks[float32](g, true, nil),
-		plain: gappyBlocks[float32](flat, true, nil), csv: gappyBlocks[float32](flat, true, nil)} {
+	for path, want := range map[string][]*block.Block{lists: gappyBlocks(g, true, nil),
+		plain: gappyBlocks(flat, true, nil), csv: gappyBlocks(flat, true, nil)} {
 		for _, workers := range []int{1, 3} {
 			var notes []string
 			s := mustStream(t, memory.DefaultAllocator, Options{Label: "label", Nulls: schema.NullsDrop, Workers: workers,
@@ -318,7 +318,7 @@ func TestStreamWarns(t *testing.T) {
 		field("y", p.Int32, "[0, 1]"))
 	var loaded, streamed []string
 	opt := Options{Label: "y", Warn: func(s string) { loaded = append(loaded, s) }}
-	if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil {
+	if _, err := Load(context.Background(), []string{path}, opt); err != nil {
 		t.Fatal(err)
 	}
 	opt.Warn = func(s string) { streamed = append(streamed, s) }

@@ -110,7 +110,7 @@ func isRounding(note string) bool { return strings.Contains(note, "float32 can't
 func notesOf[T float32 | float64](t *testing.T, path string, opt Options) (notes []string) {
 	t.Helper()
 	opt.Warn = func(s string) { notes = append(notes, s) }
-	if _, err := Load[T](context.Background(), []string{path}, opt); err != nil {
+	if _, err := Load(context.Background(), []string{path}, opt); err != nil {
 		t.Fatal(err)
 	}
 	return notes
@@ -146,7 +146,7 @@ func TestSuspectsOfBatches(t *testing.T) {
 			}
 			opt.Nulls = schema.NullsZero
 			opt.Warn = nil
-			in, err := Open[float32](context.Background(), []string{path}, opt)
+			in, err := Open(context.Background(), []string{path}, opt)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func TestSvmlightStream(t *testing.T) {
 	path := textFile(t, "a.svm", text.String())
 	for _, label := range []string{frame.SvmlightLabel, "f1"} {
 		opt := Options{Label: label, Workers: 2}
-		d, err := Load[float32](context.Background(), []string{path}, opt)
+		d, err := Load(context.Background(), []string{path}, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestSvmlightPairs(t *testing.T) {
 		"NaN label":   {replaced(30, "nan 7:1"), Options{Label: frame.SvmlightLabel}},
 	} {
 		path := textFile(t, "a.svm", c.text)
-		var want []*block.Block[float32]
+		var want []*block.Block
 		var wantHeard string
 		for _, way := range []string{"columns", "pairs", "streamed", "sparse", "sparse, streamed"} {
 			heard := ""
@@ -108,7 +108,7 @@ func TestSvmlightPairs(t *testing.T) {
 				c.opt.Storage = Sparse
 			}
 			c.opt.Warn, c.opt.Workers = func(text string) { heard += text + "\n" }, 2
-			in, err := Open[float32](context.Background(), []string{path}, c.opt)
+			in, err := Open(context.Background(), []string{path}, c.opt)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -117,7 +117,7 @@ func TestSvmlightPairs(t *testing.T) {
 				t.Fatalf("%s: not plain", name)
 			}
 			svm.Plain = way != "columns"
-			var d *block.Data[float32]
+			var d *block.Data
 			if !strings.HasSuffix(way, "streamed") {
 				d, err = in.Load(context.Background())
 			} else if s, errStream := in.Stream(context.Background()); errStream != nil {
@@ -171,7 +171,7 @@ func TestSvmlightIndices(t *testing.T) {
 	} {
 		path := textFile(t, "a.svm", "1 2:1\n0 "+pair+"\n")
 		for i, storage := range []Storage{Dense, Sparse} {
-			in, err := Open[float32](context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Storage: storage})
+			in, err := Open(context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Storage: storage})
 			if err == nil && (want[i] != "" || storage == Sparse) { // the dense block takes gigabytes
 				_, err = in.Load(context.Background())
 			}
@@ -187,27 +187,27 @@ func TestSvmlightIndices(t *testing.T) {
 func TestStandardizedWide(t *testing.T) {
 	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
 	opt := Options{Label: frame.SvmlightLabel, Storage: Auto, Standardize: true}
-	if _, err := Open[float32](context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
+	if _, err := Open(context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
 		t.Errorf("error %v", err)
 	}
 	var notes []string
 	opt.KeepWide, opt.Warn = true, func(note string) { notes = append(notes, note) }
-	kept, err := Load[float32](context.Background(), []string{path}, opt)
+	kept, err := Load(context.Background(), []string{path}, opt)
 	if err != nil || kept.Spec().Preprocessing != nil || blocksOf(t, kept)[0].Sparse == nil || len(notes) != 1 || !strings.Contains(notes[0], "the 16385 features are not standardized") {
 		t.Errorf("wide rows by default: error %v, notes %q", err, notes)
 	}
 	narrow := textFile(t, "b.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized))
-	if in, err := Open[float32](context.Background(), []string{narrow}, opt); err != nil || !in.Learned() {
+	if in, err := Open(context.Background(), []string{narrow}, opt); err != nil || !in.Learned() {
 		t.Errorf("narrower rows by default: error %v, or nothing is standardized", err)
 	}
 	opt.Standardize = false
-	if _, err := Open[float32](context.Background(), []string{path}, opt); err != nil {
+	if _, err := Open(context.Background(), []string{path}, opt); err != nil {
 		t.Error(err)
 	}
 }
 
 // denseOf returns the rows of sparse blocks in dense ones.
-func denseOf(t *testing.T, blocks []*block.Block[float32]) (all []*block.Block[float32]) {
+func denseOf(t *testing.T, blocks []*block.Block) (all []*block.Block) {
 	t.Helper()
 	for _, b := range blocks {
 		if b.Sparse == nil {
@@ -216,7 +216,7 @@ func denseOf(t *testing.T, blocks []*block.Block[float32]) (all []*block.Block[f
 		if err := b.CheckShape(b.Cols); err != nil {
 			t.Fatal(err)
 		}
-		d := block.New[float32](b.First, b.Len(), b.Cols)
+		d := block.New(b.First, b.Len(), b.Cols)
 		copy(d.Y, b.Y)
 		for r := range b.Len() {
 			columns, values := b.Sparse.Row(r)
@@ -234,7 +234,7 @@ func TestSvmlightKeep(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"f1", "f2"}}
 	path := textFile(t, "a.svm", "1 2:3\n0 1:4\n")
 	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label"}},
-		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 			got := fmt.Sprint(b.X[:2], b.X[b.Stride:][:2], rec.Column(0), rec.Column(1))
 			if want := "[0 3] [4 0] [3 0] [1 0]"; got != want {
 				t.Errorf("rows and columns %s, want %s", got, want)
@@ -252,9 +252,9 @@ func TestSvmlightKeepSparse(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"f9", "f1", "f2"}}
 	for _, storage := range []Storage{Dense, Sparse} {
 		err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label", "f5"}, Storage: storage},
-			func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+			func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 				if storage == Sparse {
-					b = denseOf(t, []*block.Block[float32]{b})[0]
+					b = denseOf(t, []*block.Block{b})[0]
 				}
 				got := fmt.Sprint(b.X[:3], b.X[b.Stride:][:3], b.X[2*b.Stride:][:3], rec.Column(0), rec.Column(1), rec.Column(2))
 				if want := "[5 0 3] [0 4 7] [0 0 0] [3 7 0] [1 -1 1] [0 6 0]"; got != want {
@@ -283,7 +283,7 @@ func TestSvmlightKeepMany(t *testing.T) {
 	keep := append(slices.Clone(spec.Features[:kept]), "label")
 	row := 0
 	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: keep, Storage: Auto},
-		func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 			for r := range b.Len() {
 				if columns, values := b.Sparse.Row(r); len(columns) != 3 || int(columns[0]) != row%kept || values[0] != float32(1+row) {
 					t.Errorf("row %d has %v in the columns %v", row, values, columns)
@@ -318,12 +318,12 @@ func FuzzSvmlight(f *testing.F) {
 			t.Fatal(err)
 		}
 		opt := Options{Label: frame.SvmlightLabel, Workers: 2, Storage: Sparse}
-		sparse, err := Load[float32](context.Background(), []string{path}, opt)
+		sparse, err := Load(context.Background(), []string{path}, opt)
 		if err == nil && sparse.Spec().Cols() > 1000 { // dense rows would take much memory
 			return
 		}
 		opt.Storage = Dense
-		dense, wrong := Load[float32](context.Background(), []string{path}, opt)
+		dense, wrong := Load(context.Background(), []string{path}, opt)
 		switch {
 		case err == nil && wrong == nil:
 			if err := sameBlocks(denseOf(t, blocksOf(t, sparse)), blocksOf(t, dense)); err != nil {

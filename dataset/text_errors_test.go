@@ -86,11 +86,11 @@ func TestTextErrors(t *testing.T) {
 		}
 		var err error
 		if len(c.opt.Keep) > 0 {
-			err = Scan(context.Background(), []string{path}, c.opt, func(*schema.Spec, *block.Block[float32], arrow.Record) error {
+			err = Scan(context.Background(), []string{path}, c.opt, func(*schema.Spec, *block.Block, arrow.Record) error {
 				return nil
 			})
 		} else {
-			_, err = Load[float32](context.Background(), []string{path}, c.opt)
+			_, err = Load(context.Background(), []string{path}, c.opt)
 		}
 		want := c.want
 		if !strings.HasPrefix(want, "delimiter") {
@@ -154,7 +154,7 @@ func TestLongRecord(t *testing.T) {
 		if err := os.Truncate(path, 1<<30); err != nil {
 			t.Skip(err)
 		}
-		_, err := Load[float32](context.Background(), []string{path}, Options{})
+		_, err := Load(context.Background(), []string{path}, Options{})
 		wantError(t, err, filepath.Dir(path), c.want)
 	}
 }

@@ -20,12 +20,11 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // fromRecord loads a record, cut into records of that many rows.
-func fromRecord[T kernel.Float](tb testing.TB, rec arrow.Record, size int64, opt Options) (*block.Data[T], error) {
+func fromRecord(tb testing.TB, rec arrow.Record, size int64, opt Options) (*block.Data, error) {
 	tb.Helper()
 	var recs []arrow.Record
 	for lo := int64(0); lo < rec.NumRows(); lo += size {
@@ -35,7 +34,7 @@ func fromRecord[T kernel.Float](tb testing.TB, rec arrow.Record, size int64, opt
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return fromRecords[T](context.Background(), r, opt)
+	return fromRecords(context.Background(), r, opt)
 }
 
 // TestNumberTypes reads a column of each type from a file and from a record.
@@ -81,10 +80,10 @@ func TestNumberTypes(t *testing.T) {
 				if int96 != "" && arrow.TypeEqual(c.typ, w.Timestamp_ns) {
 					unit = "ns since 1970"
 				}
-				d, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", NoBias: true})
+				d, err := Load(context.Background(), []string{path}, Options{Label: "y", NoBias: true})
 				checkNumbers(t, "file", d, err, c.want, unit)
 			}
-			d, err := fromRecord[float32](t, rec, 2, Options{Label: "y", NoBias: true})
+			d, err := fromRecord(t, rec, 2, Options{Label: "y", NoBias: true})
 			checkNumbers(t, "record", d, err, c.want, c.unit)
 		})
 	}
@@ -105,12 +104,12 @@ func TestNumberTypes(t *testing.T) {
 			want = []float64{1000, -5}
 		}
 		rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: typ}}, nil), []arrow.Array{a}, 2)
-		d, err := fromRecord[float32](t, rec, 2, Options{NoBias: true})
+		d, err := fromRecord(t, rec, 2, Options{NoBias: true})
 		checkNumbers(t, typ.String(), d, err, want, c)
 	}
 }
 
-func checkNumbers(t *testing.T, where string, d *block.Data[float32], err error, want []float64, unit string) {
+func checkNumbers(t *testing.T, where string, d *block.Data, err error, want []float64, unit string) {
 	t.Helper()
 	if err != nil {
 		t.Errorf("%s: %v", where, err)
@@ -161,7 +160,7 @@ func TestDecimalRecords(t *testing.T) {
 		field("y", &arrow.Decimal128Type{Precision: 20, Scale: 2}, `["1.00", "9007199254740993.00"]`),
 		field("z", d256, `["0.10", "-0.50"]`))
 	var warned string
-	d, err := fromRecord[float32](t, rec, 2, Options{Label: "y", Exclude: []string{"x"}, NoBias: true, Warn: func(s string) { warned = s }})
+	d, err := fromRecord(t, rec, 2, Options{Label: "y", Exclude: []string{"x"}, NoBias: true, Warn: func(s string) { warned = s }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,9 +171,9 @@ func TestDecimalRecords(t *testing.T) {
 	if warned != "" { // of their last digits
 		t.Errorf("warning %q", warned)
 	}
-	_, err = fromRecord[float32](t, rec, 2, Options{Label: "y", Features: []string{"x"}})
+	_, err = fromRecord(t, rec, 2, Options{Label: "y", Features: []string{"x"}})
 	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (divide the column, or train with --standardize)`)
-	d, err = fromRecord[float32](t, rec, 2, Options{Label: "z", Exclude: []string{"x"}})
+	d, err = fromRecord(t, rec, 2, Options{Label: "z", Exclude: []string{"x"}})
 	if err != nil || fmt.Sprint(d.Spec().Classes) != "[-0.5 0.1]" {
 		t.Errorf("classes of a label of 256 bits: %v, %v", d, err)
 	}
@@ -216,7 +215,7 @@ func TestLists(t *testing.T) {
 			{Name: "b", Type: m.rec.Column(1).DataType()}}, nil), []arrow.Array{m.rec.Column(0), emb, m.rec.Column(1)}, rows)
 		for _, size := range []int64{rows, 1000} {
 			for _, workers := range []int{1, 3} {
-				d, err := fromRecord[float32](t, rec, size, Options{Workers: workers})
+				d, err := fromRecord(t, rec, size, Options{Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -234,7 +233,7 @@ func TestLists(t *testing.T) {
 					d.Spec().Preprocessing.Columns[1].Elements != len(want[0]) {
 					t.Errorf("%s: features %q, preprocessing %+v", typ, names, d.Spec().Preprocessing)
 				}
-				again, err := fromRecord[float32](t, rec, size, Options{Workers: workers, Spec: d.Spec()})
+				again, err := fromRecord(t, rec, size, Options{Workers: workers, Spec: d.Spec()})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -287,7 +286,7 @@ func TestListErrors(t *testing.T) {
 			`column "t" is timestamp[ms, tz=UTC], and the model takes us since 1970: convert it`},
 	} {
 		for _, size := range []int64{1, 100} {
-			_, err := fromRecord[float32](t, record(t, c.fields...), size, c.opt)
+			_, err := fromRecord(t, record(t, c.fields...), size, c.opt)
 			wantError(t, err, "", c.want)
 		}
 	}
@@ -299,14 +298,14 @@ func TestDroppedLists(t *testing.T) {
 	rec := record(t, field("emb", arrow.ListOf(p.Float64), "[[1], [null, 2, 3], [], [4, 5], [6], [7, 8]]"),
 		field("x", p.Float64, "[null, 1, null, 2, 3, 4]"), field("y", p.Int8, "[0, 1, 0, 1, null, 0]"))
 	for _, size := range []int64{1, 2, 100} {
-		d, err := fromRecord[float32](t, rec, size, Options{Label: "y", Nulls: schema.NullsDrop})
+		d, err := fromRecord(t, rec, size, Options{Label: "y", Nulls: schema.NullsDrop})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if rows, y := rowsOf(t, d); fmt.Sprint(rows, y) != "[[4 5 2 1] [7 8 4 1]] [1 -1]" {
 			t.Errorf("records of %d: %v, %v", size, rows, y)
 		}
-		_, err = fromRecord[float32](t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: schema.NullsDrop})
+		_, err = fromRecord(t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: schema.NullsDrop})
 		wantError(t, err, "", "no rows are left of 3, each has a missing value: exclude columns, or fill them in")
 	}
 }
@@ -317,9 +316,9 @@ func TestUnitsDiffer(t *testing.T) {
 	a := file1(t, dir, "a.parquet", field("t", w.Timestamp_ms, `["2020-01-01"]`))
 	b := file1(t, dir, "b.parquet", field("t", w.Timestamp_us, `["2020-01-01"]`))
 	utc := file1(t, dir, "utc.parquet", field("t", &arrow.TimestampType{Unit: arrow.Millisecond}, `["2020-01-01"]`))
-	_, err := Load[float32](context.Background(), []string{a, b}, Options{})
+	_, err := Load(context.Background(), []string{a, b}, Options{})
 	wantError(t, err, dir, `DIR/b.parquet: column "t" is timestamp[us, tz=UTC], but timestamp[ms, tz=UTC] in the first file: convert one of them`)
-	d, err := Load[float32](context.Background(), []string{a, utc}, Options{NoBias: true})
+	d, err := Load(context.Background(), []string{a, utc}, Options{NoBias: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,12 +334,12 @@ func TestNestedColumns(t *testing.T) {
 	writeFile(t, path, record(t, field("x", p.Int8, "[1]"), field("s", arrow.StructOf(arrow.Field{Name: "a", Type: p.Int8}), `[{"a": 1}]`),
 		field("names", arrow.ListOf(arrow.BinaryTypes.String), `[["a"]]`)), 10, parquet.WithStats(false))
 	var got []string
-	_, err := Load[float32](context.Background(), []string{path}, Options{Warn: func(s string) { got = append(got, s) }})
+	_, err := Load(context.Background(), []string{path}, Options{Warn: func(s string) { got = append(got, s) }})
 	if want := `columns "s" (struct), "names" (list): left out, a feature is a number, a boolean or a list of numbers`; err != nil ||
 		strings.Join(got, "\n") != want {
 		t.Errorf("error %v, notes %q, want %q", err, got, want)
 	}
-	_, err = Load[float32](context.Background(), []string{path}, Options{Features: []string{"s"}})
+	_, err = Load(context.Background(), []string{path}, Options{Features: []string{"s"}})
 	wantError(t, err, filepath.Dir(path),
 		`DIR/a.parquet: column "s" is struct, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`)
 }

@@ -28,12 +28,12 @@ func TestWarnings(t *testing.T) {
 	} {
 		var got []string
 		opt := Options{Exclude: c.exclude, Warn: func(s string) { got = append(got, s) }}
-		_, err := Load[float32](context.Background(), []string{path, path}, opt)
+		_, err := Load(context.Background(), []string{path, path}, opt)
 		if err != nil || strings.Join(got, "\n") != c.want {
 			t.Errorf("%v, warnings %q, want %q", err, got, c.want)
 		}
 		got, opt.Standardize = nil, true
-		err = Scan(context.Background(), []string{path}, opt, func(_ *schema.Spec, b *block.Block[float32], rec arrow.Record) error {
+		err = Scan(context.Background(), []string{path}, opt, func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 			if rec != nil || b.Y != nil || b.Len() != 2 {
 				t.Errorf("record %v, labels %v, %d rows", rec, b.Y, b.Len())
 			}
@@ -53,7 +53,7 @@ func TestWarnsBriefly(t *testing.T) {
 	}
 	got := ""
 	opt := Options{Warn: func(s string) { got += s }}
-	if _, err := Load[float32](context.Background(), []string{file1(t, t.TempDir(), "a.parquet", fields...)}, opt); err != nil {
+	if _, err := Load(context.Background(), []string{file1(t, t.TempDir(), "a.parquet", fields...)}, opt); err != nil {
 		t.Fatal(err)
 	}
 	if want := `columns "x0", "x1", "x2", "x3" and 3 more: float32 can't`; !strings.HasPrefix(got, want) {
@@ -73,7 +73,7 @@ func TestWarnsOfColumnsLeftOut(t *testing.T) {
 	} {
 		got := ""
 		opt.Warn = func(s string) { got += s }
-		if _, err := Load[float32](context.Background(), []string{path}, opt); err != nil || got != want {
+		if _, err := Load(context.Background(), []string{path}, opt); err != nil || got != want {
 			t.Errorf("error %v, warning %q, want %q", err, got, want)
 		}
 	}

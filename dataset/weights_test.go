@@ -18,7 +18,7 @@ import (
 )
 
 // weightsOf returns the weights of a source's rows.
-func weightsOf(tb testing.TB, src block.Source[float32]) (w []float64) {
+func weightsOf(tb testing.TB, src block.Source) (w []float64) {
 	tb.Helper()
 	for b, err := range src.Blocks(context.Background()) {
 		if err != nil {
@@ -74,7 +74,7 @@ func TestWeights(t *testing.T) {
 		for _, workers := range []int{1, 3} {
 			for _, spec := range []*schema.Spec{nil, model} {
 				opt := Options{Label: "y", SampleWeight: "w", Nulls: schema.NullsDrop, Workers: workers, Spec: spec}
-				d, err := Load[float32](context.Background(), []string{path}, opt)
+				d, err := Load(context.Background(), []string{path}, opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,7 +91,7 @@ func TestWeights(t *testing.T) {
 					t.Fatal("the model's spec was changed")
 				}
 			}
-			_, err := Load[float32](context.Background(), []string{path}, Options{Label: "y", SampleWeight: "w", Workers: workers})
+			_, err := Load(context.Background(), []string{path}, Options{Label: "y", SampleWeight: "w", Workers: workers})
 			wantError(t, err, dir, `DIR/b`+ext+`: column "w", row 5: null, and a weight is a finite number of 0 or more `+
 				`(fill it in, or use --nulls drop)`)
 		}
@@ -110,7 +110,7 @@ func TestWeightTypes(t *testing.T) {
 		paths = append(paths, file1(t, dir, fmt.Sprint(i, ".parquet"), field("a", p.Int8, "[1, 2, 3]"), field("b", p.Int8, "[1, 2, 3]"),
 			field("y", p.Int8, "[0, 1, 0]"), field("w", typ, values)))
 	}
-	d, err := Load[float32](context.Background(), paths, Options{Label: "y", SampleWeight: "w"})
+	d, err := Load(context.Background(), paths, Options{Label: "y", SampleWeight: "w"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func TestWeightErrors(t *testing.T) {
 			}
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			defer mem.AssertSize(t, 0)
-			_, err := load[float32](context.Background(), []string{path}, c.opt, mem)
+			_, err := load(context.Background(), []string{path}, c.opt, mem)
 			wantError(t, err, dir, c.want)
-			in, err := open[float32](context.Background(), []string{path}, c.opt, mem)
+			in, err := open(context.Background(), []string{path}, c.opt, mem)
 			if err == nil {
-				var s *Stream[float32]
+				var s *Stream
 				if s, err = in.Stream(context.Background()); err == nil {
 					for _, err = range s.Blocks(context.Background()) {
 					}
@@ -178,9 +178,9 @@ func TestWeightErrors(t *testing.T) {
 	dir := t.TempDir()
 	a := file1(t, dir, "a.parquet", x, y, field("w", p.Int8, "[1, 1, 1]"))
 	b := file1(t, dir, "b.parquet", x, y, field("w", arrow.BinaryTypes.String, `["1", "1", "1"]`))
-	_, err := Load[float32](context.Background(), []string{a, b}, Options{Label: "y", SampleWeight: "w"})
+	_, err := Load(context.Background(), []string{a, b}, Options{Label: "y", SampleWeight: "w"})
 	wantError(t, err, dir, `DIR/b.parquet: column "w" is string, but int8 in the first file: convert one of them`)
 	svm := textFile(t, "a.svm", "1 1:1\n-1 1:2\n")
-	_, err = Load[float32](context.Background(), []string{svm}, Options{Label: frame.SvmlightLabel, SampleWeight: "f1"})
+	_, err = Load(context.Background(), []string{svm}, Options{Label: frame.SvmlightLabel, SampleWeight: "f1"})
 	wantError(t, err, filepath.Dir(svm), "DIR/a.svm: svmlight files have no column of weights: convert them to another format, with such a column")
 }

@@ -40,14 +40,14 @@ func TestFewWideRows(t *testing.T) {
 	var spec *schema.Spec
 	for name, read := range map[string]func(path string) error{
 		"load": func(path string) error {
-			data, err := Load[float32](ctx, []string{path}, opt)
+			data, err := Load(ctx, []string{path}, opt)
 			if err == nil && data.Rows() != 60 {
 				t.Errorf("load: %d rows", data.Rows())
 			}
 			return err
 		},
 		"stream": func(path string) error {
-			in, err := Open[float32](ctx, []string{path}, opt)
+			in, err := Open(ctx, []string{path}, opt)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func TestFewWideRows(t *testing.T) {
 			of := opt
 			of.Label = ""
 			of.Features = []string{"a", "b"}
-			return Scan(ctx, []string{path}, of, func(_ *schema.Spec, b *block.Block[float32], _ arrow.Record) error {
+			return Scan(ctx, []string{path}, of, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 				if b.Len() != 60 || b.Cols != features+1 {
 					t.Errorf("scan: a block of %d rows and %d columns", b.Len(), b.Cols)
 				}

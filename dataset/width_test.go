@@ -99,7 +99,7 @@ func TestWidth(t *testing.T) {
 		if strings.HasSuffix(c.path, ".svm") {
 			label = frame.SvmlightLabel
 		}
-		in, err := Open[float32](context.Background(), []string{c.path}, Options{Label: label, Categorical: c.categorical, Workers: 1})
+		in, err := Open(context.Background(), []string{c.path}, Options{Label: label, Categorical: c.categorical, Workers: 1})
 		switch {
 		case c.features > 0 && err != nil:
 			t.Errorf("%s: error %v", name, err)

@@ -193,7 +193,7 @@ func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u flo
 // TestRefused: models without a vector of weights for each score are errors of one sentence, and so are weights that fold to infinity.
 func TestRefused(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	expansion := model.New[float32](spec, nil)
+	expansion := model.New(spec, nil)
 	expansion.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "linear"}, Rows: []int64{0}, Support: model.Pack([]float32{1}), Coefficients: [][]byte{model.Pack([]float32{1})}}
 	voted := model.New(spec, []float32{1})
 	voted.Voters = &model.Voters{Counts: []int64{1}, Weights: model.Pack([]float32{1})}

@@ -137,10 +137,10 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 	other, positive := sides(s.m)
 	if s.m.HasProbabilities() {
 		name = "probabilities"
-		columns := make([][]float64, len(scores))
+		columns := make([][]float32, len(scores))
 		largest := 0.0
 		for k, v := range scores {
-			columns[k] = []float64{v}
+			columns[k] = []float32{float32(v)} // exactly, since the model computes scores in float32
 			if c := s.m.Calibration; c == nil {
 				largest = max(largest, tolerance(k))
 			} else { // a sum of products is rounded twice more
@@ -150,7 +150,7 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 		}
 		want = nil
 		for _, p := range predict.Probabilities(columns, predict.OddsOf(s.m)) {
-			want = append(want, p[0])
+			want = append(want, float64(p[0]))
 		}
 		if len(scores) == 1 {
 			want = []float64{want[other], want[positive]}

@@ -242,7 +242,7 @@ func (t *textModel) model(vectors [][]float64, bias []float64) *model.Model {
 		}
 		vectors, bias = sorted, biases
 	}
-	m := model.New[float32](spec, nil)
+	m := model.New(spec, nil)
 	if m.Algorithm, m.Weights = solvers[t.solver], vectors; bias != nil {
 		m.Bias = bias
 	}

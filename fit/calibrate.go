@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/calibrate"
 	"halfspace/internal/memory"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -26,7 +24,7 @@ const calibrationFolds = 5
 // change what is learned, and not how often a class occurs. The result depends neither on the number of workers nor
 // on where the rows are. It is an error if scores are logarithms of odds already. Of opt it uses weights of classes,
 // Multiclass, Memory, Note and Stage.
-func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, method string, opt Options) (*model.Calibration, error) {
+func Calibrate(ctx context.Context, src block.Source, l Learner, method string, opt Options) (*model.Calibration, error) {
 	opt.Calibrate = method
 	r, err := heldOut(ctx, src, l, method, "the calibration", opt)
 	if err != nil {
@@ -37,7 +35,7 @@ func Calibrate[T kernel.Float](ctx context.Context, src block.Source[T], l Learn
 
 // heldOut deals the rows into five folds and scores each by a model of the others. method is that of a calibration, which takes memory; "" without
 // one. purpose tells in errors what the scores are for.
-func heldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, method, purpose string, opt Options) (*scored[T], error) {
+func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose string, opt Options) (*scored, error) {
 	if err := check(&opt, src, l, false); err != nil {
 		return nil, err
 	}
@@ -45,17 +43,17 @@ func heldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 	if err != nil {
 		return nil, err
 	}
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
+	c := &crossing{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
 		seed: l.Settings.Shared().Seed, workers: l.workers()}
 	if c.deal, err = newDeal(ctx, c.src, c.Folds, c.seed, c.workers, &opt); err != nil {
 		return nil, fmt.Errorf("%s: %w", purpose, err)
 	}
-	r, err := newScored[T](c.src.Rows(), src.Spec(), method, purpose, memory.Limit(opt.Memory))
+	r, err := newScored(c.src.Rows(), src.Spec(), method, purpose, memory.Limit(opt.Memory))
 	if err != nil {
 		return nil, err
 	}
 	defer opt.save(ctx) // what was judged before
-	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source[T], number int) error {
+	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
 		return c.scoreFold(ctx, from, number, l, r)
 	})
 	if unfinished := (*train.Unfinished)(nil); errors.As(err, &unfinished) {
@@ -84,7 +82,7 @@ func (o *Options) checkCalibrate(l Learner, validated bool) error {
 }
 
 // calibrateFirst sets opt.Calibration if it is asked for and wasn't made before.
-func calibrateFirst[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt *Options) (err error) {
+func calibrateFirst(ctx context.Context, src block.Source, l Learner, opt *Options) (err error) {
 	if opt.Calibrate == "" || opt.Calibration != nil {
 		return nil
 	}
@@ -103,19 +101,19 @@ func (o Options) ofFold() Options {
 }
 
 // scoreFold learns from the rows outside of a fold, and scores those in it.
-func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], number int, l Learner, r *scored[T]) error {
+func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, l Learner, r *scored) error {
 	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	j := &job[T]{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
+	j := &job{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err
 	}
-	scorer, err := predict.NewScorer[T](f.Model, c.workers)
+	scorer, err := predict.NewScorer(f.Model, c.workers)
 	if err != nil {
 		return err
 	}
@@ -135,23 +133,23 @@ func (c *crossing[T]) scoreFold(ctx context.Context, all block.Source[T], number
 }
 
 // scored is rows with the scores of models that didn't learn from them.
-type scored[T kernel.Float] struct {
-	purpose string // in errors
-	scores  [][]T  // one vector for two classes, else one for each
-	labels  []T
+type scored struct {
+	purpose string      // in errors
+	scores  [][]float32 // one vector for two classes, else one for each
+	labels  []float32
 	weights []float64 // nil: all are 1
 }
 
 // newScored returns room for the scores of so many rows. It is an error if they and what is made of them take more than half of the
 // limit. For a class, that is whether a row is positive and what the isotonic regression takes. Steps of its result aren't counted: there are few.
-func newScored[T kernel.Float](rows int64, spec *schema.Spec, method, purpose string, limit int64) (*scored[T], error) {
-	r := &scored[T]{purpose: purpose, scores: make([][]T, spec.Vectors())}
-	each := int64(unsafe.Sizeof(T(0)))*int64(len(r.scores)+1) + 1
+func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int64) (*scored, error) {
+	r := &scored{purpose: purpose, scores: make([][]float32, spec.Vectors())}
+	each := 4*int64(len(r.scores)+1) + 1
 	if spec.Weighted {
 		each += 8
 	}
 	if method == "" { // the scores are sorted beside
-		each += int64(unsafe.Sizeof(T(0)))
+		each += 4
 	}
 	if method == model.Isotonic {
 		each += calibrate.IsotonicBytes
@@ -161,16 +159,16 @@ func newScored[T kernel.Float](rows int64, spec *schema.Spec, method, purpose st
 			say.Plural(rows, "row"), purpose, say.Size(bytes), say.Size(limit))
 	}
 	for k := range r.scores {
-		r.scores[k] = make([]T, 0, rows)
+		r.scores[k] = make([]float32, 0, rows)
 	}
-	if r.labels = make([]T, 0, rows); spec.Weighted {
+	if r.labels = make([]float32, 0, rows); spec.Weighted {
 		r.weights = make([]float64, 0, rows)
 	}
 	return r, nil
 }
 
 // add adds the rows of a block with their scores.
-func (r *scored[T]) add(scores [][]T, b *block.Block[T]) error {
+func (r *scored) add(scores [][]float32, b *block.Block) error {
 	for k, s := range scores {
 		for _, v := range s {
 			if v-v != 0 {
@@ -185,9 +183,9 @@ func (r *scored[T]) add(scores [][]T, b *block.Block[T]) error {
 }
 
 // calibration learns the calibration of each vector of scores.
-func (r *scored[T]) calibration(method string) (*model.Calibration, error) {
+func (r *scored) calibration(method string) (*model.Calibration, error) {
 	c := &model.Calibration{Method: method, Folds: calibrationFolds}
-	rows := &calibrate.Rows[T]{Positive: make([]bool, len(r.labels)), Weights: r.weights}
+	rows := &calibrate.Rows{Positive: make([]bool, len(r.labels)), Weights: r.weights}
 	for k, s := range r.scores {
 		rows.Scores = s
 		for i, y := range r.labels {

@@ -19,7 +19,7 @@ import (
 )
 
 // uncertain returns rows of so many classes that no plane parts. Their weights are 1, 2 and 3.
-func uncertain(t *testing.T, rows, classes int) *block.Data[float32] {
+func uncertain(t *testing.T, rows, classes int) *block.Data {
 	t.Helper()
 	var x [][]float64
 	var y []int
@@ -33,7 +33,7 @@ func uncertain(t *testing.T, rows, classes int) *block.Data[float32] {
 		class := random(classes)
 		x, y, w = append(x, []float64{float64(class + random(3)), float64(random(5)), float64(random(100)) / 50}), append(y, class), append(w, float64(1+random(3)))
 	}
-	data, err := block.FromRows[float32](x, y, block.RowOptions{Weights: w})
+	data, err := block.FromRows(x, y, block.RowOptions{Weights: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +41,9 @@ func uncertain(t *testing.T, rows, classes int) *block.Data[float32] {
 }
 
 // A pieces source shows rows that aren't in memory as one piece.
-type pieces struct{ *block.Data[float32] }
+type pieces struct{ *block.Data }
 
-func (p pieces) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], error] {
+func (p pieces) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return p.Data.Blocks(ctx)
 }
 
@@ -53,15 +53,15 @@ func TestCalibrate(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 400, classes)
 		learner := fit.SVM(svm.Options{L2: 1, Options: train.Options{Workers: 1, Seed: 5}})
-		rows := make([]calibrate.Rows[float32], data.Spec().Vectors())
+		rows := make([]calibrate.Rows, data.Spec().Vectors())
 		for fold := range 5 {
-			has := fit.Fold(5, 5, countsOf[float32](t, data), fold)
+			has := fit.Fold(5, 5, countsOf(t, data), fold)
 			kept, held := part(t, data, has.Others()), part(t, data, has())
 			f, err := fit.Learn(t.Context(), kept, learner, fit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			scorer, err := predict.NewScorer[float32](f.Model, 1)
+			scorer, err := predict.NewScorer(f.Model, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestCalibrate(t *testing.T) {
 			}
 			for _, workers := range []int{1, 3} {
 				learner.Settings.Shared().Workers = workers
-				for name, src := range map[string]block.Source[float32]{"memory": data, "stream": pieces{data}} {
+				for name, src := range map[string]block.Source{"memory": data, "stream": pieces{data}} {
 					f, err := fit.Learn(t.Context(), src, learner, fit.Options{Calibrate: method})
 					if err != nil {
 						t.Fatal(err)
@@ -106,10 +106,10 @@ func TestCalibrate(t *testing.T) {
 }
 
 // part returns the rows that a function takes.
-func part(t *testing.T, data *block.Data[float32], has func(class int) bool) *block.Data[float32] {
+func part(t *testing.T, data *block.Data, has func(class int) bool) *block.Data {
 	t.Helper()
-	var parts []*block.Block[float32]
-	b := block.NewFor[float32](data.Spec(), 0, int(data.Rows()))
+	var parts []*block.Block
+	b := block.NewFor(data.Spec(), 0, int(data.Rows()))
 	n := 0
 	for from, err := range data.Blocks(t.Context()) {
 		if err != nil {
@@ -132,8 +132,8 @@ func part(t *testing.T, data *block.Data[float32], has func(class int) bool) *bl
 
 // A one source has the spec of other rows.
 type one struct {
-	*block.Data[float32]
-	blocks []*block.Block[float32]
+	*block.Data
+	blocks []*block.Block
 }
 
 func (o one) Rows() (n int64) {
@@ -143,8 +143,8 @@ func (o one) Rows() (n int64) {
 	return n
 }
 
-func (o one) Blocks(context.Context) iter.Seq2[*block.Block[float32], error] {
-	return func(yield func(*block.Block[float32], error) bool) {
+func (o one) Blocks(context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for _, b := range o.blocks {
 			if !yield(b, nil) {
 				return
@@ -180,7 +180,7 @@ func TestCalibrateErrors(t *testing.T) {
 	for want, c := range map[string]struct {
 		l    fit.Learner
 		opt  fit.Options
-		rows *block.Data[float32]
+		rows *block.Data
 	}{
 		"use platt or isotonic":        {fit.SVM(svm.Options{}), fit.Options{Calibrate: "sigmoid"}, data},
 		"probabilities of its own":     {fit.Logistic(logistic.Options{}), fit.Options{Calibrate: model.Platt}, data},

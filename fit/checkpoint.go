@@ -8,14 +8,13 @@ import (
 
 	"halfspace/block"
 	"halfspace/checkpoint"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train/elastic"
 )
 
 // open tells the checkpoints, if there are any, which options and rows the training has. It is an error if the training
 // goes on from one with others. open returns the fingerprint of the rows, or "" without checkpoints.
-func (j *job[T]) open(ctx context.Context, rows block.Source[T]) (print string, err error) {
+func (j *job) open(ctx context.Context, rows block.Source) (print string, err error) {
 	run := j.opt.Checkpoint
 	if run == nil {
 		return "", nil
@@ -47,7 +46,7 @@ func (j *job[T]) open(ctx context.Context, rows block.Source[T]) (print string, 
 		return "", err
 	}
 	spec := j.src.Spec()
-	zeros := model.New(spec, make([]T, spec.Vectors()*spec.Cols()))
+	zeros := model.New(spec, make([]float32, spec.Vectors()*spec.Cols()))
 	if len(spec.Classes) > 2 {
 		zeros.Options.Multiclass = model.OneVersusRest // whatever way it is
 	}
@@ -59,7 +58,7 @@ func (j *job[T]) open(ctx context.Context, rows block.Source[T]) (print string, 
 }
 
 // sameRows tells the checkpoints which rows there are, and returns their fingerprint.
-func sameRows[T kernel.Float](ctx context.Context, run *checkpoint.Run, rows block.Source[T], workers int) (string, error) {
+func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int) (string, error) {
 	print, err := block.Fingerprint(ctx, rows, workers)
 	if err != nil {
 		return "", err
@@ -78,7 +77,7 @@ func sumOf(m *model.Model) (string, error) {
 }
 
 // facts returns names and values of the options that decide what is learned.
-func (j *job[T]) facts() (all [][2]string) {
+func (j *job) facts() (all [][2]string) {
 	add := func(name string, value any) { all = append(all, [2]string{name, fmt.Sprint(value)}) }
 	add("the learner", j.Name)
 	add("the type of numbers", model.Float32)
@@ -125,14 +124,14 @@ const judging = -1
 
 // saves tells the checkpoints, if there are any, which rows and options a cross-validation or a path of so many points has, and returns its
 // part.
-func (c *crossing[T]) saves(ctx context.Context, points int, learners ...Learner) (*checkpoint.Part, error) {
+func (c *crossing) saves(ctx context.Context, points int, learners ...Learner) (*checkpoint.Part, error) {
 	run := c.opt.Checkpoint
 	if run == nil {
 		return nil, nil
 	}
 	h := sha256.New()
 	for _, l := range learners {
-		fmt.Fprintln(h, (&job[T]{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
+		fmt.Fprintln(h, (&job{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
 	}
 	if err := run.Same("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
 		return nil, err
@@ -144,7 +143,7 @@ func (c *crossing[T]) saves(ctx context.Context, points int, learners ...Learner
 }
 
 // state walks what was judged so far. c.mu is held while it is taken.
-func (c *crossing[T]) state(w *checkpoint.Walk) {
+func (c *crossing) state(w *checkpoint.Walk) {
 	points := len(c.Points)
 	if w.Count(&points); points != len(c.Points) {
 		w.Fail(errors.New("it has other points"))

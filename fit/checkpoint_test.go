@@ -21,7 +21,6 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/race"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/model"
 )
 
@@ -93,7 +92,7 @@ func TestResume(t *testing.T) {
 			t.Run(fmt.Sprintf("%s_%s_%d_%s", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.classes, order), func(t *testing.T) {
 				t.Parallel()
 				options := strings.Fields(c.options + " epochs=4 order=" + order)
-				small, wide := noise[float32](rows, 5, c.classes), noise[float32](rows, 40, c.classes)
+				small, wide := noise(rows, 5, c.classes), noise(rows, 40, c.classes)
 				storages := []func(){
 					func() { resumed(t, small, c.learner, options) },
 					func() { resumed(t, testrows.Sparse(small), c.learner, options) },
@@ -104,10 +103,10 @@ func TestResume(t *testing.T) {
 					func() { resumed(t, wide, c.learner, options) },
 					func() {
 						if order == "cyclic" && !strings.Contains(c.options, "shards") {
-							resumed(t, testrows.Stream[float32]{Data: wide}, c.learner, options)
+							resumed(t, testrows.Stream{Data: wide}, c.learner, options)
 							return
 						}
-						file, err := cache.Temporary(t.Context(), block.Source[float32](wide), nil)
+						file, err := cache.Temporary(t.Context(), block.Source(wide), nil)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -168,15 +167,15 @@ func TestResumeSolvers(t *testing.T) {
 			t.Parallel()
 			options, rows := strings.Fields(c.options), 1500
 			if c.features > 1000 {
-				resumed(t, testrows.Sparse(noise[float32](40, c.features, c.classes)), c.learner, options)
+				resumed(t, testrows.Sparse(noise(40, c.features, c.classes)), c.learner, options)
 				return
 			}
-			small, exact := noise[float32](rows, c.features, c.classes), noise[float32](6*rows, c.features, c.classes)
+			small, exact := noise(rows, c.features, c.classes), noise(6*rows, c.features, c.classes)
 			if resumed(t, testrows.Sparse(small), c.learner, options); i%2 == 0 || *allStorages {
 				resumed(t, small, c.learner, options)
 			}
 			if *allStorages && c.features < 10 { // enough for a sample, and for few rows near their kinks
-				resumed(t, noise[float32](70_000, c.features, c.classes), c.learner, options)
+				resumed(t, noise(70_000, c.features, c.classes), c.learner, options)
 			}
 			if i%2 == 1 || *allStorages {
 				resumed(t, exact, c.learner, options)
@@ -185,15 +184,15 @@ func TestResumeSolvers(t *testing.T) {
 				return
 			}
 			if i%3 == 0 || *allStorages {
-				resumed(t, testrows.Stream[float32]{Data: small}, c.learner, options)
+				resumed(t, testrows.Stream{Data: small}, c.learner, options)
 			}
 		})
 	}
 }
 
 // noise returns rows of random features, some of them 0, whose classes no planes separate.
-func noise[T kernel.Float](rows, features, classes int) *block.Data[T] {
-	d := testrows.RandomClasses[T](rows, features, classes, 0.2)
+func noise(rows, features, classes int) *block.Data {
+	d := testrows.RandomClasses(rows, features, classes, 0.2)
 	if classes > 2 {
 		return d
 	}
@@ -210,11 +209,11 @@ func noise[T kernel.Float](rows, features, classes int) *block.Data[T] {
 			x, y = append(x, row), append(y, 2*float64(label)-1)
 		}
 	}
-	return testrows.Dense[T](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // resumed learns at once, and then with stops, and compares.
-func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, options []string) {
+func resumed(t *testing.T, src block.Source, name string, options []string) {
 	t.Helper()
 	learn := func(ctx context.Context, run *checkpoint.Run) ([]byte, string, error) {
 		learner, opt := fit.Describe(name), fit.Options{Checkpoint: run, Receipt: new(model.Receipt)}
@@ -284,14 +283,14 @@ func resumed[T kernel.Float](t *testing.T, src block.Source[T], name string, opt
 }
 
 // slow is a file that takes longer to read from than checkpoints are apart.
-type slow struct{ block.Seekable[float32] }
+type slow struct{ block.Seekable }
 
-func (s slow) ReadRows(rows []uint32, to *block.Block[float32]) error {
+func (s slow) ReadRows(rows []uint32, to *block.Block) error {
 	time.Sleep(2 * time.Millisecond)
 	return s.Seekable.ReadRows(rows, to)
 }
 
-func (s slow) ReadChunk(c int, to *block.Block[float32]) error {
+func (s slow) ReadChunk(c int, to *block.Block) error {
 	time.Sleep(time.Millisecond)
 	return s.Seekable.ReadChunk(c, to)
 }
@@ -299,7 +298,7 @@ func (s slow) ReadChunk(c int, to *block.Block[float32]) error {
 // TestPauses: shards make their epochs even where a checkpoint is due again before their passes have gone on.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	file, err := cache.Temporary(t.Context(), block.Source[float32](noise[float32](2*block.RunRows, 5, 2)), nil)
+	file, err := cache.Temporary(t.Context(), block.Source(noise(2*block.RunRows, 5, 2)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +313,7 @@ func TestPauses(t *testing.T) {
 			settings := learner.New()
 			settings.Shared().Workers = 2
 			set(t, learner, settings, &opt, []string{"shards=2", "epochs=1", "order=" + order})
-			if _, err := fit.Learn(newFuse(t.Context(), 1e5), block.Source[float32](slow{file}), fit.New(learner, settings), opt); err != nil {
+			if _, err := fit.Learn(newFuse(t.Context(), 1e5), block.Source(slow{file}), fit.New(learner, settings), opt); err != nil {
 				t.Errorf("%s in order %s: %v", name, order, err)
 			}
 			run.Close()
@@ -327,22 +326,22 @@ func TestPauses(t *testing.T) {
 func TestResumeDependent(t *testing.T) {
 	var x [][]float64
 	var y []float64
-	for b := range noise[float32](300, 4, 2).Blocks(t.Context()) {
+	for b := range noise(300, 4, 2).Blocks(t.Context()) {
 		for r, label := range b.Y {
 			row := testrows.Float64s(b.X[r*b.Stride:][:4])
 			x, y = append(x, append(row, row[1])), append(y, float64(label))
 		}
 	}
 	for _, solver := range []string{"newton", "lbfgs"} {
-		resumed(t, testrows.Dense[float32](x, y, true), "logistic", []string{"l2=0", "solver=" + solver})
+		resumed(t, testrows.Dense(x, y, true), "logistic", []string{"l2=0", "solver=" + solver})
 	}
 }
 
 // TestResumeValidated: a training that had rows to validate on doesn't go on without them.
 func TestResumeValidated(t *testing.T) {
-	learner, rows := fit.Describe("averaged"), noise[float32](50, 3, 2)
+	learner, rows := fit.Describe("averaged"), noise(50, 3, 2)
 	dir := t.TempDir()
-	for _, validation := range []block.Source[float32]{rows, nil} {
+	for _, validation := range []block.Source{rows, nil} {
 		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true})
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/memory"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -90,7 +89,7 @@ func (cv *CrossValidation) Best() Learner {
 // share of every class, or as Options.Split says. It predicts each fold by a model of the others. With a grid it judges every combination of
 // options. It leaves out a combination that fails on a fold; it is an error if all fail. Of opt it uses weights of
 // classes, Multiclass, Memory, Stage and Checkpoint.
-func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, cv CV, opt Options) (*CrossValidation, error) {
+func CrossValidate(ctx context.Context, src block.Source, l Learner, cv CV, opt Options) (*CrossValidation, error) {
 	learners, err := l.Grid(cv.Grid)
 	if err == nil {
 		err = cv.checkOneStandardError()
@@ -109,15 +108,15 @@ func CrossValidate[T kernel.Float](ctx context.Context, src block.Source[T], l L
 // their times can be compared. It returns figures of merit. If ctx ends the
 // comparison, Compare returns the figures of the folds so far with ctx's error. A learner without any fold then has no
 // errors. A learner that lacks the score is judged by the other figures. Chosen is -1 if all lack it.
-func Compare[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
+func Compare(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
 	return judgeAll(ctx, src, learners, cv, opt, true)
 }
 
 // crossing is a cross-validation under way.
-type crossing[T kernel.Float] struct {
+type crossing struct {
 	*CrossValidation
 	cv           CV
-	src          block.Source[T]
+	src          block.Source
 	learners     []Learner
 	opt          Options
 	seed         uint64
@@ -130,7 +129,7 @@ type crossing[T kernel.Float] struct {
 }
 
 // judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
-func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
+func judgeAll(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
 	if len(learners) == 0 {
 		return nil, errors.New("there are no learners to compare: give one or more")
 	}
@@ -149,7 +148,7 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 		cv.Score = ByWeight
 	}
 	cv.Folds, cv.Score = cmp.Or(cv.Folds, defaultFolds), cmp.Or(cv.Score, ByErrors)
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: cv.Folds, Split: opt.Split.name(), Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
+	c := &crossing{CrossValidation: &CrossValidation{Folds: cv.Folds, Split: opt.Split.name(), Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
 	if c.opt = opt.ofFold(); !figures { // which are no part of a checkpoint
 		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
@@ -192,17 +191,17 @@ func judgeAll[T kernel.Float](ctx context.Context, src block.Source[T], learners
 }
 
 // unjudged tells whether some point has no result of a fold.
-func (c *crossing[T]) unjudged(fold int) bool {
+func (c *crossing) unjudged(fold int) bool {
 	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
 }
 
 // folds judges on one fold after the other, by a function. It learns no features again for folds that aren't left.
-func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(fold int) bool, judge func(ctx context.Context, from block.Source[T], number int) error) error {
+func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
 	var choices []func(class int) bool
 	for f := range c.Folds {
 		choices = append(choices, c.deal.learn[f]())
 	}
-	var again []func(context.Context) (block.Source[T], error)
+	var again []func(context.Context) (block.Source, error)
 	if learn := relearner(src); learn != nil && left(c.Folds-1) {
 		var err error
 		if again, err = learn(ctx, choices); err != nil {
@@ -232,7 +231,7 @@ func (c *crossing[T]) folds(ctx context.Context, src block.Source[T], left func(
 
 // fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
 // time if the rows are in memory.
-func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], number int) error {
+func (c *crossing) fold(ctx context.Context, all block.Source, number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt, c.learners...)
 	if err != nil {
@@ -241,7 +240,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], number int)
 	defer parts.Close()
 	judges := c.weighted(parts.Held)
 	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // of the rows, and of the two shares of them
-	if _, inMemory := all.(*block.Data[T]); inMemory && !c.alone {
+	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
 	}
 	own := c.opt.ofFold()
@@ -260,7 +259,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], number int)
 			if side > 1 { // several at a time: one line tells how many are done
 				progress = nil
 			}
-			j := &job[T]{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
+			j := &job{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
 			t, value, err := c.judge(ctx, p, j, judges)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
@@ -276,7 +275,7 @@ func (c *crossing[T]) fold(ctx context.Context, all block.Source[T], number int)
 }
 
 // end adds what a learner has wrong of a fold, and its score, to its point, or why it failed.
-func (c *crossing[T]) end(p *Point, t Tally, value part, failure error) {
+func (c *crossing) end(p *Point, t Tally, value part, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.failure = failure; failure == nil {
@@ -309,7 +308,7 @@ const noted = 10 * 8
 
 // sideBySide returns how many learners train at a time. rows are in memory, and bytes are what they and their shares
 // take. There are as many learners as workers, or fewer if there is no room for what they note.
-func (c *crossing[T]) sideBySide(rows, bytes int64) int {
+func (c *crossing) sideBySide(rows, bytes int64) int {
 	room := memory.Limit(c.opt.Memory)
 	if c.opt.Memory > 0 { // otherwise the limit doesn't include them
 		room -= bytes
@@ -322,7 +321,7 @@ var ErrFolds = errors.New("too few rows for the folds")
 
 // judge learns, counts errors and takes the score on the rows that were held back. judges are these rows with the weights of their
 // classes.
-func (c *crossing[T]) judge(ctx context.Context, p *Point, j *job[T], judges block.Source[T]) (t Tally, value part, err error) {
+func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Source) (t Tally, value part, err error) {
 	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)
 	if err == nil && c.cv.Bounded {
@@ -331,9 +330,9 @@ func (c *crossing[T]) judge(ctx context.Context, p *Point, j *job[T], judges blo
 	if err != nil {
 		return t, value, err
 	}
-	var merit *meritOf[T]
+	var merit *meritOf
 	if p.Figures != nil {
-		merit = &meritOf[T]{ranks: newRanking[T](f.Model)}
+		merit = &meritOf{ranks: newRanking(f.Model)}
 	}
 	if p.Lacks != "" {
 		score = ""

@@ -7,7 +7,7 @@ import (
 
 // TestSideBySide: the points of a grid keep within the workers and the memory.
 func TestSideBySide(t *testing.T) {
-	o := crossing[float32]{learners: make([]Learner, 10)}
+	o := crossing{learners: make([]Learner, 10)}
 	const rows, bytes = 1000, 200_000
 	for _, c := range []struct {
 		memory  int64

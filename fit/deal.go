@@ -13,7 +13,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -175,7 +174,7 @@ type deal struct {
 }
 
 // newDeal deals the rows of all into folds, and notes what is odd about it. It is an error if a fold had no rows.
-func newDeal[T kernel.Float](ctx context.Context, all block.Source[T], folds int, seed uint64, workers int, opt *Options) (*deal, error) {
+func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, workers int, opt *Options) (*deal, error) {
 	if folds < 2 {
 		return nil, fmt.Errorf("folds is %d: use 2 or more", folds)
 	}
@@ -213,7 +212,7 @@ func newDeal[T kernel.Float](ctx context.Context, all block.Source[T], folds int
 
 // dealGroups deals whole groups. The largest group comes first, in random order among equal ones, and goes to the fold with the fewest
 // rows. If only one fold has rows of a class, all folds learn from the groups with that class.
-func dealGroups[T kernel.Float](ctx context.Context, all block.Source[T], groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
+func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
 	sizes := sizesOf(groups)
 	if len(sizes) < folds {
 		return nil, fmt.Errorf("%w: folds is %d, but there are only %s: use as many folds at most", ErrFolds, folds, say.Plural(int64(len(sizes)), "group"))
@@ -246,7 +245,7 @@ func dealGroups[T kernel.Float](ctx context.Context, all block.Source[T], groups
 }
 
 // keepRare takes groups out of the only fold that has rows of a class: its fold becomes -1.
-func keepRare[T kernel.Float](ctx context.Context, all block.Source[T], groups []int64, of map[int64]int, opt *Options) error {
+func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int64]int, opt *Options) error {
 	spec := all.Spec()
 	only := make([]int, max(2, len(spec.Classes))) // 1 more than the only fold of a class; 0: no rows yet; -1: several folds
 	visit := func(see func(class int, group int64)) error {

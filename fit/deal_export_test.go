@@ -4,11 +4,10 @@ import (
 	"context"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // DealOf is newDeal for tests.
-func DealOf[T kernel.Float](ctx context.Context, all block.Source[T], folds int, seed uint64, opt *Options) (*deal, error) {
+func DealOf(ctx context.Context, all block.Source, folds int, seed uint64, opt *Options) (*deal, error) {
 	return newDeal(ctx, all, folds, seed, 1, opt)
 }
 

@@ -9,13 +9,12 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/logistic"
 )
 
 // countsOf returns the number of rows of each class.
-func countsOf[T kernel.Float](t *testing.T, src block.Source[T]) []int64 {
+func countsOf(t *testing.T, src block.Source) []int64 {
 	t.Helper()
 	counts, err := train.ClassCounts(t.Context(), src, 1)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestZeroValues(t *testing.T) {
 	ctx, data := t.Context(), testrows.Logistic(100, 3)
 	l, opt, cv := fit.Logistic(logistic.Options{}), fit.Options{}, fit.CV{Folds: 2}
 	doors := map[string]door{}
-	for name, src := range map[string]block.Source[float32]{"nil": nil, "nil data": (*block.Data[float32])(nil), "zero data": new(block.Data[float32])} {
+	for name, src := range map[string]block.Source{"nil": nil, "nil data": (*block.Data)(nil), "zero data": new(block.Data)} {
 		maps.Copy(doors, map[string]door{
 			name + " Learn":          func() error { return second(fit.Learn(ctx, src, l, opt)) },
 			name + " hold-out":       func() error { return second(fit.Learn(ctx, src, l, fit.Options{HoldOut: 0.5})) },
@@ -75,28 +75,28 @@ func TestZeroValues(t *testing.T) {
 			t.Errorf("the learner %s has an l2", name)
 		}
 	}
-	var rows *gram.Rows[float32]
-	some, matrix := gram.Dense([]float32{1, 2}, 1, 2, 2), new(gram.Symmetric[float32])
+	var rows *gram.Rows
+	some, matrix := gram.Dense([]float32{1, 2}, 1, 2, 2), new(gram.Symmetric)
 	maps.Copy(doors, map[string]door{
 		"no learners":         func() error { return second(fit.Compare(ctx, data, nil, cv, opt)) },
-		"nil model scorer":    func() error { return second(predict.NewScorer[float32](nil, 1)) },
-		"zero model scorer":   func() error { return second(predict.NewScorer[float32](new(model.Model), 1)) },
-		"zero scorer":         func() error { return second(new(predict.Scorer[float32]).Scores(ctx, block.New[float32](0, 1, 1))) },
+		"nil model scorer":    func() error { return second(predict.NewScorer(nil, 1)) },
+		"zero model scorer":   func() error { return second(predict.NewScorer(new(model.Model), 1)) },
+		"zero scorer":         func() error { return second(new(predict.Scorer).Scores(ctx, block.New(0, 1, 1))) },
 		"nil model predictor": func() error { return second(predict.New(nil)) },
 		"zero predictor":      func() error { return second(new(predict.Predictor).Class(nil)) },
 		"zero probabilities":  func() error { return new(predict.Predictor).Probabilities(nil, nil) },
 		"zero scores":         func() error { return new(predict.Predictor).Scores(nil, nil) },
 		"zero score":          func() error { return second(new(predict.Predictor).Score(nil)) },
 		"zero append":         func() error { return second(new(predict.Predictor).AppendRow(nil)) },
-		"nil evaluation":      func() error { return second(fit.NewEvaluation[float32](nil, 1)) },
-		"zero evaluation":     func() error { return new(fit.Evaluation[float32]).Add(ctx, block.New[float32](0, 1, 1)) },
+		"nil evaluation":      func() error { return second(fit.NewEvaluation(nil, 1)) },
+		"zero evaluation":     func() error { return new(fit.Evaluation).Add(ctx, block.New(0, 1, 1)) },
 		"nil model count":     func() error { return second(fit.Count(ctx, nil, data, 1)) },
 		"nil weights":         func() error { return second(fit.WeightsFor(nil, data.Spec())) },
-		"zero updated":        func() error { return new(pocket.Pocket[float32]).Updated(ctx, nil, 1, 1) },
-		"zero epoch":          func() error { return new(pocket.Pocket[float32]).EpochEnded(ctx, nil, 1, 1) },
-		"zero end":            func() error { return new(pocket.Pocket[float32]).End(ctx, nil, 1, 1) },
-		"zero settle":         func() error { return new(pocket.Pocket[float32]).Settle(ctx) },
-		"zero judge":          func() error { return new(pocket.Pocket[float32]).Judge(ctx) },
+		"zero updated":        func() error { return new(pocket.Pocket).Updated(ctx, nil, 1, 1) },
+		"zero epoch":          func() error { return new(pocket.Pocket).EpochEnded(ctx, nil, 1, 1) },
+		"zero end":            func() error { return new(pocket.Pocket).End(ctx, nil, 1, 1) },
+		"zero settle":         func() error { return new(pocket.Pocket).Settle(ctx) },
+		"zero judge":          func() error { return new(pocket.Pocket).Judge(ctx) },
 		"nil gram":            func() error { return gram.Gram(ctx, matrix, rows, gram.Mercer{}, 1) },
 		"nil matrix":          func() error { return gram.Gram(ctx, nil, some, gram.Mercer{}, 1) },
 		"nil cross":           func() error { return gram.Cross(ctx, nil, 1, rows, some, gram.Mercer{}, 1) },
@@ -105,14 +105,14 @@ func TestZeroValues(t *testing.T) {
 		"nil lower":           func() error { return gram.LowerProducts(ctx, rows, 1, nil) },
 		"nil expand":          func() error { return gram.Expand(ctx, nil, rows, some, nil, gram.Mercer{}, 1) },
 		"nil cache":           func() error { return second(gram.NewRowCache(rows, gram.Mercer{}, 1, 1)) },
-		"zero cache":          func() error { return second(new(gram.RowCache[float32]).Row(ctx, 0, slices.Values([]uint32{}))) },
+		"zero cache":          func() error { return second(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
 		"nil support":         func() error { return second(gram.NewSupport(rows, gram.Mercer{})) },
 		"nil diagonal":        func() error { return second(gram.Diagonal(rows, gram.Mercer{})) },
-		"nil product":         func() error { return (*gram.Symmetric[float32])(nil).MulVec(ctx, nil, nil, 1) },
+		"nil product":         func() error { return (*gram.Symmetric)(nil).MulVec(ctx, nil, nil, 1) },
 		"nil scatter":         func() error { return gram.Scatter(ctx, nil, data, nil, 1) },
-		"rows of nil":         func() error { return gram.LowerProducts(ctx, gram.RowsOf[float32](nil), 1, nil) },
-		"features of nil":     func() error { return gram.LowerProducts(ctx, gram.FeaturesOf[float32](nil), 1, nil) },
-		"block of nil":        func() error { return gram.LowerProducts(ctx, gram.BlockRows[float32](nil, 1), 1, nil) },
+		"rows of nil":         func() error { return gram.LowerProducts(ctx, gram.RowsOf(nil), 1, nil) },
+		"features of nil":     func() error { return gram.LowerProducts(ctx, gram.FeaturesOf(nil), 1, nil) },
+		"block of nil":        func() error { return gram.LowerProducts(ctx, gram.BlockRows(nil, 1), 1, nil) },
 	})
 	for name, door := range doors {
 		func() {
@@ -129,7 +129,7 @@ func TestZeroValues(t *testing.T) {
 }
 
 // fitted returns a model of rows.
-func fitted(t *testing.T, data *block.Data[float32]) *model.Model {
+func fitted(t *testing.T, data *block.Data) *model.Model {
 	t.Helper()
 	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
 	if err != nil {
@@ -160,38 +160,38 @@ func TestWorkers(t *testing.T) {
 		},
 		"LearnOnline":   func(n int) error { return second(fit.LearnOnline(ctx, data, nil, fit.OnlineOptions{Workers: n})) },
 		"fit.Evaluate":  func(n int) error { return second(fit.Evaluate(ctx, judge, judged, n)) },
-		"NewEvaluation": func(n int) error { return second(fit.NewEvaluation[float32](m, n)) },
+		"NewEvaluation": func(n int) error { return second(fit.NewEvaluation(m, n)) },
 		"Count":         func(n int) error { return second(fit.Count(ctx, m, data, n)) },
 		"SumRows":       func(n int) error { return second(fit.SumRows(ctx, data, n)) },
-		"NewScorer":     func(n int) error { return second(predict.NewScorer[float32](m, n)) },
+		"NewScorer":     func(n int) error { return second(predict.NewScorer(m, n)) },
 		"pocket.New":    func(n int) error { return second(pocket.New(ctx, data, pocket.Exact, n)) },
 		"pocket.Errors": func(n int) error {
-			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride[float32](cols)), n))
+			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
 		},
 		"separable":   func(n int) error { return second(separable.Check(ctx, data, separable.Options{Workers: n})) },
-		"block.Check": func(n int) error { return second(block.Check(ctx, block.Source[float32](data), n)) },
+		"block.Check": func(n int) error { return second(block.Check(ctx, block.Source(data), n)) },
 		"ReduceRuns": func(n int) error {
-			return block.ReduceRuns(ctx, data, n, func(block.Run[float32]) int { return 0 }, func(int) {})
+			return block.ReduceRuns(ctx, data, n, func(block.Run) int { return 0 }, func(int) {})
 		},
 		"Fingerprint":     func(n int) error { return second(block.Fingerprint(ctx, data, n)) },
 		"RunSums":         func(n int) error { return second(block.RunSums(ctx, data, n)) },
 		"ClassCounts":     func(n int) error { return second(train.ClassCounts(ctx, data, n)) },
 		"BalancedWeights": func(n int) error { return second(train.BalancedWeights(ctx, data, n)) },
 		"train.Evaluate": func(n int) error {
-			return train.Evaluate(ctx, data, n, &train.Result[float32]{Weights: make([]float32, cols)})
+			return train.Evaluate(ctx, data, n, &train.Result{Weights: make([]float32, cols)})
 		},
 		"OneVersusRest": func(n int) error {
 			return second(train.OneVersusRest(ctx, data, n, true, func(context.Context, int, int) (int, error) { return 0, nil }))
 		},
 		"Choose": func(n int) error {
-			classes := testrows.RandomClasses[float32](50, 3, 3, 0)
+			classes := testrows.RandomClasses(50, 3, 3, 0)
 			w := make([]float32, 3*classes.Spec().Cols())
 			last := slices.Clone(w)
 			last[0] = 1
 			return second(train.Choose(ctx, classes, n, w, last))
 		},
 		"Gram": func(n int) error {
-			g, _ := gram.NewSymmetric[float32](rows.Len(), gram.Full)
+			g, _ := gram.NewSymmetric(rows.Len(), gram.Full)
 			return gram.Gram(ctx, g, rows, gram.Mercer{}, n)
 		},
 		"Cross":         func(n int) error { return gram.Cross(ctx, make([]float32, 100*100), 100, rows, rows, gram.Mercer{}, n) },
@@ -200,7 +200,7 @@ func TestWorkers(t *testing.T) {
 		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Mercer{}, n) },
 		"NewRowCache":   func(n int) error { return second(gram.NewRowCache(rows, gram.Mercer{}, 1<<20, n)) },
 		"MulVec": func(n int) error {
-			g, _ := gram.NewSymmetric[float32](4, gram.Full)
+			g, _ := gram.NewSymmetric(4, gram.Full)
 			return g.MulVec(ctx, make([]float32, 4), make([]float32, 4), n)
 		},
 		"Scatter": func(n int) error {
@@ -227,11 +227,11 @@ func TestAllCores(t *testing.T) {
 	data := testrows.Logistic(5*block.RunRows, 3)
 	for name, run := range map[string]func(meet func()) error{
 		"ReduceRuns": func(meet func()) error {
-			return block.ReduceRuns(t.Context(), data, 0, func(block.Run[float32]) int { meet(); return 0 }, func(int) {})
+			return block.ReduceRuns(t.Context(), data, 0, func(block.Run) int { meet(); return 0 }, func(int) {})
 		},
 		"Scatter": func(meet func()) error {
 			g, _ := gram.NewTriangle(data.Spec().Cols())
-			return gram.Scatter(t.Context(), g, data, func(block.Run[float32], []float64, []float64) { meet() }, 0)
+			return gram.Scatter(t.Context(), g, data, func(block.Run, []float64, []float64) { meet() }, 0)
 		},
 		"Products": func(meet func()) error {
 			x := gram.RowsOf(data)

@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/features"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -22,20 +21,20 @@ import (
 
 // Evaluation adds up how a model predicts rows, by their weights where they have some. It keeps every score, for the
 // curves. Its figures depend on neither the order of the rows nor the blocks they come in.
-type Evaluation[T kernel.Float] struct {
+type Evaluation struct {
 	Confusion   *metrics.Confusion   // of the model's classes, in their order
-	Scores      metrics.Scores[T]    // of two classes
+	Scores      metrics.Scores       // of two classes
 	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
 	Worst       []Miss               // at most ten, the worst first, by the threshold of the model
 
 	// ClassScores has, of more than two classes, the probabilities of each class, or the scores of a model without
 	// probabilities. It is nil of two classes. Set it to nil to keep no scores.
-	ClassScores *metrics.ClassScores[T]
+	ClassScores *metrics.ClassScores
 
 	spec      *schema.Spec
 	threshold float64 // of the model
 	odds      predict.Odds
-	scorer    *predict.Scorer[T]
+	scorer    *predict.Scorer
 	loss      metrics.Mean
 	brier     metrics.Mean
 	hasOdds   bool
@@ -63,7 +62,7 @@ type Value struct {
 const mostMisses = 10
 
 // miss adds the wrong rows of a block to Worst. p and losses are the probabilities and the log losses, nil without.
-func (e *Evaluation[T]) miss(b *block.Block[T], scores, p [][]T, losses []float64) {
+func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
 		m := Miss{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
@@ -93,8 +92,8 @@ func (e *Evaluation[T]) miss(b *block.Block[T], scores, p [][]T, losses []float6
 }
 
 // valuesOf returns the features of a row that aren't 0. It returns nil if the block has labels alone.
-func valuesOf[T kernel.Float](b *block.Block[T], r, width int) (values []Value) {
-	add := func(feature int, v T) {
+func valuesOf(b *block.Block, r, width int) (values []Value) {
+	add := func(feature int, v float32) {
 		if v != 0 && feature < width {
 			values = append(values, Value{feature, float64(v)})
 		}
@@ -113,24 +112,24 @@ func valuesOf[T kernel.Float](b *block.Block[T], r, width int) (values []Value) 
 }
 
 // NewEvaluation returns an evaluation of a model. It has no rows yet.
-func NewEvaluation[T kernel.Float](m *model.Model, workers int) (*Evaluation[T], error) {
-	scorer, err := predict.NewScorer[T](m, workers)
+func NewEvaluation(m *model.Model, workers int) (*Evaluation, error) {
+	scorer, err := predict.NewScorer(m, workers)
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation[T]{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), threshold: m.ScoreThreshold(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
+	e := &Evaluation{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), threshold: m.ScoreThreshold(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
 	if e.hasOdds && len(m.Classes) == 2 {
 		e.Calibration = new(metrics.Calibration)
 	}
 	if len(m.Classes) > 2 {
-		e.ClassScores = metrics.NewClassScores[T](len(m.Classes))
+		e.ClassScores = metrics.NewClassScores(len(m.Classes))
 	}
 	return e, nil
 }
 
 // Evaluate returns the evaluation of the rows of src by a model. Their columns and labels are those of the model.
-func Evaluate[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (*Evaluation[T], error) {
-	e, err := NewEvaluation[T](m, workers)
+func Evaluate(ctx context.Context, m *model.Model, src block.Source, workers int) (*Evaluation, error) {
+	e, err := NewEvaluation(m, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +151,7 @@ func Evaluate[T kernel.Float](ctx context.Context, m *model.Model, src block.Sou
 }
 
 // Add adds the next rows.
-func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
+func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 	if e.scorer == nil {
 		return errors.New("the evaluation has no model: make it by NewEvaluation")
 	}
@@ -164,12 +163,12 @@ func (e *Evaluation[T]) Add(ctx context.Context, b *block.Block[T]) error {
 }
 
 // add adds the next rows with their scores. It takes the number, the labels and the weights of the block alone.
-func (e *Evaluation[T]) add(scores [][]T, b *block.Block[T]) {
+func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
 		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.PredictedAbove(scores, r, positive, e.threshold), b.Weight(r))
 	}
-	var p [][]T
+	var p [][]float32
 	var losses []float64
 	if e.hasOdds {
 		p, losses = predict.Probabilities(scores, e.odds), predict.LogLosses(scores, b.Y, e.odds)
@@ -187,25 +186,22 @@ func (e *Evaluation[T]) add(scores [][]T, b *block.Block[T]) {
 	e.miss(b, scores, p, losses)
 }
 
-// scoreTask32 and scoreTask64 score rows by a model, whose file is the argument.
-var (
-	scoreTask32 = passes.New("fit.scores", scorePiece[float32])
-	scoreTask64 = passes.New("fit.scores", scorePiece[float64])
-)
+// scoreTask scores rows by a model, whose file is the argument.
+var scoreTask = passes.New("fit.scores", scorePiece)
 
 // scoredRows is the scores of some rows, their labels and weights.
-type scoredRows[T kernel.Float] struct {
-	scores [][]T
-	y      []T
+type scoredRows struct {
+	scores [][]float32
+	y      []float32
 	w      []float64
 }
 
-func scorePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], file []byte) (all []scoredRows[T], err error) {
+func scorePiece(ctx context.Context, piece passes.Piece, file []byte) (all []scoredRows, err error) {
 	m, err := model.Read(bytes.NewReader(file))
 	if err != nil {
 		return nil, err
 	}
-	scorer, err := predict.NewScorer[T](m, piece.Workers)
+	scorer, err := predict.NewScorer(m, piece.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +213,7 @@ func scorePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], file
 		if err != nil {
 			return nil, err
 		}
-		s := scoredRows[T]{y: b.Y, w: b.W}
+		s := scoredRows{y: b.Y, w: b.W}
 		for _, of := range scores {
 			s.scores = append(s.scores, slices.Clone(of))
 		}
@@ -228,21 +224,21 @@ func scorePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], file
 
 // AddRemote adds the rows of a block.Remote source, which are scored where its cluster is. m is the evaluation's model.
 // added is called after each piece of the rows; its first error ends the pass.
-func (e *Evaluation[T]) AddRemote(ctx context.Context, m *model.Model, src block.Source[T], added func() error) error {
+func (e *Evaluation) AddRemote(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
 	return scoreRemote(ctx, m, src, e.add, added)
 }
 
 // scoreRemote passes the scores of rows by a model to add, with the labels and weights of a block.
-func scoreRemote[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], add func([][]T, *block.Block[T]), added func() error) error {
+func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
 	var file bytes.Buffer
 	if _, err := m.WriteTo(&file); err != nil {
 		return err
 	}
-	task := passes.Choose[T, []byte, []scoredRows[T]](scoreTask32, scoreTask64)
+	task := scoreTask
 	first := int64(0)
-	return passes.Each(ctx, src, task, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows[T]) error {
+	return passes.Each(ctx, src, task, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows) error {
 		for _, s := range all {
-			add(s.scores, &block.Block[T]{First: first, Y: s.y, W: s.w})
+			add(s.scores, &block.Block{First: first, Y: s.y, W: s.w})
 			first += int64(len(s.y))
 		}
 		return added()
@@ -250,7 +246,7 @@ func scoreRemote[T kernel.Float](ctx context.Context, m *model.Model, src block.
 }
 
 // addProbabilities adds the probabilities of each class for the rows of a block.
-func (e *Evaluation[T]) addProbabilities(p [][]T, b *block.Block[T]) {
+func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
 	losses, positive := make([]float64, len(b.Y)), e.spec.PositiveClass()
 	for r, y := range b.Y {
 		losses[r] = metrics.BrierLoss(p, r, predict.Labelled(y, e.spec.Vectors(), positive))
@@ -263,11 +259,11 @@ func (e *Evaluation[T]) addProbabilities(p [][]T, b *block.Block[T]) {
 
 // LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN for a
 // model without probabilities.
-func (e *Evaluation[T]) LogLoss() float64 { return e.loss.Value() }
+func (e *Evaluation) LogLoss() float64 { return e.loss.Value() }
 
 // Brier returns the Brier score: the mean over the rows of metrics.BrierLoss. It returns NaN for a model without
 // probabilities.
-func (e *Evaluation[T]) Brier() float64 { return e.brier.Value() }
+func (e *Evaluation) Brier() float64 { return e.brier.Value() }
 
 // suits returns an error if rows have other features or classes than a model's. Names of features may differ.
 func suits(rows, model *schema.Spec) error {
@@ -298,18 +294,18 @@ type Tally struct {
 
 // Count counts the rows whose prediction by a model isn't their label. It adds up their weights within runs, then over
 // runs.
-func Count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int) (t Tally, err error) {
-	return count(ctx, m, src, workers, func([][]T, *block.Block[T]) {})
+func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t Tally, err error) {
+	return count(ctx, m, src, workers, func([][]float32, *block.Block) {})
 }
 
 // count is Count. It shows each block with its scores.
-func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], workers int, show func([][]T, *block.Block[T])) (t Tally, err error) {
+func count(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t Tally, err error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return t, err
 	}
 	positive := spec.PositiveClass()
-	add := func(scores [][]T, b *block.Block[T]) {
+	add := func(scores [][]float32, b *block.Block) {
 		show(scores, b)
 		threshold := m.ScoreThreshold() // there is a model, since there are scores
 		run, all := 0.0, 0.0
@@ -329,7 +325,7 @@ func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 		err = scoreRemote(ctx, m, src, add, func() error { return nil })
 		return t, err
 	}
-	scorer, err := predict.NewScorer[T](m, workers)
+	scorer, err := predict.NewScorer(m, workers)
 	if err != nil {
 		return t, err
 	}
@@ -347,7 +343,7 @@ func count[T kernel.Float](ctx context.Context, m *model.Model, src block.Source
 }
 
 // validate counts errors on rows that the model didn't learn from, and writes them to the model.
-func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.Source[T], workers int) (*Tally, error) {
+func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*Tally, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
 	if v.Fingerprint, err = passes.Fingerprint(ctx, rows, workers); err != nil {
@@ -366,7 +362,7 @@ func validate[T kernel.Float](ctx context.Context, m *model.Model, rows block.So
 }
 
 // evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
-func (j *job[T]) evaluate(ctx context.Context, learned *train.Result[T]) error {
+func (j *job) evaluate(ctx context.Context, learned *train.Result) error {
 	loss := train.PerceptronLoss
 	switch {
 	case j.RowLoss != nil:

@@ -18,7 +18,7 @@ import (
 // A share of the rows is held out, and the model is counted on it.
 func ExampleLearn() {
 	x, y := circle(1000)
-	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	data, err := block.FromRows(x, y, block.RowOptions{})
 	check(err)
 	f, err := fit.Learn(context.Background(), data, fit.Perceptron(perceptron.Options{Margin: 1}), fit.Options{HoldOut: 0.2})
 	check(err)
@@ -30,7 +30,7 @@ func ExampleLearn() {
 func ExampleLearn_standardize() {
 	x := [][]float64{{1.62, 54_000}, {1.71, 61_000}, {1.68, 58_000}, {1.83, 90_000}, {1.91, 95_000}, {1.87, 92_000}}
 	y := []string{"junior", "junior", "junior", "senior", "senior", "senior"}
-	data, err := block.FromRows[float32](x, y, block.RowOptions{Standardize: true})
+	data, err := block.FromRows(x, y, block.RowOptions{Standardize: true})
 	check(err)
 	f, err := fit.Learn(context.Background(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
 	check(err)
@@ -45,7 +45,7 @@ func ExampleLearn_standardize() {
 // Each fold is predicted by a model of the others.
 func ExampleCrossValidate() {
 	x, y := circle(200)
-	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	data, err := block.FromRows(x, y, block.RowOptions{})
 	check(err)
 	cv, err := fit.CrossValidate(context.Background(), data, fit.Logistic(logistic.Options{L2: 1}), fit.CV{Folds: 5}, fit.Options{})
 	check(err)
@@ -73,7 +73,7 @@ func check(err error) {
 // A training saves its state once a minute. After a crash, the same program goes on with it.
 func ExampleLearn_checkpoint() {
 	x, y := circle(1000)
-	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	data, err := block.FromRows(x, y, block.RowOptions{})
 	check(err)
 	dir, err := os.MkdirTemp("", "fit")
 	check(err)

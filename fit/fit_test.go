@@ -25,9 +25,9 @@ import (
 	"halfspace/train/winnow"
 )
 
-func rowsOf[L block.Label](t *testing.T, x [][]float64, y []L) *block.Data[float32] {
+func rowsOf[L block.Label](t *testing.T, x [][]float64, y []L) *block.Data {
 	t.Helper()
-	data, err := block.FromRows[float32](x, y, block.RowOptions{})
+	data, err := block.FromRows(x, y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestZeroOptions(t *testing.T) {
 }
 
 // bytesOf returns the file of the model that a learner learns.
-func bytesOf(t *testing.T, data block.Source[float32], l fit.Learner) []byte {
+func bytesOf(t *testing.T, data block.Source, l fit.Learner) []byte {
 	t.Helper()
 	f, err := fit.Learn(t.Context(), data, l, fit.Options{HoldOut: 0.25}) // the hold-out shows the seed
 	if err != nil {
@@ -163,7 +163,7 @@ func TestLearnersDescribed(t *testing.T) {
 			t.Errorf("%s is there twice", l.Name)
 		}
 		names = append(names, l.Name)
-		if l.Minimises == "" || l.Use == "" || l.Float32 == nil || l.Float64 == nil {
+		if l.Minimises == "" || l.Use == "" || l.Train == nil {
 			t.Errorf("%s: the description lacks something: %+v", l.Name, l)
 		}
 		s := l.New()

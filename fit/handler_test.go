@@ -26,7 +26,7 @@ func Example() {
 	check(err)
 	defer os.RemoveAll(dir)
 
-	data, err := block.FromRows[float32](x, y, block.RowOptions{Features: []string{"temperature", "pulse"}})
+	data, err := block.FromRows(x, y, block.RowOptions{Features: []string{"temperature", "pulse"}})
 	check(err)
 	grid := fit.CV{Folds: 4, Grid: []fit.Axis{{Option: "l2", Values: []string{"0.01", "1", "100"}}}}
 	f, err := fit.Learn(context.Background(), data, fit.Logistic(logistic.Options{}), fit.Options{CV: &grid})

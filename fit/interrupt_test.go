@@ -20,16 +20,16 @@ import (
 
 // A stalled source cancels at a pass. That pass and those after it wait until their context ends.
 type stalled struct {
-	testrows.Stream[float32]
+	testrows.Stream
 	left   int // passes that don't stall
 	cancel context.CancelFunc
 }
 
-func (s *stalled) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], error] {
+func (s *stalled) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	if s.left--; s.left >= 0 {
 		return s.Stream.Blocks(ctx)
 	}
-	return func(yield func(*block.Block[float32], error) bool) {
+	return func(yield func(*block.Block, error) bool) {
 		s.cancel()
 		<-ctx.Done()
 		yield(nil, ctx.Err())
@@ -40,8 +40,8 @@ func (s *stalled) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], e
 // says nothing of what the pass would have counted.
 func TestInterruptedStall(t *testing.T) {
 	x, y := circle(500)
-	learn := func(l fit.Learner) func(context.Context, block.Source[float32]) (*model.Model, error) {
-		return func(ctx context.Context, src block.Source[float32]) (*model.Model, error) {
+	learn := func(l fit.Learner) func(context.Context, block.Source) (*model.Model, error) {
+		return func(ctx context.Context, src block.Source) (*model.Model, error) {
 			f, err := fit.Learn(ctx, src, l, fit.Options{})
 			if f == nil {
 				return nil, err
@@ -49,13 +49,13 @@ func TestInterruptedStall(t *testing.T) {
 			return f.Model, err
 		}
 	}
-	for name, learn := range map[string]func(context.Context, block.Source[float32]) (*model.Model, error){
+	for name, learn := range map[string]func(context.Context, block.Source) (*model.Model, error){
 		"newton":     learn(fit.Logistic(logistic.Options{Solver: logistic.Newton, L2: 1})),
 		"lbfgs":      learn(fit.Logistic(logistic.Options{Solver: logistic.LBFGS, L2: 1})),
 		"sgd":        learn(fit.Logistic(logistic.Options{Solver: logistic.SGD, L2: 1})),
 		"svm":        learn(fit.SVM(svm.Options{L2: 1})),
 		"perceptron": learn(fit.Perceptron(perceptron.Options{})),
-		"online": func(ctx context.Context, src block.Source[float32]) (*model.Model, error) {
+		"online": func(ctx context.Context, src block.Source) (*model.Model, error) {
 			f, err := fit.LearnOnline(ctx, src, nil, fit.OnlineOptions{})
 			if f == nil {
 				return nil, err
@@ -68,7 +68,7 @@ func TestInterruptedStall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // its time passes at once
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				src := &stalled{testrows.Stream[float32]{Data: rowsOf(t, x, y)}, at, cancel}
+				src := &stalled{testrows.Stream{Data: rowsOf(t, x, y)}, at, cancel}
 				m, err := learn(ctx, src)
 				if src.left >= 0 || m == nil {
 					return

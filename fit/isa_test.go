@@ -21,7 +21,7 @@ func TestISAVariable(t *testing.T) {
 		}
 		return
 	}
-	rows, err := block.FromRows[float32]([][]float64{{1}, {2}}, []string{"a", "b"}, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{1}, {2}}, []string{"a", "b"}, block.RowOptions{})
 	if err == nil {
 		_, err = fit.Learn(t.Context(), rows, fit.Perceptron(perceptron.Options{}), fit.Options{})
 	}

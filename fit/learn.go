@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/beside"
 	"halfspace/internal/passes"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -57,10 +56,10 @@ type Options struct {
 }
 
 // Fitted is a whole training: the model, complete, and how it went.
-type Fitted[T kernel.Float] struct {
+type Fitted struct {
 	Model           *model.Model
-	Result          *train.Result[T]
-	Own             any              // the learner's own result, such as *logistic.Result[float32]; nil for several classes one versus the rest
+	Result          *train.Result
+	Own             any              // the learner's own result, such as *logistic.Result; nil for several classes one versus the rest
 	Survey          *Survey          // what the rows tell without learning
 	Visits          int64            // of all classes; those of Result are the most of one, where each has a training of its own
 	Validation      *Tally           // what the model has wrong of rows that it didn't learn from; nil without any
@@ -73,14 +72,14 @@ type Fitted[T kernel.Float] struct {
 //
 // A learner that visits rows in another order than that of the source needs a *block.Data or a block.Seekable. The dual
 // form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
-func Learn[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
+func Learn(ctx context.Context, src block.Source, l Learner, opt Options) (*Fitted, error) {
 	return LearnValidated(ctx, src, nil, l, opt)
 }
 
 // LearnValidated is Learn with rows for validation. Errors are counted on them, and some learners choose their weights
 // by them. They have the spec of src. If validation is nil, LearnValidated is Learn. Otherwise Options.HoldOut is only
 // written to the model: the share of all rows that they are.
-func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
+func LearnValidated(ctx context.Context, src, validation block.Source, l Learner, opt Options) (*Fitted, error) {
 	if err := check(&opt, src, l, validation != nil); err != nil {
 		return nil, err
 	}
@@ -123,7 +122,7 @@ func LearnValidated[T kernel.Float](ctx context.Context, src, validation block.S
 }
 
 // check returns an error for a source, a learner or options that can't be used, before any row is read.
-func check[T kernel.Float](o *Options, src block.Source[T], l Learner, validated bool) error {
+func check(o *Options, src block.Source, l Learner, validated bool) error {
 	spec, err := block.SpecOf(src)
 	if err == nil {
 		err = l.check()
@@ -185,8 +184,8 @@ func (o *Options) note(text string) {
 }
 
 // checked returns src as a source whose rows learners can take. Sources that can learn features again stay that.
-func checked[T kernel.Float](ctx context.Context, src block.Source[T], l Learner) (block.Source[T], error) {
-	if r, ok := src.(relearned[T]); ok {
+func checked(ctx context.Context, src block.Source, l Learner) (block.Source, error) {
+	if r, ok := src.(relearned); ok {
 		return r, nil
 	}
 	again := relearner(src)
@@ -194,17 +193,17 @@ func checked[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 	if again == nil || err != nil {
 		return rows, err
 	}
-	return relearned[T]{rows, again}, nil
+	return relearned{rows, again}, nil
 }
 
 // learnAll learns, and writes to the model which rows it was learned from and judged on.
-func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[T], l Learner, opt Options) (*Fitted[T], error) {
+func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt Options) (*Fitted, error) {
 	src = plain(src)
 	if opt.Judged != nil {
 		l = opt.Judged.Best().with(l.workers(), l.Settings.Shared().Progress)
 	}
 	held := block.Held(src, src.Spec().Weighted || opt.classWeighted())
-	j := &job[T]{Learner: l, opt: &opt, src: src, validation: validation, held: held}
+	j := &job{Learner: l, opt: &opt, src: src, validation: validation, held: held}
 	if opt.Receipt != nil || opt.Checkpoint != nil {
 		j.trail = new(trail)
 	}
@@ -217,7 +216,7 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 	}
 	if survey == nil {
 		survey = newSurvey(src.Spec())
-		looked = watched[T]{src, survey}
+		looked = watched{src, survey}
 	}
 	print, err := j.open(ctx, looked)
 	if err != nil {
@@ -258,10 +257,10 @@ func learnAll[T kernel.Float](ctx context.Context, src, validation block.Source[
 }
 
 // A job is rows to learn from, and how.
-type job[T kernel.Float] struct {
+type job struct {
 	Learner
 	opt             *Options
-	src, validation block.Source[T]
+	src, validation block.Source
 	classWeights    []float64 // of the rows of src; nil where classes have none
 	class           int       // the class if rows are those of one class and the rest
 	versus, beside  int       // classes, if rows are those of one and the rest, else 0; trainings that go on at a time, 0 for this one alone
@@ -269,16 +268,16 @@ type job[T kernel.Float] struct {
 	trail           *trail    // gets the sums of the weights; nil: not recorded
 }
 
-func (j *job[T]) classes() int { return len(j.src.Spec().Classes) }
+func (j *job) classes() int { return len(j.src.Spec().Classes) }
 
 // together tells whether the vectors of more than two classes are learned together.
-func (j *job[T]) together() bool {
+func (j *job) together() bool {
 	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsTogether(j.Settings)
 }
 
 // learn learns. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. What
 // takes a pass over the rows then has time until after ends. The model has no fingerprints.
-func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
+func (j *job) learn(ctx, after context.Context) (*Fitted, error) {
 	one := *j
 	if j.opt.classWeighted() {
 		var err error
@@ -302,16 +301,16 @@ func (j *job[T]) learn(ctx, after context.Context) (*Fitted[T], error) {
 }
 
 // whole learns by the learner alone; see learn.
-func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
+func (j *job) whole(ctx, after context.Context) (*Fitted, error) {
 	settings, recorder, err := j.traced(ctx)
 	if err != nil {
 		return nil, err
 	}
-	task := &train.Task[T]{Rows: block.Trust(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	task := &train.Task{Rows: block.Trust(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.Trust(j.validation)
 	}
-	learned, err := train.Learn(ctx, j.Learner.Learner, task)
+	learned, err := j.Learner.Learner.Train(ctx, task)
 	if bad := recorder.Flush(after); bad != nil && after.Err() == nil {
 		return nil, bad
 	}
@@ -346,7 +345,7 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 			m.Training.Errors = nil
 		}
 	}
-	f := &Fitted[T]{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}
+	f := &Fitted{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}
 	if j.opt.Init != nil {
 		f.UpdateBound = j.updateBound(r)
 	}
@@ -354,12 +353,12 @@ func (j *job[T]) whole(ctx, after context.Context) (*Fitted[T], error) {
 }
 
 // begin returns the weights to begin with, or nil for zeros.
-func (j *job[T]) begin() *train.Start[T] {
+func (j *job) begin() *train.Start {
 	switch {
 	case j.opt.Init == nil:
 		return nil
 	case j.versus > 0:
-		return train.StartOf[T](j.opt.Init, j.class)
+		return train.StartOf(j.opt.Init, j.class)
 	}
-	return train.StartOf[T](j.opt.Init, -1)
+	return train.StartOf(j.opt.Init, -1)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // model returns the model of what was learned, without the fingerprint of the data.
-func (j *job[T]) model(learned *train.Result[T]) *model.Model {
+func (j *job) model(learned *train.Result) *model.Model {
 	m := model.New(j.src.Spec(), learned.Weights)
 	m.Algorithm, m.Options = j.Name, j.modelOptions()
 	if j.classes() > 2 {
@@ -33,7 +33,7 @@ func (j *job[T]) model(learned *train.Result[T]) *model.Model {
 }
 
 // modelOptions returns the options that have an effect, for the model.
-func (j *job[T]) modelOptions() model.Options {
+func (j *job) modelOptions() model.Options {
 	var m model.Options
 	for i := range j.Options {
 		if o := &j.Options[i]; j.Has(o.Name) && o.Kept(j.Settings) {

@@ -130,7 +130,7 @@ func AdaGrad(o adaptive.AdaGradOptions) Learner { return New(adaptive.AdaGrad, &
 
 // check returns an error if the learner is a zero value, or has the options of another one.
 func (l Learner) check() error {
-	if l.Learner == nil || l.Learner.New == nil || l.Float32 == nil || l.Float64 == nil {
+	if l.Learner == nil || l.Learner.New == nil || l.Train == nil {
 		return errors.New("the learner is empty: take one of fit, such as fit.Logistic, or fit.Named")
 	}
 	v := reflect.ValueOf(l.Settings)
@@ -206,7 +206,7 @@ func (l Learner) with(workers int, show func(train.Progress)) Learner {
 // updateBound returns the most updates that the learner can make on these rows in any order, from the weights that it begins
 // with. It returns nil where no theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or
 // several trainings one versus the rest.
-func (j *job[T]) updateBound(learned *train.Result[T]) *float64 {
+func (j *job) updateBound(learned *train.Result) *float64 {
 	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/beside"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -45,7 +44,7 @@ type OnlineFit struct {
 type OnlineOptions struct {
 	Eta     float64          // learning rate, in (0, 1]; 1
 	Workers int              // GOMAXPROCS. No result depends on it
-	Learner *Learner         // a learner with Stepper32, instead of the perceptron with Eta; it makes one pass in file order. nil: the perceptron
+	Learner *Learner         // a learner with Stepper, instead of the perceptron with Eta; it makes one pass in file order. nil: the perceptron
 	Once    bool             // the rows can be read once only
 	Show    func(rows int64) // told how many rows were visited; may be nil
 }
@@ -55,7 +54,7 @@ type OnlineOptions struct {
 // model, or with zeros if from is nil. If ctx ends the visits, it returns what was learned so far with ctx's error.
 // Errors are ErrNoRows, another number of classes, a model of other columns or classes, sums that overflow, and those of
 // src.
-func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
+func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
 	shared, err := train.Options{Eta: opt.Eta, Workers: opt.Workers}.WithDefaults()
 	if err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 	if src, err = block.Check(ctx, src, shared.Workers); err != nil {
 		return nil, err
 	}
-	stepper, err := onlineStepper[T](src.Spec(), T(shared.Eta), opt.Learner)
+	stepper, err := onlineStepper(src.Spec(), float32(shared.Eta), opt.Learner)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +76,11 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 		if err := beginsWith(from, src.Spec()); err != nil {
 			return nil, err
 		}
-		start := train.StartOf[T](from, -1)
+		start := train.StartOf(from, -1)
 		begin = unpadded(start, src.Spec())
 		stepper.Begin(start.Weights, start.State)
 	}
-	v := &visitor[T]{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]T, src.Spec().Vectors()), begin: begin,
+	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]float32, src.Spec().Vectors()), begin: begin,
 		odds: opt.Learner != nil && opt.Learner.HasOdds(), show: opt.Show}
 	if err = v.learn(shared.Workers); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -101,16 +100,16 @@ func LearnOnline[T kernel.Float](ctx context.Context, src block.Source[T], from 
 }
 
 // A visitor is a source that learns from each block before it hands the block on.
-type visitor[T kernel.Float] struct {
-	block.Source[T]
-	train.Stepper[T]
+type visitor struct {
+	block.Source
+	train.Stepper
 	ctx     context.Context
 	learner *Learner  // nil: the perceptron
 	odds    bool      // the scores are logarithms of odds
 	begin   []float64 // the weights to begin with; nil: zeros
 	show    func(rows int64)
 
-	scores [][]T // of rows whose log loss isn't added yet
+	scores [][]float32 // of rows whose log loss isn't added yet
 	loss   metrics.Mean
 
 	r           OnlineFit
@@ -120,7 +119,7 @@ type visitor[T kernel.Float] struct {
 }
 
 // learn visits the rows until they or the context end. It takes the fingerprint of the rows that it visited.
-func (v *visitor[T]) learn(workers int) error {
+func (v *visitor) learn(workers int) error {
 	var err error
 	if v.fingerprint, err = block.Fingerprint(context.WithoutCancel(v.ctx), v, workers); err != nil {
 		return err
@@ -129,8 +128,8 @@ func (v *visitor[T]) learn(workers int) error {
 }
 
 // Blocks ends without an error if learning fails; v.err has the error.
-func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (v *visitor) Blocks(context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range v.Source.Blocks(v.ctx) {
 			if v.err = err; err != nil {
 				return
@@ -147,8 +146,8 @@ func (v *visitor[T]) Blocks(context.Context) iter.Seq2[*block.Block[T], error] {
 }
 
 // visit has the learner predict each row and then learn from it, and counts.
-func (v *visitor[T]) visit(b *block.Block[T]) error {
-	r, row, first := &v.r, make([]T, len(v.scores)), 0
+func (v *visitor) visit(b *block.Block) error {
+	r, row, first := &v.r, make([]float32, len(v.scores)), 0
 	for i, y := range b.Y {
 		if i%1024 == 0 {
 			if err := v.ctx.Err(); err != nil {
@@ -181,7 +180,7 @@ func (v *visitor[T]) visit(b *block.Block[T]) error {
 }
 
 // wrong tells whether the scores predict another class than the label y.
-func (v *visitor[T]) wrong(scores []T, y T) bool {
+func (v *visitor) wrong(scores []float32, y float32) bool {
 	if len(scores) == 1 {
 		return (scores[0] > 0) != (y > 0)
 	}
@@ -195,7 +194,7 @@ func (v *visitor[T]) wrong(scores []T, y T) bool {
 }
 
 // addLosses adds the log losses of rows with these labels, whose scores were kept.
-func (v *visitor[T]) addLosses(y []T) {
+func (v *visitor) addLosses(y []float32) {
 	if !v.odds || len(y) == 0 {
 		return
 	}
@@ -206,7 +205,7 @@ func (v *visitor[T]) addLosses(y []T) {
 }
 
 // note notes the counts so far.
-func (v *visitor[T]) note() {
+func (v *visitor) note() {
 	p := Progressive{Rows: v.r.Rows, Mistakes: v.r.Mistakes, Updates: v.r.Updates}
 	if v.odds {
 		loss := v.loss.Value()
@@ -216,7 +215,7 @@ func (v *visitor[T]) note() {
 }
 
 // finish makes the model. If the rows can be read again, it evaluates the last weights on the rows that were visited.
-func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) error {
+func (v *visitor) finish(ctx context.Context, opt train.Options, again bool) error {
 	r, spec := &v.r, v.Spec()
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
 		v.note()
@@ -232,14 +231,14 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
 	radius, norm := math.Sqrt(v.square), train.Norm(w)
 	if sum := norm + radius; sum-sum != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: &radius, Norm: &norm}
 	r.Model = m
 	if !again {
 		return nil
 	}
-	var learned train.Result[T]
+	var learned train.Result
 	for w := range slices.Chunk(w, len(w)/spec.Vectors()) {
 		learned.Weights = append(learned.Weights, w[:spec.Cols()]...)
 	}
@@ -264,8 +263,8 @@ func (v *visitor[T]) finish(ctx context.Context, opt train.Options, again bool) 
 }
 
 // evaluate evaluates weights on the rows that were visited.
-func (v *visitor[T]) evaluate(ctx context.Context, workers int, learned *train.Result[T]) error {
-	rows := firstRows[T]{v.Source, v.r.Rows}
+func (v *visitor) evaluate(ctx context.Context, workers int, learned *train.Result) error {
+	rows := firstRows{v.Source, v.r.Rows}
 	if v.learner == nil {
 		return train.Evaluate(ctx, rows, workers, learned)
 	}
@@ -274,15 +273,15 @@ func (v *visitor[T]) evaluate(ctx context.Context, workers int, learned *train.R
 }
 
 // firstRows is the first rows of a source.
-type firstRows[T kernel.Float] struct {
-	block.Source[T]
+type firstRows struct {
+	block.Source
 	rows int64
 }
 
-func (s firstRows[T]) Rows() int64 { return s.rows }
+func (s firstRows) Rows() int64 { return s.rows }
 
-func (s firstRows[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (s firstRows) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range s.Source.Blocks(ctx) {
 			if err == nil && b.First+int64(b.Len()) > s.rows {
 				b = b.Slice(0, int(s.rows-b.First))

@@ -108,11 +108,11 @@ func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
 }
 
 // rows returns the rows of the problem.
-func (h *hard) rows() *block.Data[float32] {
+func (h *hard) rows() *block.Data {
 	if h.classes == 2 {
-		return testrows.Dense[float32](h.x, h.y, true)
+		return testrows.Dense(h.x, h.y, true)
 	}
-	return testrows.Classes[float32](h.x, h.y, h.classes, true)
+	return testrows.Classes(h.x, h.y, h.classes, true)
 }
 
 // value returns the sum of the objectives of problems, whose weights follow one another.
@@ -269,7 +269,7 @@ func (h *hard) separable(t *testing.T, versus bool) bool {
 		for _, class := range p.y {
 			y = append(y, float64(2*class-1))
 		}
-		r, err := separable.Check(t.Context(), testrows.Dense[float32](h.x, y, true), separable.Options{})
+		r, err := separable.Check(t.Context(), testrows.Dense(h.x, y, true), separable.Options{})
 		if err == nil && r.Verdict == separable.Separable {
 			return true
 		}

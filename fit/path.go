@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 	"halfspace/train/elastic"
@@ -30,12 +29,12 @@ var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, an
 // penalties of a fold are in proportion to its rows, since losses are sums over rows. The point with the least loss is
 // chosen, or the one that is best by cv.Score. With cv.OneStandardError, Best takes the point Within. Of opt it uses weights
 // of classes, Memory, Stage and Checkpoint.
-func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, n int, cv CV, opt Options) (*Path, error) {
+func FollowPath(ctx context.Context, src block.Source, l Learner, n int, cv CV, opt Options) (*Path, error) {
 	folds := cmp.Or(cv.Folds, defaultFolds)
 	err := check(&opt, src, l, false)
-	var walker *walker[T]
+	var walker *walker
 	if err == nil {
-		walker, err = newWalker[T](l)
+		walker, err = newWalker(l)
 	}
 	if err == nil {
 		err = cv.checkScore(l, len(src.Spec().Classes))
@@ -49,7 +48,7 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 	if src, err = checked(ctx, src, l); err != nil {
 		return nil, err
 	}
-	c := &crossing[T]{CrossValidation: &CrossValidation{Folds: folds, Score: cv.Score}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
+	c := &crossing{CrossValidation: &CrossValidation{Folds: folds, Score: cv.Score}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
 	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &opt); err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func FollowPath[T kernel.Float](ctx context.Context, src block.Source[T], l Lear
 }
 
 // followed follows the path over all rows, and judges its stages on each fold. It leaves out what a checkpoint has.
-func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker *walker[T], l Learner, n int) (*pathState, error) {
+func (c *crossing) followed(ctx context.Context, src block.Source, walker *walker, l Learner, n int) (*pathState, error) {
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
@@ -94,7 +93,7 @@ func (c *crossing[T]) followed(ctx context.Context, src block.Source[T], walker 
 	}
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
-	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source[T], number int) error {
+	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source, number int) error {
 		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
 		err := c.judgePath(ctx, from, number, walker, l, s)
 		if err == nil {
@@ -117,7 +116,7 @@ func (p *Path) Best(l Learner) Learner {
 }
 
 // judgePath follows the path over the rows outside of a fold, and adds the losses and the scores in the fold to those of the stages.
-func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], number int, walker *walker[T], l Learner, s *pathState) error {
+func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, walker *walker, l Learner, s *pathState) error {
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
 	if err != nil {
 		return err
@@ -142,7 +141,7 @@ func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], number
 		return err
 	}
 	total := 0.0
-	err = block.ReduceRuns(ctx, held, c.workers, func(run block.Run[T]) (sum float64) {
+	err = block.ReduceRuns(ctx, held, c.workers, func(run block.Run) (sum float64) {
 		for r := range run.Len() {
 			sum += run.Weight(r)
 		}
@@ -158,24 +157,24 @@ func (c *crossing[T]) judgePath(ctx context.Context, all block.Source[T], number
 }
 
 // A walker is a learner that can follow a path.
-type walker[T kernel.Float] struct {
+type walker struct {
 	logistic *logistic.Options // one of them is nil
 	svm      *svm.Options
 }
 
-func newWalker[T kernel.Float](l Learner) (*walker[T], error) {
+func newWalker(l Learner) (*walker, error) {
 	switch o := train.CopySettings(l.Settings).(type) {
 	case *logistic.Options:
 		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
-		return &walker[T]{logistic: o}, nil
+		return &walker{logistic: o}, nil
 	case *svm.Options:
 		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
-		return &walker[T]{svm: o}, nil
+		return &walker{svm: o}, nil
 	}
 	return nil, ErrNoPath
 }
 
-func (w *walker[T]) options() *train.Options {
+func (w *walker) options() *train.Options {
 	if w.svm != nil {
 		return &w.svm.Options
 	}
@@ -183,18 +182,18 @@ func (w *walker[T]) options() *train.Options {
 }
 
 // scaled returns a walker whose penalty l2 is multiplied by a share.
-func (w *walker[T]) scaled(share float64) *walker[T] {
+func (w *walker) scaled(share float64) *walker {
 	if w.svm != nil {
 		o := *w.svm
 		o.L2 *= share
-		return &walker[T]{svm: &o}
+		return &walker{svm: &o}
 	}
 	o := *w.logistic
 	o.L2 *= share
-	return &walker[T]{logistic: &o}
+	return &walker{logistic: &o}
 }
 
-func (w *walker[T]) path(ctx context.Context, rows block.Source[T], n int, penalties []float64) ([]*elastic.Stage, error) {
+func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*elastic.Stage, error) {
 	rows = block.Trust(rows)
 	if w.svm != nil {
 		return svm.Path(ctx, rows, *w.svm, n, penalties)
@@ -202,7 +201,7 @@ func (w *walker[T]) path(ctx context.Context, rows block.Source[T], n int, penal
 	return logistic.Path(ctx, rows, *w.logistic, n, penalties)
 }
 
-func (w *walker[T]) losses(ctx context.Context, rows block.Source[T], weights [][]float64) ([]float64, error) {
+func (w *walker) losses(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
 	if w.svm != nil {
 		return svm.SumLosses(ctx, rows, *w.svm, weights)
 	}
@@ -210,12 +209,12 @@ func (w *walker[T]) losses(ctx context.Context, rows block.Source[T], weights []
 }
 
 // judgeStages adds the scores of the weights of a path on the rows of a fold to judged.
-func (c *crossing[T]) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source[T], judged []verdict) error {
+func (c *crossing) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source, judged []verdict) error {
 	spec := held.Spec()
 	for i, w := range weights {
-		vector := make([]T, len(w))
+		vector := make([]float32, len(w))
 		for k, v := range w {
-			vector[k] = T(v)
+			vector[k] = float32(v)
 		}
 		m := model.New(spec, vector)
 		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")

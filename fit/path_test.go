@@ -37,7 +37,7 @@ func pathRows(n, features int) (x [][]float64, y []float64) {
 // trainings on the other folds. Workers change nothing.
 func TestPath(t *testing.T) {
 	x, y := pathRows(400, 6)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, l := range []struct {
 		of   func(l1, l2 float64, workers int) fit.Learner
 		loss func(margin float64) float64
@@ -103,7 +103,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 		for _, y := range kept[1] {
 			labels = append(labels, y[0])
 		}
-		fitted, err := fit.Learn(t.Context(), testrows.Dense[float32](kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{})
+		fitted, err := fit.Learn(t.Context(), testrows.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 // TestPathPasses: a path of 100 penalties takes at most 200 passes over the rows.
 func TestPathPasses(t *testing.T) {
 	x, y := pathRows(20000, 28)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{NoPenalty: true}), fit.SVM(svm.Options{L1: 1})} {
 		path, err := fit.FollowPath(t.Context(), d, l, 100, fit.CV{Folds: 2}, fit.Options{})
 		if err != nil {
@@ -142,14 +142,14 @@ func TestChoosePoint(t *testing.T) {
 }
 
 // widePathRows returns sparse rows of more columns than a Hessian may have. The first features tell the class, with exceptions.
-func widePathRows(n int) *block.Data[float32] {
+func widePathRows(n int) *block.Data {
 	const features = 17_000
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range features {
 		spec.Features = append(spec.Features, "x"+strconv.Itoa(c))
 	}
-	s, y := &kernel.SparseRows[float32]{Ptr: []int64{0}}, make([]float32, n)
+	s, y := &kernel.SparseRows{Ptr: []int64{0}}, make([]float32, n)
 	for r := range y {
 		score := 0.5 + rng.NormFloat64()
 		for c := uint32(0); c < features; c += 1 + rng.Uint32N(2+20*c) {
@@ -161,7 +161,7 @@ func widePathRows(n int) *block.Data[float32] {
 		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		y[r] = float32(math.Copysign(1, score))
 	}
-	return block.NewData(spec, []*block.Block[float32]{{Cols: features + 1, Stride: kernel.Stride[float32](features + 1), Sparse: s, Y: y}})
+	return block.NewData(spec, []*block.Block{{Cols: features + 1, Stride: kernel.Stride(features + 1), Sparse: s, Y: y}})
 }
 
 // TestWidePath: each point of a path over many columns is what a training with its penalty learns.

@@ -42,14 +42,14 @@ func (o *Options) watch(s Stage, l Learner) func(train.Progress) {
 }
 
 // begin tells that a learner begins with a fold. It returns what tells of the training.
-func (c *crossing[T]) begin(l Learner, fold int) func(train.Progress) {
+func (c *crossing) begin(l Learner, fold int) func(train.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.opt.watch(c.stage(fold, cmp.Or(l.VariedText(), l.Name)), l)
 }
 
 // stage returns the stage of a fold, with what is done there.
-func (c *crossing[T]) stage(fold int, what string) Stage {
+func (c *crossing) stage(fold int, what string) Stage {
 	s := Stage{Name: "cross-validating", Detail: fmt.Sprintf("fold %d of %d, %s", fold+1, c.Folds, what), Total: int64(c.Folds * len(c.learners)), Best: c.bestSoFar()}
 	for i := range c.Points {
 		if s.Done += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil { // it learns on no further fold
@@ -60,7 +60,7 @@ func (c *crossing[T]) stage(fold int, what string) Stage {
 }
 
 // bestSoFar returns the best mean score of the points over the folds that they were judged on; "" before the first.
-func (c *crossing[T]) bestSoFar() string {
+func (c *crossing) bestSoFar() string {
 	best, text := 0.0, ""
 	for i := range c.Points {
 		p := &c.Points[i]

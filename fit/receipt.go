@@ -57,7 +57,7 @@ func (t *trail) state(class int, w *checkpoint.Walk) {
 
 // traced returns the settings of watched, with which opt.Trace is told how the training goes. The recorder is nil unless
 // the learner is a perceptron of which each update is told: one without shards.
-func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T], error) {
+func (j *job) traced(ctx context.Context) (train.Settings, *trace.Recorder, error) {
 	s := j.watched()
 	o := j.opt.Trace
 	if o == nil {
@@ -96,12 +96,12 @@ func (j *job[T]) traced(ctx context.Context) (train.Settings, *trace.Recorder[T]
 }
 
 // unpadded returns the weights of a start without padding; nil for zeros.
-func unpadded[T kernel.Float](begin *train.Start[T], spec *schema.Spec) (w []float64) {
+func unpadded(begin *train.Start, spec *schema.Spec) (w []float64) {
 	if begin == nil {
 		return nil
 	}
 	cols := spec.Cols()
-	for v := range slices.Chunk(begin.Weights, kernel.Stride[T](cols)) {
+	for v := range slices.Chunk(begin.Weights, kernel.Stride(cols)) {
 		for _, x := range v[:cols] {
 			w = append(w, float64(x))
 		}
@@ -111,7 +111,7 @@ func unpadded[T kernel.Float](begin *train.Start[T], spec *schema.Spec) (w []flo
 
 // watched returns the settings of a training whose progress goes to the trail too, if there is one, and whose state is
 // saved if there are checkpoints.
-func (j *job[T]) watched() train.Settings {
+func (j *job) watched() train.Settings {
 	if j.trail == nil {
 		return j.Settings
 	}
@@ -131,7 +131,7 @@ func (j *job[T]) watched() train.Settings {
 }
 
 // receipt fills in opt.Receipt.
-func (j *job[T]) receipt(ctx context.Context, m *model.Model) (err error) {
+func (j *job) receipt(ctx context.Context, m *model.Model) (err error) {
 	r := j.opt.Receipt
 	if r.Model, err = m.Sum(); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (j *job[T]) receipt(ctx context.Context, m *model.Model) (err error) {
 }
 
 // SumRows returns the sums of the rows of src for a receipt.
-func SumRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (model.RowSums, error) {
+func SumRows(ctx context.Context, src block.Source, workers int) (model.RowSums, error) {
 	if _, err := block.SpecOf(src); err != nil {
 		return model.RowSums{}, err
 	}

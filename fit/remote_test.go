@@ -11,7 +11,6 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
@@ -36,10 +35,10 @@ func TestRemote(t *testing.T) {
 			b.X[r*b.Stride] += 1.7e9
 		}
 	}
-	for _, d := range []*block.Data[float32]{two, far} {
+	for _, d := range []*block.Data{two, far} {
 		twoNamed(d)
 	}
-	three := testrows.RandomClasses[float32](2*block.RunRows+5, 4, 3, 0.2)
+	three := testrows.RandomClasses(2*block.RunRows+5, 4, 3, 0.2)
 	long := testrows.Logistic(16*block.RunRows+1, 5) // enough for a sample
 	twoNamed(long)
 	weighted := testrows.Weighted(two, func(row int) float64 { return float64(row%7) / 3 })
@@ -74,7 +73,7 @@ func TestRemote(t *testing.T) {
 			if o.Pocket != "" {
 				tasks += " pocket.errors"
 			}
-			for _, d := range []*block.Data[float32]{two, weighted, testrows.Sparse(two), testrows.Sparse(weighted)} {
+			for _, d := range []*block.Data{two, weighted, testrows.Sparse(two), testrows.Sparse(weighted)} {
 				same(t, d, fit.Perceptron(o), fit.Options{}, tasks)
 			}
 		})
@@ -117,7 +116,7 @@ func TestRemote(t *testing.T) {
 	})
 	t.Run("shares", func(t *testing.T) {
 		held, tasks := fit.Options{HoldOut: 0.2}, "fit.classes train.classes passes.pick"
-		for _, d := range []*block.Data[float32]{two, weighted, testrows.Sparse(weighted)} {
+		for _, d := range []*block.Data{two, weighted, testrows.Sparse(weighted)} {
 			same(t, d, fit.Logistic(logistic.Options{L2: 1}), held, tasks)
 			same(t, d, fit.Perceptron(perceptron.Options{Options: shared, Pocket: pocket.Exact}), held, tasks)
 		}
@@ -131,13 +130,13 @@ func TestRemote(t *testing.T) {
 	t.Run("classes", func(t *testing.T) {
 		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
 		same(t, three, fit.Logistic(logistic.Options{NoPenalty: true}), fit.Options{Balanced: true}, "logistic.joint train.classes")
-		wide := testrows.RandomClasses[float32](block.RunRows+5, 350, 3, 0.2)
+		wide := testrows.RandomClasses(block.RunRows+5, 350, 3, 0.2)
 		same(t, testrows.Sparse(wide), fit.Logistic(logistic.Options{Options: train.Options{Epochs: 3}, L2: 1}), fit.Options{}, "logistic.columns")
 	})
 }
 
 // twoNamed gives the columns and classes of rows names.
-func twoNamed(d *block.Data[float32]) {
+func twoNamed(d *block.Data) {
 	s := d.Spec()
 	s.Classes, s.Label = []schema.Class{schema.IntClass(0), schema.IntClass(1)}, "label"
 	for i := range s.Features {
@@ -146,11 +145,11 @@ func twoNamed(d *block.Data[float32]) {
 }
 
 // same learns from rows in this process and on a cluster, and compares the models. Every pass must be the cluster's.
-func same[T kernel.Float](t *testing.T, d *block.Data[T], l fit.Learner, opt fit.Options, tasks string) {
+func same(t *testing.T, d *block.Data, l fit.Learner, opt fit.Options, tasks string) {
 	t.Helper()
 	remote := testrows.NewRemote(d, 7)
 	var files [2]bytes.Buffer
-	for i, src := range []block.Source[T]{d, remote} {
+	for i, src := range []block.Source{d, remote} {
 		f, err := fit.Learn(context.Background(), block.Trust(src), l, opt)
 		if err != nil && strings.Contains(err.Error(), "a plane separates the classes") { // the same error has to come of both
 			files[i].WriteString(err.Error())
@@ -169,7 +168,7 @@ func same[T kernel.Float](t *testing.T, d *block.Data[T], l fit.Learner, opt fit
 	}
 	made := remote.Tasks()
 	for _, name := range strings.Fields(tasks) {
-		if made[name+"/float32"]+made[name+"/float64"] == 0 {
+		if made[name] == 0 {
 			t.Errorf("no pass %s was made elsewhere: %v", name, made)
 		}
 	}

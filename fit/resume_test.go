@@ -56,20 +56,20 @@ func TestResumeDual(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d_%d_%s", c.rows, c.classes, strings.ReplaceAll(c.options, " ", "_")), func(t *testing.T) {
 			t.Parallel()
-			small, options := noise[float32](c.rows, 5, c.classes), strings.Fields(c.options)
+			small, options := noise(c.rows, 5, c.classes), strings.Fields(c.options)
 			if c.rows > 4096 {
 				resumed(t, small, "dual", options)
 				return
 			}
 			resumed(t, testrows.Sparse(small), "kernel-perceptron", options)
 			resumed(t, apart(small), "dual", options)
-			resumed(t, testrows.Weighted(noise[float32](c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
+			resumed(t, testrows.Weighted(noise(c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
 		})
 	}
 }
 
 // apart returns rows with other labels, which planes separate.
-func apart(d *block.Data[float32]) *block.Data[float32] {
+func apart(d *block.Data) *block.Data {
 	var x [][]float64
 	var y []float64
 	for b := range d.Blocks(context.Background()) {
@@ -80,20 +80,20 @@ func apart(d *block.Data[float32]) *block.Data[float32] {
 			x, y = append(x, row), append(y, label)
 		}
 	}
-	return testrows.Dense[float32](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // An opened source counts how often features are learned again.
 type opened struct {
-	*block.Data[float32]
+	*block.Data
 	times *int
 }
 
-func (o opened) Unwrap() block.Source[float32] { return o.Data }
+func (o opened) Unwrap() block.Source { return o.Data }
 
-func (o opened) Relearn(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source[float32], error), err error) {
+func (o opened) Relearn(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source, error), err error) {
 	for range choices {
-		again = append(again, func(context.Context) (block.Source[float32], error) { *o.times++; return o.Data, nil })
+		again = append(again, func(context.Context) (block.Source, error) { *o.times++; return o.Data, nil })
 	}
 	return again, nil
 }
@@ -101,7 +101,7 @@ func (o opened) Relearn(_ context.Context, choices []func(class int) bool) (agai
 // TestResumeJudged: what was judged when a training stopped is not judged again, also after it finished, and its features aren't learned
 // again. With other options it is refused.
 func TestResumeJudged(t *testing.T) {
-	learner, data, dir := fit.Describe("logistic"), noise[float32](300, 4, 2), t.TempDir()
+	learner, data, dir := fit.Describe("logistic"), noise(300, 4, 2), t.TempDir()
 	for _, c := range []struct{ folds, stop, judged int }{{3, 3, 3}, {4, 9, 0}, {3, 9, 4}, {3, 9, 0}} {
 		told := ""
 		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Note: func(text string) { told += text }})
@@ -161,9 +161,9 @@ func TestClockJumps(t *testing.T) {
 		{"svm", "loss=hinge", 16_400, 2}, {"logistic", "l1=0.1", 16_400, 2},
 	} {
 		t.Run(fmt.Sprintf("%s_%s_%d", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.features), func(t *testing.T) {
-			rows := noise[float32](400, c.features, c.classes)
+			rows := noise(400, c.features, c.classes)
 			if c.features > 1000 {
-				rows = testrows.Sparse(noise[float32](40, c.features, c.classes))
+				rows = testrows.Sparse(noise(40, c.features, c.classes))
 			}
 			dir, want, slept := t.TempDir(), []byte(nil), 0.0
 			synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // TestSavedFolds: a cross-validation that goes on saves as often as before, where checkpoints are counted in trainings.
 func TestSavedFolds(t *testing.T) {
-	dir, rows := t.TempDir(), noise[float32](60, 2, 2)
+	dir, rows := t.TempDir(), noise(60, 2, 2)
 	l, err := fit.Named("perceptron")
 	if err == nil {
 		l, err = l.With("epochs", "1")
@@ -38,7 +38,7 @@ func TestSavedFolds(t *testing.T) {
 				cancel()
 			}
 		}}
-		if _, err := fit.CrossValidate(ctx, block.Source[float32](rows), l, fit.CV{Folds: 6}, opt); (err == nil) != (stop < 0) {
+		if _, err := fit.CrossValidate(ctx, block.Source(rows), l, fit.CV{Folds: 6}, opt); (err == nil) != (stop < 0) {
 			t.Fatal(err)
 		}
 	}

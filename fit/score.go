@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/decimal"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -90,11 +89,11 @@ func (v verdict) mean() (mean, deviation float64) {
 
 // scoreModel returns the score of a model on the rows of a fold, and what it has wrong of them. Without a score, "", the part has no
 // weight. judges have the weights of classes. Scores of rows are kept for ByAUC and ByAP alone, and by merit, which may be nil.
-func scoreModel[T kernel.Float](ctx context.Context, score string, m *model.Model, judges block.Source[T], workers int, merit *meritOf[T]) (t Tally, p part, err error) {
+func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *meritOf) (t Tally, p part, err error) {
 	var loss metrics.Mean
-	ranks := newRanking[T](m)
+	ranks := newRanking(m)
 	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
-	t, err = count(ctx, m, judges, workers, func(scores [][]T, b *block.Block[T]) {
+	t, err = count(ctx, m, judges, workers, func(scores [][]float32, b *block.Block) {
 		merit.add(scores, b)
 		switch score {
 		case "", ByErrors, ByWeight:
@@ -147,16 +146,16 @@ func f1Of(c *metrics.Confusion, positive, classes int) float64 {
 
 // A ranking keeps the scores of rows for the areas under ROC curves. Of more than two classes it keeps probabilities, where the
 // model has some.
-type ranking[T kernel.Float] struct {
-	two  metrics.Scores[T]
-	more *metrics.ClassScores[T] // nil of two classes
-	odds *predict.Odds           // nil without probabilities
+type ranking struct {
+	two  metrics.Scores
+	more *metrics.ClassScores // nil of two classes
+	odds *predict.Odds        // nil without probabilities
 }
 
-func newRanking[T kernel.Float](m *model.Model) *ranking[T] {
-	r := new(ranking[T])
+func newRanking(m *model.Model) *ranking {
+	r := new(ranking)
 	if len(m.Classes) > 2 {
-		r.more = metrics.NewClassScores[T](len(m.Classes))
+		r.more = metrics.NewClassScores(len(m.Classes))
 	}
 	if odds := predict.OddsOf(m); m.HasProbabilities() {
 		r.odds = &odds
@@ -164,7 +163,7 @@ func newRanking[T kernel.Float](m *model.Model) *ranking[T] {
 	return r
 }
 
-func (r *ranking[T]) add(scores [][]T, b *block.Block[T]) {
+func (r *ranking) add(scores [][]float32, b *block.Block) {
 	switch {
 	case r.more == nil:
 		r.two.Add(scores[0], b.Y, b.W)
@@ -176,7 +175,7 @@ func (r *ranking[T]) add(scores [][]T, b *block.Block[T]) {
 }
 
 // auc returns the area under the ROC curve, of more than two classes the mean of the areas of each class versus the rest.
-func (r *ranking[T]) auc() float64 {
+func (r *ranking) auc() float64 {
 	if r.more == nil {
 		return r.two.AUC()
 	}
@@ -201,13 +200,13 @@ func (m *Merit) MeanAUC() float64 {
 }
 
 // A meritOf takes the figures of a model on a fold from the scores of its rows.
-type meritOf[T kernel.Float] struct {
-	ranks           *ranking[T]
+type meritOf struct {
+	ranks           *ranking
 	losses, weights []float64 // weights is nil if rows have none
 }
 
 // add adds the scores of the rows of a block. Of nil it does nothing.
-func (m *meritOf[T]) add(scores [][]T, b *block.Block[T]) {
+func (m *meritOf) add(scores [][]float32, b *block.Block) {
 	if m == nil {
 		return
 	}
@@ -218,7 +217,7 @@ func (m *meritOf[T]) add(scores [][]T, b *block.Block[T]) {
 }
 
 // addTo adds the figures to those of other folds. The model was learned in so many seconds.
-func (m *meritOf[T]) addTo(f *Merit, seconds float64) {
+func (m *meritOf) addTo(f *Merit, seconds float64) {
 	f.AUC, f.Seconds = append(f.AUC, m.ranks.auc()), f.Seconds+seconds
 	f.LogLoss.Add(m.losses, m.weights)
 }
@@ -256,7 +255,7 @@ func slow(m *model.Model, rows int64) error {
 }
 
 // choose writes the figures of the points, and chooses the best one.
-func (c *crossing[T]) choose(weighted bool) error {
+func (c *crossing) choose(weighted bool) error {
 	cv := c.CrossValidation
 	cv.Chosen = -1
 	for i := range cv.Points {
@@ -332,7 +331,7 @@ var penalties = []string{"l1", "l2"}
 
 // strongest returns the point with the strongest penalty whose score is at most a standard error worse than that of the best
 // point, and whose other options are those of the best point.
-func (c *crossing[T]) strongest(best int) int {
+func (c *crossing) strongest(best int) int {
 	points := c.Points
 	b, found := &points[best], best
 	if b.StdError == nil {
@@ -383,7 +382,7 @@ func (cv *CV) checkOneStandardError() error {
 }
 
 // weighted returns rows with the weights of their classes.
-func (c *crossing[T]) weighted(rows block.Source[T]) block.Source[T] {
+func (c *crossing) weighted(rows block.Source) block.Source {
 	if c.classWeights != nil {
 		return train.WithClassWeights(rows, c.classWeights)
 	}

@@ -35,7 +35,7 @@ func TestScores(t *testing.T) {
 			for _, l := range points {
 				var values, weights []float64
 				for fold := range folds {
-					has := fit.Fold(3, folds, countsOf[float32](t, data), fold)
+					has := fit.Fold(3, folds, countsOf(t, data), fold)
 					f, err := fit.Learn(t.Context(), part(t, data, has.Others()), l, fit.Options{})
 					if err != nil {
 						t.Fatal(err)
@@ -181,7 +181,7 @@ func TestScoreOfFewFolds(t *testing.T) {
 		if alone {
 			weights[19] = 0
 		}
-		data, err := block.FromRows[float32](x, y, block.RowOptions{Weights: weights})
+		data, err := block.FromRows(x, y, block.RowOptions{Weights: weights})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestScoreOfFewFolds(t *testing.T) {
 		}
 		var values []float64
 		for fold := range cv.Folds {
-			has := fit.Fold(3, cv.Folds, countsOf[float32](t, data), fold)
+			has := fit.Fold(3, cv.Folds, countsOf(t, data), fold)
 			f, err := fit.Learn(t.Context(), part(t, data, has.Others()), judged.Points[0].Learner, fit.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -106,11 +106,11 @@ func sparseModel(t *testing.T, l *train.Learner, path string, storage dataset.St
 	if filepath.Ext(path) == ".csv" {
 		opt.Categorical, opt.Standardize = "onehot,zip=hash:20", l.Name != "winnow" // which takes zeros and ones
 	}
-	in, err := dataset.Open[float32](ctx, []string{path}, opt)
+	in, err := dataset.Open(ctx, []string{path}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var src block.Source[float32]
+	var src block.Source
 	if streamed {
 		src, err = in.Stream(ctx)
 	} else {

@@ -13,7 +13,6 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -115,13 +114,13 @@ var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 
 // Parts are the rows to learn from, and the rows that are held back. They are in memory if the source's rows are. They stay on
 // the source's cluster if the learner's passes are made there. Otherwise they are in temporary files.
-type Parts[T kernel.Float] struct {
-	Kept, Held block.Source[T]
-	files      []*cache.File[T]
+type Parts struct {
+	Kept, Held block.Source
+	files      []*cache.File
 }
 
 // Close removes temporary files.
-func (p *Parts[T]) Close() error {
+func (p *Parts) Close() error {
 	var all error
 	for _, f := range p.files {
 		all = errors.Join(all, f.Close())
@@ -132,7 +131,7 @@ func (p *Parts[T]) Close() error {
 
 // HoldOut holds back the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Relearner, features are learned again from
 // the other rows. The caller closes the parts.
-func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt Options) (*Parts[T], error) {
+func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
 	counts, err := train.ClassCounts(ctx, plain(src), l.workers())
 	if err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func HoldOut[T kernel.Float](ctx context.Context, src block.Source[T], l Learner
 
 // split returns the rows of all to learn from, and those to hold back. Both stay on a cluster if it makes the passes of all
 // learners. Without learners, this process reads them.
-func split[T kernel.Float](ctx context.Context, all block.Source[T], learn, hold Chooser, opt *Options, learners ...Learner) (*Parts[T], error) {
+func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
 	cluster, _ := block.RemoteOf(all)
 	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !l.spreads() })
 	kept, held, err := newShares(ctx, all, learn, hold, spread)
@@ -167,9 +166,9 @@ func split[T kernel.Float](ctx context.Context, all block.Source[T], learn, hold
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts[T]{Kept: block.Trust(block.Source[T](kept)), Held: block.Trust(block.Source[T](held))}, nil
+		return &Parts{Kept: block.Trust(block.Source(kept)), Held: block.Trust(block.Source(held))}, nil
 	}
-	p := new(Parts[T])
+	p := new(Parts)
 	if p.Held, err = p.store(ctx, held, opt); err == nil {
 		p.Kept, err = p.store(ctx, kept, opt)
 	}
@@ -181,8 +180,8 @@ func split[T kernel.Float](ctx context.Context, all block.Source[T], learn, hold
 }
 
 // store returns the rows of a share in memory if those of its source are there, or else in a temporary file.
-func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (block.Source[T], error) {
-	if _, inMemory := part.of.(*block.Data[T]); inMemory {
+func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Source, error) {
+	if _, inMemory := part.of.(*block.Data); inMemory {
 		return block.Collect(ctx, part)
 	}
 	f, err := cache.Temporary(ctx, part, func(rows int64) {
@@ -196,18 +195,18 @@ func (p *Parts[T]) store(ctx context.Context, part *share[T], opt *Options) (blo
 }
 
 // A share is the rows of a source that are held back, or the others, in their order.
-type share[T kernel.Float] struct {
-	block.Source[T]
-	of      block.Source[T] // all rows
-	cluster block.Cluster   // that has them; nil if there is none
+type share struct {
+	block.Source
+	of      block.Source  // all rows
+	cluster block.Cluster // that has them; nil if there is none
 }
 
 // Remote returns the cluster; see block.Remote.
-func (s *share[T]) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
+func (s *share) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
 
 // newShares returns the rows to learn from, and those to hold back. Both stay on the cluster of src if spread is set. It is an error if
 // there is no row of a class to learn from.
-func newShares[T kernel.Float](ctx context.Context, src block.Source[T], learn, hold Chooser, spread bool) (kept, held *share[T], err error) {
+func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, err error) {
 	var picks [2][]uint64 // the bits of the rows of both
 	rows, n, spec := [2]int64{}, 0, src.Spec()
 	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
@@ -237,10 +236,10 @@ func newShares[T kernel.Float](ctx context.Context, src block.Source[T], learn, 
 			return nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or leave the class out", schema.NameClass(spec.Classes[c]))
 		}
 	}
-	of := func(part int) *share[T] {
-		s := &share[T]{of: src, Source: passes.Pick(src, rows[part], block.Rows[T](spec.Cols()), func() func(T) bool {
+	of := func(part int) *share {
+		s := &share{of: src, Source: passes.Pick(src, rows[part], block.Rows(spec.Cols()), func() func(float32) bool {
 			is := sides[part]()
-			return func(y T) bool { return is(train.ClassOf(y, spec)) }
+			return func(y float32) bool { return is(train.ClassOf(y, spec)) }
 		})}
 		if spread {
 			s.cluster = passes.Picked(src, picks[part])
@@ -251,7 +250,7 @@ func newShares[T kernel.Float](ctx context.Context, src block.Source[T], learn, 
 }
 
 // eachClass calls see with the number of each row's class, in the order of the rows. The cluster of src reads them if spread is set.
-func eachClass[T kernel.Float](ctx context.Context, src block.Source[T], spread bool, see func(class int)) error {
+func eachClass(ctx context.Context, src block.Source, spread bool, see func(class int)) error {
 	if spread {
 		err := passes.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
 			for b := []byte(classes); len(b) > 0; {
@@ -275,11 +274,11 @@ func eachClass[T kernel.Float](ctx context.Context, src block.Source[T], spread 
 }
 
 // classPass returns the class of each row, coded as a Uvarint.
-var classPass = passes.NewPerRun("fit.classes", classesOf[float32], classesOf[float64])
+var classPass = passes.NewPerRun("fit.classes", classesOf)
 
-func classesOf[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) string {
+func classesOf(src block.Source, _ struct{}) func(block.Run) string {
 	spec := src.Spec()
-	return func(run block.Run[T]) string {
+	return func(run block.Run) string {
 		var classes []byte
 		for _, y := range run.Y {
 			classes = binary.AppendUvarint(classes, uint64(train.ClassOf(y, spec)))
@@ -296,42 +295,42 @@ func (l Learner) spreads() bool {
 // Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns
 // them again for each fold, from the other folds alone. A hold-out learns them from the rows that are left. Both do so
 // with a *block.Data of standardized rows too. Features of any other source depend on no rows.
-type Relearner[T kernel.Float] interface {
-	block.Source[T]
+type Relearner interface {
+	block.Source
 
 	// Unwrap returns the rows as the source that holds them, such as a *block.Data.
-	Unwrap() block.Source[T]
+	Unwrap() block.Source
 
 	// Relearn returns for each choice of rows a function that opens all rows again, with features learned from the chosen ones. It
 	// returns nil if features depend on no rows. A choice tells for one row after the other, by its class, whether it is taken.
-	Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source[T], error), error)
+	Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source, error), error)
 }
 
 // relearned is a source whose rows were checked and whose features can be learned again.
-type relearned[T kernel.Float] struct {
-	block.Source[T]
-	again block.Relearn[T]
+type relearned struct {
+	block.Source
+	again block.Relearn
 }
 
 // relearner returns what learns the features of a source again, or nil if they depend on no rows.
-func relearner[T kernel.Float](src block.Source[T]) block.Relearn[T] {
+func relearner(src block.Source) block.Relearn {
 	switch r := src.(type) {
-	case relearned[T]:
+	case relearned:
 		return r.again
-	case *block.Data[T]: // which is no Relearner: nor is a source that has it as a part
+	case *block.Data: // which is no Relearner: nor is a source that has it as a part
 		return r.Relearn
-	case Relearner[T]:
+	case Relearner:
 		return r.Relearn
 	}
 	return nil
 }
 
 // plain returns the rows of a source whose features can be learned again, and another source as it is.
-func plain[T kernel.Float](src block.Source[T]) block.Source[T] {
+func plain(src block.Source) block.Source {
 	switch r := src.(type) {
-	case relearned[T]:
+	case relearned:
 		return r.Source
-	case Relearner[T]:
+	case Relearner:
 		return r.Unwrap()
 	}
 	return src

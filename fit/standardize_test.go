@@ -18,7 +18,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
@@ -53,17 +52,17 @@ func csvOf(t *testing.T, x [][]float64, y []string) string {
 }
 
 // fromFile is the rows of a file, whose features are learned again where some rows are held back.
-type fromFile[T kernel.Float] struct {
-	*block.Data[T]
-	in *dataset.Input[T]
+type fromFile struct {
+	*block.Data
+	in *dataset.Input
 }
 
-func (f fromFile[T]) Unwrap() block.Source[T] { return f.Data }
+func (f fromFile) Unwrap() block.Source { return f.Data }
 
-func (f fromFile[T]) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source[T], error), err error) {
+func (f fromFile) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
 	shares, err := f.in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
 	for _, in := range shares {
-		all = append(all, func(ctx context.Context) (block.Source[T], error) {
+		all = append(all, func(ctx context.Context) (block.Source, error) {
 			data, err := in.Load(ctx)
 			return data, err
 		})
@@ -74,12 +73,8 @@ func (f fromFile[T]) Relearn(ctx context.Context, choices []func(class int) bool
 // TestStandardizedRows: standardized rows from memory give the model of a file with the same values, byte for byte, with a
 // hold-out, with a cross-validation and without.
 func TestStandardizedRows(t *testing.T) {
-	t.Run("float32", testStandardizedRows[float32])
-}
-
-func testStandardizedRows[T kernel.Float](t *testing.T) {
 	x, y := measured(block.RunRows + 900)
-	in, err := dataset.Open[T](t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true})
+	in, err := dataset.Open(t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,15 +87,15 @@ func testStandardizedRows[T kernel.Float](t *testing.T) {
 		flat = append(flat, row...)
 	}
 	opt := block.RowOptions{Standardize: true}
-	data, err := block.FromRows[T](x, y, opt)
+	data, err := block.FromRows(x, y, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := block.FromFlat[T](flat, 4, y, opt)
+	one, err := block.FromFlat(flat, 4, y, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	generated, err := block.FromGenerator[T](t.Context(), func(yield func([]float64, string) bool) error {
+	generated, err := block.FromGenerator(t.Context(), func(yield func([]float64, string) bool) error {
 		for r := range x {
 			if !yield(x[r], y[r]) {
 				break
@@ -111,7 +106,7 @@ func testStandardizedRows[T kernel.Float](t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := block.FromRows[T](x, y, block.RowOptions{Spec: data.Spec()})
+	again, err := block.FromRows(x, y, block.RowOptions{Spec: data.Spec()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +120,8 @@ func testStandardizedRows[T kernel.Float](t *testing.T) {
 		"folds":      {l, fit.Options{CV: &fit.CV{Folds: 3}}},
 		"perceptron": {fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 3}}), fit.Options{HoldOut: 0.1}},
 	} {
-		want := modelOf(t, fromFile[T]{loaded, in}, c.l, c.opt)
-		for from, src := range map[string]block.Source[T]{"rows": data, "flat": one, "generator": generated, "a spec": again} {
+		want := modelOf(t, fromFile{loaded, in}, c.l, c.opt)
+		for from, src := range map[string]block.Source{"rows": data, "flat": one, "generator": generated, "a spec": again} {
 			if from == "a spec" && name != "all" {
 				continue // whose means are given
 			}
@@ -138,7 +133,7 @@ func testStandardizedRows[T kernel.Float](t *testing.T) {
 }
 
 // modelOf returns the file of the model that a learner learns.
-func modelOf[T kernel.Float](t *testing.T, src block.Source[T], l fit.Learner, opt fit.Options) []byte {
+func modelOf(t *testing.T, src block.Source, l fit.Learner, opt fit.Options) []byte {
 	t.Helper()
 	f, err := fit.Learn(t.Context(), src, l, opt)
 	if err != nil {
@@ -154,7 +149,7 @@ func modelOf[T kernel.Float](t *testing.T, src block.Source[T], l fit.Learner, o
 // TestRowsOfModel: rows get the features and the classes of a model, and the model is evaluated on them.
 func TestRowsOfModel(t *testing.T) {
 	x, y := measured(500)
-	data, err := block.FromRows[float32](x, y, block.RowOptions{Standardize: true})
+	data, err := block.FromRows(x, y, block.RowOptions{Standardize: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,31 +157,31 @@ func TestRowsOfModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := block.FromRows[float32](x, y, block.RowOptions{Spec: f.Model.Spec()})
+	rows, err := block.FromRows(x, y, block.RowOptions{Spec: f.Model.Spec()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e, err := fit.Evaluate(t.Context(), f.Model, rows, 1); err != nil || e.Confusion.Errors() != *f.Model.Training.Errors {
 		t.Errorf("error %v; %d errors, and the training had %d", err, e.Confusion.Errors(), *f.Model.Training.Errors)
 	}
-	if _, err := block.FromRows[float32](x[:1], y[:1], block.RowOptions{Spec: f.Model.Spec()}); err != nil {
+	if _, err := block.FromRows(x[:1], y[:1], block.RowOptions{Spec: f.Model.Spec()}); err != nil {
 		t.Errorf("rows of one class: %v", err)
 	}
 	for want, give := range map[string]func(opt block.RowOptions) error{
 		"row 1: the label \"huge\" is no class of the model": func(opt block.RowOptions) error {
-			_, err := block.FromRows[float32](x[:2], []string{"low", "huge"}, opt)
+			_, err := block.FromRows(x[:2], []string{"low", "huge"}, opt)
 			return err
 		},
 		"rows of 2 numbers, and the model has 4 features": func(opt block.RowOptions) error {
-			_, err := block.FromFlat[float32](x[0], 2, y[:2], opt)
+			_, err := block.FromFlat(x[0], 2, y[:2], opt)
 			return err
 		},
 		`row 0, column 1 ("c2"): NaN is not a finite number`: func(opt block.RowOptions) error {
-			_, err := block.FromRows[float32]([][]float64{{1, math.NaN(), 2, 3}}, y[:1], opt)
+			_, err := block.FromRows([][]float64{{1, math.NaN(), 2, 3}}, y[:1], opt)
 			return err
 		},
 		`row 0, column 1 ("c2"): 1e+39 is too far from the mean for float32: correct the value`: func(opt block.RowOptions) error {
-			_, err := block.FromGenerator[float32](t.Context(), func(yield func([]float64, string) bool) error {
+			_, err := block.FromGenerator(t.Context(), func(yield func([]float64, string) bool) error {
 				yield([]float64{1, 1e39, 2, 3}, y[0])
 				return nil
 			}, opt)
@@ -199,11 +194,11 @@ func TestRowsOfModel(t *testing.T) {
 	}
 	cut := *f.Model.Spec()
 	cut.Features = cut.Features[:3]
-	if _, err := block.FromRows[float32]([][]float64{x[0][:3]}, y[:1], block.RowOptions{Spec: &cut}); err == nil || !strings.Contains(err.Error(), "the preprocessing of Spec doesn't suit its features") {
+	if _, err := block.FromRows([][]float64{x[0][:3]}, y[:1], block.RowOptions{Spec: &cut}); err == nil || !strings.Contains(err.Error(), "the preprocessing of Spec doesn't suit its features") {
 		t.Errorf("features that the preprocessing doesn't make: error %v", err)
 	}
 	large := [][]float64{{1e308, 1}, {-1e308, 2}, {1e308, 3}}
-	if _, err := block.FromRows[float32](large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
+	if _, err := block.FromRows(large, y[:3], block.RowOptions{Standardize: true}); err == nil || !strings.Contains(err.Error(), `column 0 ("c1"): its numbers are too large for a mean: leave it out`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -211,8 +206,8 @@ func TestRowsOfModel(t *testing.T) {
 // TestOtherRows: rows with other features or classes than the model's are errors, not wrong counts.
 func TestOtherRows(t *testing.T) {
 	x, y := measured(500)
-	make := func(opt block.RowOptions, x [][]float64, y []string) *block.Data[float32] {
-		data, err := block.FromRows[float32](x, y, opt)
+	make := func(opt block.RowOptions, x [][]float64, y []string) *block.Data {
+		data, err := block.FromRows(x, y, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +224,7 @@ func TestOtherRows(t *testing.T) {
 	for r := range narrow {
 		narrow[r] = narrow[r][:3]
 	}
-	for want, rows := range map[string]*block.Data[float32]{
+	for want, rows := range map[string]*block.Data{
 		"features that aren't standardized as the model's are": make(block.RowOptions{}, x, y),
 		"features that aren't standardized as the model's":     make(block.RowOptions{Standardize: true}, x[:400], y[:400]),
 		"another positive class than the model":                make(block.RowOptions{Standardize: true, Positive: "low"}, x, y),

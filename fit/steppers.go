@@ -14,24 +14,24 @@ import (
 )
 
 // onlineStepper returns what learns from rows of a spec one after another: the perceptron if l is nil.
-func onlineStepper[T kernel.Float](spec *schema.Spec, eta T, l *Learner) (train.Stepper[T], error) {
+func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (train.Stepper, error) {
 	if l == nil || len(spec.Classes) < 2 {
 		if err := train.TwoClasses(spec); err != nil {
 			return nil, err
 		}
-		return &rosenblatt[T]{eta: eta, w: block.Alloc[T](kernel.Stride[T](spec.Cols()))}, nil
+		return &rosenblatt{eta: eta, w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
 	}
-	if l.Stepper32 == nil {
+	if l.Stepper == nil {
 		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use %s", l.Name, sayOnline())
 	}
 	if len(spec.Classes) == 2 || l.Together {
-		return train.NewStepper[T](l.Learner, spec, l.Settings)
+		return l.Learner.Stepper(spec, l.Settings)
 	}
 	two := *spec
 	two.Classes, two.Positive = spec.Classes[:2], 0
-	all := &versus[T]{stride: kernel.Stride[T](spec.Cols())}
+	all := &versus{stride: kernel.Stride(spec.Cols())}
 	for range spec.Classes {
-		one, err := train.NewStepper[T](l.Learner, &two, l.Settings)
+		one, err := l.Learner.Stepper(&two, l.Settings)
 		if err != nil {
 			return nil, err
 		}
@@ -41,16 +41,16 @@ func onlineStepper[T kernel.Float](spec *schema.Spec, eta T, l *Learner) (train.
 }
 
 // A rosenblatt makes the perceptron's updates.
-type rosenblatt[T kernel.Float] struct {
-	w   []T
-	eta T
+type rosenblatt struct {
+	w   []float32
+	eta float32
 }
 
-func (s *rosenblatt[T]) Begin(w []T, _ map[string][]float64) { copy(s.w, w) }
-func (s *rosenblatt[T]) State() map[string][]float64         { return nil }
-func (s *rosenblatt[T]) Weights() []T                        { return s.w }
+func (s *rosenblatt) Begin(w []float32, _ map[string][]float64) { copy(s.w, w) }
+func (s *rosenblatt) State() map[string][]float64               { return nil }
+func (s *rosenblatt) Weights() []float32                        { return s.w }
 
-func (s *rosenblatt[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+func (s *rosenblatt) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
 	v := b.Dot(r, s.w)
 	if scores[0] = v; y < 0 && v >= 0 || y > 0 && v <= 0 {
 		b.Axpy(s.w, s.eta*y, r)
@@ -60,12 +60,12 @@ func (s *rosenblatt[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated
 }
 
 // A versus has a stepper for each class versus the rest.
-type versus[T kernel.Float] struct {
-	each   []train.Stepper[T]
+type versus struct {
+	each   []train.Stepper
 	stride int
 }
 
-func (s *versus[T]) Begin(w []T, state map[string][]float64) {
+func (s *versus) Begin(w []float32, state map[string][]float64) {
 	for c, one := range s.each {
 		own := map[string][]float64{}
 		for name, v := range state {
@@ -76,7 +76,7 @@ func (s *versus[T]) Begin(w []T, state map[string][]float64) {
 	}
 }
 
-func (s *versus[T]) State() map[string][]float64 {
+func (s *versus) State() map[string][]float64 {
 	all := map[string][]float64{}
 	for _, one := range s.each {
 		for name, v := range one.State() {
@@ -86,17 +86,17 @@ func (s *versus[T]) State() map[string][]float64 {
 	return all
 }
 
-func (s *versus[T]) Weights() []T {
-	var w []T
+func (s *versus) Weights() []float32 {
+	var w []float32
 	for _, one := range s.each {
 		w = append(w, one.Weights()...)
 	}
 	return w
 }
 
-func (s *versus[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+func (s *versus) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
 	for c, one := range s.each {
-		label := T(-1)
+		label := float32(-1)
 		if int(y) == c {
 			label = 1
 		}
@@ -108,7 +108,7 @@ func (s *versus[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated boo
 // Online lists the learners that LearnOnline takes.
 func Online() (all []*train.Learner) {
 	for _, l := range Learners {
-		if l.Stepper32 != nil {
+		if l.Stepper != nil {
 			all = append(all, l)
 		}
 	}
@@ -132,7 +132,7 @@ func (l Learner) HasOdds() bool {
 
 // describeOnline says in a model how LearnOnline learned it.
 func (l Learner) describeOnline(m *model.Model) {
-	j := job[float32]{Learner: l, opt: &Options{}}
+	j := job{Learner: l, opt: &Options{}}
 	m.Algorithm, m.Options = l.Name, j.modelOptions()
 	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(train.Cyclic), 1, nil
 	if len(m.Classes) > 2 {

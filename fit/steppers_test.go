@@ -11,7 +11,6 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -63,14 +62,14 @@ func TestInit(t *testing.T) {
 	for _, classes := range []string{"two", "three"} {
 		for _, text := range stepwise {
 			t.Run(classes+" "+text, func(t *testing.T) {
-				testInit[float32](t, rows[classes], named(t, text))
+				testInit(t, rows[classes], named(t, text))
 			})
 		}
 	}
 }
 
-func testInit[T kernel.Float](t *testing.T, rows testrows.Table, l fit.Learner) {
-	data, err := block.FromRows[T](rows.X, rows.Y, block.RowOptions{})
+func testInit(t *testing.T, rows testrows.Table, l fit.Learner) {
+	data, err := block.FromRows(rows.X, rows.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestProgressive(t *testing.T) {
 	for _, classes := range []string{"two", "three"} {
 		r := testrows.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := named(t, "ftrl")
-		data, err := block.FromRows[float32](r.X, r.Y, block.RowOptions{})
+		data, err := block.FromRows(r.X, r.Y, block.RowOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,12 +159,12 @@ func TestProgressive(t *testing.T) {
 }
 
 // oneRow returns a row of a data set as one of its own.
-func oneRow(t *testing.T, data *block.Data[float32], n int) *block.Data[float32] {
+func oneRow(t *testing.T, data *block.Data, n int) *block.Data {
 	t.Helper()
 	for b := range data.Blocks(t.Context()) {
 		row := b.Slice(n, n+1)
 		row.First = 0
-		return block.NewData(data.Spec(), []*block.Block[float32]{row})
+		return block.NewData(data.Spec(), []*block.Block{row})
 	}
 	return nil
 }
@@ -173,7 +172,7 @@ func oneRow(t *testing.T, data *block.Data[float32], n int) *block.Data[float32]
 // TestInitErrors: an error names what differs between the rows and the model to begin with.
 func TestInitErrors(t *testing.T) {
 	r := testrows.Forever()["two"]
-	data, err := block.FromRows[float32](r.X, r.Y, block.RowOptions{})
+	data, err := block.FromRows(r.X, r.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

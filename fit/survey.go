@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -34,7 +33,7 @@ const (
 )
 
 // surveyPass is the pass of NewSurvey.
-var surveyPass = passes.NewPerRun("fit.survey", surveyor[float32], surveyor[float64])
+var surveyPass = passes.NewPerRun("fit.survey", surveyor)
 
 // surveyed is the survey of a run, and its first label.
 type surveyed struct {
@@ -42,9 +41,9 @@ type surveyed struct {
 	first float64
 }
 
-func surveyor[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) surveyed {
+func surveyor(src block.Source, _ struct{}) func(block.Run) surveyed {
 	spec := src.Spec()
-	return func(run block.Run[T]) surveyed {
+	return func(run block.Run) surveyed {
 		s, first := newSurvey(spec), math.NaN()
 		surveyBlock(s, spec, run.Block)
 		if len(run.Y) > 0 { // the learner tells of rows without labels
@@ -70,7 +69,7 @@ func (s *Survey) add(next surveyed) {
 }
 
 // NewSurvey returns the survey of rows.
-func NewSurvey[T kernel.Float](ctx context.Context, src block.Source[T]) (*Survey, error) {
+func NewSurvey(ctx context.Context, src block.Source) (*Survey, error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func newSurvey(spec *schema.Spec) *Survey {
 }
 
 // surveyBlock adds the next rows.
-func surveyBlock[T kernel.Float](s *Survey, spec *schema.Spec, b *block.Block[T]) {
+func surveyBlock(s *Survey, spec *schema.Spec, b *block.Block) {
 	n := spec.Width()
 	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
 	if b.Sparse == nil && s.sums == nil {
@@ -122,7 +121,7 @@ func surveyBlock[T kernel.Float](s *Survey, spec *schema.Spec, b *block.Block[T]
 }
 
 // surveyRange adds a row to the ranges of its class.
-func surveyRange[T kernel.Float](s *Survey, class int, row []T) {
+func surveyRange(s *Survey, class int, row []float32) {
 	s.looked[class]++
 	if s.lo[class] == nil {
 		for _, v := range row {
@@ -137,11 +136,11 @@ func surveyRange[T kernel.Float](s *Survey, class int, row []T) {
 }
 
 // surveyLabels adds the labels of the next rows.
-func surveyLabels[T kernel.Float](s *Survey, spec *schema.Spec, y []T) {
+func surveyLabels(s *Survey, spec *schema.Spec, y []float32) {
 	if len(y) == 0 {
 		return
 	}
-	if before := T(s.before); before != y[0] && before == before {
+	if before := float32(s.before); before != y[0] && before == before {
 		s.Changes++
 	}
 	s.before = float64(y[len(y)-1])
@@ -169,16 +168,16 @@ func surveyLabels[T kernel.Float](s *Survey, spec *schema.Spec, y []T) {
 	}
 }
 
-func sign[T kernel.Float](v T) uint32 { return math.Float32bits(float32(v)) >> 31 }
+func sign(v float32) uint32 { return math.Float32bits(v) >> 31 }
 
 // A watched source hands its rows to a survey as they pass.
-type watched[T kernel.Float] struct {
-	block.Source[T]
+type watched struct {
+	block.Source
 	survey *Survey
 }
 
-func (w watched[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (w watched) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range w.Source.Blocks(ctx) {
 			if err == nil {
 				surveyBlock(w.survey, w.Spec(), b)

@@ -18,7 +18,7 @@ func TestSurvey(t *testing.T) {
 		for i := range spec.Classes {
 			spec.Classes[i] = schema.IntClass(int64(i))
 		}
-		b := block.New[float32](0, 3000, 2)
+		b := block.New(0, 3000, 2)
 		counts, changes, last := make([]int64, classes), int64(0), -1
 		mean, values := [2]float64{}, [2][]float64{}
 		for r := range b.Len() {
@@ -63,11 +63,11 @@ func TestSurvey(t *testing.T) {
 // TestSurveyWithoutLabels: the pass that a cluster makes takes rows without labels, which the learner then refuses.
 func TestSurveyWithoutLabels(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	b := block.New[float32](0, 10, 1)
+	b := block.New(0, 10, 1)
 	b.Y = nil
-	src := block.Source[float32](block.NewData(spec, []*block.Block[float32]{b}))
+	src := block.Source(block.NewData(spec, []*block.Block{b}))
 	s := newSurvey(spec)
-	s.add(surveyor(src, struct{}{})(block.Run[float32]{Block: b}))
+	s.add(surveyor(src, struct{}{})(block.Run{Block: b}))
 	if s.Changes != 0 || s.Counts[0]+s.Counts[1] != 0 {
 		t.Errorf("survey %+v of rows without labels", s)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -17,7 +16,7 @@ import (
 // deals the rows into five folds, as Calibrate does, and scores each by a model of the others. The scores of all folds together choose the
 // threshold, for a model that learns from all rows. Weights of rows count, those of classes don't. It is an error if t needs no rows. Of opt it
 // uses weights of classes, Memory, Split, Note and Stage.
-func ChooseThreshold[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, t predict.Threshold, opt Options) (float64, error) {
+func ChooseThreshold(ctx context.Context, src block.Source, l Learner, t predict.Threshold, opt Options) (float64, error) {
 	opt.Threshold = t
 	if !t.NeedsRows() {
 		return 0, fmt.Errorf("the threshold %v needs no rows: set it in the model", t)
@@ -26,7 +25,7 @@ func ChooseThreshold[T kernel.Float](ctx context.Context, src block.Source[T], l
 	if err != nil {
 		return 0, err
 	}
-	var scores metrics.Scores[T]
+	var scores metrics.Scores
 	scores.Add(r.scores[0], r.labels, r.weights)
 	return predict.ChooseThreshold(t, nil, &scores)
 }
@@ -54,7 +53,7 @@ func (o *Options) checkThreshold(l Learner, spec *schema.Spec, validated bool) e
 }
 
 // chooseFirst sets opt.ThresholdAt if rows choose it and it wasn't chosen before.
-func chooseFirst[T kernel.Float](ctx context.Context, src block.Source[T], l Learner, opt *Options) error {
+func chooseFirst(ctx context.Context, src block.Source, l Learner, opt *Options) error {
 	if !opt.Threshold.NeedsRows() || opt.ThresholdAt != nil {
 		return nil
 	}
@@ -67,7 +66,7 @@ func chooseFirst[T kernel.Float](ctx context.Context, src block.Source[T], l Lea
 }
 
 // setThreshold gives a model the threshold that opt asks for, and counts the errors of its predictions on src again.
-func setThreshold[T kernel.Float](ctx context.Context, m *model.Model, src block.Source[T], opt *Options, workers int) error {
+func setThreshold(ctx context.Context, m *model.Model, src block.Source, opt *Options, workers int) error {
 	t := opt.Threshold
 	if t.By == "" {
 		return nil

@@ -19,14 +19,14 @@ import (
 func TestChooseThreshold(t *testing.T) {
 	data := uncertain(t, 400, 2)
 	learner := fit.SVM(svm.Options{Options: train.Options{Workers: 1, Seed: 5}})
-	var scores metrics.Scores[float32]
+	var scores metrics.Scores
 	for fold := range 5 {
-		has := fit.Fold(5, 5, countsOf[float32](t, data), fold)
+		has := fit.Fold(5, 5, countsOf(t, data), fold)
 		f, err := fit.Learn(t.Context(), part(t, data, has.Others()), learner, fit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		scorer, err := predict.NewScorer[float32](f.Model, 1)
+		scorer, err := predict.NewScorer(f.Model, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestChooseThreshold(t *testing.T) {
 		}
 		for _, workers := range []int{1, 3} {
 			learner.Settings.Shared().Workers = workers
-			for name, src := range map[string]block.Source[float32]{"memory": data, "stream": pieces{data}} {
+			for name, src := range map[string]block.Source{"memory": data, "stream": pieces{data}} {
 				opt := fit.Options{Threshold: threshold}
 				if threshold.By == predict.ByProbability {
 					opt.Calibrate = model.Platt
@@ -82,7 +82,7 @@ func TestThresholdErrors(t *testing.T) {
 	two, three := uncertain(t, 100, 2), uncertain(t, 100, 3)
 	f1 := predict.Threshold{By: predict.ByF1}
 	for want, c := range map[string]struct {
-		data *block.Data[float32]
+		data *block.Data
 		l    fit.Learner
 		opt  fit.Options
 	}{

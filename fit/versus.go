@@ -11,18 +11,17 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
 )
 
 // eachVersusRest learns each class versus the rest, and joins the models.
-func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) {
+func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
 	var trained atomic.Int64 // classes
-	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Fitted[T], error) {
+	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Fitted, error) {
 		one := j.ofClass(class)
 		one.Learner = j.with(workers, shared.class(class))
 		f, err := one.whole(ctx, after)
@@ -71,14 +70,14 @@ func (j *job[T]) eachVersusRest(ctx, after context.Context) (*Fitted[T], error) 
 	if late != nil { // also where only the voters' errors are unknown
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
-	return &Fitted[T]{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
+	return &Fitted{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
 }
 
 // severalClasses tells whether several classes versus the rest may be learned at a time.
-func (j *job[T]) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
+func (j *job) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
 
 // ofClass returns the job of a class versus the rest.
-func (j *job[T]) ofClass(class int) *job[T] {
+func (j *job) ofClass(class int) *job {
 	one := *j
 	one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)
 	if j.validation != nil {
@@ -90,7 +89,7 @@ func (j *job[T]) ofClass(class int) *job[T] {
 	return &one
 }
 
-func sumVisits[T kernel.Float](binary []*Fitted[T]) (visits int64) {
+func sumVisits(binary []*Fitted) (visits int64) {
 	for _, f := range binary {
 		visits += f.Visits
 	}
@@ -98,8 +97,8 @@ func sumVisits[T kernel.Float](binary []*Fitted[T]) (visits int64) {
 }
 
 // sumResults adds up how the trainings of all classes went.
-func sumResults[T kernel.Float](binary []*Fitted[T]) *train.Result[T] {
-	all := &train.Result[T]{Converged: true}
+func sumResults(binary []*Fitted) *train.Result {
+	all := &train.Result{Converged: true}
 	for _, f := range binary {
 		r := f.Result
 		all.Last = append(all.Last, r.Last...)
@@ -117,7 +116,7 @@ func sumResults[T kernel.Float](binary []*Fitted[T]) *train.Result[T] {
 
 // joinModels adds to whole, the model of all classes, what the models of each class versus the rest keep. It returns
 // whole.
-func joinModels[T kernel.Float](whole *model.Model, binary []*Fitted[T]) *model.Model {
+func joinModels(whole *model.Model, binary []*Fitted) *model.Model {
 	way := whole.Options.Multiclass
 	whole.Options = binary[0].Model.Options // with the solver that was chosen
 	whole.Options.Multiclass = way
@@ -167,7 +166,7 @@ func (e *ErrClassWeights) Error() string {
 
 // weightsOf returns the weight of each class of the rows, in the order of their spec. It returns nil if classes have no
 // weights.
-func weightsOf[T kernel.Float](ctx context.Context, o *Options, src block.Source[T], workers int) ([]float64, error) {
+func weightsOf(ctx context.Context, o *Options, src block.Source, workers int) ([]float64, error) {
 	switch {
 	case o.Balanced:
 		return train.BalancedWeights(ctx, src, workers)

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -23,23 +22,19 @@ import (
 // allCores measures the limits of all cores together once.
 var allCores = sync.OnceValue(func() limits.Limits { return limits.Measure(runtime.GOMAXPROCS(0)) })
 
-// rate reports flop/s, and their share of what all cores can do together.
-func rate[T kernel.Float](b *testing.B, flops float64) {
+// rate reports flop/s, and their share of the most that all cores can do together.
+func rate(b *testing.B, flops, most float64) {
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-	most := allCores().FMAF64
-	if unsafe.Sizeof(T(0)) == 4 {
-		most = allCores().FMAF32
-	}
 	if most > 0 {
 		b.ReportMetric(100*flops*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
 	}
 }
 
-func normals[T kernel.Float](n int) []T {
+func normals(n int) []float32 {
 	rng := rand.New(rand.NewPCG(1, 1))
-	x := block.Alloc[T](n)
+	x := block.Alloc[float32](n)
 	for i := range x {
-		x[i] = T(rng.NormFloat64())
+		x[i] = float32(rng.NormFloat64())
 	}
 	return x
 }
@@ -48,17 +43,16 @@ func normals[T kernel.Float](n int) []T {
 // halfspace on one core with gonum's Syrk and with three loops in Go, which use one core too.
 func BenchmarkGram(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
-		benchGram[float32](b, c.n, c.d, gram.Packed, gram.Mercer{}, "")
+		benchGram(b, c.n, c.d, gram.Packed, gram.Mercer{}, "")
 	}
-	benchGram[float32](b, 8192, 512, gram.Packed, gram.Mercer{}, "")
 	benchLibraries(b, 2048, 512)
 	benchLibraries(b, 2048, 64)
 }
 
 // benchLibraries computes a triangle of the products of n rows of d features by three libraries on one core.
 func benchLibraries(b *testing.B, n, d int) {
-	x, full := normals[float32](n*d), make([]float32, n*n)
-	m, err := gram.NewSymmetric[float32](n, gram.Packed)
+	x, full := normals(n*d), make([]float32, n*n)
+	m, err := gram.NewSymmetric(n, gram.Packed)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -74,7 +68,7 @@ func benchLibraries(b *testing.B, n, d int) {
 		}},
 		{"go", func() error { plainGram(full, x, n, d); return nil }},
 	} {
-		b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/cores=1/lib=%s", n, d, l.name), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d/d=%d/cores=1/lib=%s", n, d, l.name), func(b *testing.B) {
 			for b.Loop() {
 				if err := l.run(); err != nil {
 					b.Fatal(err)
@@ -110,18 +104,18 @@ func plainGram(c, x []float32, n, d int) {
 
 // BenchmarkGramForm is BenchmarkGram with both triangles stored, and with the kernels that aren't linear.
 func BenchmarkGramForm(b *testing.B) {
-	benchGram[float32](b, 8192, 512, gram.Full, gram.Mercer{}, "/storage=full")
-	benchGram[float32](b, 8192, 64, gram.Full, gram.Mercer{}, "/storage=full")
-	benchGram[float32](b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.RBF, Gamma: 0.001}, "/kernel=rbf")
-	benchGram[float32](b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.Polynomial, Degree: 4, Gamma: 0.01, Coef0: 1},
+	benchGram(b, 8192, 512, gram.Full, gram.Mercer{}, "/storage=full")
+	benchGram(b, 8192, 64, gram.Full, gram.Mercer{}, "/storage=full")
+	benchGram(b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.RBF, Gamma: 0.001}, "/kernel=rbf")
+	benchGram(b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.Polynomial, Degree: 4, Gamma: 0.01, Coef0: 1},
 		"/kernel=poly")
 }
 
-func benchGram[T kernel.Float](b *testing.B, n, d int, storage gram.Storage, k gram.Mercer, suffix string) {
-	b.Run(fmt.Sprintf("type=f%d/n=%d/d=%d%s", 8*unsafe.Sizeof(T(0)), n, d, suffix), func(b *testing.B) {
-		stride := kernel.Stride[T](d)
-		x := gram.Dense(normals[T](n*stride), n, d, stride)
-		m, err := gram.NewSymmetric[T](n, storage)
+func benchGram(b *testing.B, n, d int, storage gram.Storage, k gram.Mercer, suffix string) {
+	b.Run(fmt.Sprintf("n=%d/d=%d%s", n, d, suffix), func(b *testing.B) {
+		stride := kernel.Stride(d)
+		x := gram.Dense(normals(n*stride), n, d, stride)
+		m, err := gram.NewSymmetric(n, storage)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -130,26 +124,25 @@ func benchGram[T kernel.Float](b *testing.B, n, d int, storage gram.Storage, k g
 				b.Fatal(err)
 			}
 		}
-		rate[T](b, float64(n)*float64(n)*float64(d))
+		rate(b, float64(n)*float64(n)*float64(d), allCores().FMAF32)
 	})
 }
 
-// BenchmarkScatter counts N*d*(d+1) flops: X' diag(s) X of weighted rows in memory.
+// BenchmarkScatter counts N*d*(d+1) flops, all of float64: X' diag(s) X of weighted rows in memory.
 func BenchmarkScatter(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{1_000_000, 28}, {200_000, 128}, {20_000, 784}} {
-		benchScatter[float32](b, c.n, c.d)
+		benchScatter(b, c.n, c.d)
 	}
-	benchScatter[float32](b, 1_000_000, 28)
 }
 
-func benchScatter[T kernel.Float](b *testing.B, n, d int) {
-	b.Run(fmt.Sprintf("type=f%d/n=%d/d=%d", 8*unsafe.Sizeof(T(0)), n, d), func(b *testing.B) {
-		var blocks []*block.Block[T]
-		for lo := 0; lo < n; lo += block.Rows[T](d) {
-			rows := block.New[T](int64(lo), min(n-lo, block.Rows[T](d)), d)
+func benchScatter(b *testing.B, n, d int) {
+	b.Run(fmt.Sprintf("n=%d/d=%d", n, d), func(b *testing.B) {
+		var blocks []*block.Block
+		for lo := 0; lo < n; lo += block.Rows(d) {
+			rows := block.New(int64(lo), min(n-lo, block.Rows(d)), d)
 			for r := range rows.Len() {
 				for c := range d {
-					rows.X[r*rows.Stride+c] = T((r*7+c*13)%17) / 16
+					rows.X[r*rows.Stride+c] = float32((r*7+c*13)%17) / 16
 				}
 			}
 			blocks = append(blocks, rows)
@@ -163,12 +156,12 @@ func benchScatter[T kernel.Float](b *testing.B, n, d int) {
 		for r := range weights {
 			weights[r] = 1 / float64(1+r%97)
 		}
-		setWeights := func(run block.Run[T], s, _ []float64) { copy(s, weights[run.First:]) }
+		setWeights := func(run block.Run, s, _ []float64) { copy(s, weights[run.First:]) }
 		for b.Loop() {
 			if err := gram.Scatter(context.Background(), m, src, setWeights, runtime.GOMAXPROCS(0)); err != nil {
 				b.Fatal(err)
 			}
 		}
-		rate[float32](b, float64(n)*float64(d)*float64(d+1))
+		rate(b, float64(n)*float64(d)*float64(d+1), allCores().FMAF64)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
@@ -19,32 +18,32 @@ import (
 //
 // It evicts the row with the fewest requests, counting those that had to compute it. Of rows with as many it evicts the
 // one used last: a training that passes over all rows again needs that one last.
-type RowCache[T kernel.Float] struct {
-	x        *Rows[T]
-	kernel   *mercerMap[T] // of x with itself
+type RowCache struct {
+	x        *Rows
+	kernel   *mercerMap // of x with itself
 	workers  int
 	most     int // number of rows that the memory holds
 	made     int // number of slots
-	free     []*slot[T]
-	rows     []*slot[T] // the cached rows: a heap, the next one to evict first
-	at       []*slot[T] // by row, nil if it isn't cached
-	uses     []uint32   // number of requests of each row
+	free     []*slot
+	rows     []*slot  // the cached rows: a heap, the next one to evict first
+	at       []*slot  // by row, nil if it isn't cached
+	uses     []uint32 // number of requests of each row
 	clock    int64
 	computed int64
-	mirrors  []mirror[T]
+	mirrors  []mirror
 
-	batch  int        // most rows of the next batch
-	latest []*slot[T] // rows of the latest batch
+	batch  int     // most rows of the next batch
+	latest []*slot // rows of the latest batch
 }
 
 // A slot is memory for a row.
-type slot[T kernel.Float] struct {
+type slot struct {
 	row    uint32
 	used   int64 // when it was used last
 	pinned int64 // when it was last found to be needed soon
 	asked  bool  // it was requested since it was computed
 	place  int   // in the heap
-	values []T
+	values []float32
 }
 
 // A batch is computed together. It has leastBatch rows, which cost little more than one row as long as a tile has as many
@@ -59,7 +58,7 @@ const slabBytes = 64 << 20
 
 // NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is
 // an error if there are no rows, or if not even one row fits.
-func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int) (*RowCache[T], error) {
+func NewRowCache(x *Rows, k Mercer, bytes int64, workers int) (*RowCache, error) {
 	workers, err := checkRows(workers, x)
 	if err != nil {
 		return nil, err
@@ -71,26 +70,26 @@ func NewRowCache[T kernel.Float](x *Rows[T], k Mercer, bytes int64, workers int)
 	if x.n == 0 {
 		return nil, errors.New("there are no rows to multiply")
 	}
-	c := &RowCache[T]{x: x, kernel: m, workers: workers, at: make([]*slot[T], x.n), uses: make([]uint32, x.n)}
+	c := &RowCache{x: x, kernel: m, workers: workers, at: make([]*slot, x.n), uses: make([]uint32, x.n)}
 	c.most = int(min(int64(x.n), bytes/c.rowBytes()))
 	if c.most < 1 {
 		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())
 	}
 	c.batch = leastBatch
-	c.mirrors = make([]mirror[T], c.workers)
+	c.mirrors = make([]mirror, c.workers)
 	return c, nil
 }
 
-func (c *RowCache[T]) rowBytes() int64 {
-	return int64(kernel.Stride[T](c.x.n)) * int64(unsafe.Sizeof(T(0)))
+func (c *RowCache) rowBytes() int64 {
+	return int64(kernel.Stride(c.x.n)) * 4
 }
 
 // Computed returns the number of rows computed so far.
-func (c *RowCache[T]) Computed() int64 { return c.computed }
+func (c *RowCache) Computed() int64 { return c.computed }
 
 // Row returns row i, valid until the next call. ahead yields the rows that will probably be requested next. If Row has to
 // compute row i, it computes some of those in the same batch.
-func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
+func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]float32, error) {
 	if c.x == nil {
 		return nil, errors.New("the cache has no rows: make it by NewRowCache")
 	}
@@ -101,7 +100,7 @@ func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([
 	c.clock++
 	if s := c.at[i]; s != nil {
 		s.used, s.asked = c.clock, true
-		heap.Fix((*slotHeap[T])(c), s.place)
+		heap.Fix((*slotHeap)(c), s.place)
 		return s.values, nil
 	}
 	c.adapt()
@@ -125,7 +124,7 @@ func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([
 	for k, s := range slots {
 		s.row, s.used, s.asked = batch[k], c.clock, k == 0
 		c.at[s.row] = s
-		heap.Push((*slotHeap[T])(c), s)
+		heap.Push((*slotHeap)(c), s)
 	}
 	c.latest = slots
 	c.computed += int64(len(batch))
@@ -133,7 +132,7 @@ func (c *RowCache[T]) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([
 }
 
 // adapt makes batches larger if most rows of the latest one were requested, and else smaller.
-func (c *RowCache[T]) adapt() {
+func (c *RowCache) adapt() {
 	asked := 0
 	for _, s := range c.latest {
 		if s.asked {
@@ -151,8 +150,8 @@ func (c *RowCache[T]) adapt() {
 
 // room takes up to n slots, and at least one: free slots, or those of evicted rows. It evicts rows that are needed soon
 // only if all are.
-func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
-	var kept []*slot[T]
+func (c *RowCache) room(n int) (slots []*slot) {
+	var kept []*slot
 	for len(slots) < n {
 		if len(c.free) == 0 && c.made < c.most {
 			c.grow()
@@ -164,7 +163,7 @@ func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
 		if len(c.rows) == 0 {
 			break
 		}
-		s := heap.Pop((*slotHeap[T])(c)).(*slot[T])
+		s := heap.Pop((*slotHeap)(c)).(*slot)
 		if s.pinned == c.clock {
 			kept = append(kept, s)
 			continue
@@ -177,40 +176,40 @@ func (c *RowCache[T]) room(n int) (slots []*slot[T]) {
 		slots, kept = kept[:1], kept[1:]
 	}
 	for _, s := range kept {
-		heap.Push((*slotHeap[T])(c), s)
+		heap.Push((*slotHeap)(c), s)
 	}
 	return slots
 }
 
 // grow allocates more slots.
-func (c *RowCache[T]) grow() {
+func (c *RowCache) grow() {
 	n := min(c.most-c.made, max(1, int(slabBytes/c.rowBytes())))
-	stride := kernel.Stride[T](c.x.n)
-	slab := block.Alloc[T](n * stride)
+	stride := kernel.Stride(c.x.n)
+	slab := block.Alloc[float32](n * stride)
 	for k := range n {
-		c.free = append(c.free, &slot[T]{values: slab[k*stride:][:c.x.n]})
+		c.free = append(c.free, &slot{values: slab[k*stride:][:c.x.n]})
 	}
 	c.made += n
 }
 
 // compute sets the slots to rows of the matrix. It multiplies all rows with those of the batch, and transposes each
 // block into the slots. So each row is packed once, by the worker that uses it.
-func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot[T]) error {
+func (c *RowCache) compute(ctx context.Context, batch []uint32, slots []*slot) error {
 	apply := *c.kernel
 	if c.kernel.Kind == RBF {
-		apply.y = make([]T, len(batch))
+		apply.y = make([]float32, len(batch))
 		for k, r := range batch {
 			apply.y[k] = c.kernel.x[r]
 		}
 	}
-	put := func(dst, src []T) { copy(dst, src) }
+	put := func(dst, src []float32) { copy(dst, src) }
 	if int64(len(batch))*c.rowBytes() >= pastBytes {
-		put = microkernel.CopyNonTemporal[T]
+		put = microkernel.CopyNonTemporal
 	}
 	p := newProduct(c.x, c.x.pick(batch), false)
-	p.finish = func(worker int, b *part[T]) {
+	p.finish = func(worker int, b *part) {
 		m := &c.mirrors[worker]
-		length := m.transpose(b, func(r int, row []T) { apply.row(row, b.i+r, b.j) })
+		length := m.transpose(b, func(r int, row []float32) { apply.row(row, b.i+r, b.j) })
 		for k := range b.cols {
 			put(slots[b.j+k].values[b.i:b.i+b.rows], m.columns[k*length:][:b.rows])
 		}
@@ -220,11 +219,11 @@ func (c *RowCache[T]) compute(ctx context.Context, batch []uint32, slots []*slot
 }
 
 // A slotHeap orders the rows of a cache as a heap.
-type slotHeap[T kernel.Float] RowCache[T]
+type slotHeap RowCache
 
-func (h *slotHeap[T]) Len() int { return len(h.rows) }
+func (h *slotHeap) Len() int { return len(h.rows) }
 
-func (h *slotHeap[T]) Less(a, b int) bool {
+func (h *slotHeap) Less(a, b int) bool {
 	x, y := h.rows[a], h.rows[b]
 	if h.uses[x.row] != h.uses[y.row] {
 		return h.uses[x.row] < h.uses[y.row]
@@ -232,17 +231,17 @@ func (h *slotHeap[T]) Less(a, b int) bool {
 	return x.used > y.used
 }
 
-func (h *slotHeap[T]) Swap(a, b int) {
+func (h *slotHeap) Swap(a, b int) {
 	h.rows[a], h.rows[b] = h.rows[b], h.rows[a]
 	h.rows[a].place, h.rows[b].place = a, b
 }
 
-func (h *slotHeap[T]) Push(s any) {
-	s.(*slot[T]).place = len(h.rows)
-	h.rows = append(h.rows, s.(*slot[T]))
+func (h *slotHeap) Push(s any) {
+	s.(*slot).place = len(h.rows)
+	h.rows = append(h.rows, s.(*slot))
 }
 
-func (h *slotHeap[T]) Pop() any {
+func (h *slotHeap) Pop() any {
 	last := len(h.rows) - 1
 	s := h.rows[last]
 	h.rows = h.rows[:last]

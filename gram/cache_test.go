@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"halfspace/gram"
 	"halfspace/internal/testrows"
@@ -18,12 +17,10 @@ import (
 // TestRowCache: cached rows are those of the whole matrix for any memory, workers and announced rows. No more rows are
 // computed than requested or announced.
 func TestRowCache(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testRowCache[float32](t)
-	})
+	levels(t, testRowCache)
 }
 
-func testRowCache[T kernel.Float](t *testing.T) {
+func testRowCache(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 6))
 	kernels := slices.Clone(mercers)
 	for _, k := range mercers {
@@ -36,8 +33,8 @@ func testRowCache[T kernel.Float](t *testing.T) {
 	}
 	for _, size := range sizes {
 		n := size[0]
-		x := random[T](rng, n, size[1], rng.NormFloat64)
-		whole, err := gram.NewSymmetric[T](n, gram.Full)
+		x := random(rng, n, size[1], rng.NormFloat64)
+		whole, err := gram.NewSymmetric(n, gram.Full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +42,7 @@ func testRowCache[T kernel.Float](t *testing.T) {
 			if err := gram.Gram(ctx, whole, x.rows, k, 2); err != nil {
 				t.Fatal(err)
 			}
-			row := int64(whole.Stride) * int64(unsafe.Sizeof(T(0)))
+			row := int64(whole.Stride) * 4
 			for _, held := range []int{1, 2, 7, n} {
 				c, err := gram.NewRowCache(x.rows, k, row*int64(held)+row-1, 1+i%3)
 				if err != nil {
@@ -64,7 +61,7 @@ func testRowCache[T kernel.Float](t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !slices.EqualFunc(got, whole.Data[int(r)*whole.Stride:][:n], same[T]) {
+					if !slices.EqualFunc(got, whole.Data[int(r)*whole.Stride:][:n], same) {
 						t.Fatalf("%v %+v, room for %d rows: row %d is not that of the matrix", size, k, held, r)
 					}
 				}
@@ -81,9 +78,9 @@ func testRowCache[T kernel.Float](t *testing.T) {
 func TestRowCacheKeeps(t *testing.T) {
 	const n, held = 100, 10
 	rng := rand.New(rand.NewPCG(7, 8))
-	x := random[float32](rng, n, 5, rng.NormFloat64)
+	x := random(rng, n, 5, rng.NormFloat64)
 	computed := func(rows ...int) int64 {
-		c, err := gram.NewRowCache(x.rows, gram.Mercer{}, held*int64(kernel.Stride[float32](n))*4, 1)
+		c, err := gram.NewRowCache(x.rows, gram.Mercer{}, held*int64(kernel.Stride(n))*4, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +109,7 @@ func TestRowCacheKeeps(t *testing.T) {
 // cache goes on.
 func TestRowCacheErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	x := random[float32](rng, 100, 5, rng.NormFloat64)
+	x := random(rng, 100, 5, rng.NormFloat64)
 	if _, err := gram.NewRowCache(x.rows, gram.Mercer{}, 415, 1); err == nil || !strings.Contains(err.Error(), "take 416") {
 		t.Errorf("error %v, want one with the size of a row", err)
 	}
@@ -145,10 +142,10 @@ func TestFeaturesOf(t *testing.T) {
 		}
 		values = append(values, row)
 	}
-	d := testrows.Dense[float32](values, make([]float64, 50), true)
+	d := testrows.Dense(values, make([]float64, 50), true)
 	var got []string
-	for _, x := range []*gram.Rows[float32]{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testrows.Sparse(d))} {
-		m, err := gram.NewSymmetric[float32](50, gram.Packed)
+	for _, x := range []*gram.Rows{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testrows.Sparse(d))} {
+		m, err := gram.NewSymmetric(50, gram.Packed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,10 +163,10 @@ func TestFeaturesOf(t *testing.T) {
 func TestDiagonal(t *testing.T) {
 	levels(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 1))
-		x := random[float32](rng, 61, 300, rng.NormFloat64)
+		x := random(rng, 61, 300, rng.NormFloat64)
 		for i, k := range mercers {
 			k.Bias = i%2 == 1
-			m, err := gram.NewSymmetric[float32](61, gram.Packed)
+			m, err := gram.NewSymmetric(61, gram.Packed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,17 +188,15 @@ func TestDiagonal(t *testing.T) {
 
 // TestColumns: rows that are the columns of a matrix have the bits of the same rows of Dense, in products and single.
 func TestColumns(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testColumns[float32](t)
-	})
+	levels(t, testColumns)
 }
 
-func testColumns[T kernel.Float](t *testing.T) {
+func testColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, size := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {7, 5}, {33, 300}, {150, 20}} {
 		n, cols := size[0], size[1]
-		x, stride := random[T](rng, n, cols, rng.NormFloat64), n+rng.IntN(3)
-		across := make([]T, cols*stride)
+		x, stride := random(rng, n, cols, rng.NormFloat64), n+rng.IntN(3)
+		across := make([]float32, cols*stride)
 		for r := range n {
 			for c, v := range x.row(r) {
 				across[c*stride+r] = v
@@ -209,20 +204,20 @@ func testColumns[T kernel.Float](t *testing.T) {
 		}
 		across = across[:max(0, len(across)-stride+n)] // nothing follows the last row's end
 		columns := gram.Columns(across, n, cols, stride)
-		want, got := make([]T, n*n), make([]T, n*n)
+		want, got := make([]float32, n*n), make([]float32, n*n)
 		k := gram.Mercer{Kind: gram.RBF, Gamma: 0.01}
-		for i, rows := range []*gram.Rows[T]{x.rows, columns} {
-			if err := gram.Cross(t.Context(), [][]T{want, got}[i], n, rows, columns, k, 2); err != nil {
+		for i, rows := range []*gram.Rows{x.rows, columns} {
+			if err := gram.Cross(t.Context(), [][]float32{want, got}[i], n, rows, columns, k, 2); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !slices.EqualFunc(got, want, same[T]) {
+		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("%v: other products", size)
 		}
 		if err := gram.Cross(t.Context(), want, n, x.rows, x.rows, k, 2); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(got, want, same[T]) {
+		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("%v: other products than of rows", size)
 		}
 		if n > 2 && !slices.Equal(columns.Values([]uint32{2, 0}), x.rows.Values([]uint32{2, 0})) {

@@ -14,7 +14,7 @@ import (
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	x, y := gram.Dense(make([]float32, 12), 4, 3, 3), gram.Dense(make([]float32, 12), 6, 2, 2)
-	m, err := gram.NewSymmetric[float32](4, gram.Packed)
+	m, err := gram.NewSymmetric(4, gram.Packed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func TestErrors(t *testing.T) {
 	most := int64(3) << 30
 	for _, n := range []int{-1, math.MaxInt, int(most)} {
 		for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
-			if e, err := gram.Elements[float32](n, storage); err == nil {
+			if e, err := gram.Elements(n, storage); err == nil {
 				t.Errorf("a matrix of %d rows has %d elements", n, e)
 			}
 		}
 	}
-	if e, err := gram.Elements[float32](100000, gram.Packed); err == nil && int64(e) != 5000050000 {
+	if e, err := gram.Elements(100000, gram.Packed); err == nil && int64(e) != 5000050000 {
 		t.Errorf("a packed matrix of 100,000 rows has %d elements", e)
 	}
 	done, cancel := context.WithCancel(ctx)

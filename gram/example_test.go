@@ -10,7 +10,7 @@ import (
 // Gram computes the inner product of each of three rows with each.
 func ExampleGram() {
 	x := gram.Dense([]float32{3, 3, 4, 3, 1, 1}, 3, 2, 2) // 3 rows of 2 columns
-	m, err := gram.NewSymmetric[float32](x.Len(), gram.Packed)
+	m, err := gram.NewSymmetric(x.Len(), gram.Packed)
 	if err != nil {
 		panic(err)
 	}

@@ -12,9 +12,9 @@ import (
 // several expansions on support vectors, each with coefficients alpha[c] and len(x) scores. It doesn't keep the matrix
 // of kernels.
 //
-// A score is the sum, in order, over blocks of rows of support (384 float32, 192 float64). Each block's part is a
+// A score is the sum, in order, over blocks of 384 rows of support. Each block's part is a
 // kernel.Dot. The sum starts with the first part, not with zero.
-func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T], alpha [][]T, k Mercer, workers int) error {
+func Expand(ctx context.Context, out [][]float32, x, support *Rows, alpha [][]float32, k Mercer, workers int) error {
 	workers, err := checkRows(workers, x, support)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T],
 	if err != nil {
 		return err
 	}
-	return visitRows(ctx, x, support, workers, func(i, j int, row []T) {
+	return visitRows(ctx, x, support, workers, func(i, j int, row []float32) {
 		apply.row(row, i, j)
 		for c, a := range alpha {
 			s := kernel.Dot(row, a[j:j+len(row)])
@@ -50,7 +50,7 @@ func Expand[T kernel.Float](ctx context.Context, out [][]T, x, support *Rows[T],
 // With Full storage it runs on that many workers, and y[i] is kernel.Dot of row i and v, padding included. With Packed
 // storage one core passes over the elements once, in order: y[i] = kernel.Dot(row i up to the diagonal, v), then y[j] =
 // fma(v[i], row i[j], y[j]) for j < i.
-func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error {
+func (m *Symmetric) MulVec(ctx context.Context, y, v []float32, workers int) error {
 	workers, err := parallel.Resolve(workers)
 	if err == nil {
 		err = m.check()
@@ -74,9 +74,9 @@ func (m *Symmetric[T]) MulVec(ctx context.Context, y, v []T, workers int) error 
 		}
 		return nil
 	}
-	padded := make([]T, m.Stride)
+	padded := make([]float32, m.Stride)
 	copy(padded, v)
-	panel := kernel.PanelRows[T](max(1, m.Stride))
+	panel := kernel.PanelRows(max(1, m.Stride))
 	return parallel.For(ctx, workers, (m.N+panel-1)/panel, func(_, task int) {
 		lo := task * panel
 		hi := min(m.N, lo+panel)

@@ -8,32 +8,20 @@ import (
 
 	"halfspace/asm/ref"
 	"halfspace/gram"
-	"halfspace/kernel"
 )
 
-func dot[T kernel.Float](x, y []T) T {
-	switch x := any(x).(type) {
-	case []float32:
-		return T(ref.DotF32(x, any(y).([]float32)))
-	case []float64:
-		return T(ref.DotF64(x, any(y).([]float64)))
-	}
-	panic("no float")
-}
-
 func TestExpand(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testExpand[float32](t, 384)
-	})
+	levels(t, testExpand)
 }
 
-func testExpand[T kernel.Float](t *testing.T, nb int) {
+func testExpand(t *testing.T) {
+	const nb = 384
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range [][3]int{{1, 1, 1}, {7, 600, 3}, {100, 5, 40}, {5, 0, 3}, {0, 5, 3}} {
-		x, support := random[T](rng, s[0], s[2], rng.NormFloat64), random[T](rng, s[1], s[2], rng.NormFloat64)
-		alpha, out := make([][]T, 3), make([][]T, 3)
+		x, support := random(rng, s[0], s[2], rng.NormFloat64), random(rng, s[1], s[2], rng.NormFloat64)
+		alpha, out := make([][]float32, 3), make([][]float32, 3)
 		for c := range alpha {
-			alpha[c], out[c] = random[T](rng, 1, s[1], rng.NormFloat64).values, make([]T, s[0])
+			alpha[c], out[c] = random(rng, 1, s[1], rng.NormFloat64).values, make([]float32, s[0])
 			for i := range out[c] {
 				out[c][i] = 77
 			}
@@ -44,13 +32,13 @@ func testExpand[T kernel.Float](t *testing.T, nb int) {
 			}
 			for c, a := range alpha {
 				for i, got := range out[c] {
-					var want T
+					var want float32
 					for lo := 0; lo < s[1]; lo += nb {
-						values := []T{}
+						values := []float32{}
 						for j := lo; j < min(s[1], lo+nb); j++ {
 							values = append(values, value(k, x.row(i), support.row(j)))
 						}
-						if part := dot(values, a[lo:lo+len(values)]); lo == 0 {
+						if part := ref.DotF32(values, a[lo:lo+len(values)]); lo == 0 {
 							want = part
 						} else {
 							want += part
@@ -66,35 +54,33 @@ func testExpand[T kernel.Float](t *testing.T, nb int) {
 }
 
 func TestMulVec(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testMulVec[float32](t)
-	})
+	levels(t, testMulVec)
 }
 
-func testMulVec[T kernel.Float](t *testing.T) {
+func testMulVec(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 7, 8, 33, 300} {
-		x, v := random[T](rng, n, 5, rng.NormFloat64), random[T](rng, 1, n, rng.NormFloat64).values
-		full, _ := gram.NewSymmetric[T](n, gram.Full)
-		packed, _ := gram.NewSymmetric[T](n, gram.Packed)
-		for _, m := range []*gram.Symmetric[T]{full, packed} {
+		x, v := random(rng, n, 5, rng.NormFloat64), random(rng, 1, n, rng.NormFloat64).values
+		full, _ := gram.NewSymmetric(n, gram.Full)
+		packed, _ := gram.NewSymmetric(n, gram.Packed)
+		for _, m := range []*gram.Symmetric{full, packed} {
 			if err := gram.Gram(ctx, m, x.rows, gram.Mercer{}, 2); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, want := make([]T, n), make([]T, n)
+		got, want := make([]float32, n), make([]float32, n)
 		if err := full.MulVec(ctx, got, v, 1+rng.IntN(3)); err != nil {
 			t.Fatal(err)
 		}
-		padded := append(append([]T(nil), v...), make([]T, full.Stride-n)...)
+		padded := append(append([]float32(nil), v...), make([]float32, full.Stride-n)...)
 		for i := range n {
-			if want := dot(full.Data[i*full.Stride:][:full.Stride], padded); !same(got[i], want) {
+			if want := ref.DotF32(full.Data[i*full.Stride:][:full.Stride], padded); !same(got[i], want) {
 				t.Fatalf("full n=%d: element %d is %v, want %v", n, i, got[i], want)
 			}
 		}
 		for i := range n {
 			row := packed.Data[i*(i+1)/2:][:i+1]
-			want[i] = dot(row, v[:i+1])
+			want[i] = ref.DotF32(row, v[:i+1])
 			for j, g := range row[:i] {
 				want[j] = fma(v[i], g, want[j])
 			}
@@ -113,7 +99,7 @@ func testMulVec[T kernel.Float](t *testing.T) {
 func TestExpandErrors(t *testing.T) {
 	ctx := context.Background()
 	x, y := gram.Dense(make([]float32, 12), 4, 3, 3), gram.Dense(make([]float32, 12), 6, 2, 2)
-	m, err := gram.NewSymmetric[float32](4, gram.Full)
+	m, err := gram.NewSymmetric(4, gram.Full)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
@@ -37,24 +36,23 @@ const (
 )
 
 // A Symmetric is a symmetric matrix of N x N elements.
-type Symmetric[T kernel.Float] struct {
+type Symmetric struct {
 	N       int
 	Storage Storage
-	Stride  int // elements from one row to the next of Full storage
-	Data    []T // Packed: row i begins at element i(i+1)/2 and has i+1; Full: at i*Stride
+	Stride  int       // elements from one row to the next of Full storage
+	Data    []float32 // Packed: row i begins at element i(i+1)/2 and has i+1; Full: at i*Stride
 }
 
 // Elements returns the number of elements of an n x n symmetric matrix. It is an error if their bytes overflow an int.
-func Elements[T kernel.Float](n int, storage Storage) (int, error) {
-	size := int(unsafe.Sizeof(T(0)))
+func Elements(n int, storage Storage) (int, error) {
 	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
 		return 0, fmt.Errorf("a matrix can't have %d rows", n)
 	}
-	length := kernel.Stride[T](n)
+	length := kernel.Stride(n)
 	if storage == Packed {
 		length = n/2 + 1
 	}
-	if n > 0 && length > math.MaxInt/size/n {
+	if n > 0 && length > math.MaxInt/4/n {
 		return 0, fmt.Errorf("a matrix of %d x %d is too large for this machine's addresses", n, n)
 	}
 	if storage == Packed {
@@ -64,29 +62,29 @@ func Elements[T kernel.Float](n int, storage Storage) (int, error) {
 }
 
 // NewSymmetric returns a matrix of zeros.
-func NewSymmetric[T kernel.Float](n int, storage Storage) (*Symmetric[T], error) {
-	elements, err := Elements[T](n, storage)
+func NewSymmetric(n int, storage Storage) (*Symmetric, error) {
+	elements, err := Elements(n, storage)
 	if err != nil {
 		return nil, err
 	}
-	return &Symmetric[T]{N: n, Storage: storage, Stride: kernel.Stride[T](n), Data: block.Alloc[T](elements)}, nil
+	return &Symmetric{N: n, Storage: storage, Stride: kernel.Stride(n), Data: block.Alloc[float32](elements)}, nil
 }
 
 // check returns an error unless m has the elements that NewSymmetric makes.
-func (m *Symmetric[T]) check() error {
+func (m *Symmetric) check() error {
 	if m == nil {
 		return errors.New("the matrix is nil: make it by NewSymmetric")
 	}
-	n, err := Elements[T](m.N, m.Storage)
-	if err == nil && (len(m.Data) < n || m.Stride != kernel.Stride[T](m.N)) {
+	n, err := Elements(m.N, m.Storage)
+	if err == nil && (len(m.Data) < n || m.Stride != kernel.Stride(m.N)) {
 		err = fmt.Errorf("a matrix of %d rows has %d elements and the stride %d, not %d and %d: make it by NewSymmetric", m.N, n,
-			kernel.Stride[T](m.N), len(m.Data), m.Stride)
+			kernel.Stride(m.N), len(m.Data), m.Stride)
 	}
 	return err
 }
 
 // At returns the element in row i and column j.
-func (m *Symmetric[T]) At(i, j int) T {
+func (m *Symmetric) At(i, j int) float32 {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride+j]
 	}
@@ -94,7 +92,7 @@ func (m *Symmetric[T]) At(i, j int) T {
 }
 
 // lower returns the elements of row i up to the diagonal's.
-func (m *Symmetric[T]) lower(i int) []T {
+func (m *Symmetric) lower(i int) []float32 {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride:][:i+1]
 	}
@@ -103,7 +101,7 @@ func (m *Symmetric[T]) lower(i int) []T {
 
 // Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m has as many rows as x. It computes each pair of
 // rows once, on that many workers. If ctx is cancelled it returns the context's error, and m is partly written.
-func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Mercer, workers int) error {
+func Gram(ctx context.Context, m *Symmetric, x *Rows, k Mercer, workers int) error {
 	workers, err := checkRows(workers, x)
 	if err == nil {
 		err = m.check()
@@ -121,8 +119,8 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 	}
 	p.place = m.place
 	put := putFor(m.Data)
-	mirror := make([]mirror[T], workers)
-	p.finish = func(worker int, b *part[T]) {
+	mirror := make([]mirror, workers)
+	p.finish = func(worker int, b *part) {
 		for r := range b.rows {
 			row := b.lower(r)
 			apply.row(row, b.i+r, b.j)
@@ -140,7 +138,7 @@ func Gram[T kernel.Float](ctx context.Context, m *Symmetric[T], x *Rows[T], k Me
 
 // place returns the memory from element (i, j) of the lower triangle on, and the distance of rows there: ldc, then grow
 // more for each next row.
-func (m *Symmetric[T]) place(i, j int) (to []T, ldc, grow int) {
+func (m *Symmetric) place(i, j int) (to []float32, ldc, grow int) {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride+j:], m.Stride, 0
 	}
@@ -151,21 +149,21 @@ func (m *Symmetric[T]) place(i, j int) (to []T, ldc, grow int) {
 const pastBytes = 32 << 20
 
 // putFor returns the function that copies parts of a result to dst.
-func putFor[T kernel.Float](dst []T) func(dst, src []T) {
-	if len(dst) >= pastBytes/int(unsafe.Sizeof(T(0))) {
-		return microkernel.CopyNonTemporal[T]
+func putFor(dst []float32) func(dst, src []float32) {
+	if len(dst) >= pastBytes/4 {
+		return microkernel.CopyNonTemporal
 	}
-	return func(dst, src []T) { copy(dst, src) }
+	return func(dst, src []float32) { copy(dst, src) }
 }
 
 // A mirror writes blocks of the lower triangle to the upper one.
-type mirror[T kernel.Float] struct {
-	rows    [][]T
-	columns []T
+type mirror struct {
+	rows    [][]float32
+	columns []float32
 }
 
-func (v *mirror[T]) write(m *Symmetric[T], b *part[T], put func(dst, src []T)) {
-	length := v.transpose(b, func(int, []T) {})
+func (v *mirror) write(m *Symmetric, b *part, put func(dst, src []float32)) {
+	length := v.transpose(b, func(int, []float32) {})
 	for j := b.j; j < b.j+b.cols; j++ {
 		below := max(b.i, j+1) // the first row of the block below the diagonal
 		if end := b.i + b.rows; below < end {
@@ -175,15 +173,15 @@ func (v *mirror[T]) write(m *Symmetric[T], b *part[T], put func(dst, src []T)) {
 }
 
 // transpose writes the columns of a block to v.columns, length elements apart. It calls do on each row first.
-func (v *mirror[T]) transpose(b *part[T], do func(r int, row []T)) (length int) {
+func (v *mirror) transpose(b *part, do func(r int, row []float32)) (length int) {
 	v.rows = v.rows[:0]
 	for r := range b.rows {
 		do(r, b.row(r))
 		v.rows = append(v.rows, b.row(r))
 	}
-	length = kernel.Stride[T](b.rows)
+	length = kernel.Stride(b.rows)
 	if len(v.columns) < length*b.cols {
-		v.columns = make([]T, length*b.cols)
+		v.columns = make([]float32, length*b.cols)
 	}
 	kernel.Transpose(v.columns[:b.cols*length], length, v.rows)
 	return length
@@ -193,7 +191,7 @@ var errColumns = errors.New("the rows differ in their number of columns")
 
 // checkRows returns how many goroutines compute where a caller asks for workers. It is an error if workers is negative, or if some of all
 // is nil, has wrong blocks, or has another number of columns than the first.
-func checkRows[T kernel.Float](workers int, all ...*Rows[T]) (int, error) {
+func checkRows(workers int, all ...*Rows) (int, error) {
 	for _, x := range all {
 		switch {
 		case x == nil:
@@ -209,7 +207,7 @@ func checkRows[T kernel.Float](workers int, all ...*Rows[T]) (int, error) {
 
 // Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It doesn't write the elements
 // between the rows of dst. See Gram.
-func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[T], k Mercer, workers int) error {
+func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Mercer, workers int) error {
 	workers, err := checkRows(workers, x, y)
 	if err != nil {
 		return err
@@ -225,8 +223,8 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 		return err
 	}
 	p := newProduct(x, y, false)
-	p.place = func(i, j int) ([]T, int, int) { return dst[i*stride+j:], stride, 0 }
-	p.finish = func(_ int, b *part[T]) {
+	p.place = func(i, j int) ([]float32, int, int) { return dst[i*stride+j:], stride, 0 }
+	p.finish = func(_ int, b *part) {
 		for r := range b.rows {
 			row := b.row(r)
 			apply.row(row, b.i+r, b.j)
@@ -240,7 +238,7 @@ func Cross[T kernel.Float](ctx context.Context, dst []T, stride int, x, y *Rows[
 
 // Products calls visit with the inner products of the rows of x with those of y: row[k] is x_i . y_(j+k). Each product
 // comes once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but not keep it.
-func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+func Products(ctx context.Context, x, y *Rows, workers int, visit func(i, j int, row []float32)) error {
 	workers, err := checkRows(workers, x, y)
 	if err != nil {
 		return err
@@ -249,13 +247,13 @@ func Products[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, v
 }
 
 // LowerProducts is Products of x with itself, for the lower triangle only: j+k <= i.
-func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int, visit func(i, j int, row []T)) error {
+func LowerProducts(ctx context.Context, x *Rows, workers int, visit func(i, j int, row []float32)) error {
 	workers, err := checkRows(workers, x)
 	if err != nil {
 		return err
 	}
 	p := newProduct(x, x, true)
-	p.finish = func(_ int, b *part[T]) {
+	p.finish = func(_ int, b *part) {
 		for r := range b.rows {
 			if row := b.lower(r); row != nil {
 				visit(b.i+r, b.j, row)
@@ -265,9 +263,9 @@ func LowerProducts[T kernel.Float](ctx context.Context, x *Rows[T], workers int,
 	return p.run(ctx, workers)
 }
 
-func visitRows[T kernel.Float](ctx context.Context, x, y *Rows[T], workers int, visit func(i, j int, row []T)) error {
+func visitRows(ctx context.Context, x, y *Rows, workers int, visit func(i, j int, row []float32)) error {
 	p := newProduct(x, y, false)
-	p.finish = func(_ int, b *part[T]) {
+	p.finish = func(_ int, b *part) {
 		for r := range b.rows {
 			visit(b.i+r, b.j, b.row(r))
 		}

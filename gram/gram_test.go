@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 
 	"halfspace/asm/ref"
 	"halfspace/block"
@@ -31,26 +30,26 @@ func levels(t *testing.T, test func(t *testing.T)) {
 }
 
 // A matrix is dense rows, and what the package makes of them.
-type matrix[T kernel.Float] struct {
-	values []T
+type matrix struct {
+	values []float32
 	n, d   int
-	rows   *gram.Rows[T]
+	rows   *gram.Rows
 }
 
-func random[T kernel.Float](rng *rand.Rand, n, d int, make func() float64) matrix[T] {
-	m := matrix[T]{n: n, d: d}
+func random(rng *rand.Rand, n, d int, make func() float64) matrix {
+	m := matrix{n: n, d: d}
 	stride := d + rng.IntN(3)
-	m.values = block.Alloc[T](n * stride)
+	m.values = block.Alloc[float32](n * stride)
 	for i := range m.values {
-		m.values[i] = T(math.NaN()) // elements between the rows must not matter
+		m.values[i] = float32(math.NaN()) // elements between the rows must not matter
 	}
 	for r := range n {
 		for c := range d {
-			m.values[r*stride+c] = T(make())
+			m.values[r*stride+c] = float32(make())
 		}
 	}
 	m.rows = gram.Dense(m.values, n, d, stride)
-	packed := block.Alloc[T](n * d)
+	packed := block.Alloc[float32](n * d)
 	for r := range n {
 		copy(packed[r*d:(r+1)*d], m.values[r*stride:])
 	}
@@ -58,22 +57,19 @@ func random[T kernel.Float](rng *rand.Rand, n, d int, make func() float64) matri
 	return m
 }
 
-func (m matrix[T]) row(i int) []T { return m.values[i*m.d : (i+1)*m.d] }
+func (m matrix) row(i int) []float32 { return m.values[i*m.d : (i+1)*m.d] }
 
-func fma[T kernel.Float](x, y, z T) T {
-	if unsafe.Sizeof(x) == 8 {
-		return T(math.FMA(float64(x), float64(y), float64(z)))
-	}
-	acc := []float32{float32(z)}
-	ref.AxpyF32(acc, float32(x), []float32{float32(y)})
-	return T(acc[0])
+func fma(x, y, z float32) float32 {
+	acc := []float32{z}
+	ref.AxpyF32(acc, x, []float32{y})
+	return acc[0]
 }
 
 // inner is the inner product in the documented order.
-func inner[T kernel.Float](x, y []T) T {
-	var sum T
+func inner(x, y []float32) float32 {
+	var sum float32
 	for lo := 0; lo < len(x); lo += 256 {
-		var s T
+		var s float32
 		for k := lo; k < min(len(x), lo+256); k++ {
 			s = fma(x[k], y[k], s)
 		}
@@ -87,40 +83,35 @@ func inner[T kernel.Float](x, y []T) T {
 }
 
 // value is the kernel in the documented order.
-func value[T kernel.Float](k gram.Mercer, x, y []T) T {
+func value(k gram.Mercer, x, y []float32) float32 {
 	s := inner(x, y)
 	switch k.Kind {
 	case gram.Polynomial:
-		v := T(T(k.Gamma)*s) + T(k.Coef0)
+		v := float32(float32(k.Gamma)*s) + float32(k.Coef0)
 		bits := k.Degree
-		var p T
+		var p float32
 		for first := true; bits > 0; bits >>= 1 {
 			if bits&1 == 1 {
 				if first {
 					p, first = v, false
 				} else {
-					p = T(p * v)
+					p = float32(p * v)
 				}
 			}
-			v = T(v * v)
+			v = float32(v * v)
 		}
 		return p
 	case gram.RBF:
-		v := -T(k.Gamma) * max(0, (inner(x, x)+inner(y, y))-T(2*s))
-		if unsafe.Sizeof(v) == 8 {
-			out := []float64{float64(v)}
-			ref.ExpF64(out, out)
-			return T(out[0])
-		}
-		out := []float32{float32(v)}
+		v := -float32(k.Gamma) * max(0, (inner(x, x)+inner(y, y))-float32(2*s))
+		out := []float32{v}
 		ref.ExpF32(out, out)
-		return T(out[0])
+		return out[0]
 	}
 	return s
 }
 
-func same[T kernel.Float](a, b T) bool {
-	return a != a && b != b || math.Float64bits(float64(a)) == math.Float64bits(float64(b))
+func same(a, b float32) bool {
+	return a != a && b != b || math.Float32bits(a) == math.Float32bits(b)
 }
 
 var mercers = []gram.Mercer{{}, {Kind: gram.Polynomial, Degree: 1, Gamma: 0.5, Coef0: -1},
@@ -128,10 +119,10 @@ var mercers = []gram.Mercer{{}, {Kind: gram.Polynomial, Degree: 1, Gamma: 0.5, C
 	{Kind: gram.RBF, Gamma: 0.125}}
 
 // checkGram compares every element of both storages with the definition.
-func checkGram[T kernel.Float](t *testing.T, x matrix[T], k gram.Mercer, workers int) {
+func checkGram(t *testing.T, x matrix, k gram.Mercer, workers int) {
 	t.Helper()
 	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
-		m, err := gram.NewSymmetric[T](x.n, storage)
+		m, err := gram.NewSymmetric(x.n, storage)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,13 +149,11 @@ func checkGram[T kernel.Float](t *testing.T, x matrix[T], k gram.Mercer, workers
 }
 
 func TestGram(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testGram[float32](t)
-	})
+	levels(t, testGram)
 }
 
 // testGram takes sizes around those of tiles, panels and blocks, and random ones.
-func testGram[T kernel.Float](t *testing.T) {
+func testGram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {143, 2}, {145, 3}, {193, 5}, {33, 255}, {33, 256},
 		{33, 257}, {17, 600}, {241, 2}, {400, 3}}
@@ -175,7 +164,7 @@ func testGram[T kernel.Float](t *testing.T) {
 		sizes = append(sizes, [2]int{1 + rng.IntN(150), 1 + rng.IntN(40)})
 	}
 	for _, s := range sizes {
-		x := random[T](rng, s[0], s[1], rng.NormFloat64)
+		x := random(rng, s[0], s[1], rng.NormFloat64)
 		workers := []int{0, 1, 2, 3, 8}[rng.IntN(5)]
 		checkGram(t, x, mercers[rng.IntN(len(mercers))], workers)
 		checkGram(t, x, gram.Mercer{}, workers)
@@ -185,11 +174,11 @@ func testGram[T kernel.Float](t *testing.T) {
 // TestWorkers: the matrix is the same for every number of workers, and at every level.
 func TestWorkers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	x := random[float32](rng, 600, 30, rng.NormFloat64)
+	x := random(rng, 600, 30, rng.NormFloat64)
 	var want []float32
 	levels(t, func(t *testing.T) {
 		for _, workers := range []int{1, 2, 3, 8} {
-			m, err := gram.NewSymmetric[float32](x.n, gram.Packed)
+			m, err := gram.NewSymmetric(x.n, gram.Packed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,8 +203,8 @@ func TestWide(t *testing.T) {
 		t.Skip("takes long")
 	}
 	rng := rand.New(rand.NewPCG(13, 14))
-	x := random[float32](rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
-	m, err := gram.NewSymmetric[float32](x.n, gram.Full)
+	x := random(rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
+	m, err := gram.NewSymmetric(x.n, gram.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +222,8 @@ func TestWide(t *testing.T) {
 // TestExact has small integers, whose inner products are exact in any order. It checks all of both triangles.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	x := random[float32](rng, 100, 600, func() float64 { return float64(rng.IntN(21) - 10) })
-	m, err := gram.NewSymmetric[float32](x.n, gram.Full)
+	x := random(rng, 100, 600, func() float64 { return float64(rng.IntN(21) - 10) })
+	m, err := gram.NewSymmetric(x.n, gram.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +249,9 @@ func TestLarge(t *testing.T) {
 		t.Skip("takes long")
 	}
 	rng := rand.New(rand.NewPCG(15, 16))
-	x := random[float32](rng, 4200, 1, func() float64 { return float64(rng.IntN(21) - 10) })
+	x := random(rng, 4200, 1, func() float64 { return float64(rng.IntN(21) - 10) })
 	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
-		m, err := gram.NewSymmetric[float32](x.n, storage)
+		m, err := gram.NewSymmetric(x.n, storage)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,25 +274,23 @@ func TestSpecials(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		special := []float64{0, math.Copysign(0, -1), 1e-45, -1e-45, 3e38, -3e38, math.Inf(1), math.NaN(), 1e-23, -1e-23}
 		for range 20 {
-			x := random[float32](rng, 20, 1+rng.IntN(5), func() float64 { return special[rng.IntN(len(special))] })
+			x := random(rng, 20, 1+rng.IntN(5), func() float64 { return special[rng.IntN(len(special))] })
 			checkGram(t, x, gram.Mercer{}, 2)
 		}
 	})
 }
 
 func TestCross(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testCross[float32](t)
-	})
+	levels(t, testCross)
 }
 
-func testCross[T kernel.Float](t *testing.T) {
+func testCross(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, s := range [][3]int{{1, 1, 1}, {3, 500, 4}, {300, 3, 4}, {50, 20, 300}, {98, 97, 1}, {5, 5, 0}, {0, 5, 2}, {5, 0, 2}} {
-		x, y := random[T](rng, s[0], s[2], rng.NormFloat64), random[T](rng, s[1], s[2], rng.NormFloat64)
+		x, y := random(rng, s[0], s[2], rng.NormFloat64), random(rng, s[1], s[2], rng.NormFloat64)
 		for _, k := range mercers {
 			stride := y.n + rng.IntN(3)
-			dst := make([]T, x.n*stride)
+			dst := make([]float32, x.n*stride)
 			for i := range dst {
 				dst[i] = -77
 			}
@@ -311,7 +298,7 @@ func testCross[T kernel.Float](t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, got := range dst {
-				want := T(-77)
+				want := float32(-77)
 				if r, c := i/stride, i%stride; c < y.n {
 					want = value(k, x.row(r), y.row(c))
 				}
@@ -327,13 +314,13 @@ func testCross[T kernel.Float](t *testing.T) {
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const n, d = 50, 300
-	x := random[float32](rng, n, d, func() float64 { return float64(rng.IntN(3) - 1) })
+	x := random(rng, n, d, func() float64 { return float64(rng.IntN(3) - 1) })
 	cuts := []int{0, 20, 21, 50}
-	var dense, sparse []*block.Block[float32]
+	var dense, sparse []*block.Block
 	for i := range len(cuts) - 1 {
 		lo, hi := cuts[i], cuts[i+1]
-		b := block.New[float32](int64(lo), hi-lo, d)
-		s := &kernel.SparseRows[float32]{Ptr: []int64{0}}
+		b := block.New(int64(lo), hi-lo, d)
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := lo; r < hi; r++ {
 			copy(b.X[(r-lo)*b.Stride:], x.row(r))
 			for c, v := range x.row(r) {
@@ -344,10 +331,10 @@ func TestBlocks(t *testing.T) {
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
 		dense = append(dense, b)
-		sparse = append(sparse, &block.Block[float32]{First: int64(lo), Cols: d, Stride: b.Stride, Sparse: s})
+		sparse = append(sparse, &block.Block{First: int64(lo), Cols: d, Stride: b.Stride, Sparse: s})
 	}
 	spec := &schema.Spec{Features: make([]string, d)}
-	for _, blocks := range [][]*block.Block[float32]{dense, sparse} {
+	for _, blocks := range [][]*block.Block{dense, sparse} {
 		x.rows = gram.RowsOf(block.NewData(spec, blocks))
 		checkGram(t, x, gram.Mercer{}, 3)
 	}

@@ -52,23 +52,23 @@ func (k Mercer) check() error {
 }
 
 // A mercerMap turns inner products of rows of x and y into values of a kernel.
-type mercerMap[T kernel.Float] struct {
+type mercerMap struct {
 	Mercer
-	gamma, coef0 T
-	x, y         []T // RBF: squared norms of the rows
+	gamma, coef0 float32
+	x, y         []float32 // RBF: squared norms of the rows
 }
 
 // newMap returns the map of k. It computes norms on that many workers.
-func newMap[T kernel.Float](k Mercer, x, y *Rows[T], workers int) (*mercerMap[T], error) {
+func newMap(k Mercer, x, y *Rows, workers int) (*mercerMap, error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(x.err, y.err); err != nil {
 		return nil, err
 	}
-	m := &mercerMap[T]{Mercer: k, gamma: T(k.Gamma), coef0: T(k.Coef0)}
+	m := &mercerMap{Mercer: k, gamma: float32(k.Gamma), coef0: float32(k.Coef0)}
 	if k.Kind != Linear && (m.gamma == 0 || math.IsInf(float64(m.gamma), 0) || math.IsInf(float64(m.coef0), 0)) {
-		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit the rows' type", k.Gamma, k.Coef0)
+		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit float32", k.Gamma, k.Coef0)
 	}
 	if k.Kind == RBF {
 		m.x, m.y = x.squaredNorms(workers), y.squaredNorms(workers)
@@ -76,22 +76,22 @@ func newMap[T kernel.Float](k Mercer, x, y *Rows[T], workers int) (*mercerMap[T]
 	return m, nil
 }
 
-// row maps the products of row i of x with the rows of y from j on, each operation rounded to T:
+// row maps the products of row i of x with the rows of y from j on, each operation rounded to float32:
 //
 //	Polynomial: v = gamma*s + coef0, then v^degree by squaring, from the lowest bit of the degree on
 //	RBF:        exp(-gamma * max(0, (|x|^2 + |y|^2) - 2s)), with the squared norms being products s of a row with itself
 //	Bias:       v + 1, after the others
-func (m *mercerMap[T]) row(s []T, i, j int) {
+func (m *mercerMap) row(s []float32, i, j int) {
 	switch m.Kind {
 	case Polynomial:
 		for k, v := range s {
-			s[k] = T(m.gamma*v) + m.coef0
+			s[k] = float32(m.gamma*v) + m.coef0
 		}
 		power(s, m.Degree)
 	case RBF:
 		xx, yy := m.x[i], m.y[j:][:len(s)]
 		for k, v := range s {
-			d := T(xx+yy[k]) - T(2*v)
+			d := float32(xx+yy[k]) - float32(2*v)
 			if d < 0 {
 				d = 0
 			}
@@ -107,7 +107,7 @@ func (m *mercerMap[T]) row(s []T, i, j int) {
 }
 
 // Diagonal returns the kernel of each row with itself.
-func Diagonal[T kernel.Float](x *Rows[T], k Mercer) ([]T, error) {
+func Diagonal(x *Rows, k Mercer) ([]float32, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func Diagonal[T kernel.Float](x *Rows[T], k Mercer) ([]T, error) {
 }
 
 // power raises each element to the power n of at least 1.
-func power[T kernel.Float](s []T, n int) {
+func power(s []float32, n int) {
 	for ; n&1 == 0; n >>= 1 {
 		for k, v := range s {
 			s[k] = v * v
@@ -152,9 +152,9 @@ const normRows = 1024
 
 // squaredNorms returns the product of each row with itself, in the order of operations of all products: as the diagonals
 // of small ones. It computes them once, on that many workers. The result is shared.
-func (x *Rows[T]) squaredNorms(workers int) []T {
+func (x *Rows) squaredNorms(workers int) []float32 {
 	x.once.Do(func() {
-		x.norms = make([]T, x.n)
+		x.norms = make([]float32, x.n)
 		_ = parallel.For(context.Background(), workers, (x.n+normRows-1)/normRows, func(_, task int) {
 			x.squareNorms(task*normRows, min(x.n, (task+1)*normRows))
 		}) // no error: the context doesn't end
@@ -163,11 +163,11 @@ func (x *Rows[T]) squaredNorms(workers int) []T {
 }
 
 // squareNorms is squaredNorms for the rows lo to hi.
-func (x *Rows[T]) squareNorms(lo, hi int) {
-	t := tableFor[T](x.cols)
+func (x *Rows) squareNorms(lo, hi int) {
+	t := tableFor(x.cols)
 	rows := up(t.nr, t.mr)
-	a, b, c := make([]T, rows*x.cols), make([]T, t.nr*x.cols), make([]T, rows*t.nr)
-	var p packer[T]
+	a, b, c := make([]float32, rows*x.cols), make([]float32, t.nr*x.cols), make([]float32, rows*t.nr)
+	var p packer
 	for r := lo; r < hi && x.cols > 0; r += t.nr {
 		end := min(hi, r+t.nr)
 		p.pack(x, a, t.mr, rows, 0, r, end)

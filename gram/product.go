@@ -4,49 +4,47 @@ import (
 	"cmp"
 	"context"
 	"sync"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 )
 
 // A product computes the inner products of the rows of a with those of b by blocks: result(i, j) for row i of a and row
 // j of b. If a and b are the same it computes j <= i only. The order of operations of an element depends on KC alone: not
 // on the other sizes of blocks, nor on the worker.
-type product[T kernel.Float] struct {
+type product struct {
 	table
-	a, b     *Rows[T]
+	a, b     *Rows
 	triangle bool // a and b are the same, and only j <= i is computed
 
 	// place returns the memory of the result from element (i, j) on, and the distance of its rows. Blocks are computed
 	// there where they fit. It is nil if blocks have memory of their own.
-	place func(i, j int) (to []T, ldc, grow int)
+	place func(i, j int) (to []float32, ldc, grow int)
 
 	// finish is called with each block of the result. Elements above the diagonal of a triangle are undefined. The
 	// blocks of a row come from one worker, whose number it gets, with ascending columns.
-	finish func(worker int, b *part[T])
+	finish func(worker int, b *part)
 }
 
 // A part is a block of a result, from row i and column j on. Its rows lie as microkernel.Tile writes them.
-type part[T kernel.Float] struct {
+type part struct {
 	i, j, rows, cols int
-	data             []T
+	data             []float32
 	ldc, grow        int
 	placed           bool // data is the memory that place returned
 }
 
 // at returns where row r begins, and the distance to the next row.
-func (b *part[T]) at(r int) (first, ldc int) { return r*b.ldc + r*(r-1)/2*b.grow, b.ldc + r*b.grow }
+func (b *part) at(r int) (first, ldc int) { return r*b.ldc + r*(r-1)/2*b.grow, b.ldc + r*b.grow }
 
-func (b *part[T]) row(r int) []T {
+func (b *part) row(r int) []float32 {
 	first, _ := b.at(r)
 	return b.data[first:][:b.cols]
 }
 
 // lower returns row r up to the diagonal, or nothing if the row lies above it.
-func (b *part[T]) lower(r int) []T {
+func (b *part) lower(r int) []float32 {
 	n := min(b.cols, b.i+r+1-b.j)
 	if n <= 0 {
 		return nil
@@ -55,21 +53,21 @@ func (b *part[T]) lower(r int) []T {
 }
 
 // A worker has memory for packed rows of a, and for as many rows of the result, stride elements apart.
-type worker[T kernel.Float] struct {
+type worker struct {
 	rows   int
-	packed []T
+	packed []float32
 	stride int
-	block  []T
-	packer packer[T]
+	block  []float32
+	packer packer
 }
 
-func newProduct[T kernel.Float](a, b *Rows[T], triangle bool) *product[T] {
-	return &product[T]{table: tableFor[T](b.cols), a: a, b: b, triangle: triangle}
+func newProduct(a, b *Rows, triangle bool) *product {
+	return &product{table: tableFor(b.cols), a: a, b: b, triangle: triangle}
 }
 
 // run computes the product on that many workers. They pack NC rows of b together. Then each takes MC rows of a at a time,
 // packs them, and multiplies.
-func (p *product[T]) run(ctx context.Context, workers int) error {
+func (p *product) run(ctx context.Context, workers int) error {
 	if err := cmp.Or(p.a.err, p.b.err); err != nil {
 		return err
 	}
@@ -78,19 +76,19 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	if t := p.transpose(); t != nil {
 		return p.runSparse(ctx, workers, t)
 	}
-	room, stride := up(min(p.nc, p.b.n), p.nr), min(p.nb, up(p.b.n, p.nr))
-	const line = 16 // elements of a cache line, or of two
-	memory := take[T](up(room*p.b.cols, line) + workers*(up(rows*p.a.cols, line)+up(rows*stride, line)))
+	room, stride := up(min(p.nc, p.b.n), p.nr), min(nb, up(p.b.n, p.nr))
+	const line = 16 // elements of a cache line
+	memory := take(up(room*p.b.cols, line) + workers*(up(rows*p.a.cols, line)+up(rows*stride, line)))
 	defer put(memory)
 	free := *memory
-	cut := func(n int) []T {
+	cut := func(n int) []float32 {
 		part := free[:n:n]
 		free = free[up(n, line):]
 		return part
 	}
-	packed, w := cut(room*p.b.cols), make([]worker[T], workers)
+	packed, w := cut(room*p.b.cols), make([]worker, workers)
 	for i := range w {
-		w[i] = worker[T]{rows: rows, packed: cut(rows * p.a.cols), stride: stride, block: cut(rows * stride)}
+		w[i] = worker{rows: rows, packed: cut(rows * p.a.cols), stride: stride, block: cut(rows * stride)}
 	}
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
@@ -114,27 +112,25 @@ func (p *product[T]) run(ctx context.Context, workers int) error {
 	return nil
 }
 
-// buffers holds the memory of former products for each type of elements: new memory would cost as much as packing.
-var buffers [2]sync.Pool
-
-func pool[T kernel.Float]() *sync.Pool { return &buffers[unsafe.Sizeof(T(0))/8] }
+// buffers holds the memory of former products: new memory would cost as much as packing.
+var buffers sync.Pool
 
 // take returns n elements of any value.
-func take[T kernel.Float](n int) *[]T {
-	if b, ok := pool[T]().Get().(*[]T); ok && len(*b) >= n {
+func take(n int) *[]float32 {
+	if b, ok := buffers.Get().(*[]float32); ok && len(*b) >= n {
 		return b
 	}
-	b := block.Alloc[T](n)
+	b := block.Alloc[float32](n)
 	return &b
 }
 
-func put[T kernel.Float](b *[]T) { pool[T]().Put(b) }
+func put(b *[]float32) { buffers.Put(b) }
 
 // tasksEach is the least number of tasks for each worker, if there are enough rows.
 const tasksEach = 4
 
 // cut returns the borders of tasks of about equal size: at most MC rows, and a multiple of MR except for the last task.
-func (p *product[T]) cut(lo, workers int) []int {
+func (p *product) cut(lo, workers int) []int {
 	i := 0
 	if p.triangle {
 		i = lo
@@ -154,7 +150,7 @@ func (p *product[T]) cut(lo, workers int) []int {
 }
 
 // rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed. It ends early if ctx does.
-func (p *product[T]) rows(ctx context.Context, w *worker[T], number int, packed []T, room, i0, i1, lo, hi int) {
+func (p *product) rows(ctx context.Context, w *worker, number int, packed []float32, room, i0, i1, lo, hi int) {
 	w.packer.pack(p.a, w.packed, p.mr, w.rows, 0, i0, i1)
 	whole := hi // tiles up to this column are whole
 	if p.triangle {
@@ -165,9 +161,9 @@ func (p *product[T]) rows(ctx context.Context, w *worker[T], number int, packed 
 	if p.place == nil || (i1-i0)%p.mr != 0 || p.b.cols == 0 {
 		whole = lo
 	}
-	b := part[T]{i: i0, rows: i1 - i0}
+	b := part{i: i0, rows: i1 - i0}
 	for b.j = lo; b.j < hi && ctx.Err() == nil; b.j += b.cols {
-		b.cols = min(hi-b.j, p.nb)
+		b.cols = min(hi-b.j, nb)
 		if b.placed = b.j < whole; b.placed {
 			b.cols = min(b.cols, whole-b.j)
 			b.data, b.ldc, b.grow = p.place(b.i, b.j)
@@ -185,7 +181,7 @@ func (p *product[T]) rows(ctx context.Context, w *worker[T], number int, packed 
 }
 
 // panel adds to a block of the result the products of the columns from k on.
-func (p *product[T]) panel(w *worker[T], packed []T, b *part[T], lo, k int) {
+func (p *product) panel(w *worker, packed []float32, b *part, lo, k int) {
 	n := min(kc, p.b.cols-k)
 	a := w.packed[k*w.rows:][:up(b.rows, p.mr)*n]
 	for j := b.j; j < b.j+b.cols; j += p.nr {

@@ -14,29 +14,29 @@ import (
 
 // Rows are the rows of a matrix, dense or sparse, found by number. Values must not change after the
 // first kernel computation: Rows keeps their norms.
-type Rows[T kernel.Float] struct {
-	blocks []*block.Block[T]
+type Rows struct {
+	blocks []*block.Block
 	first  []int // row of each block
 	n      int
 	cols   int
-	zeros  []T   // a row of zeros
-	err    error // what is wrong with the blocks
+	zeros  []float32 // a row of zeros
+	err    error     // what is wrong with the blocks
 
-	across []T // of Columns: element k of row r is across[k*lda+r]; there are no blocks then
+	across []float32 // of Columns: element k of row r is across[k*lda+r]; there are no blocks then
 	lda    int
 
 	once  sync.Once
-	norms []T // squared, see squaredNorms
+	norms []float32 // squared, see squaredNorms
 }
 
 // RowsOf returns the rows of d, with the bias. It shares their memory. If a block doesn't have the shape that d's Spec
 // describes (see block.Block.CheckShape), every computation on the rows returns that error.
-func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
-	spec, err := block.SpecOf(block.Source[T](d))
+func RowsOf(d *block.Data) *Rows {
+	spec, err := block.SpecOf(block.Source(d))
 	if err != nil {
-		return &Rows[T]{err: err}
+		return &Rows{err: err}
 	}
-	x := &Rows[T]{cols: spec.Cols(), zeros: make([]T, spec.Cols())}
+	x := &Rows{cols: spec.Cols(), zeros: make([]float32, spec.Cols())}
 	n := 0
 	for b := range d.Blocks(context.Background()) { // of a data set in memory: no error
 		if err := b.CheckShape(spec.Cols()); err != nil {
@@ -50,11 +50,11 @@ func RowsOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 }
 
 // BlockRows returns the first cols columns of the rows of b, whose shape must be right. It shares their memory.
-func BlockRows[T kernel.Float](b *block.Block[T], cols int) *Rows[T] {
+func BlockRows(b *block.Block, cols int) *Rows {
 	if b == nil {
-		return &Rows[T]{err: errors.New("the block is nil")}
+		return &Rows{err: errors.New("the block is nil")}
 	}
-	x := &Rows[T]{cols: cols, zeros: make([]T, cols)}
+	x := &Rows{cols: cols, zeros: make([]float32, cols)}
 	if x.err = b.CheckShape(b.Cols); x.err == nil && b.Cols < cols {
 		x.err = fmt.Errorf("a block has %d columns, fewer than %d", b.Cols, cols)
 	}
@@ -65,13 +65,13 @@ func BlockRows[T kernel.Float](b *block.Block[T], cols int) *Rows[T] {
 }
 
 // add adds the rows of a block.
-func (x *Rows[T]) add(b *block.Block[T]) {
+func (x *Rows) add(b *block.Block) {
 	x.blocks, x.first = append(x.blocks, b), append(x.first, x.n)
 	x.n += b.Len()
 }
 
 // FeaturesOf returns the rows of d without the bias. It shares their memory.
-func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
+func FeaturesOf(d *block.Data) *Rows {
 	x := RowsOf(d)
 	if x.err == nil {
 		x.cols = d.Spec().Width()
@@ -80,8 +80,8 @@ func FeaturesOf[T kernel.Float](d *block.Data[T]) *Rows[T] {
 }
 
 // Values returns copies of some rows, without gaps.
-func (x *Rows[T]) Values(numbers []uint32) []T {
-	values := make([]T, 0, len(numbers)*x.cols)
+func (x *Rows) Values(numbers []uint32) []float32 {
+	values := make([]float32, 0, len(numbers)*x.cols)
 	for _, r := range numbers {
 		values = append(values, x.row(int(r), x.n)...)
 	}
@@ -89,7 +89,7 @@ func (x *Rows[T]) Values(numbers []uint32) []T {
 }
 
 // Add adds a times row r to sum, which has an element for each column: sum[c] = fma(a, row[c], sum[c]).
-func (x *Rows[T]) Add(sum []float64, a float64, r int) {
+func (x *Rows) Add(sum []float64, a float64, r int) {
 	if x.across == nil {
 		if b, _ := x.find(r); b.Sparse != nil {
 			columns, values := x.sparseRow(r)
@@ -106,56 +106,56 @@ func (x *Rows[T]) Add(sum []float64, a float64, r int) {
 
 // Dense returns n rows of cols elements that begin stride elements apart in values. It shares their memory. It panics if
 // values is too short.
-func Dense[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
+func Dense(values []float32, n, cols, stride int) *Rows {
 	if n < 0 || cols < 0 || stride < cols {
 		panic("gram: a negative size, or rows longer than the stride")
 	}
 	if n > 0 && cols > 0 && (len(values) < cols || (len(values)-cols)/stride < n-1) {
 		panic("gram: short values")
 	}
-	return &Rows[T]{blocks: []*block.Block[T]{{Cols: cols, Stride: stride, X: values}}, first: []int{0}, n: n, cols: cols,
-		zeros: make([]T, cols)}
+	return &Rows{blocks: []*block.Block{{Cols: cols, Stride: stride, X: values}}, first: []int{0}, n: n, cols: cols,
+		zeros: make([]float32, cols)}
 }
 
 // Columns is Dense for rows that are the columns of a matrix: element k of row r is values[k*stride+r].
-func Columns[T kernel.Float](values []T, n, cols, stride int) *Rows[T] {
+func Columns(values []float32, n, cols, stride int) *Rows {
 	Dense(values, cols, n, stride) // checks
 	if n == 0 || cols == 0 {
-		return Dense[T](nil, n, cols, cols)
+		return Dense(nil, n, cols, cols)
 	}
-	return &Rows[T]{across: values, lda: stride, n: n, cols: cols, zeros: make([]T, cols)}
+	return &Rows{across: values, lda: stride, n: n, cols: cols, zeros: make([]float32, cols)}
 }
 
 // Len returns the number of rows.
-func (x *Rows[T]) Len() int { return x.n }
+func (x *Rows) Len() int { return x.n }
 
 // Cols returns the number of columns, the bias included.
-func (x *Rows[T]) Cols() int { return x.cols }
+func (x *Rows) Cols() int { return x.cols }
 
 // find returns the block that holds row r, and the row's number in it.
-func (x *Rows[T]) find(r int) (b *block.Block[T], local int) {
+func (x *Rows) find(r int) (b *block.Block, local int) {
 	i := sort.SearchInts(x.first, r+1) - 1
 	return x.blocks[i], r - x.first[i]
 }
 
 // A packer packs rows.
-type packer[T kernel.Float] struct {
-	rows [][]T // of a group
-	part [][]T // the columns of a panel of each
-	wide []T   // a panel's elements in rows of kernel.Stride(width)
+type packer struct {
+	rows [][]float32 // of a group
+	part [][]float32 // the columns of a panel of each
+	wide []float32   // a panel's elements in rows of kernel.Stride(width)
 }
 
 // pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. at and total are
 // multiples of width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for
 // each column, the elements of its rows. Zeros fill the last group.
-func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
+func (p *packer) pack(x *Rows, packed []float32, width, total, at, lo, hi int) {
 	if x.across != nil {
 		x.packAcross(packed, width, total, at, lo, hi)
 		return
 	}
-	stride := kernel.Stride[T](width)
+	stride := kernel.Stride(width)
 	if stride != width && len(p.wide) < kc*stride {
-		p.wide = block.Alloc[T](kc * stride)
+		p.wide = block.Alloc[float32](kc * stride)
 	}
 	for r := lo; r < hi; r += width {
 		p.rows, p.part = p.rows[:0], p.part[:0]
@@ -180,7 +180,7 @@ func (p *packer[T]) pack(x *Rows[T], packed []T, width, total, at, lo, hi int) {
 }
 
 // packAcross is pack for rows of Columns. Columns are in packed order already, so packAcross copies them.
-func (x *Rows[T]) packAcross(packed []T, width, total, at, lo, hi int) {
+func (x *Rows) packAcross(packed []float32, width, total, at, lo, hi int) {
 	for k0 := 0; k0 < x.cols; k0 += kc {
 		n := min(kc, x.cols-k0)
 		for k := range n {
@@ -203,7 +203,7 @@ func (x *Rows[T]) packAcross(packed []T, width, total, at, lo, hi int) {
 }
 
 // squeeze copies the first width elements of each row of wide. It does so element by element, which is faster than copy.
-func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
+func squeeze(dst []float32, width int, wide []float32, stride int) {
 	for ; width == 6 && len(dst) >= 6; dst, wide = dst[6:], wide[stride:] { // AVX2
 		to, from := dst[:6], wide[:6]
 		to[0], to[1], to[2], to[3], to[4], to[5] = from[0], from[1], from[2], from[3], from[4], from[5]
@@ -216,12 +216,12 @@ func squeeze[T kernel.Float](dst []T, width int, wide []T, stride int) {
 }
 
 // row returns row r, or zeros if r is not below hi.
-func (x *Rows[T]) row(r, hi int) []T {
+func (x *Rows) row(r, hi int) []float32 {
 	if r >= hi {
 		return x.zeros
 	}
 	if x.across != nil {
-		row := make([]T, x.cols)
+		row := make([]float32, x.cols)
 		for k := range row {
 			row[k] = x.across[k*x.lda+r]
 		}
@@ -231,7 +231,7 @@ func (x *Rows[T]) row(r, hi int) []T {
 	if b.Sparse == nil {
 		return b.X[local*b.Stride:][:x.cols]
 	}
-	row := make([]T, x.cols)
+	row := make([]float32, x.cols)
 	columns, values := b.Sparse.Row(local)
 	for k, c := range columns {
 		if int(c) < len(row) { // the bias may be left out

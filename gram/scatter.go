@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the
@@ -53,8 +53,8 @@ func (m *Triangle) At(i, j int) float64 { return m.Data[max(i, j)*(max(i, j)+1)/
 func (m *Triangle) MulVec(y, v []float64) {
 	for i := range m.N {
 		row := m.Row(i)
-		y[i] = kernel.Dot(row, v[:i+1])
-		kernel.Axpy(y[:i], v[i], row[:i])
+		y[i] = f64.Dot(row, v[:i+1])
+		f64.Axpy(y[:i], v[i], row[:i])
 	}
 }
 
@@ -85,8 +85,8 @@ func (m *Triangle) check() error {
 // sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros
 // in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set. x is
 // the row less what the centring of its block subtracts, if there is one.
-func Scatter[T kernel.Float](ctx context.Context, m *Triangle, src block.Source[T],
-	setWeights func(run block.Run[T], s, f []float64), workers int) error {
+func Scatter(ctx context.Context, m *Triangle, src block.Source,
+	setWeights func(run block.Run, s, f []float64), workers int) error {
 	workers, err := parallel.Resolve(workers)
 	if err == nil {
 		err = m.check()
@@ -104,24 +104,24 @@ func Scatter[T kernel.Float](ctx context.Context, m *Triangle, src block.Source[
 		return fmt.Errorf("the scatter matrix of %d columns can't have %d rows", cols, m.N)
 	}
 	if setWeights == nil {
-		setWeights = func(_ block.Run[T], s, _ []float64) {
+		setWeights = func(_ block.Run, s, _ []float64) {
 			for i := range s {
 				s[i] = 1
 			}
 		}
 	}
 	total := newSums(cols, more)
-	var runs []*run[T]
-	w := make([]*scaledPanel[T], workers)
+	var runs []*run
+	w := make([]*scaledPanel, workers)
 	for i := range w {
-		w[i] = newScaledPanel[T](cols, more)
+		w[i] = newScaledPanel(cols, more)
 	}
 	for found, err := range block.Runs(ctx, src, windowRuns(cols, more)) {
 		if err != nil {
 			return err
 		}
 		for len(runs) < len(found) {
-			runs = append(runs, &run[T]{sums: newSums(cols, more)})
+			runs = append(runs, &run{sums: newSums(cols, more)})
 		}
 		for i, r := range found {
 			runs[i].Run = r
@@ -138,8 +138,8 @@ func Scatter[T kernel.Float](ctx context.Context, m *Triangle, src block.Source[
 }
 
 // A run is the rows of a block.Run, their weights, their extra columns, and the sums over them.
-type run[T kernel.Float] struct {
-	block.Run[T]
+type run struct {
+	block.Run
 	s, f []float64
 	own  weights // memory of s and f if workers share the run
 	sums sums
@@ -164,8 +164,8 @@ func windowRuns(cols, more int) int {
 
 // scatterRuns computes the sums of each run, while it is in the cache. If there are few runs, workers share them: each
 // part of a run is some rows of the sums, and the parts have about the same area.
-func scatterRuns[T kernel.Float](ctx context.Context, runs []*run[T],
-	setWeights func(run block.Run[T], s, f []float64), w []*scaledPanel[T]) error {
+func scatterRuns(ctx context.Context, runs []*run,
+	setWeights func(run block.Run, s, f []float64), w []*scaledPanel) error {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (s sums) cut(parts int) []int {
 }
 
 // add adds t. Elements above the diagonal are undefined.
-func (s sums) add(t sums) { kernel.Axpy(s.blocks, 1, t.blocks) }
+func (s sums) add(t sums) { f64.Axpy(s.blocks, 1, t.blocks) }
 
 // store writes the sums to m.
 func (s sums) store(m *Triangle) {
@@ -244,23 +244,23 @@ func (s sums) store(m *Triangle) {
 }
 
 // A scaledPanel holds a panel of rows in blocks of columns, multiplied by the square roots of their weights.
-type scaledPanel[T kernel.Float] struct {
+type scaledPanel struct {
 	below      bool // a weight is below 0
 	minus      []float64
 	cols, more int // columns, and extra ones
 	wide       []float64
 	weights    weights   // of a run's rows
-	rows       []T       // gathered rows
+	rows       []float32 // gathered rows
 	s, f       []float64 // their weights and extra columns
 }
 
-func newScaledPanel[T kernel.Float](cols, more int) *scaledPanel[T] {
+func newScaledPanel(cols, more int) *scaledPanel {
 	n := up(cols+more, microkernel.BlockCols) * panelRows
-	return &scaledPanel[T]{cols: cols, more: more, wide: block.Alloc[float64](n)}
+	return &scaledPanel{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
 // sum adds the rows of r to block rows lo to hi of its sums, until ctx ends.
-func (w *scaledPanel[T]) sum(ctx context.Context, r *run[T], lo, hi int) {
+func (w *scaledPanel) sum(ctx context.Context, r *run, lo, hi int) {
 	w.below = false
 	w.add(ctx, r, lo, hi, false)
 	if w.below {
@@ -269,9 +269,9 @@ func (w *scaledPanel[T]) sum(ctx context.Context, r *run[T], lo, hi int) {
 }
 
 // add is sum for the rows whose weights are below 0 if below is set, and else for those whose weights are above 0.
-func (w *scaledPanel[T]) add(ctx context.Context, r *run[T], lo, hi int, below bool) {
+func (w *scaledPanel) add(ctx context.Context, r *run, lo, hi int, below bool) {
 	for k := 0; k < len(r.s) && ctx.Err() == nil; {
-		var x []T
+		var x []float32
 		var s, f []float64
 		x, s, f, k = w.panel(r, k, below)
 		widen.Panel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
@@ -297,13 +297,13 @@ func (w *scaledPanel[T]) add(ctx context.Context, r *run[T], lo, hi int, below b
 // panel returns the next rows of r from row k on, panelRows at most, with weights of one sign. It also returns their
 // weights without the sign, their extra columns, and where to go on. It gathers the rows if some are left out, as many
 // are in a support vector machine, or if they are sparse.
-func (w *scaledPanel[T]) panel(r *run[T], k int, below bool) (x []T, s, f []float64, next int) {
+func (w *scaledPanel) panel(r *run, k int, below bool) (x []float32, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
 	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {
 		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more], k + n
 	}
 	if w.rows == nil {
-		w.rows, w.s, w.f = make([]T, panelRows*r.Stride), make([]float64, panelRows), make([]float64, panelRows*w.more)
+		w.rows, w.s, w.f = make([]float32, panelRows*r.Stride), make([]float64, panelRows), make([]float64, panelRows*w.more)
 	}
 	for n = 0; n < panelRows && k < len(r.s); k++ {
 		weight := r.s[k]
@@ -329,7 +329,7 @@ func (w *scaledPanel[T]) panel(r *run[T], k int, below bool) (x []T, s, f []floa
 }
 
 // lengthen adds the extra columns to the rows.
-func (w *scaledPanel[T]) lengthen(s, f []float64) {
+func (w *scaledPanel) lengthen(s, f []float64) {
 	for k := range w.more {
 		c := w.cols + k
 		at := w.wide[c/microkernel.BlockCols*panelRows*microkernel.BlockCols+c%microkernel.BlockCols:]

@@ -15,17 +15,17 @@ import (
 )
 
 // source returns random rows in blocks of perBlock runs, sparse if asked for.
-func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data[T] {
-	var blocks []*block.Block[T]
+func source(rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data {
+	var blocks []*block.Block
 	for lo := 0; lo < n; lo += perBlock {
-		b := block.New[T](int64(lo), min(perBlock, n-lo), cols)
-		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		b := block.New(int64(lo), min(perBlock, n-lo), cols)
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c := range cols {
 				if sparse && rng.IntN(4) > 0 {
 					continue
 				}
-				v := T(rng.NormFloat64())
+				v := float32(rng.NormFloat64())
 				b.X[r*b.Stride+c] = v
 				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
 			}
@@ -40,7 +40,7 @@ func source[T kernel.Float](rng *rand.Rand, n, cols, perBlock int, sparse bool) 
 }
 
 // weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some and negative for others.
-func weights[T kernel.Float](run block.Run[T], s []float64) {
+func weights(run block.Run, s []float64) {
 	for i := range s {
 		n := (run.First + int64(i)) % 97
 		if s[i] = 1 / (1 + float64(n)); n >= 70 && n%3 > 0 {
@@ -52,7 +52,7 @@ func weights[T kernel.Float](run block.Run[T], s []float64) {
 }
 
 // scatter is X' diag(s) X in the documented order.
-func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
+func scatter(x [][]float32, s []float64, i, j int) float64 {
 	total := 0.0
 	for lo := 0; lo < len(x); lo += block.RunRows {
 		run := 0.0
@@ -80,13 +80,13 @@ func scatter[T kernel.Float](x [][]T, s []float64, i, j int) float64 {
 func longer(r int64, k int) float64 { return float64((r*7+int64(k)*3)%11-5) / 4 }
 
 // rowsOf returns the rows, each with that many extra elements.
-func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) {
+func rowsOf(t *testing.T, d *block.Data, more int) (x [][]float32) {
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		for r := range b.Len() {
-			row := make([]T, b.Cols)
+			row := make([]float32, b.Cols)
 			if b.Sparse == nil {
 				copy(row, b.X[r*b.Stride:])
 			} else {
@@ -96,7 +96,7 @@ func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) 
 				}
 			}
 			for k := range more {
-				row = append(row, T(longer(b.First+int64(r), k)))
+				row = append(row, float32(longer(b.First+int64(r), k)))
 			}
 			x = append(x, row)
 		}
@@ -105,13 +105,11 @@ func rowsOf[T kernel.Float](t *testing.T, d *block.Data[T], more int) (x [][]T) 
 }
 
 func TestScatter(t *testing.T) {
-	levels(t, func(t *testing.T) {
-		testScatter[float32](t)
-	})
+	levels(t, testScatter)
 }
 
 // testScatter takes widths around those of vectors, tiles and blocks.
-func testScatter[T kernel.Float](t *testing.T) {
+func testScatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		n, cols, perBlock int
@@ -123,9 +121,9 @@ func testScatter[T kernel.Float](t *testing.T) {
 		{100, 33, 4096, false, true, 32}, {70, 100, 4096, false, true, 70}, {9000, 4, 4096, false, true, 0}, {9000, 3, 8192, true, true, 2},
 		{0, 3, 4096, false, true, 0}, {40000, 3, 8192, false, true, 2}, {9000, 28, 8192, true, true, 5},
 	} {
-		d := source[T](rng, c.n, c.cols, c.perBlock, c.sparse)
+		d := source(rng, c.n, c.cols, c.perBlock, c.sparse)
 		s := make([]float64, c.n)
-		setWeights := func(run block.Run[T], s, f []float64) {
+		setWeights := func(run block.Run, s, f []float64) {
 			weights(run, s)
 			for i := range f {
 				f[i] = longer(run.First+int64(i/c.more), i%c.more)
@@ -135,7 +133,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 			s[i] = 1
 		}
 		if c.weighted {
-			weights(block.Run[T]{Block: &block.Block[T]{}}, s)
+			weights(block.Run{Block: &block.Block{}}, s)
 		} else {
 			setWeights = nil
 		}
@@ -164,7 +162,7 @@ func testScatter[T kernel.Float](t *testing.T) {
 }
 
 func TestScatterErrors(t *testing.T) {
-	d := source[float32](rand.New(rand.NewPCG(1, 2)), 100, 3, 4096, false)
+	d := source(rand.New(rand.NewPCG(1, 2)), 100, 3, 4096, false)
 	m, err := gram.NewTriangle(4)
 	if err != nil {
 		t.Fatal(err)

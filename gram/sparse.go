@@ -11,7 +11,7 @@ import (
 )
 
 // elements returns the number of elements that sparse rows store. It is false if some rows are dense.
-func (x *Rows[T]) elements() (n int64, sparse bool) {
+func (x *Rows) elements() (n int64, sparse bool) {
 	for _, b := range x.blocks {
 		if b.Sparse == nil {
 			return 0, false
@@ -22,23 +22,23 @@ func (x *Rows[T]) elements() (n int64, sparse bool) {
 }
 
 // pick returns copies of some rows, in the form that x has.
-func (x *Rows[T]) pick(numbers []uint32) *Rows[T] {
+func (x *Rows) pick(numbers []uint32) *Rows {
 	if _, sparse := x.elements(); !sparse {
 		return Dense(x.Values(numbers), len(numbers), x.cols, x.cols)
 	}
-	s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+	s := &kernel.SparseRows{Ptr: []int64{0}}
 	for _, r := range numbers {
 		columns, values := x.sparseRow(int(r))
 		s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
 		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 	}
-	picked := &Rows[T]{cols: x.cols, zeros: x.zeros}
-	picked.add(&block.Block[T]{Cols: x.cols, Stride: kernel.Stride[T](x.cols), Sparse: s})
+	picked := &Rows{cols: x.cols, zeros: x.zeros}
+	picked.add(&block.Block{Cols: x.cols, Stride: kernel.Stride(x.cols), Sparse: s})
 	return picked
 }
 
 // sparseRow returns the columns and values of row r, without a bias that is left out.
-func (x *Rows[T]) sparseRow(r int) ([]uint32, []T) {
+func (x *Rows) sparseRow(r int) ([]uint32, []float32) {
 	b, local := x.find(r)
 	columns, values := b.Sparse.Row(local)
 	n := len(columns)
@@ -49,23 +49,23 @@ func (x *Rows[T]) sparseRow(r int) ([]uint32, []T) {
 }
 
 // A transposed is sparse rows by column: row c of it holds the numbers and values of the rows that store column c.
-type transposed[T kernel.Float] struct{ columns *kernel.SparseRows[T] }
+type transposed struct{ columns *kernel.SparseRows }
 
-func transposeSparse[T kernel.Float](x *Rows[T]) *transposed[T] {
-	columns, _ := csr.Transpose(x.cols, func(do func(r uint32, columns []uint32, values []T)) error {
+func transposeSparse(x *Rows) *transposed {
+	ptr, idx, val, _ := csr.Transpose(x.cols, func(do func(r uint32, columns []uint32, values []float32)) error {
 		for r := range x.n {
 			columns, values := x.sparseRow(r)
 			do(uint32(r), columns, values)
 		}
 		return nil
 	})
-	return &transposed[T]{columns}
+	return &transposed{&kernel.SparseRows{Ptr: ptr, Idx: idx, Val: val}}
 }
 
 // add adds to sums[r] the inner products of a row with the rows r of the transposed ones, for r below len(sums). In each
 // panel of KC columns it sums the products of the columns that both rows store, from 0 on. Then it adds the sum. So the
 // results are those of dense rows, except for the sign of a zero. part holds zeros, before and after.
-func (t *transposed[T]) add(sums, part []T, columns []uint32, values []T) {
+func (t *transposed) add(sums, part []float32, columns []uint32, values []float32) {
 	for len(columns) > 0 {
 		n, touched := 0, 0
 		for n < len(columns) && columns[n]/kc == columns[0]/kc {
@@ -91,7 +91,7 @@ func (t *transposed[T]) add(sums, part []T, columns []uint32, values []T) {
 }
 
 // column returns the rows below end that store column c, and their values.
-func (t *transposed[T]) column(c uint32, end int) ([]uint32, []T) {
+func (t *transposed) column(c uint32, end int) ([]uint32, []float32) {
 	rows, values := t.columns.Row(int(c))
 	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // of a triangle
 		n, _ = slices.BinarySearch(rows, uint32(end))
@@ -105,7 +105,7 @@ func (t *transposed[T]) column(c uint32, end int) ([]uint32, []T) {
 const sparseShare = 1.0 / 32
 
 // transpose returns b by column if the product is one of sparse rows that store few elements. Otherwise it returns nil.
-func (p *product[T]) transpose() *transposed[T] {
+func (p *product) transpose() *transposed {
 	if _, sparse := p.a.elements(); !sparse {
 		return nil
 	}
@@ -117,17 +117,17 @@ func (p *product[T]) transpose() *transposed[T] {
 }
 
 // runSparse is run for sparse rows.
-func (p *product[T]) runSparse(ctx context.Context, workers int, t *transposed[T]) error {
+func (p *product) runSparse(ctx context.Context, workers int, t *transposed) error {
 	const group = 16 // rows of a task
-	stride := kernel.Stride[T](p.b.n)
-	memory := make([][]T, workers)
+	stride := kernel.Stride(p.b.n)
+	memory := make([][]float32, workers)
 	return parallel.For(ctx, workers, (p.a.n+group-1)/group, func(worker, task int) {
 		if memory[worker] == nil {
-			memory[worker] = block.Alloc[T]((group + 1) * stride)
+			memory[worker] = block.Alloc[float32]((group + 1) * stride)
 		}
 		sums, zeros := memory[worker][:group*stride], memory[worker][group*stride:]
 		clear(sums)
-		b := part[T]{i: task * group, rows: min(group, p.a.n-task*group), ldc: stride}
+		b := part{i: task * group, rows: min(group, p.a.n-task*group), ldc: stride}
 		hi := p.b.n
 		if p.triangle {
 			hi = b.i + b.rows
@@ -137,7 +137,7 @@ func (p *product[T]) runSparse(ctx context.Context, workers int, t *transposed[T
 			t.add(sums[r*stride:][:hi], zeros[:hi], columns, values)
 		}
 		for ; b.j < hi; b.j += b.cols {
-			b.cols = min(hi-b.j, p.nb)
+			b.cols = min(hi-b.j, nb)
 			b.data = sums[b.j:]
 			p.finish(worker, &b)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 )
 
 // sparseTable returns rows that store few elements, most of them in the first columns, and some none.
@@ -24,27 +23,23 @@ func sparseTable(rows, cols, each int) (x [][]float64, y []float64) {
 
 // TestSparseProducts: products of rows that store few elements equal those of the same rows in dense form.
 func TestSparseProducts(t *testing.T) {
-	testSparseProducts[float32](t)
-}
-
-func testSparseProducts[T kernel.Float](t *testing.T) {
 	size, cols, each := 701, 3000, 20
 	if testing.Short() { // as under emulation
 		size, cols, each = 203, 800, 7
 	}
 	x, y := sparseTable(size, cols, each)
-	dense := testrows.Dense[T](x, y, true)
+	dense := testrows.Dense(x, y, true)
 	sparse := testrows.Sparse(dense)
-	for name, pair := range map[string][2]*gram.Rows[T]{
+	for name, pair := range map[string][2]*gram.Rows{
 		"rows":     {gram.RowsOf(dense), gram.RowsOf(sparse)},
 		"features": {gram.FeaturesOf(dense), gram.FeaturesOf(sparse)},
 	} {
 		n := pair[0].Len()
 		for _, workers := range []int{1, 3} {
-			var products [2][]T
+			var products [2][]float32
 			for i, rows := range pair {
-				products[i] = make([]T, n*n)
-				if err := gram.LowerProducts(t.Context(), rows, workers, func(r, j int, row []T) { copy(products[i][r*n+j:], row) }); err != nil {
+				products[i] = make([]float32, n*n)
+				if err := gram.LowerProducts(t.Context(), rows, workers, func(r, j int, row []float32) { copy(products[i][r*n+j:], row) }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -56,7 +51,7 @@ func testSparseProducts[T kernel.Float](t *testing.T) {
 			}
 			equal(t, name+", crossed", products)
 			for i, rows := range pair {
-				full, err := gram.NewSymmetric[T](n, gram.Full)
+				full, err := gram.NewSymmetric(n, gram.Full)
 				if err == nil {
 					err = gram.Gram(t.Context(), full, rows, gram.Mercer{}, workers)
 				}
@@ -85,7 +80,7 @@ func testSparseProducts[T kernel.Float](t *testing.T) {
 	}
 }
 
-func equal[T kernel.Float](t *testing.T, what string, products [2][]T) {
+func equal(t *testing.T, what string, products [2][]float32) {
 	t.Helper()
 	for i, want := range products[0] {
 		if got := products[1][i]; got != want {

@@ -2,22 +2,21 @@ package gram
 
 import (
 	"fmt"
-	"unsafe"
 
 	"halfspace/kernel"
 )
 
 // A Support is support vectors s_j of a kernel, stored so that the values k(x, s_j) of one vector x are computed at
 // once. Goroutines may share it, since it doesn't change.
-type Support[T kernel.Float] struct {
+type Support struct {
 	n, cols int
-	columns []T // column k of all vectors is columns[k*n : (k+1)*n]
-	apply   mercerMap[T]
+	columns []float32 // column k of all vectors is columns[k*n : (k+1)*n]
+	apply   mercerMap
 }
 
-// NewSupport returns the support vectors of the rows of x, which it copies. It is an error if T can't hold the numbers
-// of k.
-func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
+// NewSupport returns the support vectors of the rows of x, which it copies. It is an error if float32 can't hold
+// the numbers of k.
+func NewSupport(x *Rows, k Mercer) (*Support, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
 	}
@@ -25,7 +24,7 @@ func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Support[T]{n: x.n, cols: x.cols, columns: make([]T, x.n*x.cols), apply: *apply}
+	s := &Support{n: x.n, cols: x.cols, columns: make([]float32, x.n*x.cols), apply: *apply}
 	for j := range x.n {
 		for c, v := range x.row(j, x.n) {
 			s.columns[c*s.n+j] = v
@@ -35,16 +34,16 @@ func NewSupport[T kernel.Float](x *Rows[T], k Mercer) (*Support[T], error) {
 }
 
 // Len returns the number of support vectors.
-func (s *Support[T]) Len() int { return s.n }
+func (s *Support) Len() int { return s.n }
 
 // Values sets out[j] to k(x, s_j), with the bits that Cross gives. Products are sums over panels of KC columns, added
 // in order. out and sums have Len elements, and x has one for each column. sums is memory to work with.
-func (s *Support[T]) Values(out, sums, x []T) error {
+func (s *Support) Values(out, sums, x []float32) error {
 	if len(out) != s.n || len(sums) != s.n || len(x) != s.cols {
 		return fmt.Errorf("out has %d elements and x has %d, and there are %d support vectors of %d", len(out), len(x), s.n, s.cols)
 	}
 	clear(out)
-	var norm, square [1]T
+	var norm, square [1]float32
 	for k := 0; k < s.cols; k += kc {
 		clear(sums)
 		square[0] = 0
@@ -71,11 +70,10 @@ func (s *Support[T]) Values(out, sums, x []T) error {
 }
 
 // Combine returns the sum over j of alpha[j] values[j], with the bits that Expand gives. Both have the same length.
-func Combine[T kernel.Float](values, alpha []T) T {
-	step := nbBytes / int(unsafe.Sizeof(T(0)))
-	sum := T(0)
-	for j := 0; j < len(values); j += step {
-		end := min(len(values), j+step)
+func Combine(values, alpha []float32) float32 {
+	sum := float32(0)
+	for j := 0; j < len(values); j += nb {
+		end := min(len(values), j+nb)
 		part := kernel.Dot(values[j:end], alpha[j:end])
 		if j > 0 {
 			part += sum

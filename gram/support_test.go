@@ -5,21 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"halfspace/kernel"
 )
 
 // TestSupport compares the values and sums of one vector with those of many, bit for bit.
 func TestSupport(t *testing.T) {
-	t.Run("float32", testSupport[float32])
-}
-
-func testSupport[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	random := func(n int) []T {
-		v := make([]T, n)
+	random := func(n int) []float32 {
+		v := make([]float32, n)
 		for i := range v {
-			v[i] = T(rng.NormFloat64())
+			v[i] = float32(rng.NormFloat64())
 		}
 		return v
 	}
@@ -27,14 +21,14 @@ func testSupport[T kernel.Float](t *testing.T) {
 		n, cols := size[0], size[1]
 		const rows = 5
 		support, x := Dense(random(n*cols), n, cols, cols), Dense(random(rows*cols), rows, cols, cols)
-		x.blocks[0].X[cols/2] = T(math.NaN())
+		x.blocks[0].X[cols/2] = float32(math.NaN())
 		alpha := random(n)
 		for _, k := range []Mercer{{}, {Kind: Polynomial, Degree: 3, Gamma: 0.3, Coef0: 1, Bias: true}, {Kind: RBF, Gamma: 0.01}} {
-			want, sums := make([]T, rows*n), [][]T{make([]T, rows)}
+			want, sums := make([]float32, rows*n), [][]float32{make([]float32, rows)}
 			if err := Cross(context.Background(), want, n, x, support, k, 1); err != nil {
 				t.Fatal(err)
 			}
-			if err := Expand(context.Background(), sums, x, support, [][]T{alpha}, k, 1); err != nil {
+			if err := Expand(context.Background(), sums, x, support, [][]float32{alpha}, k, 1); err != nil {
 				t.Fatal(err)
 			}
 			s, err := NewSupport(support, k)

@@ -1,11 +1,6 @@
 package gram
 
-import (
-	"unsafe"
-
-	"halfspace/internal/microkernel"
-	"halfspace/kernel"
-)
+import "halfspace/internal/microkernel"
 
 // The sizes of blocks, after Goto and van de Geijn (2008) and BLIS. The micro-kernel's MR and NR are the level's own
 // (microkernel.TileShape); they divide MC and NB at every level.
@@ -21,19 +16,17 @@ import (
 const (
 	kc      = 256
 	mc      = 144
-	nbBytes = 384 * 4
+	nb      = 384
 	ncBytes = 32 << 20
 )
 
-// A table is the sizes of blocks for one element type, level and number of columns.
-type table struct{ mr, nr, nb, nc int }
+// A table is the sizes of blocks for one level and number of columns.
+type table struct{ mr, nr, nc int }
 
-func tableFor[T kernel.Float](cols int) table {
+func tableFor(cols int) table {
 	var t table
-	size := int(unsafe.Sizeof(T(0)))
-	t.mr, t.nr = microkernel.TileShape[T]()
-	t.nb = nbBytes / size
-	t.nc = max(1, ncBytes/size/max(1, cols)/t.nb) * t.nb
+	t.mr, t.nr = microkernel.TileShape()
+	t.nc = max(1, ncBytes/4/max(1, cols)/nb) * nb
 	return t
 }
 

@@ -15,10 +15,8 @@ func TestTable(t *testing.T) {
 	for _, l := range kernel.Levels() {
 		kernel.Use(l)
 		for _, cols := range []int{0, 1, 28, 512, 1 << 20} {
-			for _, s := range []table{tableFor[float32](cols), tableFor[float32](cols)} {
-				if mc%s.mr != 0 || s.nb%s.nr != 0 || s.nc%s.nb != 0 || s.nc == 0 || s.mr%2 != 0 || s.nr%2 != 0 {
-					t.Errorf("%s: %+v", l, s)
-				}
+			if s := tableFor(cols); mc%s.mr != 0 || nb%s.nr != 0 || s.nc%nb != 0 || s.nc == 0 || s.mr%2 != 0 || s.nr%2 != 0 {
+				t.Errorf("%s: %+v", l, s)
 			}
 		}
 	}
@@ -31,7 +29,7 @@ func TestGramEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := newProduct(x, x, true)
 	blocks := 0
-	p.finish = func(int, *part[float32]) {
+	p.finish = func(int, *part) {
 		blocks++
 		cancel()
 	}
@@ -48,7 +46,7 @@ func TestSquaredNorms(t *testing.T) {
 	for i := range values {
 		values[i] = rng.Float32() - 0.5
 	}
-	m, err := NewSymmetric[float32](n, Packed)
+	m, err := NewSymmetric(n, Packed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
@@ -35,12 +34,7 @@ func bandwidth(bytes int) func(limits.Limits) float64 {
 	return func(l limits.Limits) float64 { return l.Bandwidth(limits.Detected().Level(bytes)) }
 }
 
-func fmas[T kernel.Float](l limits.Limits) float64 {
-	if unsafe.Sizeof(T(0)) == 4 {
-		return l.FMAF32
-	}
-	return l.FMAF64
-}
+func fmas(l limits.Limits) float64 { return l.FMAF32 }
 
 // levels runs a benchmark of functions of package asm on every level of this machine. A name has the instruction set of
 // the code that runs: functions without a form for a level are not run again.
@@ -57,34 +51,29 @@ func levels(b *testing.B, functions []string, run func(b *testing.B)) {
 	}
 }
 
-func typeName[T kernel.Float]() string { return fmt.Sprintf("type=f%d", 8*unsafe.Sizeof(T(0))) }
-
-func normals[T kernel.Float](n int) []T {
+func normals(n int) []float32 {
 	rng := rand.New(rand.NewPCG(1, 1))
-	x := make([]T, n)
+	x := make([]float32, n)
 	for i := range x {
-		x[i] = T(rng.NormFloat64())
+		x[i] = float32(rng.NormFloat64())
 	}
 	return x
 }
 
 func BenchmarkDot(b *testing.B) {
-	levels(b, []string{"Dot"}, func(b *testing.B) {
-		benchDot[float32](b)
-		benchDot[float64](b)
-	})
+	levels(b, []string{"Dot"}, benchDot)
 }
 
-var sink float64
+var sink float32
 
-func benchDot[T kernel.Float](b *testing.B) {
+func benchDot(b *testing.B) {
 	for _, n := range []int{8, 16, 31, 32, 100, 256, 512, 1024, 2048, 4096, 8192, 1 << 20, 1 << 25} {
-		x, y := normals[T](n), normals[T](n)
-		b.Run(fmt.Sprintf("%s/n=%d", typeName[T](), n), func(b *testing.B) {
-			bytes := 2 * n * int(unsafe.Sizeof(T(0)))
+		x, y := normals(n), normals(n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			bytes := 2 * n * 4
 			b.SetBytes(int64(bytes))
 			for b.Loop() {
-				sink = float64(kernel.Dot(x, y))
+				sink = kernel.Dot(x, y)
 			}
 			limit(b, float64(bytes), bandwidth(bytes))
 		})
@@ -92,37 +81,37 @@ func benchDot[T kernel.Float](b *testing.B) {
 }
 
 // A problem is rows in one piece. On a noisy one, about 13 % of visits update in the long run.
-type problem[T kernel.Float] struct {
+type problem struct {
 	cols, stride, rows int
-	x, y, w            []T
+	x, y, w            []float32
 	log                []uint32
 }
 
-func newProblem[T kernel.Float](rows, cols int) *problem[T] {
-	stride := kernel.Stride[T](cols + 1)
-	p := &problem[T]{cols: cols, stride: stride, rows: rows}
+func newProblem(rows, cols int) *problem {
+	stride := kernel.Stride(cols + 1)
+	p := &problem{cols: cols, stride: stride, rows: rows}
 	rng := rand.New(rand.NewPCG(1, 1))
-	truth := normals[T](cols)
-	p.x, p.y, p.w = block.Alloc[T](rows*stride), make([]T, rows), make([]T, stride)
+	truth := normals(cols)
+	p.x, p.y, p.w = block.Alloc[float32](rows*stride), make([]float32, rows), make([]float32, stride)
 	for r := range rows {
 		row := p.x[r*stride:][:stride]
-		s := T(0)
+		s := float32(0)
 		for c := range cols {
-			row[c] = T(rng.NormFloat64())
+			row[c] = float32(rng.NormFloat64())
 			s += row[c] * truth[c]
 		}
 		row[cols] = 1
-		p.y[r] = T(math.Copysign(1, float64(s)))
+		p.y[r] = float32(math.Copysign(1, float64(s)))
 		if rng.Float64() < 0.03 {
 			p.y[r] = -p.y[r]
 		}
 	}
-	p.log = make([]uint32, kernel.PanelRows[T](stride))
+	p.log = make([]uint32, kernel.PanelRows(stride))
 	return p
 }
 
-func (p *problem[T]) epoch() (updates int) {
-	panel := kernel.PanelRows[T](p.stride)
+func (p *problem) epoch() (updates int) {
+	panel := kernel.PanelRows(p.stride)
 	for r := 0; r < p.rows; r += panel {
 		hi := min(p.rows, r+panel)
 		_, u := kernel.Epoch(p.w, p.log, p.x[r*p.stride:hi*p.stride], p.y[r:hi], 1, 0)
@@ -132,19 +121,16 @@ func (p *problem[T]) epoch() (updates int) {
 }
 
 func BenchmarkEpoch(b *testing.B) {
-	levels(b, []string{"Epoch"}, func(b *testing.B) {
-		benchEpoch[float32](b)
-		benchEpoch[float64](b)
-	})
+	levels(b, []string{"Epoch"}, benchEpoch)
 }
 
-func benchEpoch[T kernel.Float](b *testing.B) {
+func benchEpoch(b *testing.B) {
 	for _, c := range []struct{ rows, cols int }{{1 << 22, 4}, {1 << 21, 13}, {1000000, 28},
 		{1 << 19, 64}, {1 << 17, 300}, {1 << 16, 784}, {1 << 14, 2000}} {
-		b.Run(fmt.Sprintf("%s/rows=%d/d=%d", typeName[T](), c.rows, c.cols), func(b *testing.B) {
-			p := newProblem[T](c.rows, c.cols)
+		b.Run(fmt.Sprintf("rows=%d/d=%d", c.rows, c.cols), func(b *testing.B) {
+			p := newProblem(c.rows, c.cols)
 			p.epoch()
-			bytes := c.rows * (c.cols + 2) * int(unsafe.Sizeof(T(0)))
+			bytes := c.rows * (c.cols + 2) * 4
 			b.SetBytes(int64(bytes))
 			updates := 0
 			for b.Loop() {
@@ -157,34 +143,31 @@ func benchEpoch[T kernel.Float](b *testing.B) {
 }
 
 func BenchmarkErrors(b *testing.B) {
-	levels(b, []string{"Bounds"}, func(b *testing.B) {
-		benchErrors[float32](b)
-		benchErrors[float64](b)
-	})
+	levels(b, []string{"Bounds"}, benchErrors)
 }
 
 // benchErrors judges random candidates on rows in the first-level cache. Flops count the features' products, without
 // the bias. Small integers make scores of zero common; such rows are scored twice.
-func benchErrors[T kernel.Float](b *testing.B) {
+func benchErrors(b *testing.B) {
 	const rows, candidates = 256, 64
 	for _, d := range []int{4, 13, 28, 60, 300} {
-		p := newProblem[T](rows, d)
-		w := normals[T](candidates * p.stride)
-		name := fmt.Sprintf("%s/rows=%d/candidates=%d/d=%d", typeName[T](), rows, candidates, d)
+		p := newProblem(rows, d)
+		w := normals(candidates * p.stride)
+		name := fmt.Sprintf("rows=%d/candidates=%d/d=%d", rows, candidates, d)
 		b.Run(name+"/data=normal", func(b *testing.B) { judge(b, p, w, candidates) })
 		if d != 28 {
 			continue
 		}
-		for _, v := range [][]T{p.x, w} {
+		for _, v := range [][]float32{p.x, w} {
 			for i := range v {
-				v[i] = T(math.Round(float64(v[i])))
+				v[i] = float32(math.Round(float64(v[i])))
 			}
 		}
 		b.Run(name+"/data=integer", func(b *testing.B) { judge(b, p, w, candidates) })
 	}
 }
 
-func judge[T kernel.Float](b *testing.B, p *problem[T], w []T, candidates int) {
+func judge(b *testing.B, p *problem, w []float32, candidates int) {
 	for i := range w {
 		if i%p.stride > p.cols {
 			w[i] = 0
@@ -196,51 +179,45 @@ func judge[T kernel.Float](b *testing.B, p *problem[T], w []T, candidates int) {
 	}
 	flops := 2 * float64(p.rows*candidates*p.cols)
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-	limit(b, flops, fmas[T])
+	limit(b, flops, fmas)
 }
 
 func BenchmarkTile(b *testing.B) {
-	levels(b, []string{"Tile"}, func(b *testing.B) {
-		benchTile[float32](b)
-		benchTile[float64](b)
-	})
+	levels(b, []string{"Tile"}, benchTile)
 }
 
 // benchTile multiplies panels that fit the second-level cache: a block of mc x kc against a panel of kc x nr.
-func benchTile[T kernel.Float](b *testing.B) {
-	mr, nr := microkernel.TileShape[T]()
+func benchTile(b *testing.B) {
+	mr, nr := microkernel.TileShape()
 	const kc, panels = 256, 16
-	b.Run(fmt.Sprintf("%s/mr=%d/nr=%d/kc=%d", typeName[T](), mr, nr, kc), func(b *testing.B) {
-		x, y, c := normals[T](panels*mr*kc), normals[T](nr*kc), make([]T, panels*mr*nr)
+	b.Run(fmt.Sprintf("mr=%d/nr=%d/kc=%d", mr, nr, kc), func(b *testing.B) {
+		x, y, c := normals(panels*mr*kc), normals(nr*kc), make([]float32, panels*mr*nr)
 		for b.Loop() {
 			microkernel.Tile(c, nr, 0, x, y, true)
 		}
 		flops := 2 * float64(panels*mr*nr*kc)
 		b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		limit(b, flops, fmas[T])
+		limit(b, flops, fmas)
 	})
 }
 
 func BenchmarkTranspose(b *testing.B) {
-	levels(b, []string{"Transpose"}, func(b *testing.B) {
-		benchTranspose[float32](b)
-		benchTranspose[float64](b)
-	})
+	levels(b, []string{"Transpose"}, benchTranspose)
 }
 
 // benchTranspose turns 28 columns and a bias into rows, as loading does, in the first- and second-level cache and in
 // memory. %copy is its rate as a part of copy's between arrays of the rows' size, taken in turns. Columns begin at
 // different offsets in a page. At equal offsets their lines would compete for a few sets of the cache.
-func benchTranspose[T kernel.Float](b *testing.B) {
+func benchTranspose(b *testing.B) {
 	const cols = 29
 	for _, rows := range []int{256, 2048, 1 << 20} {
-		b.Run(fmt.Sprintf("%s/rows=%d/d=28", typeName[T](), rows), func(b *testing.B) {
-			all, stride := normals[T](rows*cols), kernel.Stride[T](cols)
-			spacing := rows + 3*64/int(unsafe.Sizeof(T(0)))
-			dst, src, copied := block.Alloc[T](rows*stride), block.Alloc[T](spacing*cols), block.Alloc[T](spacing*cols)
+		b.Run(fmt.Sprintf("rows=%d/d=28", rows), func(b *testing.B) {
+			all, stride := normals(rows*cols), kernel.Stride(cols)
+			spacing := rows + 3*64/4
+			dst, src, copied := block.Alloc[float32](rows*stride), block.Alloc[float32](spacing*cols), block.Alloc[float32](spacing*cols)
 			copy(src, all)
-			panel := min(rows, kernel.PanelRows[T](stride))
-			columns := make([][]T, cols)
+			panel := min(rows, kernel.PanelRows(stride))
+			columns := make([][]float32, cols)
 			var transposing, copying time.Duration
 			for b.Loop() {
 				start := time.Now()
@@ -254,7 +231,7 @@ func benchTranspose[T kernel.Float](b *testing.B) {
 				copy(copied, src)
 				transposing, copying = transposing+half.Sub(start), copying+time.Since(half)
 			}
-			bytes := float64(rows * cols * int(unsafe.Sizeof(T(0))))
+			bytes := float64(rows * cols * 4)
 			b.ReportMetric(bytes*float64(b.N)/transposing.Seconds()/1e6, "MB/s")
 			b.ReportMetric(100*copying.Seconds()/transposing.Seconds(), "%copy")
 		})
@@ -265,17 +242,14 @@ func benchTranspose[T kernel.Float](b *testing.B) {
 // chunks. It prefetches the next window in storage order. The permutation is made beforehand; bench/ and
 // train/perceptron time both.
 func BenchmarkEpochIndexed(b *testing.B) {
-	levels(b, []string{"EpochIndexed"}, func(b *testing.B) {
-		benchEpochIndexed[float32](b)
-		benchEpochIndexed[float64](b)
-	})
+	levels(b, []string{"EpochIndexed"}, benchEpochIndexed)
 }
 
-func benchEpochIndexed[T kernel.Float](b *testing.B) {
+func benchEpochIndexed(b *testing.B) {
 	const n, cols = 1000000, 28
-	b.Run(fmt.Sprintf("%s/rows=%d/d=%d", typeName[T](), n, cols), func(b *testing.B) {
-		p := newProblem[T](n, cols)
-		var x, y [][]T
+	b.Run(fmt.Sprintf("rows=%d/d=%d", n, cols), func(b *testing.B) {
+		p := newProblem(n, cols)
+		var x, y [][]float32
 		for lo := 0; lo < n; lo += kernel.ChunkRows {
 			hi := min(n, lo+kernel.ChunkRows)
 			x, y = append(x, p.x[lo*p.stride:hi*p.stride]), append(y, p.y[lo:hi])
@@ -289,7 +263,7 @@ func benchEpochIndexed[T kernel.Float](b *testing.B) {
 				visitWindow(p, rows, idx, next, x)
 			}
 		}
-		bytes := n * (cols + 2) * int(unsafe.Sizeof(T(0)))
+		bytes := n * (cols + 2) * 4
 		b.SetBytes(int64(bytes))
 		limit(b, float64(bytes), bandwidth(bytes))
 	})
@@ -318,9 +292,9 @@ func shuffledWindows(n int) (windows []window) {
 }
 
 // visitWindow visits a window, a chunk's worth of rows at a time. Meanwhile it prefetches chunks of the next window.
-func visitWindow[T kernel.Float](p *problem[T], rows *kernel.Rows[T], w, next window, x [][]T) {
+func visitWindow(p *problem, rows *kernel.Rows, w, next window, x [][]float32) {
 	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.ChunkRows {
-		var ahead []T
+		var ahead []float32
 		if k < len(next.chunks) {
 			ahead = x[next.chunks[k]]
 		}

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"math"
 	"sync"
-	"unsafe"
 
 	"halfspace/internal/race"
 )
@@ -17,30 +16,29 @@ import (
 // distance from 1 to the next number. The error is at most gamma(k) sum |x[i] w[i]|, with gamma(k) = k u / (1 - k u), and
 // that sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign of Dot's score. Only a candidate with a score
 // nearer to zero has the panel's rows scored by Scores.
-type Candidates[T Float] struct {
+type Candidates struct {
 	cols, stride int
 	n            int
 	level        Level     // packed has the shape of its tiles
-	w            []T       // the candidates, as NewCandidates got them
-	packed       []T       // in groups of a tile's candidates: column c of all of them, c ascending; zeros fill the last
+	w            []float32 // the candidates, as NewCandidates got them
+	packed       []float32 // in groups of a tile's candidates: column c of all of them, c ascending; zeros fill the last
 	limits       []float64 // of each candidate's scores on rows of norm 1; see roundings.limit
 	norm         float64   // no less than the largest Euclidean norm of a candidate
-	roundings    roundings[T]
+	roundings    roundings
 	quantum      float64   // see SetQuantum; 0 if features aren't known to be multiples
 	shifts       []float64 // by which the packed bias of each candidate is less than its own
 	exactTo      []float64 // the largest norm of a row whose shifted scores have no rounding errors
-	buffers      sync.Pool // of *judgement[T]
+	buffers      sync.Pool // of *judgement
 
 	mu     sync.Mutex
-	sparse *Interleaved[T] // for sparse rows; nil until they are asked for
+	sparse *Interleaved // for sparse rows; nil until they are asked for
 }
 
 // A judgement is the memory that counting on a panel needs.
-type judgement[T Float] struct {
-	packed, limits, scores, rest, restY []T
+type judgement struct {
+	packed, limits, scores, rest, restY []float32
 	low, high                           []int64
 	weights                             []int32 // of weightRows rows and padding
-	wide                                []int64 // weights for float64
 }
 
 const (
@@ -54,11 +52,11 @@ const (
 )
 
 // NewCandidates returns the candidates in w, each a vector of Stride(cols) elements with zeros from cols on. It keeps w.
-func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
+func NewCandidates(w []float32, cols int) *Candidates {
 	if cols <= 0 {
 		panic("kernel: no columns")
 	}
-	c := &Candidates[T]{cols: cols, stride: Stride[T](cols), level: level, roundings: newRoundings[T](cols)}
+	c := &Candidates{cols: cols, stride: Stride(cols), level: level, roundings: newRoundings(cols)}
 	c.buffers.New = func() any { return c.newJudgement() }
 	c.Reset(w)
 	return c
@@ -66,13 +64,13 @@ func NewCandidates[T Float](w []T, cols int) *Candidates[T] {
 
 // Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other
 // method may run meanwhile.
-func (c *Candidates[T]) Reset(w []T) {
+func (c *Candidates) Reset(w []float32) {
 	c.sparse = nil
 	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
 	}
 	c.checkLevel()
-	mr, _ := boundsShape[T]()
+	mr, _ := boundsShapeF32()
 	c.w, c.n, c.norm = w, len(w)/c.stride, 0
 	groups := (c.n + mr - 1) / mr
 	c.packed, c.limits = resized(c.packed, groups*mr*c.cols), resized(c.limits, groups*mr)
@@ -101,32 +99,31 @@ func resized[E any](s []E, n int) []E {
 	return s[:n]
 }
 
-func (c *Candidates[T]) checkLevel() {
+func (c *Candidates) checkLevel() {
 	if level != c.level {
 		panic("kernel: the candidates were made at another level")
 	}
 }
 
-func (c *Candidates[T]) newJudgement() *judgement[T] {
-	_, nr := boundsShape[T]()
-	var zero T
-	rows := max(1, judgedBytes/(nr*c.cols*int(unsafe.Sizeof(zero)))) * nr
+func (c *Candidates) newJudgement() *judgement {
+	_, nr := boundsShapeF32()
+	rows := max(1, judgedBytes/(nr*c.cols*4)) * nr
 	most := max(rows, (c.weightRows()+nr-1)/nr*nr)
-	return &judgement[T]{packed: make([]T, most*c.cols), limits: make([]T, judgedTogether), scores: make([]T, rows),
-		rest: make([]T, nr*c.stride), restY: make([]T, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether), weights: make([]int32, most), wide: make([]int64, most)}
+	return &judgement{packed: make([]float32, most*c.cols), limits: make([]float32, judgedTogether), scores: make([]float32, rows),
+		rest: make([]float32, nr*c.stride), restY: make([]float32, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether), weights: make([]int32, most)}
 }
 
 // Len returns the number of candidates.
-func (c *Candidates[T]) Len() int { return c.n }
+func (c *Candidates) Len() int { return c.n }
 
 // Cols returns the number of columns.
-func (c *Candidates[T]) Cols() int { return c.cols }
+func (c *Candidates) Cols() int { return c.cols }
 
 // Weights returns candidate i.
-func (c *Candidates[T]) Weights(i int) []T { return c.w[i*c.stride : (i+1)*c.stride] }
+func (c *Candidates) Weights(i int) []float32 { return c.w[i*c.stride : (i+1)*c.stride] }
 
 // Interleaved returns the candidates for sparse rows.
-func (c *Candidates[T]) Interleaved() *Interleaved[T] {
+func (c *Candidates) Interleaved() *Interleaved {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sparse == nil {
@@ -140,7 +137,7 @@ func (c *Candidates[T]) Interleaved() *Interleaved[T] {
 // has no zeros. No rows or no candidates change nothing.
 //
 //	for i := range counts { for r := range y { if (Dot(row r of x, Weights(i)) > 0) != (y[r] > 0) { counts[i]++ } } }
-func (c *Candidates[T]) Errors(counts []int64, x, y []T) {
+func (c *Candidates) Errors(counts []int64, x, y []float32) {
 	if len(counts) != c.n {
 		panic("kernel: length of counts is not the number of candidates")
 	}
@@ -152,7 +149,7 @@ func (c *Candidates[T]) Errors(counts []int64, x, y []T) {
 	if c.n == 0 {
 		return
 	}
-	j := c.buffers.Get().(*judgement[T])
+	j := c.buffers.Get().(*judgement)
 	defer c.buffers.Put(j)
 	for len(y) > 0 {
 		rows := min(len(y), len(j.scores))
@@ -165,7 +162,7 @@ func (c *Candidates[T]) Errors(counts []int64, x, y []T) {
 // leaves out rows whose score is so near to zero that rounding might change its sign. Weights are integers from 0 to
 // MaxErrorWeight; x and y are those of Errors. The bound is the same at every level. No rows or no candidates change
 // nothing.
-func (c *Candidates[T]) ErrorWeights(sums []int64, x, y []T, weights []int32) {
+func (c *Candidates) ErrorWeights(sums []int64, x, y []float32, weights []int32) {
 	if len(sums) != c.n {
 		panic("kernel: length of sums is not the number of candidates")
 	}
@@ -181,7 +178,7 @@ func (c *Candidates[T]) ErrorWeights(sums []int64, x, y []T, weights []int32) {
 	if c.n == 0 {
 		return
 	}
-	j := c.buffers.Get().(*judgement[T])
+	j := c.buffers.Get().(*judgement)
 	defer c.buffers.Put(j)
 	for len(y) > 0 {
 		rows := min(len(y), c.weightRows())
@@ -195,25 +192,19 @@ const MaxErrorWeight = 1<<20 - 1
 
 // weightRows returns the number of rows of a panel of ErrorWeights: the same at every level, since limits follow from the
 // largest norm of the panel.
-func (c *Candidates[T]) weightRows() int {
+func (c *Candidates) weightRows() int {
 	const most, multiple = 1 << 11, 96 // of the rows of every level's groups
-	var zero T
-	return max(1, min(most, judgedBytes/(c.cols*int(unsafe.Sizeof(zero))))/multiple) * multiple
+	return max(1, min(most, judgedBytes/(c.cols*4))/multiple) * multiple
 }
 
 // addWeights adds the bounds of a panel.
-func (c *Candidates[T]) addWeights(j *judgement[T], x, y []T, weights []int32, sums []int64) {
+func (c *Candidates) addWeights(j *judgement, x, y []float32, weights []int32, sums []int64) {
 	rows, norm := c.pack(j, x, y)
 	clear(j.weights[copy(j.weights, weights):rows])
-	if !is32[T]() {
-		for r, v := range j.weights[:rows] {
-			j.wide[r] = int64(v)
-		}
-	}
 	for first, limits := range c.tiles(j, norm) {
 		bounds := j.low[:len(limits)]
 		clear(bounds)
-		boundsWeighted(bounds, j, rows, c.packed[first*c.cols:(first+len(limits))*c.cols], limits, c.cols)
+		boundsWeightedF32(bounds, j.packed[:rows*c.cols], j.weights[:rows], c.packed[first*c.cols:(first+len(limits))*c.cols], limits, c.cols)
 		for i := first; i < min(first+len(limits), c.n); i++ {
 			sums[i] += bounds[i-first]
 		}
@@ -222,11 +213,11 @@ func (c *Candidates[T]) addWeights(j *judgement[T], x, y []T, weights []int32, s
 
 // tiles yields the limits of the candidates of one kernel call after the other, for rows of that norm, and the number
 // of the first candidate.
-func (c *Candidates[T]) tiles(j *judgement[T], norm float64) iter.Seq2[int, []T] {
+func (c *Candidates) tiles(j *judgement, norm float64) iter.Seq2[int, []float32] {
 	if !(norm*c.norm <= c.roundings.most/4) {
 		norm = math.Inf(1) // a sum might overflow, so that no score is beyond its limit
 	}
-	return func(yield func(int, []T) bool) {
+	return func(yield func(int, []float32) bool) {
 		for first := 0; first < c.n; first += judgedTogether {
 			limits := j.limits[:min(len(c.limits)-first, judgedTogether)]
 			for i := range limits {
@@ -234,7 +225,7 @@ func (c *Candidates[T]) tiles(j *judgement[T], norm float64) iter.Seq2[int, []T]
 					limits[i] = 0
 					continue
 				}
-				limits[i] = T((c.limits[first+i]*norm + c.roundings.least + c.shifts[first+i]) * (1 + 0x1p-20))
+				limits[i] = float32((c.limits[first+i]*norm + c.roundings.least + c.shifts[first+i]) * (1 + 0x1p-20))
 			}
 			if !yield(first, limits) {
 				return
@@ -244,7 +235,7 @@ func (c *Candidates[T]) tiles(j *judgement[T], norm float64) iter.Seq2[int, []T]
 }
 
 // judge counts the errors on a panel.
-func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
+func (c *Candidates) judge(j *judgement, x, y []float32, counts []int64) {
 	if c.n < fewCandidates {
 		for i := range c.n {
 			counts[i] += c.exactErrors(j, x, y, i)
@@ -257,7 +248,7 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 		low, high := j.low[:n], j.high[:n]
 		clear(low)
 		clear(high)
-		bounds(low, high, j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], limits, c.cols)
+		boundsF32(low, high, j.packed[:rows*c.cols], c.packed[first*c.cols:(first+n)*c.cols], limits, c.cols)
 		padding := int64(rows - len(y)) // rows of zeros, whose score is never above a limit
 		for i := first; i < min(first+n, c.n); i++ {
 			if n := low[i-first]; n == high[i-first]-padding {
@@ -271,21 +262,21 @@ func (c *Candidates[T]) judge(j *judgement[T], x, y []T, counts []int64) {
 
 // pack packs the rows of a panel for the kernel, and fills the last group with rows of zeros. It returns the number of
 // rows with those, and a number that is at least the largest norm of a row.
-func (c *Candidates[T]) pack(j *judgement[T], x, y []T) (rows int, norm float64) {
-	_, nr := boundsShape[T]()
+func (c *Candidates) pack(j *judgement, x, y []float32) (rows int, norm float64) {
+	_, nr := boundsShapeF32()
 	rows = len(y) / nr * nr
-	squares := float64(pack(j.packed, x[:rows*c.stride], y[:rows], c.stride, c.cols))
+	squares := float64(packF32(j.packed, x[:rows*c.stride], y[:rows], c.stride, c.cols))
 	if rest := len(y) - rows; rest > 0 {
 		clear(j.rest[copy(j.rest, x[rows*c.stride:]):])
 		copy(j.restY, y[rows:])
-		squares = max(squares, float64(pack(j.packed[rows*c.cols:], j.rest, j.restY, c.stride, c.cols)))
+		squares = max(squares, float64(packF32(j.packed[rows*c.cols:], j.rest, j.restY, c.stride, c.cols)))
 		rows += nr
 	}
 	return rows, c.roundings.norm(squares, c.roundings.u)
 }
 
 // exactErrors counts the errors of candidate i from the scores of Scores.
-func (c *Candidates[T]) exactErrors(j *judgement[T], x, y []T, i int) (errors int64) {
+func (c *Candidates) exactErrors(j *judgement, x, y []float32, i int) (errors int64) {
 	scores := j.scores[:len(y)]
 	Scores(scores, x, c.Weights(i))
 	for r, s := range scores {
@@ -303,21 +294,18 @@ func one(b bool) (n int64) {
 }
 
 // roundings has bounds of the rounding errors of dot products of n elements.
-type roundings[T Float] struct {
+type roundings struct {
 	n     float64
 	u     float64 // the largest relative error of an operation
 	tiny  float64 // twice the largest absolute error of an operation with a subnormal result
 	least float64 // more than subnormal results add to the difference between the two sums
-	most  float64 // the largest finite T
+	most  float64 // the largest finite float32
 
-	integers float64 // every integer up to this is a T
+	integers float64 // every integer up to this is a float32
 }
 
-func newRoundings[T Float](n int) roundings[T] {
-	r := roundings[T]{n: float64(n), u: 0x1p-53, tiny: math.SmallestNonzeroFloat64, most: math.MaxFloat64, integers: 1 << 53}
-	if is32[T]() {
-		r.u, r.tiny, r.most, r.integers = 0x1p-24, math.SmallestNonzeroFloat32, math.MaxFloat32, 1<<24
-	}
+func newRoundings(n int) roundings {
+	r := roundings{n: float64(n), u: 0x1p-24, tiny: math.SmallestNonzeroFloat32, most: math.MaxFloat32, integers: 1 << 24}
 	r.least = 2 * (r.n + 4) * r.tiny
 	return r
 }
@@ -332,45 +320,13 @@ func gamma(k, u float64) float64 {
 
 // norm returns an upper bound of the norm of n elements. squares is the sum of their squares, from n operations with an
 // error of at most u each. The last factor is more than the operations here lose.
-func (r roundings[T]) norm(squares, u float64) float64 {
+func (r roundings) norm(squares, u float64) float64 {
 	return math.Sqrt((squares+r.n*r.tiny)/(1-gamma(r.n, u))) * (1 + 0x1p-30)
 }
 
 // limit returns an upper bound of the difference between the two sums, without r.least, for a candidate of that norm
 // and rows of norm 1. The kernel's chain has n roundings. A lane of Dot has one for each 16 elements at most, and the
-// fold has five. The last factor lets the limit be rounded down when it becomes a T.
-func (r roundings[T]) limit(norm float64) float64 {
+// fold has five. The last factor lets the limit be rounded down when it becomes a float32.
+func (r roundings) limit(norm float64) float64 {
 	return gamma(r.n+math.Ceil(r.n/16)+5, r.u) * norm * (1 + 0x1p-20)
-}
-
-// boundsShape returns the number of candidates and of rows in a tile at the active level.
-func boundsShape[T Float]() (mr, nr int) {
-	if is32[T]() {
-		return boundsShapeF32()
-	}
-	return boundsShapeF64()
-}
-
-func pack[T Float](dst, x, y []T, stride, cols int) T {
-	if is32[T]() {
-		return T(packF32(f32(dst), f32(x), f32(y), stride, cols))
-	}
-	return T(packF64(f64(dst), f64(x), f64(y), stride, cols))
-}
-
-func boundsWeighted[T Float](low []int64, j *judgement[T], rows int, w, limits []T, cols int) {
-	x := j.packed[:rows*cols]
-	if is32[T]() {
-		boundsWeightedF32(low, f32(x), j.weights[:rows], f32(w), f32(limits), cols)
-		return
-	}
-	boundsWeightedF64(low, f64(x), j.wide[:rows], f64(w), f64(limits), cols)
-}
-
-func bounds[T Float](low, high []int64, x, w, limits []T, cols int) {
-	if is32[T]() {
-		boundsF32(low, high, f32(x), f32(w), f32(limits), cols)
-		return
-	}
-	boundsF64(low, high, f64(x), f64(w), f64(limits), cols)
 }

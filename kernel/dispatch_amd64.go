@@ -15,26 +15,12 @@ func dotF32(x, y []float32) float32 {
 	return avx2.DotF32(x, y)
 }
 
-// dotF64 is for levels above Generic.
-func dotF64(x, y []float64) float64 {
-	return avx2.DotF64(x, y)
-}
-
 func axpyF32(y []float32, a float32, x []float32) {
 	switch {
 	case level >= AVX2:
 		avx2.AxpyF32(y, a, x)
 	default:
 		ref.AxpyF32(y, a, x)
-	}
-}
-
-func axpyF64(y []float64, a float64, x []float64) {
-	switch {
-	case level >= AVX2:
-		avx2.AxpyF64(y, a, x)
-	default:
-		ref.AxpyF64(y, a, x)
 	}
 }
 
@@ -47,30 +33,12 @@ func axpy4F32(y, a []float32, x [][]float32) {
 	}
 }
 
-func axpy4F64(y, a []float64, x [][]float64) {
-	switch {
-	case level >= AVX2:
-		avx2.Axpy4F64(y, a, x)
-	default:
-		ref.Axpy4F64(y, a, x)
-	}
-}
-
 func firstMistakeF32(y, scores []float32) int {
 	switch {
 	case level >= AVX2:
 		return avx2.FirstMistakeF32(y, scores)
 	default:
 		return ref.FirstMistakeF32(y, scores)
-	}
-}
-
-func firstMistakeF64(y, scores []float64) int {
-	switch {
-	case level >= AVX2:
-		return avx2.FirstMistakeF64(y, scores)
-	default:
-		return ref.FirstMistakeF64(y, scores)
 	}
 }
 
@@ -83,30 +51,12 @@ func scoresF32(out, x, w []float32) {
 	}
 }
 
-func scoresF64(out, x, w []float64) {
-	switch {
-	case level >= AVX2:
-		avx2.ScoresF64(out, x, w)
-	default:
-		ref.ScoresF64(out, x, w)
-	}
-}
-
 func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
 	switch {
 	case level >= AVX2:
 		return avx2.EpochF32(w, log, x, y, eta, margin)
 	default:
 		return ref.EpochF32(w, log, x, y, eta, margin)
-	}
-}
-
-func epochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int) {
-	switch {
-	case level >= AVX2:
-		return avx2.EpochF64(w, log, x, y, eta, margin)
-	default:
-		return ref.EpochF64(w, log, x, y, eta, margin)
 	}
 }
 
@@ -119,30 +69,12 @@ func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, 
 	}
 }
 
-func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int) {
-	switch {
-	case level >= AVX2:
-		return avx2.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
-	default:
-		return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
-	}
-}
-
 func transposeF32(dst []float32, stride int, cols [][]float32) {
 	switch {
 	case level >= AVX2:
 		avx2.TransposeF32(dst, stride, cols)
 	default:
 		ref.TransposeF32(dst, stride, cols)
-	}
-}
-
-func transposeF64(dst []float64, stride int, cols [][]float64) {
-	switch {
-	case level >= AVX2:
-		avx2.TransposeF64(dst, stride, cols)
-	default:
-		ref.TransposeF64(dst, stride, cols)
 	}
 }
 
@@ -155,30 +87,12 @@ func maxSquaredNormF32(x []float32, stride int) float64 {
 	}
 }
 
-func maxSquaredNormF64(x []float64, stride int) float64 {
-	switch {
-	case level >= AVX2:
-		return avx2.MaxSquaredNormF64(x, stride)
-	default:
-		return ref.MaxSquaredNormF64(x, stride)
-	}
-}
-
 func sparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
 	switch {
 	case level >= AVX2:
 		return avx2.SparseScoresF32(out, ptr, idx, val, w)
 	default:
 		return ref.SparseScoresF32(out, ptr, idx, val, w)
-	}
-}
-
-func sparseScoresF64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
-	switch {
-	case level >= AVX2:
-		return avx2.SparseScoresF64(out, ptr, idx, val, w)
-	default:
-		return ref.SparseScoresF64(out, ptr, idx, val, w)
 	}
 }
 
@@ -191,30 +105,12 @@ func sparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32
 	}
 }
 
-func sparseScores8F64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
-	switch {
-	case level >= AVX2:
-		return avx2.SparseScores8F64(out, ptr, idx, val, w)
-	default:
-		return ref.SparseScores8F64(out, ptr, idx, val, w)
-	}
-}
-
 func sparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int) {
 	switch {
 	case level >= AVX2:
 		return avx2.SparseEpochF32(w, log, ptr, idx, val, y, eta, margin)
 	default:
 		return ref.SparseEpochF32(w, log, ptr, idx, val, y, eta, margin)
-	}
-}
-
-func sparseEpochF64(w []float64, log []uint32, ptr []int64, idx []uint32, val, y []float64, eta, margin float64) (rows, updates int) {
-	switch {
-	case level >= AVX2:
-		return avx2.SparseEpochF64(w, log, ptr, idx, val, y, eta, margin)
-	default:
-		return ref.SparseEpochF64(w, log, ptr, idx, val, y, eta, margin)
 	}
 }
 
@@ -227,30 +123,12 @@ func sparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uin
 	}
 }
 
-func sparseEpochIndexedF64(w []float64, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float64, rows []uint32, eta, margin float64) (visits, updates int) {
-	switch {
-	case level >= AVX2:
-		return avx2.SparseEpochIndexedF64(w, log, ptr, idx, val, y, rows, eta, margin)
-	default:
-		return ref.SparseEpochIndexedF64(w, log, ptr, idx, val, y, rows, eta, margin)
-	}
-}
-
 func sparseAddF32(w []float32, a float32, idx []uint32, val []float32) int {
 	switch {
 	case level >= AVX2:
 		return avx2.SparseAddF32(w, a, idx, val)
 	default:
 		return ref.SparseAddF32(w, a, idx, val)
-	}
-}
-
-func sparseAddF64(w []float64, a float64, idx []uint32, val []float64) int {
-	switch {
-	case level >= AVX2:
-		return avx2.SparseAddF64(w, a, idx, val)
-	default:
-		return ref.SparseAddF64(w, a, idx, val)
 	}
 }
 
@@ -262,17 +140,6 @@ func packF32(dst, x, y []float32, stride, cols int) float32 {
 		return avx2.PackF32(dst, x, y, stride, cols)
 	default:
 		return ref.PackF32(dst, x, y, stride, cols)
-	}
-}
-
-func packF64(dst, x, y []float64, stride, cols int) float64 {
-	switch {
-	case level >= AVX512:
-		return avx512.PackF64(dst, x, y, stride, cols)
-	case level >= AVX2:
-		return avx2.PackF64(dst, x, y, stride, cols)
-	default:
-		return ref.PackF64(dst, x, y, stride, cols)
 	}
 }
 
@@ -298,28 +165,6 @@ func boundsShapeF32() (mr, nr int) {
 	}
 }
 
-func boundsF64(low, high []int64, x, w, limits []float64, cols int) {
-	switch {
-	case level >= AVX512:
-		avx512.BoundsF64(low, high, x, w, limits, cols)
-	case level >= AVX2:
-		avx2.BoundsF64(low, high, x, w, limits, cols)
-	default:
-		ref.BoundsF64(low, high, x, w, limits, cols)
-	}
-}
-
-func boundsShapeF64() (mr, nr int) {
-	switch {
-	case level >= AVX512:
-		return avx512.BoundsMRF64, avx512.BoundsNRF64
-	case level >= AVX2:
-		return avx2.BoundsMRF64, avx2.BoundsNRF64
-	default:
-		return ref.BoundsMRF64, ref.BoundsNRF64
-	}
-}
-
 func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
 	switch {
 	case level >= AVX512:
@@ -331,17 +176,6 @@ func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []fl
 	}
 }
 
-func boundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int) {
-	switch {
-	case level >= AVX512:
-		avx512.BoundsWeightedF64(low, x, weights, w, limits, cols)
-	case level >= AVX2:
-		avx2.BoundsWeightedF64(low, x, weights, w, limits, cols)
-	default:
-		ref.BoundsWeightedF64(low, x, weights, w, limits, cols)
-	}
-}
-
 func expF32(y, x []float32) {
 	switch {
 	case level >= AVX512:
@@ -350,71 +184,5 @@ func expF32(y, x []float32) {
 		avx2.ExpF32(y, x)
 	default:
 		ref.ExpF32(y, x)
-	}
-}
-
-func expF64(y, x []float64) {
-	switch {
-	case level >= AVX512:
-		avx512.ExpF64(y, x)
-	case level >= AVX2:
-		avx2.ExpF64(y, x)
-	default:
-		ref.ExpF64(y, x)
-	}
-}
-
-func sigmoidF32(y, x []float32) {
-	switch {
-	case level >= AVX512:
-		avx512.SigmoidF32(y, x)
-	case level >= AVX2:
-		avx2.SigmoidF32(y, x)
-	default:
-		ref.SigmoidF32(y, x)
-	}
-}
-
-func sigmoidF64(y, x []float64) {
-	switch {
-	case level >= AVX512:
-		avx512.SigmoidF64(y, x)
-	case level >= AVX2:
-		avx2.SigmoidF64(y, x)
-	default:
-		ref.SigmoidF64(y, x)
-	}
-}
-
-func log1pF32(y, x []float32) {
-	switch {
-	case level >= AVX512:
-		avx512.Log1pF32(y, x)
-	case level >= AVX2:
-		avx2.Log1pF32(y, x)
-	default:
-		ref.Log1pF32(y, x)
-	}
-}
-
-func log1pF64(y, x []float64) {
-	switch {
-	case level >= AVX512:
-		avx512.Log1pF64(y, x)
-	case level >= AVX2:
-		avx2.Log1pF64(y, x)
-	default:
-		ref.Log1pF64(y, x)
-	}
-}
-
-func logisticF64(z, factor, curvature, loss, y []float64) {
-	switch {
-	case level >= AVX512:
-		avx512.LogisticF64(z, factor, curvature, loss, y)
-	case level >= AVX2:
-		avx2.LogisticF64(z, factor, curvature, loss, y)
-	default:
-		ref.LogisticF64(z, factor, curvature, loss, y)
 	}
 }

@@ -12,120 +12,60 @@ func dotF32(x, y []float32) float32 {
 	return ref.DotF32(x, y)
 }
 
-func dotF64(x, y []float64) float64 {
-	return ref.DotF64(x, y)
-}
-
 func axpyF32(y []float32, a float32, x []float32) {
 	ref.AxpyF32(y, a, x)
-}
-
-func axpyF64(y []float64, a float64, x []float64) {
-	ref.AxpyF64(y, a, x)
 }
 
 func axpy4F32(y, a []float32, x [][]float32) {
 	ref.Axpy4F32(y, a, x)
 }
 
-func axpy4F64(y, a []float64, x [][]float64) {
-	ref.Axpy4F64(y, a, x)
-}
-
 func firstMistakeF32(y, scores []float32) int {
 	return ref.FirstMistakeF32(y, scores)
-}
-
-func firstMistakeF64(y, scores []float64) int {
-	return ref.FirstMistakeF64(y, scores)
 }
 
 func scoresF32(out, x, w []float32) {
 	ref.ScoresF32(out, x, w)
 }
 
-func scoresF64(out, x, w []float64) {
-	ref.ScoresF64(out, x, w)
-}
-
 func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
 	return ref.EpochF32(w, log, x, y, eta, margin)
-}
-
-func epochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int) {
-	return ref.EpochF64(w, log, x, y, eta, margin)
 }
 
 func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 }
 
-func epochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int) {
-	return ref.EpochIndexedF64(w, log, x, y, idx, ahead, eta, margin)
-}
-
 func transposeF32(dst []float32, stride int, cols [][]float32) {
 	ref.TransposeF32(dst, stride, cols)
-}
-
-func transposeF64(dst []float64, stride int, cols [][]float64) {
-	ref.TransposeF64(dst, stride, cols)
 }
 
 func maxSquaredNormF32(x []float32, stride int) float64 {
 	return ref.MaxSquaredNormF32(x, stride)
 }
 
-func maxSquaredNormF64(x []float64, stride int) float64 {
-	return ref.MaxSquaredNormF64(x, stride)
-}
-
 func sparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
 	return ref.SparseScoresF32(out, ptr, idx, val, w)
-}
-
-func sparseScoresF64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
-	return ref.SparseScoresF64(out, ptr, idx, val, w)
 }
 
 func sparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
 	return ref.SparseScores8F32(out, ptr, idx, val, w)
 }
 
-func sparseScores8F64(out []float64, ptr []int64, idx []uint32, val, w []float64) int {
-	return ref.SparseScores8F64(out, ptr, idx, val, w)
-}
-
 func sparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int) {
 	return ref.SparseEpochF32(w, log, ptr, idx, val, y, eta, margin)
-}
-
-func sparseEpochF64(w []float64, log []uint32, ptr []int64, idx []uint32, val, y []float64, eta, margin float64) (rows, updates int) {
-	return ref.SparseEpochF64(w, log, ptr, idx, val, y, eta, margin)
 }
 
 func sparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int) {
 	return ref.SparseEpochIndexedF32(w, log, ptr, idx, val, y, rows, eta, margin)
 }
 
-func sparseEpochIndexedF64(w []float64, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float64, rows []uint32, eta, margin float64) (visits, updates int) {
-	return ref.SparseEpochIndexedF64(w, log, ptr, idx, val, y, rows, eta, margin)
-}
-
 func sparseAddF32(w []float32, a float32, idx []uint32, val []float32) int {
 	return ref.SparseAddF32(w, a, idx, val)
 }
 
-func sparseAddF64(w []float64, a float64, idx []uint32, val []float64) int {
-	return ref.SparseAddF64(w, a, idx, val)
-}
-
 func packF32(dst, x, y []float32, stride, cols int) float32 {
 	return ref.PackF32(dst, x, y, stride, cols)
-}
-
-func packF64(dst, x, y []float64, stride, cols int) float64 {
-	return ref.PackF64(dst, x, y, stride, cols)
 }
 
 func boundsF32(low, high []int64, x, w, limits []float32, cols int) {
@@ -136,46 +76,10 @@ func boundsShapeF32() (mr, nr int) {
 	return ref.BoundsMRF32, ref.BoundsNRF32
 }
 
-func boundsF64(low, high []int64, x, w, limits []float64, cols int) {
-	ref.BoundsF64(low, high, x, w, limits, cols)
-}
-
-func boundsShapeF64() (mr, nr int) {
-	return ref.BoundsMRF64, ref.BoundsNRF64
-}
-
 func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
 	ref.BoundsWeightedF32(low, x, weights, w, limits, cols)
 }
 
-func boundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int) {
-	ref.BoundsWeightedF64(low, x, weights, w, limits, cols)
-}
-
 func expF32(y, x []float32) {
 	ref.ExpF32(y, x)
-}
-
-func expF64(y, x []float64) {
-	ref.ExpF64(y, x)
-}
-
-func sigmoidF32(y, x []float32) {
-	ref.SigmoidF32(y, x)
-}
-
-func sigmoidF64(y, x []float64) {
-	ref.SigmoidF64(y, x)
-}
-
-func log1pF32(y, x []float32) {
-	ref.Log1pF32(y, x)
-}
-
-func log1pF64(y, x []float64) {
-	ref.Log1pF64(y, x)
-}
-
-func logisticF64(z, factor, curvature, loss, y []float64) {
-	ref.LogisticF64(z, factor, curvature, loss, y)
 }

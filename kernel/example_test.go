@@ -10,7 +10,7 @@ import (
 // the stride.
 func ExampleEpoch() {
 	points, y := [][]float32{{3, 3, 1}, {4, 3, 1}, {1, 1, 1}}, []float32{1, 1, -1}
-	stride := kernel.Stride[float32](3)
+	stride := kernel.Stride(3)
 	x := make([]float32, len(points)*stride)
 	for r, p := range points {
 		copy(x[r*stride:], p)
@@ -35,19 +35,11 @@ func ExampleEpoch() {
 }
 
 func ExampleDot() {
-	x, y := []float64{1, 2, 3}, []float64{4, 5, 6}
+	x, y := []float32{1, 2, 3}, []float32{4, 5, 6}
 	fmt.Println(kernel.Dot(x, y))
 	kernel.Axpy(y, 10, x) // y += 10 x
 	fmt.Println(y)
 	// Output:
 	// 32
 	// [14 25 36]
-}
-
-func ExampleSigmoid() {
-	p := make([]float64, 3)
-	kernel.Sigmoid(p, []float64{-1, 0, 1})
-	fmt.Printf("%.3f\n", p)
-	// Output:
-	// [0.269 0.500 0.731]
 }

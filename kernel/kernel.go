@@ -16,18 +16,12 @@
 package kernel
 
 import (
-	"math"
-	"unsafe"
-
 	"halfspace/asm/ref"
 	"halfspace/internal/race"
 )
 
-// Float is the element type of vectors and rows.
-type Float interface{ float32 | float64 }
-
-// rowAlign divides the length of a row in bytes.
-const rowAlign = 32
+// rowAlign divides the length of a row: 32 bytes.
+const rowAlign = 8
 
 // ChunkRows is the number of rows in a chunk of Rows.
 const ChunkRows = ref.ChunkRows
@@ -35,16 +29,15 @@ const ChunkRows = ref.ChunkRows
 // panelBytes bounds the work of one call: a panel fits the second-level cache and takes microseconds.
 const panelBytes = 128 << 10
 
-// Stride returns the length of a row of cols columns in elements: cols, rounded up to a multiple of 32 bytes.
-func Stride[T Float](cols int) int {
-	per := rowAlign / int(unsafe.Sizeof(T(0)))
-	return (cols + per - 1) / per * per
+// Stride returns the length of a row of cols columns in elements: cols, rounded up to a multiple of 8, which is 32 bytes.
+func Stride(cols int) int {
+	return (cols + rowAlign - 1) / rowAlign * rowAlign
 }
 
 // PanelRows returns the number of rows of a stride in a panel, the work of one call: a power of two from 1 to 4,096.
-func PanelRows[T Float](stride int) int {
+func PanelRows(stride int) int {
 	rows := 1
-	for rows*2*stride*int(unsafe.Sizeof(T(0))) <= panelBytes && rows < 4096 {
+	for rows*2*stride*4 <= panelBytes && rows < 4096 {
 		rows *= 2
 	}
 	return rows
@@ -52,7 +45,7 @@ func PanelRows[T Float](stride int) int {
 
 // checkPair panics unless y, which is written, and x, which is read, have the same length. It reports both to the race
 // detector.
-func checkPair[T Float](y, x []T) {
+func checkPair(y, x []float32) {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
@@ -67,24 +60,15 @@ func panicLengths(y, x int) {
 	panic("kernel: short x")
 }
 
-func checkStride[T Float](stride int) {
-	if stride <= 0 || stride > math.MaxInt/8 || stride*int(unsafe.Sizeof(T(0)))%rowAlign != 0 {
+func checkStride(stride int) {
+	if stride <= 0 || stride%rowAlign != 0 {
 		panic("kernel: stride is not a positive multiple of 32 bytes")
 	}
 }
 
 // checkRows panics unless x holds exactly rows rows of a stride. It divides, since a product could overflow.
-func checkRows[T Float](x []T, rows, stride int) {
+func checkRows(x []float32, rows, stride int) {
 	if len(x)%stride != 0 || len(x)/stride != rows {
 		panic("kernel: length of x is not rows * stride")
 	}
 }
-
-func is32[T Float]() bool { return unsafe.Sizeof(T(0)) == 4 }
-
-// f32, f64, f32s and f64s convert a slice to its actual element type, which is32 tells.
-
-func f32[T Float](x []T) []float32      { return *(*[]float32)(unsafe.Pointer(&x)) }
-func f64[T Float](x []T) []float64      { return *(*[]float64)(unsafe.Pointer(&x)) }
-func f32s[T Float](x [][]T) [][]float32 { return *(*[][]float32)(unsafe.Pointer(&x)) }
-func f64s[T Float](x [][]T) [][]float64 { return *(*[][]float64)(unsafe.Pointer(&x)) }

@@ -15,23 +15,12 @@ import (
 
 // TestPanics calls every kernel with wrong lengths. It must panic with a constant, before it writes anything.
 func TestPanics(t *testing.T) {
-	testPanics[float32](t)
-	testPanics[float64](t)
-}
-
-// A misuse is a call that must panic with a message.
-type misuse[T kernel.Float] struct {
-	want string
-	call func(dst []T)
-}
-
-func testPanics[T kernel.Float](t *testing.T) {
-	x := make([]T, 4*16)
+	x := make([]float32, 4*16)
 	for i := range x {
 		x[i] = 1
 	}
 	for _, c := range append(misusedVectors(x), misusedRows(x)...) {
-		dst := make([]T, len(x))
+		dst := make([]float32, len(x))
 		for i := range dst {
 			dst[i] = -7
 		}
@@ -45,57 +34,65 @@ func testPanics[T kernel.Float](t *testing.T) {
 	}
 }
 
-func misusedVectors[T kernel.Float](x []T) []misuse[T] {
-	wide := make([]float64, 2)
-	return []misuse[T]{
-		{"kernel: short y", func(dst []T) { kernel.Dot(x, x[1:]) }},
-		{"kernel: short x", func(dst []T) { kernel.Dot(x[1:], x) }},
-		{"kernel: short y", func(dst []T) { kernel.FirstMistake(x[1:], x) }},
-		{"kernel: short scores", func(dst []T) { kernel.FirstMistake(x, x[1:]) }},
-		{"kernel: short y", func(dst []T) { kernel.Axpy(dst[:len(x)-1], 1, x) }},
-		{"kernel: short x", func(dst []T) { kernel.Axpy(dst, 1, x[1:]) }},
-		{"kernel: not four vectors", func(dst []T) { kernel.Axpy4(dst[:1], x[:3], [][]T{x, x, x, x}) }},
-		{"kernel: not four vectors", func(dst []T) { kernel.Axpy4(dst[:1], x[:4], [][]T{x, x, x}) }},
-		{"kernel: short x", func(dst []T) { kernel.Axpy4(dst[:2], x[:4], [][]T{x[:2], x[:2], x[:2], x[:1]}) }},
-		{"kernel: slices of different lengths", func(dst []T) { kernel.Logistic(wide[:2], wide[:1], wide[:2], wide[:2], wide[:2]) }},
+// A misuse is a call that must panic with a message.
+type misuse struct {
+	want string
+	call func(dst []float32)
+}
+
+func misusedVectors(x []float32) []misuse {
+	return []misuse{
+		{"kernel: short y", func(dst []float32) { kernel.Dot(x, x[1:]) }},
+		{"kernel: short x", func(dst []float32) { kernel.Dot(x[1:], x) }},
+		{"kernel: short y", func(dst []float32) { kernel.FirstMistake(x[1:], x) }},
+		{"kernel: short scores", func(dst []float32) { kernel.FirstMistake(x, x[1:]) }},
+		{"kernel: short y", func(dst []float32) { kernel.Axpy(dst[:len(x)-1], 1, x) }},
+		{"kernel: short x", func(dst []float32) { kernel.Axpy(dst, 1, x[1:]) }},
+		{"kernel: not four vectors", func(dst []float32) { kernel.Axpy4(dst[:1], x[:3], [][]float32{x, x, x, x}) }},
+		{"kernel: not four vectors", func(dst []float32) { kernel.Axpy4(dst[:1], x[:4], [][]float32{x, x, x}) }},
+		{"kernel: short x", func(dst []float32) { kernel.Axpy4(dst[:2], x[:4], [][]float32{x[:2], x[:2], x[:2], x[:1]}) }},
+		{"kernel: short y", func(dst []float32) { kernel.Exp(dst[:len(x)-1], x) }},
+		{"kernel: short x", func(dst []float32) { kernel.Exp(dst, x[1:]) }},
 	}
 }
 
 // misusedRows takes x as 4 rows of 16 elements.
-func misusedRows[T kernel.Float](x []T) []misuse[T] {
+func misusedRows(x []float32) []misuse {
 	const stride, huge = 16, math.MaxInt / 8 / 32 * 32
-	y, log := []T{1, 1, 1, 1}, make([]uint32, 4)
-	rows := kernel.NewRows([][]T{x}, [][]T{y}, stride)
+	y, log := []float32{1, 1, 1, 1}, make([]uint32, 4)
+	rows := kernel.NewRows([][]float32{x}, [][]float32{y}, stride)
 	candidates := kernel.NewCandidates(x, stride)
-	return []misuse[T]{
-		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(dst[:4], x, x[:stride-1]) }},
-		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Scores(dst[:4], x, nil) }},
-		{"kernel: length of x is not rows * stride", func(dst []T) { kernel.Scores(dst[:4], x[1:], x[:stride]) }},
-		{"kernel: length of x is not rows * stride", func(dst []T) { kernel.Scores(dst[:3], x, x[:stride]) }},
-		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Epoch(dst[:3], log, x, y, 1, 0) }},
-		{"kernel: length of x is not rows * stride", func(dst []T) { kernel.Epoch(dst[:stride], log, x[1:], y, 1, 0) }},
-		{"kernel: length of x is not rows * stride", func(dst []T) { kernel.Epoch(dst[:stride], log, x, y[1:], 1, 0) }},
-		{"kernel: empty log", func(dst []T) { kernel.Epoch(dst[:stride], nil, x, y, 1, 0) }},
-		{"kernel: length of w is not the stride", func(dst []T) { kernel.EpochIndexed(dst, log, rows, []uint32{0}, nil, 1, 0) }},
-		{"kernel: row number out of range", func(dst []T) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0, 4}, nil, 1, 0) }},
-		{"kernel: row number out of range", func(dst []T) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0, 1, 2, 1 << 31, 0}, nil, 1, 0) }},
-		{"kernel: length of ahead is not a multiple of the stride", func(dst []T) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0}, x[1:], 1, 0) }},
-		{"kernel: empty log", func(dst []T) { kernel.EpochIndexed(dst[:stride], nil, rows, []uint32{0}, nil, 1, 0) }},
-		{"kernel: number of columns is not in 1..stride", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{}) }},
-		{"kernel: number of columns is not in 1..stride", func(dst []T) { kernel.Transpose(dst, 32, make([][]T, 33)) }},
-		{"kernel: columns differ in length", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:1], x[:2]}) }},
-		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:stride], stride, [][]T{x[:2], x[:2]}) }},
-		{"kernel: length of dst is not rows * stride", func(dst []T) { kernel.Transpose(dst[:0], huge, [][]T{x[:16]}) }},
-		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []T) { kernel.Transpose(dst[:0], math.MaxInt/2+1, [][]T{x[:4]}) }},
-		{"kernel: length of x is not rows * stride", func(dst []T) { kernel.Scores(make([]T, 1), x[:0], make([]T, stride)) }},
-		{"kernel: no columns", func(dst []T) { kernel.NewCandidates(x, 0) }},
-		{"kernel: length of w is not a multiple of the stride", func(dst []T) { kernel.NewCandidates(x[1:], stride) }},
-		{"kernel: length of x is not rows * stride", func(dst []T) { candidates.Errors(make([]int64, 4), x[1:], y) }},
-		{"kernel: length of counts is not the number of candidates", func(dst []T) { candidates.Errors(make([]int64, 3), x, y) }},
-		{"kernel: length of x is not a multiple of the stride", func(dst []T) { kernel.MaxSquaredNorm(x[1:], stride) }},
-		{"kernel: x and y have different numbers of chunks", func(dst []T) { kernel.NewRows([][]T{x}, nil, stride) }},
-		{"kernel: a chunk has different numbers of rows and labels", func(dst []T) { kernel.NewRows([][]T{x}, [][]T{y[1:]}, stride) }},
-		{"kernel: a chunk before the last doesn't have ChunkRows rows", func(dst []T) { kernel.NewRows([][]T{x, x}, [][]T{y, y}, stride) }},
+	return []misuse{
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Scores(dst[:4], x, x[:stride-1]) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Scores(dst[:4], x, nil) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(dst[:4], x[1:], x[:stride]) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(dst[:3], x, x[:stride]) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Epoch(dst[:3], log, x, y, 1, 0) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Epoch(dst[:stride], log, x[1:], y, 1, 0) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Epoch(dst[:stride], log, x, y[1:], 1, 0) }},
+		{"kernel: empty log", func(dst []float32) { kernel.Epoch(dst[:stride], nil, x, y, 1, 0) }},
+		{"kernel: length of w is not the stride", func(dst []float32) { kernel.EpochIndexed(dst, log, rows, []uint32{0}, nil, 1, 0) }},
+		{"kernel: row number out of range", func(dst []float32) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0, 4}, nil, 1, 0) }},
+		{"kernel: row number out of range", func(dst []float32) {
+			kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0, 1, 2, 1 << 31, 0}, nil, 1, 0)
+		}},
+		{"kernel: length of ahead is not a multiple of the stride", func(dst []float32) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0}, x[1:], 1, 0) }},
+		{"kernel: empty log", func(dst []float32) { kernel.EpochIndexed(dst[:stride], nil, rows, []uint32{0}, nil, 1, 0) }},
+		{"kernel: number of columns is not in 1..stride", func(dst []float32) { kernel.Transpose(dst[:stride], stride, [][]float32{}) }},
+		{"kernel: number of columns is not in 1..stride", func(dst []float32) { kernel.Transpose(dst, 32, make([][]float32, 33)) }},
+		{"kernel: columns differ in length", func(dst []float32) { kernel.Transpose(dst[:stride], stride, [][]float32{x[:1], x[:2]}) }},
+		{"kernel: length of dst is not rows * stride", func(dst []float32) { kernel.Transpose(dst[:stride], stride, [][]float32{x[:2], x[:2]}) }},
+		{"kernel: length of dst is not rows * stride", func(dst []float32) { kernel.Transpose(dst[:0], huge, [][]float32{x[:16]}) }},
+		{"kernel: length of dst is not rows * stride", func(dst []float32) { kernel.Transpose(dst[:0], math.MaxInt/2+1, [][]float32{x[:4]}) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(make([]float32, 1), x[:0], make([]float32, stride)) }},
+		{"kernel: no columns", func(dst []float32) { kernel.NewCandidates(x, 0) }},
+		{"kernel: length of w is not a multiple of the stride", func(dst []float32) { kernel.NewCandidates(x[1:], stride) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { candidates.Errors(make([]int64, 4), x[1:], y) }},
+		{"kernel: length of counts is not the number of candidates", func(dst []float32) { candidates.Errors(make([]int64, 3), x, y) }},
+		{"kernel: length of x is not a multiple of the stride", func(dst []float32) { kernel.MaxSquaredNorm(x[1:], stride) }},
+		{"kernel: x and y have different numbers of chunks", func(dst []float32) { kernel.NewRows([][]float32{x}, nil, stride) }},
+		{"kernel: a chunk has different numbers of rows and labels", func(dst []float32) { kernel.NewRows([][]float32{x}, [][]float32{y[1:]}, stride) }},
+		{"kernel: a chunk before the last doesn't have ChunkRows rows", func(dst []float32) { kernel.NewRows([][]float32{x, x}, [][]float32{y, y}, stride) }},
 	}
 }
 
@@ -109,23 +106,19 @@ func panicOf(f func()) (message string) {
 // first order. u is half a unit in the last place (Higham, "Accuracy and stability of numerical algorithms", 2002,
 // section 3.1).
 func TestDotAccuracy(t *testing.T) {
-	testDotAccuracy[float32](t, 32, 0x1p-24)
-	testDotAccuracy[float64](t, 16, 0x1p-53)
-}
-
-func testDotAccuracy[T kernel.Float](t *testing.T, lanes int, u float64) {
+	const lanes, u = 32, 0x1p-24
 	rng := rand.New(rand.NewPCG(5, 6))
 	for n := 1; n < 3000; n = n*5/4 + 1 {
-		x, y := make([]T, n), make([]T, n)
+		x, y := make([]float32, n), make([]float32, n)
 		exact, size := new(big.Float).SetPrec(2000), 0.0
 		for i := range x {
-			x[i], y[i] = T(math.Ldexp(rng.NormFloat64(), rng.IntN(20))), T(rng.NormFloat64())
+			x[i], y[i] = float32(math.Ldexp(rng.NormFloat64(), rng.IntN(20))), float32(rng.NormFloat64())
 			p := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(x[i])), big.NewFloat(float64(y[i])))
 			exact.Add(exact, p)
 			size += math.Abs(float64(x[i]) * float64(y[i]))
 		}
 		diff, _ := exact.Sub(exact, big.NewFloat(float64(kernel.Dot(x, y)))).Float64()
-		bound := (float64(n)/float64(lanes) + math.Log2(float64(lanes)) + 1) * u * size * 1.01
+		bound := (float64(n)/lanes + math.Log2(lanes) + 1) * u * size * 1.01
 		if math.Abs(diff) > bound {
 			t.Errorf("n=%d: error %g is above the bound %g", n, diff, bound)
 		}
@@ -167,13 +160,13 @@ func TestRequired(t *testing.T) {
 }
 
 func TestStride(t *testing.T) {
-	for _, c := range [][3]int{{1, 8, 4}, {8, 8, 8}, {9, 16, 12}, {29, 32, 32}} {
-		if f32, f64 := kernel.Stride[float32](c[0]), kernel.Stride[float64](c[0]); f32 != c[1] || f64 != c[2] {
-			t.Errorf("strides of %d columns are %d and %d, want %d and %d", c[0], f32, f64, c[1], c[2])
+	for cols, want := range map[int]int{1: 8, 8: 8, 9: 16, 29: 32} {
+		if got := kernel.Stride(cols); got != want {
+			t.Errorf("the stride of %d columns is %d, want %d", cols, got, want)
 		}
 	}
 	for _, stride := range []int{8, 32, 1000, 100000} {
-		if n := kernel.PanelRows[float32](stride); n < 1 || n > 4096 || n > 1 && n*stride*4 > 256<<10 {
+		if n := kernel.PanelRows(stride); n < 1 || n > 4096 || n > 1 && n*stride*4 > 256<<10 {
 			t.Errorf("a panel of stride %d has %d rows", stride, n)
 		}
 	}

@@ -8,15 +8,15 @@ import "math"
 // Integers have many scores of exactly zero, which no limit above zero tells from others. But weights that are multiples
 // of a power of two give scores that are multiples of a known number q, without rounding errors if they are small. Then
 // score - q/2 has no zeros, and is positive where the score is. So q/2 is taken off the packed bias.
-func (c *Candidates[T]) SetQuantum(quantum float64) { c.quantum = quantum }
+func (c *Candidates) SetQuantum(quantum float64) { c.quantum = quantum }
 
 // shift takes half of the quantum of candidate i's scores off its packed bias, if it has one.
-func (c *Candidates[T]) shift(i int, norm float64, bias *T) {
+func (c *Candidates) shift(i int, norm float64, bias *float32) {
 	if c.quantum == 0 {
 		return
 	}
 	quantum := c.quantum * Quantum(c.Weights(i)[:c.cols], leastQuantum)
-	shifted := T(float64(*bias) - quantum/2)
+	shifted := float32(float64(*bias) - quantum/2)
 	if quantum == 0 || float64(shifted) != float64(*bias)-quantum/2 {
 		return
 	}
@@ -29,7 +29,7 @@ const leastQuantum = 0x1p-20
 
 // Quantum returns the largest power of two up to 1 that divides every element of x. It returns 0 if that is below least,
 // or an element is NaN.
-func Quantum[T Float](x []T, least float64) float64 {
+func Quantum(x []float32, least float64) float64 {
 	quantum, inverse := 1.0, 1.0
 	for _, v := range x {
 		for scaled := float64(v) * inverse; scaled != math.Trunc(scaled); scaled *= 2 {

@@ -9,8 +9,8 @@ import (
 // Scores computes the score of len(out) rows, whose stride is len(w). No rows change nothing.
 //
 //	for r := range out { out[r] = Dot(row r of x, w) }
-func Scores[T Float](out, x, w []T) {
-	checkStride[T](len(w))
+func Scores(out, x, w []float32) {
+	checkStride(len(w))
 	checkRows(x, len(out), len(w))
 	race.Write(out)
 	race.Read(x)
@@ -18,11 +18,7 @@ func Scores[T Float](out, x, w []T) {
 	if len(out) == 0 {
 		return
 	}
-	if is32[T]() {
-		scoresF32(f32(out), f32(x), f32(w))
-		return
-	}
-	scoresF64(f64(out), f64(x), f64(w))
+	scoresF32(out, x, w)
 }
 
 // Epoch runs the perceptron over len(y) rows, whose stride is len(w). It updates w on each mistake, and writes the row's
@@ -41,8 +37,8 @@ func Scores[T Float](out, x, w []T) {
 //		}
 //	}
 //	return len(y), updates
-func Epoch[T Float](w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int) {
-	checkStride[T](len(w))
+func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
+	checkStride(len(w))
 	checkRows(x, len(y), len(w))
 	if len(y) == 0 {
 		return 0, 0
@@ -54,22 +50,19 @@ func Epoch[T Float](w []T, log []uint32, x, y []T, eta, margin T) (rows, updates
 	race.Write(log)
 	race.Read(x)
 	race.Read(y)
-	if is32[T]() {
-		return epochF32(f32(w), log, f32(x), f32(y), float32(eta), float32(margin))
-	}
-	return epochF64(f64(w), log, f64(x), f64(y), float64(eta), float64(margin))
+	return epochF32(w, log, x, y, eta, margin)
 }
 
 // Rows addresses the rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may be shorter.
-type Rows[T Float] struct {
-	x, y   [][]T
+type Rows struct {
+	x, y   [][]float32
 	n      int
 	stride int
 }
 
 // NewRows returns the rows whose chunk c has features x[c], of that stride, and labels y[c]. It keeps the chunks.
-func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
-	checkStride[T](stride)
+func NewRows(x, y [][]float32, stride int) *Rows {
+	checkStride(stride)
 	if len(x) != len(y) {
 		panic("kernel: x and y have different numbers of chunks")
 	}
@@ -83,27 +76,27 @@ func NewRows[T Float](x, y [][]T, stride int) *Rows[T] {
 		}
 		n += len(y[c])
 	}
-	return &Rows[T]{slices.Clone(x), slices.Clone(y), n, stride}
+	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
 // WithLabels returns the same rows with other labels, in chunks as NewRows takes them. It keeps the chunks of y.
-func (rows *Rows[T]) WithLabels(y [][]T) *Rows[T] { return NewRows(rows.x, y, rows.stride) }
+func (rows *Rows) WithLabels(y [][]float32) *Rows { return NewRows(rows.x, y, rows.stride) }
 
 // Len returns the number of rows.
-func (rows *Rows[T]) Len() int { return rows.n }
+func (rows *Rows) Len() int { return rows.n }
 
 // Row returns row i, of stride elements, and its label.
-func (rows *Rows[T]) Row(i int) (x []T, y T) {
+func (rows *Rows) Row(i int) (x []float32, y float32) {
 	c, r := uint(i)/ChunkRows, i&(ChunkRows-1)
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 
 // Chunk returns the features of chunk c.
-func (rows *Rows[T]) Chunk(c int) []T { return rows.x[c] }
+func (rows *Rows) Chunk(c int) []float32 { return rows.x[c] }
 
 // EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it visits
 // row idx[i] it prefetches row i of ahead, which has the same stride and any number of rows; ahead changes no result.
-func EpochIndexed[T Float](w []T, log []uint32, rows *Rows[T], idx []uint32, ahead []T, eta, margin T) (visits, updates int) {
+func EpochIndexed(w []float32, log []uint32, rows *Rows, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	if len(w) != rows.stride {
 		panic("kernel: length of w is not the stride")
 	}
@@ -127,10 +120,7 @@ func EpochIndexed[T Float](w []T, log []uint32, rows *Rows[T], idx []uint32, ahe
 			race.Read(x)
 		}
 	}
-	if is32[T]() {
-		return epochIndexedF32(f32(w), log, f32s(rows.x), f32s(rows.y), idx, f32(ahead), float32(eta), float32(margin))
-	}
-	return epochIndexedF64(f64(w), log, f64s(rows.x), f64s(rows.y), idx, f64(ahead), float64(eta), float64(margin))
+	return epochIndexedF32(w, log, rows.x, rows.y, idx, ahead, eta, margin)
 }
 
 // below tells whether every element of idx is less than n. Four maxima at a time keep its cost far below a visit's.
@@ -152,8 +142,8 @@ func below(idx []uint32, n uint) bool {
 // nothing.
 //
 //	for r := range len(cols[0]) { for c := range cols { dst[r*stride+c] = cols[c][r] } }
-func Transpose[T Float](dst []T, stride int, cols [][]T) {
-	checkStride[T](stride)
+func Transpose(dst []float32, stride int, cols [][]float32) {
+	checkStride(stride)
 	if len(cols) == 0 || len(cols) > stride {
 		panic("kernel: number of columns is not in 1..stride")
 	}
@@ -175,19 +165,15 @@ func Transpose[T Float](dst []T, stride int, cols [][]T) {
 			race.Read(col)
 		}
 	}
-	if is32[T]() {
-		transposeF32(f32(dst), stride, f32s(cols))
-		return
-	}
-	transposeF64(f64(dst), stride, f64s(cols))
+	transposeF32(dst, stride, cols)
 }
 
 // MaxSquaredNorm returns the largest squared Euclidean norm of the rows of x, summed in float64. It returns 0 if there
 // are no rows, and ignores a norm that is NaN.
 //
 //	for each row { largest = max(largest, Dot(row, row)) }
-func MaxSquaredNorm[T Float](x []T, stride int) float64 {
-	checkStride[T](stride)
+func MaxSquaredNorm(x []float32, stride int) float64 {
+	checkStride(stride)
 	if len(x)%stride != 0 {
 		panic("kernel: length of x is not a multiple of the stride")
 	}
@@ -195,8 +181,5 @@ func MaxSquaredNorm[T Float](x []T, stride int) float64 {
 		return 0
 	}
 	race.Read(x)
-	if is32[T]() {
-		return maxSquaredNormF32(f32(x), stride)
-	}
-	return maxSquaredNormF64(f64(x), stride)
+	return maxSquaredNormF32(x, stride)
 }

@@ -15,10 +15,10 @@ import (
 // No method believes Ptr or Idx. The kernels compare the bounds of a row with the length of Idx, and each column with
 // the number of weights. A method panics with a constant at the first row that is beyond; rows before it count. The
 // comparisons cost nothing that can be measured, since the loads of an element take longer.
-type SparseRows[T Float] struct {
+type SparseRows struct {
 	Ptr []int64
 	Idx []uint32
-	Val []T
+	Val []float32
 }
 
 const (
@@ -28,16 +28,16 @@ const (
 )
 
 // Len returns the number of rows.
-func (s *SparseRows[T]) Len() int { return max(0, len(s.Ptr)-1) }
+func (s *SparseRows) Len() int { return max(0, len(s.Ptr)-1) }
 
 // Row returns the columns and values of row r.
-func (s *SparseRows[T]) Row(r int) ([]uint32, []T) {
+func (s *SparseRows) Row(r int) ([]uint32, []float32) {
 	lo, hi := s.Ptr[r], s.Ptr[r+1]
 	return s.Idx[lo:hi], s.Val[lo:hi]
 }
 
 // check panics unless each element has a column and a value.
-func (s *SparseRows[T]) check() {
+func (s *SparseRows) check() {
 	if len(s.Idx) != len(s.Val) {
 		panic("kernel: Idx and Val of sparse rows have different lengths")
 	}
@@ -48,7 +48,7 @@ func panicBeyond() {
 }
 
 // panel returns the end of a kernel call's rows, which begin at row lo and end at row hi at most.
-func (s *SparseRows[T]) panel(lo, hi int) int {
+func (s *SparseRows) panel(lo, hi int) int {
 	n := min(hi-lo, sparsePanelRows)
 	for n > 1 && s.Ptr[lo+n]-s.Ptr[lo] > sparsePanelElements {
 		n /= 2
@@ -59,7 +59,7 @@ func (s *SparseRows[T]) panel(lo, hi int) int {
 // Scores computes the score of each row. out has Len elements.
 //
 //	for r := range out { out[r] = s.Score(r, w) }
-func (s *SparseRows[T]) Scores(out, w []T) {
+func (s *SparseRows) Scores(out, w []float32) {
 	s.check()
 	if len(out) != s.Len() {
 		panic("kernel: length of out is not the number of rows")
@@ -78,21 +78,18 @@ func (s *SparseRows[T]) Scores(out, w []T) {
 }
 
 // scores scores rows from row lo on, and returns how many.
-func (s *SparseRows[T]) scores(out []T, lo int, w []T) int {
+func (s *SparseRows) scores(out []float32, lo int, w []float32) int {
 	ptr := slices.Clip(s.Ptr)[lo : lo+len(out)+1]
-	if is32[T]() {
-		return sparseScoresF32(f32(out), ptr, s.Idx, f32(s.Val), f32(w))
-	}
-	return sparseScoresF64(f64(out), ptr, s.Idx, f64(s.Val), f64(w))
+	return sparseScoresF32(out, ptr, s.Idx, s.Val, w)
 }
 
 // Score returns the dot product of row r with w.
 //
 //	for k := Ptr[r]; k < Ptr[r+1]; k++ { sum += Val[k] * w[Idx[k]] }
-func (s *SparseRows[T]) Score(r int, w []T) T {
+func (s *SparseRows) Score(r int, w []float32) float32 {
 	s.check()
 	race.Read(w)
-	var out [1]T
+	var out [1]float32
 	if s.scores(out[:], r, w) == 0 {
 		panicBeyond()
 	}
@@ -102,7 +99,7 @@ func (s *SparseRows[T]) Score(r int, w []T) T {
 // Add adds a times row r to w.
 //
 //	for k := Ptr[r]; k < Ptr[r+1]; k++ { w[Idx[k]] = fma(a, Val[k], w[Idx[k]]) }
-func (s *SparseRows[T]) Add(w []T, a T, r int) {
+func (s *SparseRows) Add(w []float32, a float32, r int) {
 	idx, val := s.Row(r)
 	AddSparse(w, a, idx, val)
 }
@@ -111,24 +108,18 @@ func (s *SparseRows[T]) Add(w []T, a T, r int) {
 // constant at a column that is beyond w.
 //
 //	for k := range idx { w[idx[k]] = fma(a, val[k], w[idx[k]]) }
-func AddSparse[T Float](w []T, a T, idx []uint32, val []T) {
+func AddSparse(w []float32, a float32, idx []uint32, val []float32) {
 	if len(idx) != len(val) {
 		panic("kernel: a sparse row has different numbers of columns and values")
 	}
 	race.Write(w)
-	added := 0
-	if is32[T]() {
-		added = sparseAddF32(f32(w), float32(a), idx, f32(val))
-	} else {
-		added = sparseAddF64(f64(w), float64(a), idx, f64(val))
-	}
-	if added < len(idx) {
+	if sparseAddF32(w, a, idx, val) < len(idx) {
 		panicBeyond()
 	}
 }
 
 // Epoch is the function Epoch on the rows of s. y has Len elements.
-func (s *SparseRows[T]) Epoch(w []T, log []uint32, y []T, eta, margin T) (rows, updates int) {
+func (s *SparseRows) Epoch(w []float32, log []uint32, y []float32, eta, margin float32) (rows, updates int) {
 	s.check()
 	if len(y) != s.Len() {
 		panic("kernel: length of y is not the number of rows")
@@ -159,16 +150,13 @@ func (s *SparseRows[T]) Epoch(w []T, log []uint32, y []T, eta, margin T) (rows, 
 }
 
 // epoch visits rows from row lo on.
-func (s *SparseRows[T]) epoch(w []T, log []uint32, lo int, y []T, eta, margin T) (rows, updates int) {
+func (s *SparseRows) epoch(w []float32, log []uint32, lo int, y []float32, eta, margin float32) (rows, updates int) {
 	ptr := slices.Clip(s.Ptr)[lo : lo+len(y)+1]
-	if is32[T]() {
-		return sparseEpochF32(f32(w), log, ptr, s.Idx, f32(s.Val), f32(y), float32(eta), float32(margin))
-	}
-	return sparseEpochF64(f64(w), log, ptr, s.Idx, f64(s.Val), f64(y), float64(eta), float64(margin))
+	return sparseEpochF32(w, log, ptr, s.Idx, s.Val, y, eta, margin)
 }
 
 // MaxSquaredNorm returns the largest squared Euclidean norm of the rows, in the order of the function of that name.
-func (s *SparseRows[T]) MaxSquaredNorm() float64 {
+func (s *SparseRows) MaxSquaredNorm() float64 {
 	const lanes = 16
 	largest := 0.0
 	for r := range s.Len() {
@@ -191,19 +179,19 @@ func (s *SparseRows[T]) MaxSquaredNorm() float64 {
 
 // SparseIndex addresses the sparse rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may
 // be shorter.
-type SparseIndex[T Float] struct {
+type SparseIndex struct {
 	ptr    [][]int64
 	idx    [][]uint32
-	val, y [][]T
+	val, y [][]float32
 	n      int
 }
 
 // NewSparseIndex returns the rows whose chunk c is x[c], with labels y[c]. It keeps the slices of the chunks.
-func NewSparseIndex[T Float](x []*SparseRows[T], y [][]T) *SparseIndex[T] {
+func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
 	if len(x) != len(y) {
 		panic("kernel: x and y have different numbers of chunks")
 	}
-	s := &SparseIndex[T]{}
+	s := &SparseIndex{}
 	for c, rows := range x {
 		rows.check()
 		if rows.Len() != len(y[c]) || len(rows.Ptr) == 0 {
@@ -220,7 +208,7 @@ func NewSparseIndex[T Float](x []*SparseRows[T], y [][]T) *SparseIndex[T] {
 
 // Set replaces chunk c by as many other rows x, with labels y. It keeps the slices of both. Rows that WithLabels returned
 // change too.
-func (s *SparseIndex[T]) Set(c int, x *SparseRows[T], y []T) {
+func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	x.check()
 	if x.Len() != len(s.y[c]) || len(y) != len(s.y[c]) {
 		panic("kernel: a chunk has different numbers of rows and labels")
@@ -229,7 +217,7 @@ func (s *SparseIndex[T]) Set(c int, x *SparseRows[T], y []T) {
 }
 
 // WithLabels returns the same rows with other labels, in the same chunks. It keeps the chunks of y.
-func (s *SparseIndex[T]) WithLabels(y [][]T) *SparseIndex[T] {
+func (s *SparseIndex) WithLabels(y [][]float32) *SparseIndex {
 	if len(y) != len(s.y) {
 		panic("kernel: x and y have different numbers of chunks")
 	}
@@ -239,15 +227,15 @@ func (s *SparseIndex[T]) WithLabels(y [][]T) *SparseIndex[T] {
 		}
 	}
 	t := *s
-	t.y = append([][]T(nil), y...)
+	t.y = append([][]float32(nil), y...)
 	return &t
 }
 
 // Len returns the number of rows.
-func (s *SparseIndex[T]) Len() int { return s.n }
+func (s *SparseIndex) Len() int { return s.n }
 
 // Epoch is the function EpochIndexed on the rows of s, whose numbers are in rows. It prefetches rows that it visits soon.
-func (s *SparseIndex[T]) Epoch(w []T, log []uint32, rows []uint32, eta, margin T) (visits, updates int) {
+func (s *SparseIndex) Epoch(w []float32, log []uint32, rows []uint32, eta, margin float32) (visits, updates int) {
 	if !below(rows, uint(s.n)) {
 		panic("kernel: row number out of range")
 	}
@@ -273,11 +261,8 @@ func (s *SparseIndex[T]) Epoch(w []T, log []uint32, rows []uint32, eta, margin T
 	return visits, updates
 }
 
-func (s *SparseIndex[T]) epoch(w []T, log []uint32, rows []uint32, eta, margin T) (visits, updates int) {
-	if is32[T]() {
-		return sparseEpochIndexedF32(f32(w), log, s.ptr, s.idx, f32s(s.val), f32s(s.y), rows, float32(eta), float32(margin))
-	}
-	return sparseEpochIndexedF64(f64(w), log, s.ptr, s.idx, f64s(s.val), f64s(s.y), rows, float64(eta), float64(margin))
+func (s *SparseIndex) epoch(w []float32, log []uint32, rows []uint32, eta, margin float32) (visits, updates int) {
+	return sparseEpochIndexedF32(w, log, s.ptr, s.idx, s.val, s.y, rows, eta, margin)
 }
 
 // interleaved is the number of weight vectors of one kernel call.
@@ -285,18 +270,18 @@ const interleaved = 8
 
 // Interleaved holds weight vectors by column: those of a column stand one after the other. So one pass over the elements
 // of sparse rows scores 8 of them, and a column of them is in one cache line or two. It is safe for concurrent use.
-type Interleaved[T Float] struct {
+type Interleaved struct {
 	n, cols int
-	w       []T // of each 8 vectors, column after column; zeros in place of missing ones
+	w       []float32 // of each 8 vectors, column after column; zeros in place of missing ones
 }
 
 // Interleave returns the vectors in w, each of stride elements, whose first cols ones count. It copies them.
-func Interleave[T Float](w []T, cols, stride int) *Interleaved[T] {
+func Interleave(w []float32, cols, stride int) *Interleaved {
 	if cols <= 0 || stride < cols || len(w)%stride != 0 {
 		panic("kernel: length of w is not vectors of the stride")
 	}
-	v := &Interleaved[T]{n: len(w) / stride, cols: cols}
-	v.w = make([]T, (v.n+interleaved-1)/interleaved*interleaved*cols)
+	v := &Interleaved{n: len(w) / stride, cols: cols}
+	v.w = make([]float32, (v.n+interleaved-1)/interleaved*interleaved*cols)
 	for i := range v.n {
 		group, at := v.w[i/interleaved*interleaved*cols:], i%interleaved
 		for c, x := range w[i*stride:][:cols] {
@@ -307,15 +292,15 @@ func Interleave[T Float](w []T, cols, stride int) *Interleaved[T] {
 }
 
 // Len returns the number of vectors.
-func (v *Interleaved[T]) Len() int { return v.n }
+func (v *Interleaved) Len() int { return v.n }
 
 // Scores computes the score of each row of s by each vector. It calls each with the number of a row and of a vector, and
 // the scores of up to 8 vectors from that one on. It makes one pass over the rows for each 8 vectors.
-func (v *Interleaved[T]) Scores(s *SparseRows[T], each func(row, vector int, scores []T)) {
+func (v *Interleaved) Scores(s *SparseRows, each func(row, vector int, scores []float32)) {
 	s.check()
 	race.Read(s.Idx)
 	race.Read(s.Val)
-	var out [sparsePanelRows * interleaved]T
+	var out [sparsePanelRows * interleaved]float32
 	for lo := 0; lo < s.Len(); {
 		hi := s.panel(lo, s.Len())
 		for first := 0; first < v.n; first += interleaved {
@@ -332,10 +317,7 @@ func (v *Interleaved[T]) Scores(s *SparseRows[T], each func(row, vector int, sco
 	}
 }
 
-func (s *SparseRows[T]) scores8(out []T, lo int, w []T) int {
+func (s *SparseRows) scores8(out []float32, lo int, w []float32) int {
 	ptr := slices.Clip(s.Ptr)[lo : lo+len(out)/interleaved+1]
-	if is32[T]() {
-		return sparseScores8F32(f32(out), ptr, s.Idx, f32(s.Val), f32(w))
-	}
-	return sparseScores8F64(f64(out), ptr, s.Idx, f64(s.Val), f64(w))
+	return sparseScores8F32(out, ptr, s.Idx, s.Val, w)
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // powerLaw returns rows of some elements each, whose columns follow a power law, and a bias.
-func powerLaw[T kernel.Float](rows, cols, elements int) *kernel.SparseRows[T] {
+func powerLaw(rows, cols, elements int) *kernel.SparseRows {
 	rng := rand.New(rand.NewPCG(1, 1))
-	s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+	s := &kernel.SparseRows{Ptr: []int64{0}}
 	has := make([]bool, cols)
 	for range rows {
 		var row []uint32
@@ -27,7 +27,7 @@ func powerLaw[T kernel.Float](rows, cols, elements int) *kernel.SparseRows[T] {
 		slices.Sort(row)
 		for _, c := range row {
 			has[c] = false
-			s.Idx, s.Val = append(s.Idx, c), append(s.Val, T(rng.NormFloat64()))
+			s.Idx, s.Val = append(s.Idx, c), append(s.Val, float32(rng.NormFloat64()))
 		}
 		s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 	}
@@ -36,30 +36,27 @@ func powerLaw[T kernel.Float](rows, cols, elements int) *kernel.SparseRows[T] {
 
 // BenchmarkSparse times the kernels of rows in CSR form, for each element.
 func BenchmarkSparse(b *testing.B) {
-	levels(b, []string{"SparseScores", "SparseScores8", "SparseEpoch"}, func(b *testing.B) {
-		benchmarkSparse[float32](b, "f32")
-		benchmarkSparse[float64](b, "f64")
-	})
+	levels(b, []string{"SparseScores", "SparseScores8", "SparseEpoch"}, benchmarkSparse)
 }
 
-func benchmarkSparse[T kernel.Float](b *testing.B, name string) {
+func benchmarkSparse(b *testing.B) {
 	for _, shape := range []struct{ rows, cols, elements int }{{2000, 124, 15}, {2000, 100_000, 80}, {20000, 1_000_000, 80}} {
-		s := powerLaw[T](shape.rows, shape.cols, shape.elements)
-		w, out, y, log := make([]T, shape.cols), make([]T, shape.rows), make([]T, shape.rows), make([]uint32, shape.rows)
+		s := powerLaw(shape.rows, shape.cols, shape.elements)
+		w, out, y, log := make([]float32, shape.cols), make([]float32, shape.rows), make([]float32, shape.rows), make([]uint32, shape.rows)
 		for i := range w {
-			w[i] = T(math.Sin(float64(i)))
+			w[i] = float32(math.Sin(float64(i)))
 		}
 		s.Scores(out, w)
 		for r := range y {
-			y[r] = T(math.Copysign(1, float64(out[r])))
+			y[r] = float32(math.Copysign(1, float64(out[r])))
 			if r%8 == 0 {
 				y[r] = -y[r]
 			}
 		}
-		many := make([]T, 8*shape.cols)
+		many := make([]float32, 8*shape.cols)
 		group := kernel.Interleave(many, shape.cols, shape.cols)
 		run := func(kind string, per int, f func()) {
-			b.Run(fmt.Sprintf("%s/type=%s/cols=%d/elements=%d", kind, name, shape.cols, shape.elements), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/cols=%d/elements=%d", kind, shape.cols, shape.elements), func(b *testing.B) {
 				for b.Loop() {
 					f()
 				}
@@ -67,7 +64,7 @@ func benchmarkSparse[T kernel.Float](b *testing.B, name string) {
 			})
 		}
 		run("Scores", 1, func() { s.Scores(out, w) })
-		run("Scores8", 8, func() { group.Scores(s, func(int, int, []T) {}) })
+		run("Scores8", 8, func() { group.Scores(s, func(int, int, []float32) {}) })
 		run("Epoch", 1, func() { s.Epoch(w, log, y, 1e-9, 0) })
 	}
 }

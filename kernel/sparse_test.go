@@ -15,19 +15,18 @@ func TestSparse(t *testing.T) {
 	defer kernel.Use(best)
 	for _, level := range kernel.Levels() {
 		kernel.Use(level)
-		t.Run(level.String()+"/f32", testSparse[float32])
-		t.Run(level.String()+"/f64", testSparse[float64])
+		t.Run(level.String(), testSparse)
 	}
 }
 
 // bothForms returns rows of which about a share of the elements is stored, in both forms.
-func bothForms[T kernel.Float](rng *rand.Rand, rows, cols int, share float64) (dense []T, s *kernel.SparseRows[T]) {
-	stride := kernel.Stride[T](cols)
-	dense, s = make([]T, rows*stride), &kernel.SparseRows[T]{Ptr: []int64{0}}
+func bothForms(rng *rand.Rand, rows, cols int, share float64) (dense []float32, s *kernel.SparseRows) {
+	stride := kernel.Stride(cols)
+	dense, s = make([]float32, rows*stride), &kernel.SparseRows{Ptr: []int64{0}}
 	for r := range rows {
 		for c := range cols {
 			if rng.Float64() < share {
-				v := T(rng.NormFloat64())
+				v := float32(rng.NormFloat64())
 				dense[r*stride+c] = v
 				s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
 			}
@@ -37,21 +36,21 @@ func bothForms[T kernel.Float](rng *rand.Rand, rows, cols int, share float64) (d
 	return dense, s
 }
 
-func testSparse[T kernel.Float](t *testing.T) {
+func testSparse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, rows := range []int{0, 1, 7, kernel.ChunkRows + 100} {
 		for _, cols := range []int{1, 9, 70, 300} {
-			dense, s := bothForms[T](rng, rows, cols, []float64{0.05, 0.9}[rng.IntN(2)])
-			stride := kernel.Stride[T](cols)
-			w, y := make([]T, stride), make([]T, rows)
+			dense, s := bothForms(rng, rows, cols, []float64{0.05, 0.9}[rng.IntN(2)])
+			stride := kernel.Stride(cols)
+			w, y := make([]float32, stride), make([]float32, rows)
 			for c := range cols {
-				w[c] = T(rng.NormFloat64())
+				w[c] = float32(rng.NormFloat64())
 			}
 			for r := range y {
-				y[r] = []T{-1, 1, 0.5}[rng.IntN(3)]
+				y[r] = []float32{-1, 1, 0.5}[rng.IntN(3)]
 			}
 			what := fmt.Sprintf("rows=%d cols=%d", rows, cols)
-			got, want := make([]T, rows), make([]T, rows)
+			got, want := make([]float32, rows), make([]float32, rows)
 			kernel.Scores(want, dense, w)
 			s.Scores(got, w)
 			equalNumbers(t, what+" Scores", got, want)
@@ -72,14 +71,14 @@ func testSparse[T kernel.Float](t *testing.T) {
 }
 
 // sparseEpochs compares both kinds of epochs, with logs that are full on the way and ones that never are.
-func sparseEpochs[T kernel.Float](t *testing.T, what string, rng *rand.Rand, s *kernel.SparseRows[T], dense, y, w []T) {
+func sparseEpochs(t *testing.T, what string, rng *rand.Rand, s *kernel.SparseRows, dense, y, w []float32) {
 	stride := len(w)
-	var x, labels [][]T
-	var chunks []*kernel.SparseRows[T]
+	var x, labels [][]float32
+	var chunks []*kernel.SparseRows
 	for lo := 0; lo < len(y); lo += kernel.ChunkRows {
 		hi := min(len(y), lo+kernel.ChunkRows)
 		x, labels = append(x, dense[lo*stride:hi*stride]), append(labels, y[lo:hi])
-		chunks = append(chunks, &kernel.SparseRows[T]{Ptr: s.Ptr[lo : hi+1], Idx: s.Idx, Val: s.Val})
+		chunks = append(chunks, &kernel.SparseRows{Ptr: s.Ptr[lo : hi+1], Idx: s.Idx, Val: s.Val})
 	}
 	rows, index := kernel.NewRows(x, labels, stride), kernel.NewSparseIndex(chunks, labels)
 	numbers := make([]uint32, 1000)
@@ -108,16 +107,16 @@ func sparseEpochs[T kernel.Float](t *testing.T, what string, rng *rand.Rand, s *
 }
 
 // sparseVectors compares the scores of several vectors, and the errors of candidates.
-func sparseVectors[T kernel.Float](t *testing.T, what string, rng *rand.Rand, s *kernel.SparseRows[T], dense []T, stride, cols int) {
+func sparseVectors(t *testing.T, what string, rng *rand.Rand, s *kernel.SparseRows, dense []float32, stride, cols int) {
 	for _, n := range []int{0, 1, 8, 11} {
-		w := make([]T, n*stride)
+		w := make([]float32, n*stride)
 		for i := range w {
 			if i%stride < cols {
-				w[i] = T(rng.NormFloat64())
+				w[i] = float32(rng.NormFloat64())
 			}
 		}
 		scored := 0
-		kernel.Interleave(w, cols, stride).Scores(s, func(row, vector int, scores []T) {
+		kernel.Interleave(w, cols, stride).Scores(s, func(row, vector int, scores []float32) {
 			for i, got := range scores {
 				scored++
 				if want := kernel.Dot(dense[row*stride:(row+1)*stride], w[(vector+i)*stride:][:stride]); got != want {
@@ -131,7 +130,7 @@ func sparseVectors[T kernel.Float](t *testing.T, what string, rng *rand.Rand, s 
 	}
 }
 
-func equalNumbers[T kernel.Float](t *testing.T, what string, got, want []T) {
+func equalNumbers(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
 		if got[i] != want[i] {
@@ -144,28 +143,28 @@ func equalNumbers[T kernel.Float](t *testing.T, what string, got, want []T) {
 func TestSparseBeyond(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	good := func() *kernel.SparseRows[float32] {
-		return &kernel.SparseRows[float32]{Ptr: []int64{0, 2, 3}, Idx: []uint32{0, 3, 1}, Val: []float32{1, 2, 3}}
+	good := func() *kernel.SparseRows {
+		return &kernel.SparseRows{Ptr: []int64{0, 2, 3}, Idx: []uint32{0, 3, 1}, Val: []float32{1, 2, 3}}
 	}
 	w, y, log := make([]float32, 4), []float32{1, 1}, make([]uint32, 4)
-	calls := map[string]func(*kernel.SparseRows[float32]){
-		"Scores": func(s *kernel.SparseRows[float32]) { s.Scores(make([]float32, 2), w) },
-		"Score":  func(s *kernel.SparseRows[float32]) { s.Score(0, w); s.Score(1, w) },
-		"Add":    func(s *kernel.SparseRows[float32]) { s.Add(w, 1, 0); s.Add(w, 1, 1) },
-		"Epoch":  func(s *kernel.SparseRows[float32]) { s.Epoch(w, log, y, 1, 0) },
-		"Interleaved": func(s *kernel.SparseRows[float32]) {
+	calls := map[string]func(*kernel.SparseRows){
+		"Scores": func(s *kernel.SparseRows) { s.Scores(make([]float32, 2), w) },
+		"Score":  func(s *kernel.SparseRows) { s.Score(0, w); s.Score(1, w) },
+		"Add":    func(s *kernel.SparseRows) { s.Add(w, 1, 0); s.Add(w, 1, 1) },
+		"Epoch":  func(s *kernel.SparseRows) { s.Epoch(w, log, y, 1, 0) },
+		"Interleaved": func(s *kernel.SparseRows) {
 			kernel.Interleave(w, 4, 4).Scores(s, func(int, int, []float32) {})
 		},
-		"SparseIndex": func(s *kernel.SparseRows[float32]) {
-			kernel.NewSparseIndex([]*kernel.SparseRows[float32]{s}, [][]float32{y}).Epoch(w, log, []uint32{0, 1}, 1, 0)
+		"SparseIndex": func(s *kernel.SparseRows) {
+			kernel.NewSparseIndex([]*kernel.SparseRows{s}, [][]float32{y}).Epoch(w, log, []uint32{0, 1}, 1, 0)
 		},
 	}
-	wrong := map[string]func(*kernel.SparseRows[float32]){
-		"column":     func(s *kernel.SparseRows[float32]) { s.Idx[1] = 4 },
-		"far column": func(s *kernel.SparseRows[float32]) { s.Idx[2] = 1 << 31 },
-		"beyond":     func(s *kernel.SparseRows[float32]) { s.Ptr[2] = 4 },
-		"descending": func(s *kernel.SparseRows[float32]) { s.Ptr[1] = 5 },
-		"negative":   func(s *kernel.SparseRows[float32]) { s.Ptr[0] = -1 },
+	wrong := map[string]func(*kernel.SparseRows){
+		"column":     func(s *kernel.SparseRows) { s.Idx[1] = 4 },
+		"far column": func(s *kernel.SparseRows) { s.Idx[2] = 1 << 31 },
+		"beyond":     func(s *kernel.SparseRows) { s.Ptr[2] = 4 },
+		"descending": func(s *kernel.SparseRows) { s.Ptr[1] = 5 },
+		"negative":   func(s *kernel.SparseRows) { s.Ptr[0] = -1 },
 	}
 	for _, level := range kernel.Levels() {
 		kernel.Use(level)

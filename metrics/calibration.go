@@ -2,14 +2,12 @@ package metrics
 
 import (
 	"math"
-
-	"halfspace/kernel"
 )
 
 // BrierLoss returns the Brier loss of row r of a given class. p has the probabilities of each class. Of two classes it is
 // (1-p)^2 for the probability p of the class. Of more it is the sum over all classes of the square of p less 1 for the
 // row's class and 0 for others (Brier 1950).
-func BrierLoss[T kernel.Float](p [][]T, r, class int) float64 {
+func BrierLoss(p [][]float32, r, class int) float64 {
 	if len(p) == 2 {
 		off := 1 - float64(p[class][r])
 		return float64(off * off)

@@ -5,34 +5,32 @@ import (
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
-
-	"halfspace/kernel"
 )
 
 // ClassScores keeps the scores of every class, for the figures of more than two classes that depend on the order of scores.
 // Each class is compared with the rest: the rows of the class are positive, and all others negative.
-type ClassScores[T kernel.Float] struct {
-	classes []Scores[T]
-	labels  []T
+type ClassScores struct {
+	classes []Scores
+	labels  []float32
 	areas   []float64 // what AUC returned; nil after Add
 }
 
 // NewClassScores returns the scores of no rows.
-func NewClassScores[T kernel.Float](classes int) *ClassScores[T] {
-	return &ClassScores[T]{classes: make([]Scores[T], classes)}
+func NewClassScores(classes int) *ClassScores {
+	return &ClassScores{classes: make([]Scores, classes)}
 }
 
 // Class returns the scores of a class versus the rest.
-func (s *ClassScores[T]) Class(class int) *Scores[T] { return &s.classes[class] }
+func (s *ClassScores) Class(class int) *Scores { return &s.classes[class] }
 
 // Add adds rows by the scores of each class, [class][row], as many numbers of classes and as many weights. Without weights,
 // nil, each row counts once.
-func (s *ClassScores[T]) Add(scores [][]T, classes []T, weights []float64) {
+func (s *ClassScores) Add(scores [][]float32, classes []float32, weights []float64) {
 	s.areas = nil
 	for k := range s.classes {
 		s.labels = s.labels[:0]
 		for _, y := range classes {
-			label := T(-1)
+			label := float32(-1)
 			if int(y) == k {
 				label = 1
 			}
@@ -43,7 +41,7 @@ func (s *ClassScores[T]) Add(scores [][]T, classes []T, weights []float64) {
 }
 
 // Bytes returns the most bytes that the scores take. See Scores.Bytes.
-func (s *ClassScores[T]) Bytes() (bytes int64) {
+func (s *ClassScores) Bytes() (bytes int64) {
 	for k := range s.classes {
 		bytes += s.classes[k].Bytes()
 	}
@@ -51,7 +49,7 @@ func (s *ClassScores[T]) Bytes() (bytes int64) {
 }
 
 // AUC returns the area under the ROC curve of each class versus the rest. See Scores.AUC.
-func (s *ClassScores[T]) AUC() []float64 {
+func (s *ClassScores) AUC() []float64 {
 	if s.areas != nil {
 		return s.areas
 	}
@@ -67,17 +65,17 @@ func (s *ClassScores[T]) AUC() []float64 {
 }
 
 // MacroAUC returns the mean of AUC over the classes whose area is defined. It is NaN if there are none.
-func (s *ClassScores[T]) MacroAUC() float64 {
-	return s.mean(func(*Scores[T]) float64 { return 1 })
+func (s *ClassScores) MacroAUC() float64 {
+	return s.mean(func(*Scores) float64 { return 1 })
 }
 
 // WeightedAUC returns the mean of AUC over the classes whose area is defined, each with the weight of its rows. It is NaN if
 // there are none.
-func (s *ClassScores[T]) WeightedAUC() float64 {
-	return s.mean(func(class *Scores[T]) float64 { return class.positive.weight() })
+func (s *ClassScores) WeightedAUC() float64 {
+	return s.mean(func(class *Scores) float64 { return class.positive.weight() })
 }
 
-func (s *ClassScores[T]) mean(weight func(*Scores[T]) float64) float64 {
+func (s *ClassScores) mean(weight func(*Scores) float64) float64 {
 	sum, all := 0.0, 0.0
 	for k, area := range s.AUC() {
 		if !math.IsNaN(area) {

@@ -12,8 +12,9 @@ import (
 // A classesCase is rows of several classes and scikit-learn's figures of them, of testdata/sklearn_classes.py.
 type classesCase struct {
 	Name             string
-	Probabilities    [][]float64 // [class][row]
-	Classes, Weights []float64
+	Probabilities    [][]float32 // [class][row]
+	Classes          []float32
+	Weights          []float64
 	Predicted        []int
 	AUC              []float64
 	AUCMacro         *float64  `json:"auc_macro"` // null of two classes
@@ -38,9 +39,9 @@ func TestSklearnClasses(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(41, 42))
 	for _, c := range file.Cases {
-		scores, confusion := NewClassScores[float64](len(c.Probabilities)), NewConfusion(len(c.Probabilities))
+		scores, confusion := NewClassScores(len(c.Probabilities)), NewConfusion(len(c.Probabilities))
 		for _, i := range rng.Perm(len(c.Classes)) {
-			p, weight, weights := make([][]float64, len(c.Probabilities)), 1.0, []float64(nil)
+			p, weight, weights := make([][]float32, len(c.Probabilities)), 1.0, []float64(nil)
 			for k := range p {
 				p[k] = c.Probabilities[k][i : i+1]
 			}
@@ -85,7 +86,7 @@ func TestClassScoresDefinition(t *testing.T) {
 				scores[k][i] = float32(rng.IntN(4))
 			}
 		}
-		s := NewClassScores[float32](classes)
+		s := NewClassScores(classes)
 		half := rng.IntN(rows + 1)
 		for _, part := range [][2]int{{0, half}, {half, rows}} {
 			var some [][]float32

@@ -13,11 +13,19 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
+// float32s returns numbers that float32 holds.
+func float32s(numbers []float64) (all []float32) {
+	for _, v := range numbers {
+		all = append(all, float32(v))
+	}
+	return all
+}
+
 // TestAUCAgainstGonum compares with the area that gonum integrates. Gonum rounds once for each of up to n thresholds.
 func TestAUCAgainstGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 5000
-	a := new(Scores[float64])
+	a := new(Scores)
 	scores, labels, classes := make([]float64, n), make([]float64, n), make([]bool, n)
 	for i := range scores {
 		classes[i] = rng.IntN(3) == 0
@@ -28,7 +36,7 @@ func TestAUCAgainstGonum(t *testing.T) {
 			scores[i] += 40
 		}
 	}
-	a.Add(scores, labels, nil)
+	a.Add(float32s(scores), float32s(labels), nil)
 	stat.SortWeightedLabeled(scores, classes, nil)
 	tpr, fpr, _ := stat.ROC(nil, scores, classes, nil)
 	got, want := a.AUC(), integrate.Trapezoidal(fpr, tpr)
@@ -66,9 +74,9 @@ func corners(tpr, fpr, thresholds []float64, positive, negative int) (kept []int
 // corners of gonum's curve.
 func TestCurve(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	for _, levels := range []int{2, 7, 1 << 30} {
+	for _, levels := range []int{2, 7, 1 << 24} {
 		const n = 500
-		a := new(Scores[float64])
+		a := new(Scores)
 		scores, labels, classes := make([]float64, n), make([]float64, n), make([]bool, n)
 		positive, negative := 0, 0
 		for i := range scores {
@@ -80,7 +88,7 @@ func TestCurve(t *testing.T) {
 				negative++
 			}
 		}
-		a.Add(scores, labels, nil)
+		a.Add(float32s(scores), float32s(labels), nil)
 		curve := a.ROC()
 		if roc, pr := a.CurvePoints(); roc != len(curve) || pr != len(a.PrecisionRecall()) {
 			t.Errorf("%d levels: %d and %d points counted, there are %d and %d", levels, roc, pr, len(curve), len(a.PrecisionRecall()))
@@ -115,11 +123,12 @@ func TestCurve(t *testing.T) {
 			}
 		}
 	}
-	a := new(Scores[float64])
+	a := new(Scores)
 	if curve := a.ROC(); len(curve) != 1 || !math.IsInf(curve[0].Threshold, 1) {
 		t.Errorf("the curve of no rows is %v", curve)
 	}
-	a.Add([]float64{math.NaN(), 1, math.NaN()}, []float64{1, 1, -1}, nil)
+	nan := float32(math.NaN())
+	a.Add([]float32{nan, 1, nan}, []float32{1, 1, -1}, nil)
 	if curve := a.ROC(); len(curve) != 3 || curve[1] != (Point{1, 0, 1}) || curve[2].TruePositives != 2 || curve[2].FalsePositives != 1 {
 		t.Errorf("the curve with NaN is %v", curve)
 	}

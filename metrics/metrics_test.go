@@ -94,11 +94,11 @@ func TestWilson(t *testing.T) {
 
 func TestUndefinedIsNaN(t *testing.T) {
 	c := NewConfusion(2)
-	one := new(Scores[float32])
+	one := new(Scores)
 	one.Add([]float32{1, 2}, []float32{1, 1}, nil)
 	for name, v := range map[string]float64{"accuracy": c.Accuracy(), "precision": c.Precision(1), "recall": c.Recall(1),
-		"F1": c.F1(1), "AUC without rows": new(Scores[float64]).AUC(), "AUC of one class": one.AUC(),
-		"average precision without rows": new(Scores[float64]).AveragePrecision(), "mean of nothing": new(Mean).Value()} {
+		"F1": c.F1(1), "AUC without rows": new(Scores).AUC(), "AUC of one class": one.AUC(),
+		"average precision without rows": new(Scores).AveragePrecision(), "mean of nothing": new(Mean).Value()} {
 		if !math.IsNaN(v) {
 			t.Errorf("%s is %v, want NaN", name, v)
 		}
@@ -107,7 +107,7 @@ func TestUndefinedIsNaN(t *testing.T) {
 
 // mannWhitney is the definition: the share of pairs of a positive and a negative row that are in order. Ties count
 // half.
-func mannWhitney(scores, labels []float64) float64 {
+func mannWhitney(scores, labels []float32) float64 {
 	wins, pairs := 0.0, 0.0
 	for i, p := range scores {
 		for j, n := range scores {
@@ -128,20 +128,20 @@ func mannWhitney(scores, labels []float64) float64 {
 
 func TestAUC(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	inf := math.Inf(1)
-	special := []float64{math.NaN(), -inf, inf, 0, math.Copysign(0, -1)}
+	inf := float32(math.Inf(1))
+	special := []float32{float32(math.NaN()), -inf, inf, 0, float32(math.Copysign(0, -1))}
 	for n := 2; n < 120; n++ {
-		for _, levels := range []int{2, 7, 1 << 30} { // from mostly ties to none
-			scores, labels := make([]float64, n), make([]float64, n)
+		for _, levels := range []int{2, 7, 1 << 24} { // from mostly ties to none
+			scores, labels := make([]float32, n), make([]float32, n)
 			for i := range scores {
-				scores[i] = float64(rng.IntN(levels)) - 3
+				scores[i] = float32(rng.IntN(levels)) - 3
 				if levels == 7 && rng.IntN(4) == 0 {
 					scores[i] = special[rng.IntN(len(special))]
 				}
-				labels[i] = float64(2*rng.IntN(2) - 1)
+				labels[i] = float32(2*rng.IntN(2) - 1)
 			}
 			labels[0], labels[n-1] = 1, -1
-			a := new(Scores[float64])
+			a := new(Scores)
 			cut := rng.IntN(n)
 			a.Add(scores[:cut], labels[:cut], nil)
 			a.Add(scores[cut:], labels[cut:], nil)
@@ -209,14 +209,15 @@ func area(curve []Point) (sum float64) {
 // TestPublishedCurve has the example in the documentation of scikit-learn's roc_curve, whose points are all corners. A
 // second curve has three corners.
 func TestPublishedCurve(t *testing.T) {
-	a := new(Scores[float64])
-	a.Add([]float64{0.1, 0.4, 0.35, 0.8}, []float64{-1, -1, 1, 1}, nil)
-	want := []Point{{math.Inf(1), 0, 0}, {0.8, 0, 1}, {0.4, 1, 1}, {0.35, 1, 2}, {0.1, 2, 2}}
+	a := new(Scores)
+	scores := []float32{0.1, 0.4, 0.35, 0.8}
+	a.Add(scores, []float32{-1, -1, 1, 1}, nil)
+	want := []Point{{math.Inf(1), 0, 0}, {float64(scores[3]), 0, 1}, {float64(scores[1]), 1, 1}, {float64(scores[2]), 1, 2}, {float64(scores[0]), 2, 2}}
 	if got := a.ROC(); !slices.Equal(got, want) {
 		t.Errorf("curve %v, want %v", got, want)
 	}
-	a = new(Scores[float64])
-	a.Add([]float64{9, 8, 7, 6, 5, 4, 3, 2}, []float64{1, 1, 1, 1, -1, -1, -1, -1}, nil)
+	a = new(Scores)
+	a.Add([]float32{9, 8, 7, 6, 5, 4, 3, 2}, []float32{1, 1, 1, 1, -1, -1, -1, -1}, nil)
 	want = []Point{{math.Inf(1), 0, 0}, {6, 0, 4}, {2, 4, 4}}
 	if got := a.ROC(); !slices.Equal(got, want) {
 		t.Errorf("curve %v, want %v", got, want)
@@ -225,14 +226,14 @@ func TestPublishedCurve(t *testing.T) {
 
 // TestPrecisionOfNoWeight: rows of the weight 0 change nothing in the precision-recall curve, whatever their scores.
 func TestPrecisionOfNoWeight(t *testing.T) {
-	scores, labels := []float64{5, 4, 3, 2, 1}, []float64{1, -1, 1, -1, 1}
+	scores, labels := []float32{5, 4, 3, 2, 1}, []float32{1, -1, 1, -1, 1}
 	want := []Point{{5, 0, 1}, {4, 1, 1}, {3, 1, 2}, {2, 2, 2}, {1, 2, 3}}
-	for _, nothing := range [][]float64{nil, {9}, {9, 8}, {9, 0}} { // scores of such rows
-		for _, label := range []float64{-1, 1} {
-			s := new(Scores[float64])
+	for _, nothing := range [][]float32{nil, {9}, {9, 8}, {9, 0}} { // scores of such rows
+		for _, label := range []float32{-1, 1} {
+			s := new(Scores)
 			s.Add(scores, labels, nil)
 			for _, at := range nothing {
-				s.Add([]float64{at}, []float64{label}, []float64{0})
+				s.Add([]float32{at}, []float32{label}, []float64{0})
 			}
 			got := s.PrecisionRecall()
 			if len(nothing) == 2 && nothing[1] == 0 { // the last point has all rows
@@ -243,8 +244,8 @@ func TestPrecisionOfNoWeight(t *testing.T) {
 			}
 		}
 	}
-	s := new(Scores[float64])
-	s.Add([]float64{1, 2}, []float64{1, -1}, []float64{0, 1})
+	s := new(Scores)
+	s.Add([]float32{1, 2}, []float32{1, -1}, []float64{0, 1})
 	if got := s.PrecisionRecall(); got != nil {
 		t.Errorf("the curve without a weight of positive rows is %v", got)
 	}

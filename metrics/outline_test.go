@@ -11,10 +11,10 @@ func TestOutline(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, rows := range []int{0, 1, 10, 3000} {
 		for _, most := range []int{3, 50, 2000} {
-			var s Scores[float64]
+			var s Scores
 			for range rows {
-				y := float64(2*rng.IntN(2) - 1)
-				s.Add([]float64{rng.NormFloat64() + y/2}, []float64{y}, []float64{float64(rng.IntN(4))})
+				y := float32(2*rng.IntN(2) - 1)
+				s.Add([]float32{float32(rng.NormFloat64()) + y/2}, []float32{y}, []float64{float64(rng.IntN(4))})
 			}
 			roc, pr := s.Outline(most)
 			for k, curves := range [][2][]Point{{roc, s.ROC()}, {pr, s.PrecisionRecall()}} {

@@ -5,24 +5,21 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
-
-	"halfspace/kernel"
 )
 
 // Scores keeps every score of rows of two classes, for the figures that depend on the order of scores: the area under
 // the ROC curve, average precision, both curves, and the threshold that is best. A score of NaN ranks below every other.
 // Rows may have weights. A row of the weight 2 counts as two rows. The zero value has no rows.
-type Scores[T kernel.Float] struct {
-	positive, negative side[T]
+type Scores struct {
+	positive, negative side
 	sorted             bool
 }
 
 // Add adds rows by their scores, as many labels and as many weights. A label above zero is a positive row. Without
 // weights, nil, each row counts once.
-func (s *Scores[T]) Add(scores, labels []T, weights []float64) {
+func (s *Scores) Add(scores, labels []float32, weights []float64) {
 	if len(scores) != len(labels) || weights != nil && len(weights) != len(scores) {
 		panic("metrics: the numbers of scores, labels and weights differ")
 	}
@@ -46,19 +43,19 @@ func (s *Scores[T]) Add(scores, labels []T, weights []float64) {
 
 // Bytes returns the most bytes that the scores take. A slice that grows is in memory twice for a while, and grows by a
 // quarter.
-func (s *Scores[T]) Bytes() int64 {
+func (s *Scores) Bytes() int64 {
 	const share = 9 // fourths
 	rows, weights := len(s.positive.scores)+len(s.negative.scores), len(s.positive.weights)+len(s.negative.weights)
-	return (int64(rows)*int64(unsafe.Sizeof(T(0))) + 8*int64(weights)) * share / 4
+	return (int64(rows)*4 + 8*int64(weights)) * share / 4
 }
 
 // sort sorts the rows of each class by their scores, in place.
-func (s *Scores[T]) sort() {
+func (s *Scores) sort() {
 	if s.sorted {
 		return
 	}
 	var g errgroup.Group
-	for _, side := range []*side[T]{&s.positive, &s.negative} {
+	for _, side := range []*side{&s.positive, &s.negative} {
 		g.Go(func() error { side.sort(); return nil })
 	}
 	g.Wait() // no error
@@ -66,12 +63,12 @@ func (s *Scores[T]) sort() {
 }
 
 // A side is the rows of one class.
-type side[T kernel.Float] struct {
-	scores  []T
+type side struct {
+	scores  []float32
 	weights []float64 // nil: all are 1
 }
 
-func (s *side[T]) sort() {
+func (s *side) sort() {
 	if s.weights == nil {
 		slices.Sort(s.scores)
 	} else {
@@ -79,15 +76,15 @@ func (s *side[T]) sort() {
 	}
 }
 
-func (s *side[T]) Len() int           { return len(s.scores) }
-func (s *side[T]) Less(i, k int) bool { return less(s.scores[i], s.scores[k]) }
-func (s *side[T]) Swap(i, k int) {
+func (s *side) Len() int           { return len(s.scores) }
+func (s *side) Less(i, k int) bool { return less(s.scores[i], s.scores[k]) }
+func (s *side) Swap(i, k int) {
 	s.scores[i], s.scores[k] = s.scores[k], s.scores[i]
 	s.weights[i], s.weights[k] = s.weights[k], s.weights[i]
 }
 
 // weight returns the weight of all rows.
-func (s *side[T]) weight() float64 {
+func (s *side) weight() float64 {
 	if s.weights == nil {
 		return float64(len(s.scores))
 	}
@@ -99,14 +96,14 @@ func (s *side[T]) weight() float64 {
 }
 
 // A prefix is the rows of a side from the highest score down to some score.
-type prefix[T kernel.Float] struct {
-	*side[T]
+type prefix struct {
+	*side
 	left int // rows that aren't taken
 	sum  Sum // of the weights, where rows have some
 }
 
 // take takes the rows whose score is at least that one.
-func (t *prefix[T]) take(at T) {
+func (t *prefix) take(at float32) {
 	for ; t.left > 0 && !less(t.scores[t.left-1], at); t.left-- {
 		if t.weights != nil {
 			t.sum.Add(t.weights[t.left-1])
@@ -115,7 +112,7 @@ func (t *prefix[T]) take(at T) {
 }
 
 // weight returns the weight of the rows that are taken.
-func (t *prefix[T]) weight() float64 {
+func (t *prefix) weight() float64 {
 	if t.weights == nil {
 		return float64(len(t.scores) - t.left)
 	}
@@ -123,7 +120,7 @@ func (t *prefix[T]) weight() float64 {
 }
 
 // less orders scores as slices.Sort does.
-func less[T kernel.Float](a, b T) bool {
+func less(a, b float32) bool {
 	return a < b || a != a && b == b
 }
 
@@ -136,12 +133,12 @@ func (p Point) Precision() float64 { return p.TruePositives / (p.TruePositives +
 
 // points returns a point of no rows, whose threshold is infinite, and one for each different score, from the highest to
 // the lowest.
-func (s *Scores[T]) points() iter.Seq[Point] {
+func (s *Scores) points() iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		s.sort()
-		p, n := &prefix[T]{side: &s.positive, left: len(s.positive.scores)}, &prefix[T]{side: &s.negative, left: len(s.negative.scores)}
+		p, n := &prefix{side: &s.positive, left: len(s.positive.scores)}, &prefix{side: &s.negative, left: len(s.negative.scores)}
 		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p.left > 0 || n.left > 0); {
-			var at T
+			var at float32
 			if n.left == 0 || p.left > 0 && less(n.scores[n.left-1], p.scores[p.left-1]) {
 				at = p.scores[p.left-1]
 			} else {
@@ -155,13 +152,13 @@ func (s *Scores[T]) points() iter.Seq[Point] {
 }
 
 // last returns the point of all rows.
-func (s *Scores[T]) last() Point { return Point{math.NaN(), s.negative.weight(), s.positive.weight()} }
+func (s *Scores) last() Point { return Point{math.NaN(), s.negative.weight(), s.positive.weight()} }
 
 // AUC returns the area under the ROC curve: the probability that a random positive row has a higher score than a random
 // negative one. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It is NaN unless there are rows
 // of both classes. It is the exact area, rounded once, while 2*P*N < 2^53 for P positive and N negative rows without
 // weights. Otherwise there are some roundings more.
-func (s *Scores[T]) AUC() float64 {
+func (s *Scores) AUC() float64 {
 	var area Sum
 	var before Point
 	for p := range s.points() {
@@ -178,7 +175,7 @@ func (s *Scores[T]) AUC() float64 {
 
 // AveragePrecision returns the mean of the precisions at each different score as a threshold, each with the weight of
 // the positive rows that have this score. It is NaN without positive rows.
-func (s *Scores[T]) AveragePrecision() float64 {
+func (s *Scores) AveragePrecision() float64 {
 	var sum Sum
 	var before Point
 	for p := range s.points() {
@@ -192,9 +189,9 @@ func (s *Scores[T]) AveragePrecision() float64 {
 
 // ROC returns the corners of the ROC curve, from the point of no rows to that of all rows. Points on the straight line
 // between two others are left out, which leaves the area as it is. It sorts the scores in place.
-func (s *Scores[T]) ROC() []Point { return slices.Collect(s.roc()) }
+func (s *Scores) ROC() []Point { return slices.Collect(s.roc()) }
 
-func (s *Scores[T]) roc() iter.Seq[Point] {
+func (s *Scores) roc() iter.Seq[Point] {
 	return thinned(s.points(), func(a, b, c Point) bool {
 		return equalProducts(b.FalsePositives-a.FalsePositives, c.TruePositives-b.TruePositives, b.TruePositives-a.TruePositives, c.FalsePositives-b.FalsePositives)
 	})
@@ -204,9 +201,9 @@ func (s *Scores[T]) roc() iter.Seq[Point] {
 // of a point is its true positives over those of the last point. Points between two others of the same precision, or of
 // the same recall, are left out. So are points whose rows all have the weight 0: they have no precision. It is nil without
 // positive rows. It sorts the scores in place.
-func (s *Scores[T]) PrecisionRecall() []Point { return slices.Collect(s.precisionRecall()) }
+func (s *Scores) PrecisionRecall() []Point { return slices.Collect(s.precisionRecall()) }
 
-func (s *Scores[T]) precisionRecall() iter.Seq[Point] {
+func (s *Scores) precisionRecall() iter.Seq[Point] {
 	points := func(yield func(Point) bool) {
 		if s.last().TruePositives == 0 {
 			return
@@ -227,7 +224,7 @@ func (s *Scores[T]) precisionRecall() iter.Seq[Point] {
 
 // CurvePoints returns the numbers of points of ROC and of PrecisionRecall, without the memory that these take. It sorts
 // the scores in place.
-func (s *Scores[T]) CurvePoints() (roc, precisionRecall int) {
+func (s *Scores) CurvePoints() (roc, precisionRecall int) {
 	for range s.roc() {
 		roc++
 	}
@@ -239,7 +236,7 @@ func (s *Scores[T]) CurvePoints() (roc, precisionRecall int) {
 
 // Outline returns points of ROC and of PrecisionRecall for pictures, at most that many of each, 3 or more. For each point that is left
 // out, one stays whose rate of false positives and whose recall differ by less than 2/(most-2). It sorts the scores in place.
-func (s *Scores[T]) Outline(most int) (roc, precisionRecall []Point) {
+func (s *Scores) Outline(most int) (roc, precisionRecall []Point) {
 	all := s.last()
 	share := func(v, of float64) float64 {
 		if of > 0 {

@@ -11,17 +11,18 @@ import (
 
 // A sklearnCase is rows of two classes and scikit-learn's figures of them, of testdata/sklearn_metrics.py.
 type sklearnCase struct {
-	Name                                   string
-	Scores, Labels, Weights, Probabilities []float64
-	AUC, Brier, Accuracy                   float64
-	AveragePrecision                       float64 `json:"average_precision"`
-	LogLoss                                float64 `json:"log_loss"`
-	Precision, Recall, Thresholds          []float64
-	BestF1                                 float64 `json:"best_f1"`
-	Calibration, Confusion                 [][]float64
-	PrecisionOf1                           float64 `json:"precision_of_1"`
-	RecallOf1                              float64 `json:"recall_of_1"`
-	F1Of1                                  float64 `json:"f1_of_1"`
+	Name                           string
+	Scores                         []float32
+	Labels, Weights, Probabilities []float64 // Probabilities are float32 numbers
+	AUC, Brier, Accuracy           float64
+	AveragePrecision               float64 `json:"average_precision"`
+	LogLoss                        float64 `json:"log_loss"`
+	Precision, Recall, Thresholds  []float64
+	BestF1                         float64 `json:"best_f1"`
+	Calibration, Confusion         [][]float64
+	PrecisionOf1                   float64 `json:"precision_of_1"`
+	RecallOf1                      float64 `json:"recall_of_1"`
+	F1Of1                          float64 `json:"f1_of_1"`
 }
 
 func sklearnCases(t *testing.T) []sklearnCase {
@@ -48,14 +49,14 @@ func (c *sklearnCase) weight(i int) float64 {
 }
 
 // scores adds the rows in an order, so that nothing depends on it.
-func (c *sklearnCase) scores(order []int) *Scores[float64] {
-	s := new(Scores[float64])
+func (c *sklearnCase) scores(order []int) *Scores {
+	s := new(Scores)
 	for _, i := range order {
 		var weights []float64
 		if len(c.Weights) > 0 {
 			weights = c.Weights[i : i+1]
 		}
-		s.Add(c.Scores[i:i+1], []float64{2*c.Labels[i] - 1}, weights)
+		s.Add(c.Scores[i:i+1], []float32{float32(2*c.Labels[i] - 1)}, weights)
 	}
 	return s
 }
@@ -124,11 +125,12 @@ func TestSklearnProbabilities(t *testing.T) {
 		var calibration Calibration
 		for i, p := range c.Probabilities {
 			class, weight := int(c.Labels[i]), []float64{c.weight(i)}
-			brier.Add([]float64{BrierLoss([][]float64{{1 - p}, {p}}, 0, class)}, weight)
+			brier.Add([]float64{BrierLoss([][]float32{{float32(1 - p)}, {float32(p)}}, 0, class)}, weight)
 			loss.Add([]float64{-math.Log([]float64{1 - p, p}[class])}, weight)
 			calibration.Add(p, class == 1, weight[0])
 		}
-		if !near(brier.Value(), c.Brier) || !near(loss.Value(), c.LogLoss) {
+		// Where 1-p is rounded, by up to 2^-25, p is below 1/2: that moves a loss of p^2 by no more.
+		if math.Abs(brier.Value()-c.Brier) > 0x1p-25+1e-12 || !near(loss.Value(), c.LogLoss) {
 			t.Errorf("%s: Brier score %v, want %v; log loss %v, want %v", c.Name, brier.Value(), c.Brier, loss.Value(), c.LogLoss)
 		}
 		want, off, weight := c.Calibration, 0.0, 0.0
@@ -152,7 +154,7 @@ func TestSklearnProbabilities(t *testing.T) {
 func TestThresholds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for range 300 {
-		s := new(Scores[float32])
+		s := new(Scores)
 		n := 1 + rng.IntN(12)
 		scores, labels := make([]float32, n), make([]float32, n)
 		for i := range scores {
@@ -193,8 +195,8 @@ func TestThresholds(t *testing.T) {
 			}
 		}
 	}
-	s := new(Scores[float64])
-	s.Add([]float64{1, 2, 3, 4}, []float64{-1, 1, -1, 1}, nil)
+	s := new(Scores)
+	s.Add([]float32{1, 2, 3, 4}, []float32{-1, 1, -1, 1}, nil)
 	if at, cost := s.LeastCost(1, 5); at != 1.5 || cost != 1 {
 		t.Errorf("threshold %v of cost %v, want 1.5 of cost 1", at, cost)
 	}
@@ -205,9 +207,9 @@ func TestThresholds(t *testing.T) {
 
 // TestBrier has the losses of a forecast of three classes, by hand from the definition of Brier 1950.
 func TestBrier(t *testing.T) {
-	p := [][]float64{{0.7}, {0.2}, {0.1}}
-	for class, want := range []float64{0.09 + 0.04 + 0.01, 0.49 + 0.64 + 0.01, 0.49 + 0.04 + 0.81} {
-		if got := BrierLoss(p, 0, class); !near(got, want) {
+	p := [][]float32{{0.625}, {0.25}, {0.125}} // no product of these is rounded
+	for class, want := range []float64{(9.0 + 4 + 1) / 64, (25.0 + 36 + 1) / 64, (25.0 + 4 + 49) / 64} {
+		if got := BrierLoss(p, 0, class); got != want {
 			t.Errorf("class %d: %v, want %v", class, got, want)
 		}
 	}

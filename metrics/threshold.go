@@ -5,7 +5,7 @@ import "math"
 // BestF1 returns the threshold with the greatest F1 of the positive class, and this F1. Rows whose score is above the
 // threshold are predicted positive. Of equally good thresholds it is the highest. The threshold is a short decimal between two
 // neighbouring scores; see Between. Both results are NaN without positive rows.
-func (s *Scores[T]) BestF1() (threshold, f1 float64) {
+func (s *Scores) BestF1() (threshold, f1 float64) {
 	all := s.last().TruePositives
 	if all == 0 {
 		return math.NaN(), math.NaN()
@@ -15,7 +15,7 @@ func (s *Scores[T]) BestF1() (threshold, f1 float64) {
 
 // LeastCost returns the threshold of the least cost, and this cost. A negative row that is predicted positive costs
 // falsePositive, a positive row that isn't costs falseNegative. See BestF1 for the threshold.
-func (s *Scores[T]) LeastCost(falsePositive, falseNegative float64) (threshold, cost float64) {
+func (s *Scores) LeastCost(falsePositive, falseNegative float64) (threshold, cost float64) {
 	all := s.last().TruePositives
 	threshold, worth := s.best(func(p Point) float64 {
 		return -(float64(falsePositive*p.FalsePositives) + float64(falseNegative*(all-p.TruePositives)))
@@ -24,7 +24,7 @@ func (s *Scores[T]) LeastCost(falsePositive, falseNegative float64) (threshold, 
 }
 
 // best returns the threshold whose point has the greatest worth, the highest of equal ones, and the worth.
-func (s *Scores[T]) best(worth func(Point) float64) (threshold, most float64) {
+func (s *Scores) best(worth func(Point) float64) (threshold, most float64) {
 	most = math.Inf(-1)
 	consider := func(p Point, next float64) { // next is the next lower score
 		if w := worth(p); w > most && next < math.Inf(1) && p.Threshold > -math.MaxFloat64 { // a finite threshold parts the two
@@ -49,9 +49,9 @@ func (s *Scores[T]) best(worth func(Point) float64) (threshold, most float64) {
 
 // Neighbours returns the greatest score that is not above a threshold, and the least score above it. Without such a score, low is -Inf and
 // high +Inf.
-func (s *Scores[T]) Neighbours(threshold float64) (low, high float64) {
+func (s *Scores) Neighbours(threshold float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
-	for _, side := range []*side[T]{&s.positive, &s.negative} {
+	for _, side := range []*side{&s.positive, &s.negative} {
 		for _, score := range side.scores {
 			if v := float64(score); v > threshold {
 				high = min(high, v)
@@ -65,9 +65,9 @@ func (s *Scores[T]) Neighbours(threshold float64) (low, high float64) {
 
 // Confusion returns the confusion of predictions by a threshold. Rows whose score is above it are predicted positive.
 // positive is the number of the positive class, 0 or 1.
-func (s *Scores[T]) Confusion(threshold float64, positive int) *Confusion {
+func (s *Scores) Confusion(threshold float64, positive int) *Confusion {
 	c := NewConfusion(2)
-	add := func(rows *side[T], class int) {
+	add := func(rows *side, class int) {
 		for i, score := range rows.scores {
 			predicted, weight := 1-positive, 1.0
 			if float64(score) > threshold {

@@ -40,7 +40,7 @@ func TestCalibration(t *testing.T) {
 		{Calibration{Method: Platt}, "svm", "calibration of 0 scores"},
 		{Calibration{Method: Platt, Classes: []Mapping{{Scores: []float64{1}}}}, "svm", "by platt has scores"},
 	} {
-		m := New(spec, []float64{1, 2})
+		m := New(spec, []float32{1, 2})
 		m.Algorithm, m.Calibration = c.algorithm, &c.calibration
 		var b bytes.Buffer
 		_, err := m.WriteTo(&b)

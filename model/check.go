@@ -66,6 +66,11 @@ func (m *Model) Check() error {
 	if err := m.checkStdErrors(); err != nil {
 		return err
 	}
+	return cmp.Or(m.checkOptions(), m.checkCounts(), m.checkSums())
+}
+
+// checkOptions makes sure that the options about classes are those of a training.
+func (m *Model) checkOptions() error {
 	if way := m.Options.Multiclass; way != "" && way != OneVersusRest && way != Joint {
 		return fmt.Errorf("multiclass is %q, not %s or %s", way, OneVersusRest, Joint)
 	}
@@ -77,7 +82,7 @@ func (m *Model) Check() error {
 			return fmt.Errorf("%v is among class_weight", w)
 		}
 	}
-	return cmp.Or(m.checkCounts(), m.checkSums())
+	return nil
 }
 
 // checkCounts makes sure that no number of rows, errors or the like is negative.

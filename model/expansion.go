@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"unsafe"
-
-	"halfspace/kernel"
 )
 
 // An Expansion is a classifier in terms of rows that it was trained on: a score is the sum, over the rows s_j, of coefficient
@@ -117,7 +115,7 @@ func (m *Model) checkExpansion() error {
 // numberBytes is the size of a number of an expansion or of voters.
 const numberBytes = 4
 
-func allFinite[T kernel.Float](x []T) bool {
+func allFinite[T float32 | float64](x []T) bool {
 	for _, v := range x {
 		if v-v != 0 {
 			return false
@@ -126,8 +124,8 @@ func allFinite[T kernel.Float](x []T) bool {
 	return true
 }
 
-func allPositive[T kernel.Float](x []T) bool {
-	return !slices.ContainsFunc(x, func(v T) bool { return !(v > 0) })
+func allPositive(x []float32) bool {
+	return !slices.ContainsFunc(x, func(v float32) bool { return !(v > 0) })
 }
 
 func (v *Votes) check(rows int) error {

@@ -13,7 +13,7 @@ import (
 
 // expanded is a model of the rows (3,3)+ and (1,1)- of textbook with coefficients 2 and -5, and their votes.
 func expanded() *Model {
-	m := New[float32](textbook().Spec(), nil)
+	m := New(textbook().Spec(), nil)
 	m.Algorithm, m.Bias = "kernel-perceptron", []float64{-3}
 	m.Expansion = &Expansion{
 		Kernel: Kernel{Kind: "poly", Degree: 2, Gamma: 0.5, Coef0: 1}, Rows: []int64{0, 2}, Support: Pack([]float32{3, 3, 1, 1}),

@@ -13,8 +13,8 @@
 // classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
 // "weights"; see Expansion.
 //
-// A voted perceptron also has "voters", of which "weights" are the mean. Their "weights" are vectors of little-endian numbers of the
-// type "dtype" in base64, each with the bias at its end. Each vector votes with its number in "counts", for "positive" if its score is
+// A voted perceptron also has "voters", of which "weights" are the mean. Their "weights" are vectors of little-endian float32
+// in base64, each with the bias at its end. Each vector votes with its number in "counts", for "positive" if its score is
 // above zero. The row's score is the share of those votes less that of the others. For more than two classes, "sizes" has the number of
 // vectors of each class, in the order of "classes". They vote for the class or against it, and the class with the largest share of its
 // votes is predicted.
@@ -61,7 +61,7 @@ const Float32 = "float32"
 type Model struct {
 	Format    string         `json:"format"`
 	Algorithm string         `json:"algorithm"`
-	Dtype     string         `json:"dtype"` // element type of training and prediction: Float32
+	Dtype     string         `json:"dtype"` // of features, weights and scores: Float32
 	Label     string         `json:"label"` // name of the label's column
 	Classes   []schema.Class `json:"classes"`
 	Positive  schema.Class   `json:"positive"`
@@ -254,7 +254,7 @@ type Validation struct {
 // there is one, then any padding; Check tells of weights that are too few. Of more than two classes, weights has such a vector for each, all as long. The caller
 // fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias. Of more than two classes it says in
 // Options.Multiclass how they were learned.
-func New[T kernel.Float](spec *schema.Spec, weights []T) *Model {
+func New(spec *schema.Spec, weights []float32) *Model {
 	m := &Model{
 		Format:   Format,
 		Dtype:    Float32,
@@ -343,17 +343,16 @@ func (m *Model) Spec() *schema.Spec {
 }
 
 // Vector returns the weights for kernels: a weight for each feature, the bias where there is one, then zeros up to
-// kernel.Stride[T]; of more than two classes, such a vector for each. With float32, scores repeat the
-// arithmetic of the training.
-func Vector[T kernel.Float](m *Model) []T {
-	stride := kernel.Stride[T](m.cols())
-	w := block.Alloc[T](stride * len(m.Weights))
+// kernel.Stride; of more than two classes, such a vector for each. Scores by it repeat the arithmetic of the training.
+func Vector(m *Model) []float32 {
+	stride := kernel.Stride(m.cols())
+	w := block.Alloc[float32](stride * len(m.Weights))
 	for c, row := range m.Weights {
 		for i, v := range row {
-			w[c*stride+i] = T(v)
+			w[c*stride+i] = float32(v)
 		}
 		if m.FitBias {
-			w[c*stride+len(row)] = T(m.Bias[c])
+			w[c*stride+len(row)] = float32(m.Bias[c])
 		}
 	}
 	return w

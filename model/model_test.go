@@ -202,7 +202,7 @@ func TestPreprocessing(t *testing.T) {
 func TestManyClasses(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a", "b"}, Bias: true, Label: "y",
 		Classes: []schema.Class{schema.StringClass("x"), schema.StringClass("y"), schema.StringClass("z")}, Positive: 2}
-	stride := kernel.Stride[float32](3)
+	stride := kernel.Stride(3)
 	w := make([]float32, 3*stride)
 	for c := range 3 {
 		copy(w[c*stride:], []float32{float32(c), 10 + float32(c), 20 + float32(c)})
@@ -216,8 +216,8 @@ func TestManyClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(back, m) || !reflect.DeepEqual(Vector[float32](back), w) {
-		t.Errorf("read back %+v with the vector %v, want %+v and %v", back, Vector[float32](back), m, w)
+	if !reflect.DeepEqual(back, m) || !reflect.DeepEqual(Vector(back), w) {
+		t.Errorf("read back %+v with the vector %v, want %+v and %v", back, Vector(back), m, w)
 	}
 	m.Bias = m.Bias[:2]
 	if err := m.Check(); err == nil || err.Error() != "bias has 2 numbers where fit_bias is true" {
@@ -265,8 +265,8 @@ func TestVoters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(back.Voters, m.Voters) || !reflect.DeepEqual(VoterVectors[float32](back), w) {
-		t.Errorf("read back %+v, the vectors %v", back.Voters, VoterVectors[float32](back))
+	if !reflect.DeepEqual(back.Voters, m.Voters) || !reflect.DeepEqual(VoterVectors(back), w) {
+		t.Errorf("read back %+v, the vectors %v", back.Voters, VoterVectors(back))
 	}
 	for want, v := range map[string]*Voters{
 		"voters have 0 counts and 0 bytes of weights for 2 classes and 2 features": {},
@@ -305,11 +305,11 @@ func TestSpecAndVector(t *testing.T) {
 	if got := m.Spec(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Spec is %+v, want %+v", got, want)
 	}
-	if got, want := Vector[float32](m), []float32{1, 1, -3, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
+	if got, want := Vector(m), []float32{1, 1, -3, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("Vector is %v, want %v", got, want)
 	}
 	m.FitBias, m.Bias = false, nil
-	if got, want := Vector[float32](m), []float32{1, 1, 0, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
+	if got, want := Vector(m), []float32{1, 1, 0, 0, 0, 0, 0, 0}; !reflect.DeepEqual(got, want) {
 		t.Errorf("Vector without bias is %v, want %v", got, want)
 	}
 	if n := m.Spec().Cols(); n != 2 {
@@ -343,7 +343,7 @@ func TestPositiveDefault(t *testing.T) {
 
 func TestNewTakesPaddedWeights(t *testing.T) {
 	m := textbook()
-	padded := New(m.Spec(), Vector[float32](m))
+	padded := New(m.Spec(), Vector(m))
 	if !reflect.DeepEqual(padded.Weights, m.Weights) || !reflect.DeepEqual(padded.Bias, m.Bias) {
 		t.Errorf("weights %v and bias %v from a padded vector, want %v and %v", padded.Weights, padded.Bias, m.Weights, m.Bias)
 	}

@@ -246,7 +246,7 @@ func FuzzRead(f *testing.F) {
 			if !bytes.Equal(a, b) {
 				t.Errorf("read %s, and after writing it %s", a, b)
 			}
-			if m.Expansion == nil && len(Vector[float32](m)) < m.Spec().Cols() || m.Spec().PositiveClass() < 0 {
+			if m.Expansion == nil && len(Vector(m)) < m.Spec().Cols() || m.Spec().PositiveClass() < 0 {
 				t.Error("a model that passed has no vector or no positive class")
 			}
 		}

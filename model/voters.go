@@ -24,7 +24,7 @@ type Voters struct {
 }
 
 // NewVoters returns the voters w, each of len(w)/len(counts) elements, of which the first cols count.
-func NewVoters[T kernel.Float](w []T, counts []int64, cols int) *Voters {
+func NewVoters(w []float32, counts []int64, cols int) *Voters {
 	v := &Voters{Counts: counts}
 	stride := len(w) / len(counts)
 	for i := range counts {
@@ -33,12 +33,12 @@ func NewVoters[T kernel.Float](w []T, counts []int64, cols int) *Voters {
 	return v
 }
 
-// VoterVectors returns the vectors of the voters for kernels, as Vector does. T is float32.
-func VoterVectors[T kernel.Float](m *Model) []T {
+// VoterVectors returns the vectors of the voters for kernels, as Vector does.
+func VoterVectors(m *Model) []float32 {
 	cols := m.cols()
-	stride := kernel.Stride[T](cols)
-	w := block.Alloc[T](stride * len(m.Voters.Counts))
-	for i, x := range Unpack[T](m.Voters.Weights) {
+	stride := kernel.Stride(cols)
+	w := block.Alloc[float32](stride * len(m.Voters.Counts))
+	for i, x := range Unpack[float32](m.Voters.Weights) {
 		w[i/cols*stride+i%cols] = x
 	}
 	return w

@@ -14,11 +14,11 @@ import (
 // of the cores' FMA peak.
 func BenchmarkErrors(b *testing.B) {
 	const rows, features = 1_000_000, 28
-	d := random[float32](rows, features+1)
+	d := random(rows, features+1)
 	for _, k := range []int{1, 64, 512} {
 		for _, workers := range []int{1, 2} {
 			w := candidates(k, features+1)
-			b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/candidates=%d/workers=%d", rows, features, k, workers), func(b *testing.B) {
+			b.Run(fmt.Sprintf("n=%d/d=%d/candidates=%d/workers=%d", rows, features, k, workers), func(b *testing.B) {
 				for b.Loop() {
 					if _, err := Errors(context.Background(), d, w, workers); err != nil {
 						b.Fatal(err)
@@ -39,7 +39,7 @@ func BenchmarkErrors(b *testing.B) {
 // candidates returns k random candidates.
 func candidates(k, cols int) []float32 {
 	rng := rand.New(rand.NewPCG(3, 3))
-	stride := kernel.Stride[float32](cols)
+	stride := kernel.Stride(cols)
 	w := make([]float32, k*stride)
 	for i := range w {
 		if i%stride < cols {

@@ -12,11 +12,11 @@ import (
 // Errors counts the errors of two candidates on four rows. A candidate has a weight for each feature, the bias, and
 // zeros up to the stride.
 func ExampleErrors() {
-	rows, err := block.FromRows[float32]([][]float64{{1}, {2}, {3}, {4}}, []bool{false, true, false, true}, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{1}, {2}, {3}, {4}}, []bool{false, true, false, true}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}
-	stride := kernel.Stride[float32](2)
+	stride := kernel.Stride(2)
 	w := make([]float32, 2*stride)
 	copy(w, []float32{1, -1.5})          // true above 1.5
 	copy(w[stride:], []float32{-1, 2.5}) // true below 2.5

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -18,18 +17,18 @@ import (
 // the rows to find the best rank to cut at.
 //
 // The choice of hard rows affects speed alone, since every row is hard or not.
-type hardRows[T kernel.Float] struct {
-	src     block.Source[T]
+type hardRows struct {
+	src     block.Source
 	workers int
 	stride  int
-	sample  *block.Block[T] // rows from everywhere; none if rows are sparse and have sample weights, and then none are marked
-	sum     []T             // of the candidates
-	total   float64         // sample weights of all rows: their number if all are 1
-	judged  int64           // number of those
-	marked  int64           // the number when rows were marked
-	easy    int64           // rows scored since then, other than hard ones, times candidates
-	marks   []uint64        // a bit for each row; nil if it saves no time to judge some rows first
-	bits    []uint64        // memory for marks
+	sample  *block.Block // rows from everywhere; none if rows are sparse and have sample weights, and then none are marked
+	sum     []float32    // of the candidates
+	total   float64      // sample weights of all rows: their number if all are 1
+	judged  int64        // number of those
+	marked  int64        // the number when rows were marked
+	easy    int64        // rows scored since then, other than hard ones, times candidates
+	marks   []uint64     // a bit for each row; nil if it saves no time to judge some rows first
+	bits    []uint64     // memory for marks
 }
 
 const (
@@ -45,18 +44,18 @@ const (
 )
 
 // unmarked returns hard rows with an empty sample. So no row is marked as hard.
-func unmarked[T kernel.Float](src block.Source[T], workers int) *hardRows[T] {
+func unmarked(src block.Source, workers int) *hardRows {
 	cols := src.Spec().Cols()
-	h := &hardRows[T]{src: src, workers: workers, stride: kernel.Stride[T](cols), sample: block.New[T](0, 0, cols)}
-	h.sum = make([]T, h.stride)
+	h := &hardRows{src: src, workers: workers, stride: kernel.Stride(cols), sample: block.New(0, 0, cols)}
+	h.sum = make([]float32, h.stride)
 	return h
 }
 
 // newHardRows samples the rows of src, and counts those with the label +1. It returns the quantum of the features too;
 // see kernel.Candidates.SetQuantum.
-func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (h *hardRows[T], positive int64, quantum float64, err error) {
+func newHardRows(ctx context.Context, src block.Source, workers int) (h *hardRows, positive int64, quantum float64, err error) {
 	h = unmarked(src, workers)
-	size := max(sampleRows, sampleBytes/int64(h.stride)/int64(unsafe.Sizeof(T(0))))
+	size := max(sampleRows, sampleBytes/int64(h.stride)/4)
 	step := (src.Rows() + size - 1) / size
 	quantum = 1
 	if !src.Spec().Bias {
@@ -86,7 +85,7 @@ func newHardRows[T kernel.Float](ctx context.Context, src block.Source[T], worke
 }
 
 // take adds row r of b to the sample. Sparse rows with sample weights are judged all at once; see judge.screen.
-func (h *hardRows[T]) take(b *block.Block[T], r int) {
+func (h *hardRows) take(b *block.Block, r int) {
 	switch {
 	case b.Sparse == nil:
 		h.sample.X = append(h.sample.X, b.X[r*b.Stride:(r+1)*b.Stride]...)
@@ -94,7 +93,7 @@ func (h *hardRows[T]) take(b *block.Block[T], r int) {
 		h.sample.W = append(h.sample.W, b.Weight(r))
 	case b.W == nil:
 		if h.sample.Sparse == nil {
-			h.sample = block.NewSparse[T](0, 0, 0, b.Cols)
+			h.sample = block.NewSparse(0, 0, 0, b.Cols)
 		}
 		h.sample.AppendRow(b, r)
 	}
@@ -105,7 +104,7 @@ const leastQuantum = 1.0 / 256
 
 // parts returns all rows in the order in which to judge the candidates in w: the hard rows first, if that saves time.
 // It marks them again from time to time. limit is the sum of sample weights over errors at which a candidate is dropped.
-func (h *hardRows[T]) parts(ctx context.Context, w []T, limit float64) ([]selection, error) {
+func (h *hardRows) parts(ctx context.Context, w []float32, limit float64) ([]selection, error) {
 	n := len(w) / h.stride
 	h.judged += int64(n)
 	for i := range n {
@@ -131,9 +130,9 @@ func (h *hardRows[T]) parts(ctx context.Context, w []T, limit float64) ([]select
 // cut returns the rank up to which rows are hard: the one with which the probes need the fewest scores. A probe with
 // the limit's share of errors in the hard rows is dropped there. Others need all rows. ok is false if no rank saves
 // scores.
-func (h *hardRows[T]) cut(w []T, limit float64) (rank T, ok bool) {
+func (h *hardRows) cut(w []float32, limit float64) (rank float32, ok bool) {
 	n, y := h.sample.Len(), h.sample.Y
-	ranks, scores, order := make([]T, n), make([]T, n), make([]int, n)
+	ranks, scores, order := make([]float32, n), make([]float32, n), make([]int, n)
 	h.sample.Scores(h.sum, scores)
 	for i, s := range scores {
 		ranks[i], order[i] = ranked(s, y[i]), i
@@ -170,7 +169,7 @@ func (h *hardRows[T]) cut(w []T, limit float64) (rank T, ok bool) {
 }
 
 // ranked returns the rank of a row with that score and label.
-func ranked[T kernel.Float](score, y T) T {
+func ranked(score, y float32) float32 {
 	if y > 0 {
 		return score
 	}
@@ -178,11 +177,11 @@ func ranked[T kernel.Float](score, y T) T {
 }
 
 // mark marks the rows up to a rank.
-func (h *hardRows[T]) mark(ctx context.Context, last T) error {
+func (h *hardRows) mark(ctx context.Context, last float32) error {
 	if h.bits == nil {
 		h.bits = make([]uint64, (h.src.Rows()+63)/64)
 	}
-	err := block.ReduceRuns(ctx, h.src, h.workers, func(r block.Run[T]) struct{} {
+	err := block.ReduceRuns(ctx, h.src, h.workers, func(r block.Run) struct{} {
 		h.markRun(r, last)
 		return struct{}{}
 	}, func(struct{}) {})
@@ -193,8 +192,8 @@ func (h *hardRows[T]) mark(ctx context.Context, last T) error {
 	return nil
 }
 
-func (h *hardRows[T]) markRun(r block.Run[T], last T) {
-	var buf [block.RunRows]T
+func (h *hardRows) markRun(r block.Run, last float32) {
+	var buf [block.RunRows]float32
 	scores := buf[:r.Len()]
 	r.Scores(h.sum, scores)
 	for lo := 0; lo < len(scores); lo += 64 {

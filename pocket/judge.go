@@ -13,16 +13,16 @@ import (
 )
 
 // A judge counts the errors of candidates on the rows of a source, and drops candidates on the way.
-type judge[T kernel.Float] struct {
-	src      block.Source[T]
+type judge struct {
+	src      block.Source
 	workers  int
 	stride   int
 	rounding float64 // more than the relative errors of sums in float64 over all rows
 	scored   int64   // rows scored, times the candidates that they were scored for
 
-	alive      []int // numbers of the candidates that aren't dropped, ascending
-	w          []T   // their weights
-	candidates *kernel.Candidates[T]
+	alive      []int     // numbers of the candidates that aren't dropped, ascending
+	w          []float32 // their weights
+	candidates *kernel.Candidates
 	mu         sync.Mutex
 	counts     []int64   // errors found, for all candidates
 	weights    []float64 // the sums of their sample weights, which passWeighted computes
@@ -30,21 +30,21 @@ type judge[T kernel.Float] struct {
 }
 
 // A scratch is what judging rows needs.
-type scratch[T kernel.Float] struct {
+type scratch struct {
 	counts  []int64
-	x, y    []T     // rows that were selected from the run
-	weights []int32 // their sample weights as integers, or those of the run
+	x, y    []float32 // rows that were selected from the run
+	weights []int32   // their sample weights as integers, or those of the run
 
-	sparse *block.Block[T] // sparse rows that were selected; nil before the first
+	sparse *block.Block // sparse rows that were selected; nil before the first
 }
 
-func newJudge[T kernel.Float](src block.Source[T], workers int) *judge[T] {
-	j := &judge[T]{src: src, workers: workers, stride: kernel.Stride[T](src.Spec().Cols())}
+func newJudge(src block.Source, workers int) *judge {
+	j := &judge{src: src, workers: workers, stride: kernel.Stride(src.Spec().Cols())}
 	j.rounding = float64(src.Rows()+1000) * 0x1p-50
-	j.candidates = kernel.NewCandidates[T](nil, src.Spec().Cols())
+	j.candidates = kernel.NewCandidates(nil, src.Spec().Cols())
 	j.scratch.New = func() any {
-		rows := kernel.PanelRows[T](j.stride)
-		return &scratch[T]{x: make([]T, rows*j.stride), y: make([]T, rows), weights: make([]int32, max(rows, taskRows))}
+		rows := kernel.PanelRows(j.stride)
+		return &scratch{x: make([]float32, rows*j.stride), y: make([]float32, rows), weights: make([]int32, max(rows, taskRows))}
 	}
 	return j
 }
@@ -56,7 +56,7 @@ type selection struct {
 }
 
 // begin begins to judge the candidates in w.
-func (j *judge[T]) begin(w []T) {
+func (j *judge) begin(w []float32) {
 	j.w = append(j.w[:0], w...)
 	j.alive, j.counts, j.weights = j.alive[:0], j.counts[:0], j.weights[:0]
 	for i := range len(w) / j.stride {
@@ -68,7 +68,7 @@ func (j *judge[T]) begin(w []T) {
 // pass adds the errors on some rows to the counts, and drops a candidate once it has limit errors. It ends when no
 // candidate is left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored depend on
 // the workers.
-func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error {
+func (j *judge) pass(ctx context.Context, rows selection, limit int64) error {
 	reached := func(i int) bool { return j.counts[i] >= limit }
 	if j.drop(reached); len(j.alive) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func (j *judge[T]) pass(ctx context.Context, rows selection, limit int64) error 
 // for all its rows, which passWeighted makes, can't be less than limit. It ends when no candidate is left.
 //
 // Sums are made in the order of rows, so that the candidates left don't depend on the workers.
-func (j *judge[T]) screen(ctx context.Context, rows selection, limit float64) error {
+func (j *judge) screen(ctx context.Context, rows selection, limit float64) error {
 	reached := func(i int) bool { return j.weights[i]*(1-j.rounding) >= limit }
 	if j.drop(reached); len(j.alive) == 0 {
 		return nil
@@ -126,8 +126,8 @@ func (j *judge[T]) screen(ctx context.Context, rows selection, limit float64) er
 
 // least returns lower bounds of the sample weights of errors on some rows of b, for each candidate that is left. Sample
 // weights are rounded down to integers, in a unit that depends on the rows of b alone.
-func (j *judge[T]) least(b *block.Block[T], rows selection) []float64 {
-	s := j.scratch.Get().(*scratch[T])
+func (j *judge) least(b *block.Block, rows selection) []float64 {
+	s := j.scratch.Get().(*scratch)
 	defer j.scratch.Put(s)
 	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
 	clear(s.counts)
@@ -154,7 +154,7 @@ const weightBits = 20
 //
 // Most candidates that aren't the best so far by their lower bounds aren't by their weights. So it first computes those
 // that are, and then which of the others are in doubt.
-func (j *judge[T]) best(ctx context.Context, w []T, limit float64, hides func(i int) bool) error {
+func (j *judge) best(ctx context.Context, w []float32, limit float64, hides func(i int) bool) error {
 	bounds, left := slices.Clone(j.weights), slices.Clone(j.alive)
 	for i := range j.weights {
 		j.weights[i] = math.Inf(1)
@@ -186,7 +186,7 @@ func (j *judge[T]) best(ctx context.Context, w []T, limit float64, hides func(i 
 
 // passWeighted computes the counts and the weights of the candidates that are left, over all rows. It drops a candidate
 // once the sum of the sample weights of its errors is limit.
-func (j *judge[T]) passWeighted(ctx context.Context, limit float64) error {
+func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 	for _, i := range j.alive {
 		j.counts[i], j.weights[i] = 0, 0
 	}
@@ -228,17 +228,17 @@ type tally struct {
 }
 
 // wrongRows returns the tally of each candidate that is left.
-func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
+func (j *judge) wrongRows(run *block.Block) []tally {
 	all := make([]tally, len(j.alive))
 	if run.Sparse != nil {
-		j.candidates.Interleaved().Scores(run.Sparse, func(r, first int, scores []T) {
+		j.candidates.Interleaved().Scores(run.Sparse, func(r, first int, scores []float32) {
 			for k, s := range scores {
 				add(&all[first+k], s, run.Y[r], run.W[r])
 			}
 		})
 		return all
 	}
-	var buf [block.RunRows]T
+	var buf [block.RunRows]float32
 	scores := buf[:run.Len()]
 	for k := range all {
 		run.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
@@ -251,7 +251,7 @@ func (j *judge[T]) wrongRows(run *block.Block[T]) []tally {
 
 // add adds a row with that score, label and sample weight to a tally. It has no branch on the prediction, which would be
 // mispredicted.
-func add[T kernel.Float](t *tally, score, y T, weight float64) {
+func add(t *tally, score, y float32, weight float64) {
 	wrong := uint64(0)
 	if (score > 0) != (y > 0) {
 		wrong = 1
@@ -261,7 +261,7 @@ func add[T kernel.Float](t *tally, score, y T, weight float64) {
 }
 
 // drop drops the candidates that have reached a limit.
-func (j *judge[T]) drop(reached func(i int) bool) {
+func (j *judge) drop(reached func(i int) bool) {
 	kept := 0
 	for k, i := range j.alive {
 		if !reached(i) {
@@ -281,8 +281,8 @@ func (j *judge[T]) drop(reached func(i int) bool) {
 const taskRows = block.RunRows / 4
 
 // rows adds the errors on some rows of b to the counts.
-func (j *judge[T]) rows(b *block.Block[T], rows selection) {
-	s := j.scratch.Get().(*scratch[T])
+func (j *judge) rows(b *block.Block, rows selection) {
+	s := j.scratch.Get().(*scratch)
 	defer j.scratch.Put(s)
 	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
 	clear(s.counts)
@@ -298,7 +298,7 @@ func (j *judge[T]) rows(b *block.Block[T], rows selection) {
 // count adds the errors on some rows of b to s.counts and returns how many rows it scored. It copies selected rows,
 // since the kernel needs them contiguous. If scale isn't 0, it adds lower bounds of the sample weights of errors, times
 // scale.
-func (j *judge[T]) count(b *block.Block[T], rows selection, s *scratch[T], scale float64) (scored int) {
+func (j *judge) count(b *block.Block, rows selection, s *scratch, scale float64) (scored int) {
 	if rows.marks == nil {
 		j.countAll(b, s, scale)
 		return b.Len()
@@ -346,9 +346,9 @@ func (s selection) word(first int64, rows, lo int) uint64 {
 }
 
 // countSparse is count on some sparse rows without sample weights.
-func (j *judge[T]) countSparse(b *block.Block[T], rows selection, s *scratch[T]) (scored int) {
+func (j *judge) countSparse(b *block.Block, rows selection, s *scratch) (scored int) {
 	if s.sparse == nil {
-		s.sparse = block.NewSparse[T](0, taskRows, 0, b.Cols)
+		s.sparse = block.NewSparse(0, taskRows, 0, b.Cols)
 	}
 	s.sparse.Clear(0)
 	for lo := 0; lo < b.Len(); lo += 64 {
@@ -361,7 +361,7 @@ func (j *judge[T]) countSparse(b *block.Block[T], rows selection, s *scratch[T])
 }
 
 // countAll is count on all rows.
-func (j *judge[T]) countAll(b *block.Block[T], s *scratch[T], scale float64) {
+func (j *judge) countAll(b *block.Block, s *scratch, scale float64) {
 	if scale == 0 {
 		b.Errors(j.candidates, s.counts)
 		return

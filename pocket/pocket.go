@@ -12,11 +12,9 @@ import (
 	"math"
 	"slices"
 	"time"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -25,7 +23,7 @@ import (
 // error if the length of w is no multiple of the stride, or w isn't 0 after a candidate's columns. Other errors are
 // rows that block.Check refuses, errors of src, and ctx's error. workers is the number of goroutines that compute at once: 0 is
 // every core, and a negative number is an error.
-func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, workers int) ([]int64, error) {
+func Errors(ctx context.Context, src block.Source, w []float32, workers int) ([]int64, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func Errors[T kernel.Float](ctx context.Context, src block.Source[T], w []T, wor
 		return nil, fmt.Errorf("%d weights aren't a multiple of the stride %d, see kernel.Stride", len(w), j.stride)
 	}
 	for i := range len(w) / j.stride {
-		if slices.ContainsFunc(w[i*j.stride:][src.Spec().Cols():j.stride], func(v T) bool { return v != 0 }) {
+		if slices.ContainsFunc(w[i*j.stride:][src.Spec().Cols():j.stride], func(v float32) bool { return v != 0 }) {
 			return nil, fmt.Errorf("candidate %d isn't 0 after its %d columns", i, src.Spec().Cols())
 		}
 	}
@@ -85,25 +83,25 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 //
 // If rows have sample weights, their sum over wrong rows takes the place of the number of errors. It is made within a
 // run in row order, then over runs in row order. Lower bounds of the sums drop most candidates first.
-type Pocket[T kernel.Float] struct {
+type Pocket struct {
 	mode     Mode
-	judge    *judge[T]
-	hard     *hardRows[T]
+	judge    *judge
+	hard     *hardRows
 	weighted bool // rows have sample weights
 	remote   bool // a cluster counts the errors
-	best     Candidate[T]
+	best     Candidate
 	curve    []Point
-	current  Candidate[T]   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
-	waiting  []Candidate[T] // without their weights, which are in w
-	w        []T
+	current  Candidate   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
+	waiting  []Candidate // without their weights, which are in w
+	w        []float32
 	judged   int64
 	nonzero  bool // other weights are kept rather than zeros
 	start    time.Time
 }
 
 // A Candidate is weights on a perceptron's path.
-type Candidate[T kernel.Float] struct {
-	Weights []T
+type Candidate struct {
+	Weights []float32
 	Update  int64 // number of the update that made them, from 1; 0 for the initial zeros
 	Visits  int64 // rows visited when they were offered
 	Errors  int64
@@ -128,7 +126,7 @@ const (
 
 // New returns a pocket that judges on the rows of src. It holds the zero vector, which predicts -1 for every row. See
 // Errors for workers.
-func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, workers int) (*Pocket[T], error) {
+func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket, error) {
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
 	}
@@ -143,10 +141,10 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 	if err := twoClasses(src.Spec()); err != nil {
 		return nil, err
 	}
-	p := &Pocket[T]{mode: mode, judge: newJudge(src, workers), start: time.Now()}
-	p.current.Weights = make([]T, p.judge.stride)
+	p := &Pocket{mode: mode, judge: newJudge(src, workers), start: time.Now()}
+	p.current.Weights = make([]float32, p.judge.stride)
 	p.weighted = src.Spec().Weighted
-	var zeros Candidate[T]
+	var zeros Candidate
 	if p.remote = remote(src); p.remote {
 		p.hard = unmarked(src, workers)
 		p.judge.begin(p.current.Weights)
@@ -177,20 +175,20 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], mode Mode, wo
 // LeaveZeros makes the pocket keep weights other than zeros once there are some, even if they make more errors. Zero
 // weights give every row the score 0. In one-versus-rest that score beats every negative score of the other classes,
 // and most rows are predicted to be that class. LeaveZeros must be called before any candidate is judged.
-func (p *Pocket[T]) LeaveZeros() {
+func (p *Pocket) LeaveZeros() {
 	p.nonzero = true
 	p.best.Errors, p.best.Weight = math.MaxInt64, math.Inf(1)
 }
 
 // Best returns the best candidate of those judged so far.
-func (p *Pocket[T]) Best() Candidate[T] { return p.best }
+func (p *Pocket) Best() Candidate { return p.best }
 
 // Curve returns how the best candidate got better, the zero vector first.
-func (p *Pocket[T]) Curve() []Point { return p.curve }
+func (p *Pocket) Curve() []Point { return p.curve }
 
 // Judged returns how many candidates were judged, and how many rows were scored for that. A row counts once for each
 // candidate that it was scored for.
-func (p *Pocket[T]) Judged() (candidates, rows int64) {
+func (p *Pocket) Judged() (candidates, rows int64) {
 	if p.judge == nil {
 		return 0, 0
 	}
@@ -198,7 +196,7 @@ func (p *Pocket[T]) Judged() (candidates, rows int64) {
 }
 
 // check returns an error unless w is one candidate's weights, with the stride of a block.
-func (p *Pocket[T]) check(w []T) error {
+func (p *Pocket) check(w []float32) error {
 	if p.judge == nil {
 		return errNoRows
 	}
@@ -216,13 +214,13 @@ var errNoRows = errors.New("the pocket has no rows: make it by New")
 // Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting
 // candidates once they make a batch. In the mode Epoch it only checks w. It is an error if w hasn't the stride of a
 // block, or isn't 0 after the columns.
-func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) error {
+func (p *Pocket) Updated(ctx context.Context, w []float32, update, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
 	}
 	switch p.mode {
 	case Exact:
-		return p.offer(ctx, Candidate[T]{Update: update, Visits: visits}, w)
+		return p.offer(ctx, Candidate{Update: update, Visits: visits}, w)
 	case Ratchet:
 		err := p.endRun(ctx, visits-1)
 		p.current.Update, p.current.Visits = update, visits
@@ -234,7 +232,7 @@ func (p *Pocket[T]) Updated(ctx context.Context, w []T, update, visits int64) er
 
 // EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far. See Updated for
 // errors.
-func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64) error {
+func (p *Pocket) EpochEnded(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
 	}
@@ -242,12 +240,12 @@ func (p *Pocket[T]) EpochEnded(ctx context.Context, w []T, updates, visits int64
 		return nil
 	}
 	copy(p.current.Weights, w)
-	return p.offer(ctx, Candidate[T]{Update: updates, Visits: visits}, w)
+	return p.offer(ctx, Candidate{Update: updates, Visits: visits}, w)
 }
 
 // End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting
 // candidates. See Updated for errors.
-func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error {
+func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
 	}
@@ -264,7 +262,7 @@ func (p *Pocket[T]) End(ctx context.Context, w []T, updates, visits int64) error
 
 // endRun ends the run of the current weights with a visit. It offers them if their run was longer than that of the best
 // ones.
-func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
+func (p *Pocket) endRun(ctx context.Context, visits int64) error {
 	if c := p.current; visits-c.Visits > p.best.Run {
 		c.Run = visits - c.Visits
 		return p.offer(ctx, c, c.Weights)
@@ -273,7 +271,7 @@ func (p *Pocket[T]) endRun(ctx context.Context, visits int64) error {
 }
 
 // offer adds a copy of w as a candidate. It judges the waiting candidates once they make a batch.
-func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
+func (p *Pocket) offer(ctx context.Context, c Candidate, w []float32) error {
 	p.waiting = append(p.waiting, c)
 	p.w = append(p.w, w...)
 	return p.Settle(ctx)
@@ -281,7 +279,7 @@ func (p *Pocket[T]) offer(ctx context.Context, c Candidate[T], w []T) error {
 
 // Settle judges the waiting candidates if they make a batch. In the mode Epoch one does. It has something to do only
 // after an interrupt.
-func (p *Pocket[T]) Settle(ctx context.Context) error {
+func (p *Pocket) Settle(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
 	}
@@ -294,13 +292,13 @@ func (p *Pocket[T]) Settle(ctx context.Context) error {
 // batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and
 // none is dropped because of a better one in its own batch. The mode Epoch doesn't use it: an epoch takes longer than judging
 // one candidate.
-func (p *Pocket[T]) batch() int {
-	most := min(mostBatch, batchBytes/p.judge.stride/int(unsafe.Sizeof(T(0))))
+func (p *Pocket) batch() int {
+	most := min(mostBatch, batchBytes/p.judge.stride/4)
 	return max(leastBatch, int(min(p.judged, int64(most))))
 }
 
 // Judge judges the waiting candidates now. It doesn't change which weights are kept in the end.
-func (p *Pocket[T]) Judge(ctx context.Context) error {
+func (p *Pocket) Judge(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
 	}
@@ -325,12 +323,12 @@ func (p *Pocket[T]) Judge(ctx context.Context) error {
 	return nil
 }
 
-func isZero[T kernel.Float](w []T) bool {
-	return !slices.ContainsFunc(w, func(v T) bool { return v != 0 })
+func isZero(w []float32) bool {
+	return !slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
 }
 
 // keep makes a candidate with those weights the best.
-func (p *Pocket[T]) keep(c Candidate[T], w []T) {
+func (p *Pocket) keep(c Candidate, w []float32) {
 	if c.Run > 0 { // it was judged as soon as its run became the longest
 		c.Run = p.best.Run + 1
 		c.Visits += c.Run
@@ -345,7 +343,7 @@ func (p *Pocket[T]) keep(c Candidate[T], w []T) {
 }
 
 // count counts the errors of the waiting candidates, or sums their sample weights, up to those of the best one.
-func (p *Pocket[T]) count(ctx context.Context) error {
+func (p *Pocket) count(ctx context.Context) error {
 	if p.remote {
 		p.judge.begin(p.w)
 		_, err := p.judge.everywhere(ctx)

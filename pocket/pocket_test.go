@@ -16,16 +16,16 @@ import (
 	"halfspace/schema"
 )
 
-func random[T kernel.Float](rows, cols int) *block.Data[T] {
+func random(rows, cols int) *block.Data {
 	rng := rand.New(rand.NewPCG(1, uint64(rows)))
-	var blocks []*block.Block[T]
-	for first, per := 0, block.Rows[T](cols); first < rows; first += per {
-		b := block.New[T](int64(first), min(per, rows-first), cols)
+	var blocks []*block.Block
+	for first, per := 0, block.Rows(cols); first < rows; first += per {
+		b := block.New(int64(first), min(per, rows-first), cols)
 		for r := range b.Len() {
 			for c := range cols {
-				b.X[r*b.Stride+c] = T(rng.NormFloat64())
+				b.X[r*b.Stride+c] = float32(rng.NormFloat64())
 			}
-			b.Y[r] = T(2*rng.IntN(2) - 1)
+			b.Y[r] = float32(2*rng.IntN(2) - 1)
 		}
 		blocks = append(blocks, b)
 	}
@@ -34,7 +34,7 @@ func random[T kernel.Float](rows, cols int) *block.Data[T] {
 
 // TestErrors compares the counts with a loop over rows and candidates, for several workers.
 func TestErrors(t *testing.T) {
-	d := random[float32](10000, 13)
+	d := random(10000, 13)
 	rng := rand.New(rand.NewPCG(2, 2))
 	const k, stride = 5, 16
 	w := make([]float32, k*stride)
@@ -69,7 +69,7 @@ func TestErrors(t *testing.T) {
 // TestFirstOnTies: of equal candidates the first is kept. A candidate no better than the initial zeros isn't kept.
 func TestFirstOnTies(t *testing.T) {
 	ctx := context.Background()
-	d := random[float32](5000, 3)
+	d := random(5000, 3)
 	p, err := New(ctx, d, Exact, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestFirstOnTies(t *testing.T) {
 
 // problem returns rows in blocks of one run, and the weights of a perceptron on draws from them. The labels follow a
 // plane, except for some. If the features are small integers, scores of zero and equal counts are common.
-func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole bool, flips float64) (*block.Data[T], []T) {
+func problem(rng *rand.Rand, rows, cols, candidates int, whole bool, flips float64) (*block.Data, []float32) {
 	number := rng.NormFloat64
 	if whole {
 		number = func() float64 { return float64(rng.IntN(5) - 2) }
@@ -123,13 +123,13 @@ func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole b
 	for i := range truth {
 		truth[i] = rng.NormFloat64()
 	}
-	var blocks []*block.Block[T]
+	var blocks []*block.Block
 	for first := 0; first < rows; first += block.RunRows {
-		b := block.New[T](int64(first), min(block.RunRows, rows-first), cols)
+		b := block.New(int64(first), min(block.RunRows, rows-first), cols)
 		for r := range b.Len() {
 			s := 0.0
 			for c, v := range truth {
-				b.X[r*b.Stride+c] = T(number())
+				b.X[r*b.Stride+c] = float32(number())
 				s += v * float64(b.X[r*b.Stride+c])
 			}
 			b.Y[r] = -1
@@ -139,8 +139,8 @@ func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole b
 		}
 		blocks = append(blocks, b)
 	}
-	w, stride := []T{}, kernel.Stride[T](cols)
-	now := make([]T, stride)
+	w, stride := []float32{}, kernel.Stride(cols)
+	now := make([]float32, stride)
 	for visits := 0; len(w) < candidates*stride && visits < 20*candidates+100; visits++ {
 		b := blocks[rng.IntN(len(blocks))]
 		r := rng.IntN(b.Len())
@@ -153,7 +153,7 @@ func problem[T kernel.Float](rng *rand.Rand, rows, cols, candidates int, whole b
 }
 
 // wrong counts the errors of w row by row.
-func wrong[T kernel.Float](d *block.Data[T], w []T) (n int64) {
+func wrong(d *block.Data, w []float32) (n int64) {
 	for b := range d.Blocks(context.Background()) {
 		for r, y := range b.Y {
 			if (kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w) > 0) != (y > 0) {
@@ -181,21 +181,21 @@ func TestLiteral(t *testing.T) {
 		if seed%500 == 499 {
 			rows = 3*block.RunRows - rng.IntN(5000)
 		}
-		d, w := problem[float32](rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
-		stride := kernel.Stride[float32](cols)
+		d, w := problem(rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
+		stride := kernel.Stride(cols)
 		positive := wrong(d, make([]float32, stride))
-		want := []Candidate[float32]{{Weights: make([]float32, stride), Errors: positive, Weight: float64(positive)}}
+		want := []Candidate{{Weights: make([]float32, stride), Errors: positive, Weight: float64(positive)}}
 		for i := range len(w) / stride {
 			c := want[i]
 			if n := wrong(d, w[i*stride:(i+1)*stride]); n < c.Errors {
-				c = Candidate[float32]{Weights: w[i*stride : (i+1)*stride], Update: int64(i + 1), Visits: int64(10 * i), Errors: n, Weight: float64(n)}
+				c = Candidate{Weights: w[i*stride : (i+1)*stride], Update: int64(i + 1), Visits: int64(10 * i), Errors: n, Weight: float64(n)}
 			}
 			want = append(want, c)
 		}
 		early := rng.IntN(200) // judge at this update, whatever the batch
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			sources := []block.Source[float32]{d, stream[float32]{d}}
+			sources := []block.Source{d, stream{d}}
 			if seed%5 == 0 {
 				sources[1] = sparse(d)
 			}
@@ -235,14 +235,14 @@ func TestRowsScored(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	const rows, cols, candidates = 5 * block.RunRows, 9, 600
-	d, w := problem[float32](rand.New(rand.NewPCG(12, 12)), rows, cols, candidates, false, 0.03)
-	stride, want := kernel.Stride[float32](cols), int64(0)
+	d, w := problem(rand.New(rand.NewPCG(12, 12)), rows, cols, candidates, false, 0.03)
+	stride, want := kernel.Stride(cols), int64(0)
 	for _, level := range kernel.Levels() {
 		kernel.Use(level)
 		for i, workers := range []int{1, 2, 3, 8} {
-			var src block.Source[float32] = d
+			var src block.Source = d
 			if i%2 == 1 {
-				src = stream[float32]{d}
+				src = stream{d}
 			}
 			p, err := New(context.Background(), src, Exact, workers)
 			if err != nil {
@@ -271,7 +271,7 @@ func TestRowsScored(t *testing.T) {
 func TestParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 13))
 	for _, rows := range []int{1, 63, 64, 65, 4096, 10000} {
-		d, w := problem[float32](rng, rows, 3, 20, true, 0.2)
+		d, w := problem(rng, rows, 3, 20, true, 0.2)
 		want, err := Errors(context.Background(), d, w, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -285,7 +285,7 @@ func TestParts(t *testing.T) {
 					}
 				}
 			}
-			j := newJudge[float32](d, 3)
+			j := newJudge(d, 3)
 			j.begin(w)
 			for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
 				if err := j.pass(context.Background(), rows, math.MaxInt64); err != nil {
@@ -301,7 +301,7 @@ func TestParts(t *testing.T) {
 
 // TestCancel: a pocket whose context ends returns its error, wherever it is.
 func TestCancel(t *testing.T) {
-	d, w := problem[float32](rand.New(rand.NewPCG(14, 14)), 3*block.RunRows, 4, leastBatch+batchesMarked, false, 0.1)
+	d, w := problem(rand.New(rand.NewPCG(14, 14)), 3*block.RunRows, 4, leastBatch+batchesMarked, false, 0.1)
 	for after := range 20 {
 		ctx, cancel := context.WithCancel(context.Background())
 		src := &cancelling{d, after, cancel}
@@ -323,13 +323,13 @@ const batchesMarked = 8 + 16 + 32 + 64
 
 // A cancelling source ends a context after a number of blocks.
 type cancelling struct {
-	*block.Data[float32]
+	*block.Data
 	after  int
 	cancel func()
 }
 
-func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], error] {
-	return func(yield func(*block.Block[float32], error) bool) {
+func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range c.Data.Blocks(ctx) {
 			if c.after--; c.after == -1 {
 				c.cancel()
@@ -344,12 +344,12 @@ func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32]
 // TestAllocations: the memory that judging a batch allocates doesn't depend on the rows of a run or on the candidates.
 func TestAllocations(t *testing.T) {
 	const runs = 4
-	d, w := problem[float32](rand.New(rand.NewPCG(15, 15)), runs*block.RunRows, 20, 100, false, 0.1)
+	d, w := problem(rand.New(rand.NewPCG(15, 15)), runs*block.RunRows, 20, 100, false, 0.1)
 	marks := make([]uint64, runs*block.RunRows/64)
 	for i := range marks {
 		marks[i] = 0x5555555555555555
 	}
-	j := newJudge[float32](d, 1)
+	j := newJudge(d, 1)
 	n := testing.AllocsPerRun(20, func() {
 		j.begin(w)
 		for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
@@ -366,9 +366,9 @@ func TestAllocations(t *testing.T) {
 // TestWeightsAtTheDoor: weights of another length than a block's stride, or with numbers after the columns, are errors of every
 // entry in every mode. The pocket keeps what it had.
 func TestWeightsAtTheDoor(t *testing.T) {
-	data := random[float32](100, 3)
+	data := random(100, 3)
 	for _, mode := range Modes {
-		p, err := New(t.Context(), block.Source[float32](data), mode, 1)
+		p, err := New(t.Context(), block.Source(data), mode, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,17 +5,16 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 )
 
 // remote tells whether a cluster counts the errors on the rows of src.
-func remote[T kernel.Float](src block.Source[T]) bool {
+func remote(src block.Source) bool {
 	cluster, _ := block.RemoteOf(src)
 	return cluster != nil
 }
 
 // errorsPass counts the errors of candidates, whose weights it gets, in each run.
-var errorsPass = passes.NewPerRun("pocket.errors", errorsRun[float32], errorsRun[float64])
+var errorsPass = passes.NewPerRun("pocket.errors", errorsRun)
 
 // runErrors are the errors of each candidate in a run.
 type runErrors struct {
@@ -24,13 +23,13 @@ type runErrors struct {
 	noLabels bool
 }
 
-func errorsRun[T kernel.Float](src block.Source[T], weights []float64) func(block.Run[T]) runErrors {
-	j, w := newJudge(src, 1), make([]T, len(weights))
+func errorsRun(src block.Source, weights []float64) func(block.Run) runErrors {
+	j, w := newJudge(src, 1), make([]float32, len(weights))
 	for i, v := range weights {
-		w[i] = T(v)
+		w[i] = float32(v)
 	}
 	j.begin(w)
-	return func(run block.Run[T]) (e runErrors) {
+	return func(run block.Run) (e runErrors) {
 		switch {
 		case run.Y == nil:
 			e.noLabels = true
@@ -53,7 +52,7 @@ func errorsRun[T kernel.Float](src block.Source[T], weights []float64) func(bloc
 
 // everywhere has the cluster count the errors of the candidates on all rows, and sum their sample weights. It drops no candidate.
 // It returns the sum of the sample weights of all rows.
-func (j *judge[T]) everywhere(ctx context.Context) (total float64, err error) {
+func (j *judge) everywhere(ctx context.Context) (total float64, err error) {
 	weights, noLabels := make([]float64, len(j.w)), false
 	for i, v := range j.w {
 		weights[i] = float64(v)

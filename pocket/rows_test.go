@@ -10,10 +10,10 @@ import (
 )
 
 // A stream overwrites its blocks, as a source that reads a file does.
-type stream[T kernel.Float] struct{ *block.Data[T] }
+type stream struct{ *block.Data }
 
-func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (s stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range s.Data.Blocks(ctx) {
 			if err != nil {
 				yield(nil, err)
@@ -22,7 +22,7 @@ func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 			c := b.Clone()
 			goOn := yield(c, nil)
 			for i := range c.X {
-				c.X[i] = T(math.NaN())
+				c.X[i] = float32(math.NaN())
 			}
 			clear(c.Y)
 			if !goOn {
@@ -33,10 +33,10 @@ func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 }
 
 // sparse returns the same rows in CSR form.
-func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
-	var blocks []*block.Block[T]
+func sparse(d *block.Data) *block.Data {
+	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
-		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
 				if v != 0 {
@@ -45,7 +45,7 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
+		blocks = append(blocks, &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
 }

@@ -8,7 +8,7 @@ import (
 
 // State walks what the pocket has found, for a checkpoint. The pocket that it is read to was made from the same rows,
 // with the same mode.
-func (p *Pocket[T]) State(w *checkpoint.Walk) {
+func (p *Pocket) State(w *checkpoint.Walk) {
 	stride := p.judge.stride
 	w.Clock(&p.start)
 	w.Int(&p.judged)
@@ -18,7 +18,7 @@ func (p *Pocket[T]) State(w *checkpoint.Walk) {
 	p.best.State(w, stride)
 	p.current.State(w, stride)
 	checkpoint.List(w, &p.curve, func(point *Point) { point.State(w) })
-	checkpoint.List(w, &p.waiting, func(c *Candidate[T]) { c.State(w, 0) })
+	checkpoint.List(w, &p.waiting, func(c *Candidate) { c.State(w, 0) })
 	checkpoint.Slice(w, &p.w)
 	if len(p.w) != len(p.waiting)*stride || len(p.curve) == 0 {
 		w.Fail(errors.New("weights of candidates are missing"))
@@ -26,7 +26,7 @@ func (p *Pocket[T]) State(w *checkpoint.Walk) {
 }
 
 // State walks a candidate with so many weights; 0 leaves them out.
-func (c *Candidate[T]) State(w *checkpoint.Walk, weights int) {
+func (c *Candidate) State(w *checkpoint.Walk, weights int) {
 	for _, v := range []*int64{&c.Update, &c.Visits, &c.Errors, &c.Run} {
 		w.Int(v)
 	}

@@ -22,7 +22,7 @@ func TestWeights(t *testing.T) {
 		if seed%10 == 9 {
 			rows = 3*block.RunRows - rng.IntN(5000)
 		}
-		d, w := problem[float32](rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
+		d, w := problem(rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
 		weights := make([]float64, rows)
 		for r := range weights {
 			weights[r] = max(0, rng.NormFloat64())
@@ -40,14 +40,14 @@ func TestWeights(t *testing.T) {
 			}
 			return sum
 		}
-		stride, scored := kernel.Stride[float32](cols), int64(-1)
+		stride, scored := kernel.Stride(cols), int64(-1)
 		best, least := make([]float32, stride), weightOf(make([]float32, stride))
 		for c := range slices.Chunk(w, stride) {
 			if sum := weightOf(c); sum < least {
 				best, least = c, sum
 			}
 		}
-		for i, src := range []block.Source[float32]{d, stream[float32]{d}, sparse(d), d} {
+		for i, src := range []block.Source{d, stream{d}, sparse(d), d} {
 			p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i])
 			if err != nil {
 				t.Fatal(err)
@@ -89,8 +89,8 @@ func TestLeaveZeros(t *testing.T) {
 	fewer := 0
 	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(23, seed))
-		d, w := problem[float32](rng, 40+rng.IntN(150), 1+rng.IntN(6), 2+rng.IntN(100), true, 0.5)
-		stride := kernel.Stride[float32](d.Spec().Cols())
+		d, w := problem(rng, 40+rng.IntN(150), 1+rng.IntN(6), 2+rng.IntN(100), true, 0.5)
+		stride := kernel.Stride(d.Spec().Cols())
 		clear(w[stride : 2*stride]) // zeros may come back
 		if seed%2 == 1 {
 			d = testrows.Weighted(d, func(int) float64 { return 1 })

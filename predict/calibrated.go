@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/model"
 )
 
@@ -38,7 +38,7 @@ func interpolated(p *model.Mapping, score float64) float64 {
 
 // isotonicRow sets row to the probabilities of the classes of row i. With one vector of scores it has that of the
 // positive class alone.
-func isotonicRow[T kernel.Float](row []float64, scores [][]T, i int, o Odds) {
+func isotonicRow(row []float64, scores [][]float32, i int, o Odds) {
 	sum := 0.0
 	for c, s := range scores {
 		row[c] = interpolated(&o.Calibration.Classes[c], float64(s[i]))
@@ -57,21 +57,21 @@ func isotonicRow[T kernel.Float](row []float64, scores [][]T, i int, o Odds) {
 }
 
 // setIsotonic is setProbabilities by an isotonic calibration.
-func setIsotonic[T kernel.Float](p, scores [][]T, o Odds, row []float64) {
+func setIsotonic(p, scores [][]float32, o Odds, row []float64) {
 	for i := range scores[0] {
 		isotonicRow(row, scores, i, o)
 		if len(scores) == 1 {
-			p[o.Positive][i], p[1-o.Positive][i] = T(row[0]), T(1-row[0])
+			p[o.Positive][i], p[1-o.Positive][i] = float32(row[0]), float32(1-row[0])
 			continue
 		}
 		for c, v := range row {
-			p[c][i] = T(v)
+			p[c][i] = float32(v)
 		}
 	}
 }
 
 // isotonicLosses is logLosses by an isotonic calibration.
-func isotonicLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
+func isotonicLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	losses, row := make([]float64, len(labels)), make([]float64, len(scores))
 	for i, y := range labels {
 		isotonicRow(row, scores, i, o)
@@ -98,7 +98,7 @@ func negativeLogs(p []float64) {
 		p[i], exponents[i] = math.Frexp(max(v, 0x1p-52))
 		p[i]--
 	}
-	kernel.Log1p(p, p)
+	f64.Log1p(p, p)
 	for i, v := range p {
 		p[i] = -(v + float64(float64(exponents[i])*math.Ln2))
 	}

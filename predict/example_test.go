@@ -73,11 +73,11 @@ func ExamplePredictor_AppendRow() {
 
 // A Scorer scores blocks of rows.
 func ExampleScorer() {
-	rows, err := block.FromRows[float32]([][]float64{{3, 3}, {1, 1}}, []string{"good", "bad"}, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{3, 3}, {1, 1}}, []string{"good", "bad"}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}
-	scorer, err := predict.NewScorer[float32](verdicts(), 1)
+	scorer, err := predict.NewScorer(verdicts(), 1)
 	if err != nil {
 		panic(err)
 	}

@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"halfspace/internal/features"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // set writes the features of row, which f makes, to dst.
-func set[T kernel.Float](spec *schema.Spec, f *features.Maker, dst []T, row []float64) error {
+func set(spec *schema.Spec, f *features.Maker, dst []float32, row []float64) error {
 	if len(row) != spec.Width() {
 		return fmt.Errorf("the row has %d numbers, and the model has %d features", len(row), spec.Width())
 	}
@@ -20,7 +19,7 @@ func set[T kernel.Float](spec *schema.Spec, f *features.Maker, dst []T, row []fl
 	name, v := spec.FeatureName(i), row[i]
 	switch p := spec.Preprocessing; {
 	case v-v == 0 || p != nil && (p.Nulls == schema.NullsZero || p.Nulls == schema.NullsMean):
-		return fmt.Errorf("column %q: %v is too large for the model, which computes in %T: correct the value", name, v, dst[i])
+		return fmt.Errorf("column %q: %v is too large for the model, which computes in float32: correct the value", name, v)
 	case p != nil && p.Nulls == schema.NullsDrop:
 		return fmt.Errorf("column %q: %v: %w, and the training left such rows out: fill the value in", name, v, ErrMissing)
 	}

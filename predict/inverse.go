@@ -6,7 +6,7 @@ import (
 	"math"
 	"sort"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // ProbabilityAt returns the probability of the positive class of two at a score.
@@ -15,7 +15,7 @@ func (o Odds) ProbabilityAt(score float64) float64 {
 		return interpolated(&o.Calibration.Classes[0], score)
 	}
 	p := []float64{o.logit(0, score)}
-	kernel.Sigmoid(p, p)
+	f64.Sigmoid(p, p)
 	return p[0]
 }
 
@@ -46,7 +46,7 @@ func (o Odds) ScoreAt(p float64) (float64, error) {
 func logOdds(p float64) float64 {
 	m, e := math.Frexp(p) // p = m 2^e, and m-1 is exact
 	logs := []float64{m - 1, -p}
-	kernel.Log1p(logs, logs)
+	f64.Log1p(logs, logs)
 	return (logs[0] + float64(float64(e)*math.Ln2)) - logs[1]
 }
 

@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // Class returns the number of the class that a score predicts, of two classes. That is positive, the number of the +1
 // class, if the score is above 0. Otherwise, also for NaN, it is the other class.
-func Class[T kernel.Float](score T, positive int) int {
+func Class(score float32, positive int) int {
 	if score > 0 {
 		return positive
 	}
@@ -19,7 +18,7 @@ func Class[T kernel.Float](score T, positive int) int {
 
 // Labelled returns the number of the class of a label in a block, given the number of score vectors. With one vector,
 // labels are -1 and +1. With more they are class numbers.
-func Labelled[T kernel.Float](y T, vectors, positive int) int {
+func Labelled(y float32, vectors, positive int) int {
 	if vectors == 1 {
 		return Class(y, positive)
 	}
@@ -28,7 +27,7 @@ func Labelled[T kernel.Float](y T, vectors, positive int) int {
 
 // Predicted returns the number of the class that the scores of row r predict. With one vector of scores it is Class.
 // With one for each class it is the class with the greatest score, the first of equal ones.
-func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
+func Predicted(scores [][]float32, r, positive int) int {
 	if len(scores) == 1 {
 		return Class(scores[0][r], positive)
 	}
@@ -43,7 +42,7 @@ func Predicted[T kernel.Float](scores [][]T, r, positive int) int {
 
 // PredictedAbove is Predicted where, of two classes, a score above a threshold predicts the class positive. That of a model is
 // model.Model.ScoreThreshold.
-func PredictedAbove[T kernel.Float](scores [][]T, r, positive int, threshold float64) int {
+func PredictedAbove(scores [][]float32, r, positive int, threshold float64) int {
 	switch {
 	case len(scores) > 1:
 		return Predicted(scores, r, positive)
@@ -55,17 +54,17 @@ func PredictedAbove[T kernel.Float](scores [][]T, r, positive int, threshold flo
 
 // Valid tells for each row of a block whether its score means something. It doesn't if a feature is NaN: a missing value
 // in a row that the training would have dropped.
-func Valid[T kernel.Float](b *block.Block[T], scores []T) []bool {
+func Valid(b *block.Block, scores []float32) []bool {
 	valid := make([]bool, len(scores))
 	for r, s := range scores {
 		// A NaN among the features makes the score NaN. An overflow does so too, but the prediction stays valid.
-		valid[r] = s == s || !slices.ContainsFunc(values(b, r), func(x T) bool { return x != x })
+		valid[r] = s == s || !slices.ContainsFunc(values(b, r), func(x float32) bool { return x != x })
 	}
 	return valid
 }
 
 // values returns the values of a row, of a sparse one those that are stored.
-func values[T kernel.Float](b *block.Block[T], r int) []T {
+func values(b *block.Block, r int) []float32 {
 	if b.Sparse != nil {
 		_, values := b.Sparse.Row(r)
 		return values

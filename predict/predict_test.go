@@ -13,34 +13,34 @@ import (
 	"halfspace/schema"
 )
 
-func linear[T kernel.Float](features int, bias bool, rng *rand.Rand) *model.Model {
+func linear(features int, bias bool, rng *rand.Rand) *model.Model {
 	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.BoolClass(false), schema.BoolClass(true)}, Positive: 1}
 	for i := range features {
 		spec.Features = append(spec.Features, string(rune('a'+i)))
 	}
-	weights := make([]T, spec.Cols())
+	weights := make([]float32, spec.Cols())
 	for i := range weights {
-		weights[i] = T(rng.NormFloat64())
+		weights[i] = float32(rng.NormFloat64())
 	}
 	return model.New(spec, weights)
 }
 
-func testScores[T kernel.Float](t *testing.T) {
+func TestScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, rows := range []int{0, 1, 5000, 3} { // the buffer grows and shrinks again
 		for _, bias := range []bool{false, true} {
-			m := linear[T](13, bias, rng)
-			b := block.New[T](0, rows, m.Spec().Cols())
+			m := linear(13, bias, rng)
+			b := block.New(0, rows, m.Spec().Cols())
 			for r := range rows {
 				row := b.X[r*b.Stride:][:b.Cols]
 				for i := range row {
-					row[i] = T(rng.NormFloat64())
+					row[i] = float32(rng.NormFloat64())
 				}
 				if bias {
 					row[b.Cols-1] = 1
 				}
 			}
-			scorer, err := NewScorer[T](m, 1)
+			scorer, err := NewScorer(m, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func testScores[T kernel.Float](t *testing.T) {
 			if len(scores) != rows {
 				t.Fatalf("%d scores for %d rows", len(scores), rows)
 			}
-			w := model.Vector[T](m)
+			w := model.Vector(m)
 			for r, score := range scores {
 				if want := kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w); score != want {
 					t.Fatalf("score of row %d is %v, want %v", r, score, want)
@@ -58,24 +58,20 @@ func testScores[T kernel.Float](t *testing.T) {
 	}
 }
 
-func TestScores(t *testing.T) {
-	t.Run("float32", testScores[float32])
-}
-
 func TestScoresReuse(t *testing.T) {
-	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
-	s, err := NewScorer[float32](m, 1)
+	m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
+	s, err := NewScorer(m, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := mustScore(t, s, block.New[float32](0, 100, 3))[0]
-	short := mustScore(t, s, block.New[float32](0, 10, 3))[0]
+	long := mustScore(t, s, block.New(0, 100, 3))[0]
+	short := mustScore(t, s, block.New(0, 10, 3))[0]
 	if len(long) != 100 || len(short) != 10 || &long[0] != &short[0] {
 		t.Errorf("%d and %d scores, want 100 and 10 in the same memory", len(long), len(short))
 	}
 }
 
-func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) [][]T {
+func mustScore(t *testing.T, s *Scorer, b *block.Block) [][]float32 {
 	t.Helper()
 	scores, err := s.Scores(context.Background(), b)
 	if err != nil {
@@ -87,11 +83,11 @@ func mustScore[T kernel.Float](t *testing.T, s *Scorer[T], b *block.Block[T]) []
 // TestClasses: each class has its scores, and the first of the greatest predicts the class.
 func TestClasses(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Bias: true, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
-	s, err := NewScorer[float32](model.New(spec, []float32{-1, 0, 0, 1, 1, 0}), 1)
+	s, err := NewScorer(model.New(spec, []float32{-1, 0, 0, 1, 1, 0}), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := block.New[float32](0, 4, 2)
+	b := block.New(0, 4, 2)
 	for r, v := range []float32{-3, 0.5, 2, 1} {
 		b.X[r*b.Stride], b.X[r*b.Stride+1] = v, 1
 	}
@@ -105,9 +101,9 @@ func TestClasses(t *testing.T) {
 
 func TestClass(t *testing.T) {
 	for _, c := range []struct {
-		score float64
+		score float32
 		want  bool
-	}{{1e-300, true}, {math.Inf(1), true}, {0, false}, {math.Copysign(0, -1), false}, {-1, false}, {math.NaN(), false}} {
+	}{{math.SmallestNonzeroFloat32, true}, {float32(math.Inf(1)), true}, {0, false}, {float32(math.Copysign(0, -1)), false}, {-1, false}, {float32(math.NaN()), false}} {
 		for positive := range 2 {
 			want := 1 - positive
 			if c.want {
@@ -123,7 +119,7 @@ func TestClass(t *testing.T) {
 // TestValid: a score is invalid if a feature is NaN, but not if the sum overflows.
 func TestValid(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	b := block.New[float32](0, 4, 2)
+	b := block.New(0, 4, 2)
 	for r, row := range [][2]float32{{1, 2}, {nan, 1}, {inf, -inf}, {1, nan}} {
 		copy(b.X[r*b.Stride:], row[:])
 	}
@@ -136,7 +132,7 @@ func TestValid(t *testing.T) {
 func TestExpansionMissing(t *testing.T) {
 	for _, kind := range []string{"linear", "poly", "rbf"} {
 		for _, voted := range []bool{false, true} {
-			m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+			m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
 			m.Weights = nil
 			m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: kind, Degree: 2, Gamma: 1}, Rows: []int64{3, 5},
 				Support: model.Pack([]float32{1, 2, 3, 4}), Coefficients: [][]byte{model.Pack([]float32{1, -1})}}
@@ -146,11 +142,11 @@ func TestExpansionMissing(t *testing.T) {
 			if err := m.Check(); err != nil {
 				t.Fatal(err)
 			}
-			s, err := NewScorer[float32](m, 2)
+			s, err := NewScorer(m, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := block.New[float32](0, 600, 3)
+			b := block.New(0, 600, 3)
 			for i := range b.X {
 				b.X[i] = float32(i%5) - 2
 			}
@@ -170,13 +166,13 @@ func TestExpansionMissing(t *testing.T) {
 
 // TestVotesMissing: a missing value makes the score of its row NaN, and of no other row.
 func TestVotesMissing(t *testing.T) {
-	m := linear[float32](2, true, rand.New(rand.NewPCG(7, 8)))
+	m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
 	m.Voters = model.NewVoters([]float32{1, 2, 3, 4, 5, 6}, []int64{3, 1}, 3)
-	s, err := NewScorer[float32](m, 2)
+	s, err := NewScorer(m, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := block.New[float32](0, 100, 3)
+	b := block.New(0, 100, 3)
 	b.X[70*b.Stride+1] = float32(math.NaN())
 	scores := mustScore(t, s, b)[0]
 	for r, score := range scores {
@@ -194,7 +190,7 @@ func TestVotesMissing(t *testing.T) {
 func TestVotes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const cols, voters = 13, 700 // more than a kernel call takes
-	stride := kernel.Stride[float32](cols)
+	stride := kernel.Stride(cols)
 	w, counts := make([]float32, voters*stride), make([]int64, voters)
 	total := int64(0)
 	for i := range counts {
@@ -204,11 +200,11 @@ func TestVotes(t *testing.T) {
 		counts[i] = 1 + rng.Int64N(50)
 		total += counts[i]
 	}
-	m := linear[float32](cols, false, rng)
+	m := linear(cols, false, rng)
 	m.Voters = model.NewVoters(w, counts, cols)
 	for _, rows := range []int{150, 0, 1, 64, 65} {
-		b := block.New[float32](0, rows, cols)
-		sparse := &kernel.SparseRows[float32]{Ptr: []int64{0}}
+		b := block.New(0, rows, cols)
+		sparse := &kernel.SparseRows{Ptr: []int64{0}}
 		var want []float32
 		for r := range rows {
 			row := b.X[r*stride:][:stride]
@@ -228,14 +224,14 @@ func TestVotes(t *testing.T) {
 			want = append(want, float32(float64(votes)/float64(total)))
 		}
 		for workers := 1; workers < 4; workers++ {
-			scorer, err := NewScorer[float32](m, workers)
+			scorer, err := NewScorer(m, workers)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := mustScore(t, scorer, b)[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}
-			if got := mustScore(t, scorer, &block.Block[float32]{Cols: cols, Stride: stride, Sparse: sparse})[0]; !slices.Equal(got, want) {
+			if got := mustScore(t, scorer, &block.Block{Cols: cols, Stride: stride, Sparse: sparse})[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d sparse rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/model"
 )
 
@@ -28,28 +28,35 @@ func (o Odds) joint() bool { return o.Way == model.Joint && o.Calibration == nil
 // With one vector of scores s, the +1 class has 1/(1 + e^-s). If each class was learned by itself, those probabilities are
 // divided by their sum. If all vectors were learned together, class c has e^s_c / sum over k of e^s_k. The former has that
 // limit too if all are near 0. A calibration replaces 1/(1 + e^-s), whether classes were learned together or not.
-func Probabilities[T kernel.Float](scores [][]T, o Odds) [][]T {
-	p := make([][]T, max(2, len(scores)))
+func Probabilities(scores [][]float32, o Odds) [][]float32 {
+	p := make([][]float32, max(2, len(scores)))
 	for c := range p {
-		p[c] = make([]T, len(scores[0]))
+		p[c] = make([]float32, len(scores[0]))
 	}
 	setProbabilities(p, scores, o, make([]float64, 2*len(scores)))
 	return p
 }
 
 // setProbabilities writes to p what Probabilities returns. row has room for two numbers for each vector of scores.
-func setProbabilities[T kernel.Float](p, scores [][]T, o Odds, row []float64) {
+func setProbabilities(p, scores [][]float32, o Odds, row []float64) {
 	switch {
 	case o.isotonic():
 		setIsotonic(p, scores, o, row[:len(scores)])
 		return
 	case len(scores) == 1:
-		for i, s := range scores[0] {
-			z := T(o.logit(0, float64(s)))
-			p[o.Positive][i], p[1-o.Positive][i] = z, -z
-		}
-		for c := range p {
-			kernel.Sigmoid(p[c], p[c])
+		var z [2][128]float64 // of the class of each sign
+		for lo := 0; lo < len(scores[0]); lo += len(z[0]) {
+			n := min(len(scores[0])-lo, len(z[0]))
+			for i, s := range scores[0][lo:][:n] {
+				v := o.logit(0, float64(s))
+				z[0][i], z[1][i] = v, -v
+			}
+			for sign, class := range [2]int{o.Positive, 1 - o.Positive} {
+				f64.Sigmoid(z[sign][:n], z[sign][:n])
+				for i, v := range z[sign][:n] {
+					p[class][lo+i] = float32(v)
+				}
+			}
 		}
 		return
 	}
@@ -64,7 +71,7 @@ func setProbabilities[T kernel.Float](p, scores [][]T, o Odds, row []float64) {
 			normalised(row, odds)
 		}
 		for c, v := range row {
-			p[c][i] = T(v)
+			p[c][i] = float32(v)
 		}
 	}
 }
@@ -75,7 +82,7 @@ const tiny = 1e-290
 
 // normalised replaces scores by their probabilities, divided by the sum of these. p has the length of s.
 func normalised(s, p []float64) {
-	kernel.Sigmoid(p, s)
+	f64.Sigmoid(p, s)
 	sum := 0.0
 	for _, v := range p {
 		sum += v
@@ -95,7 +102,7 @@ func softmax(s []float64) {
 	for c := range s {
 		s[c] -= largest
 	}
-	kernel.Exp(s, s)
+	f64.Exp(s, s)
 	sum := 0.0
 	for _, v := range s {
 		sum += v
@@ -109,7 +116,7 @@ func softmax(s []float64) {
 // Probabilities for the rest. A probability below 2^-52 counts as 2^-52, as in scikit-learn: one row costs at most 36.04.
 // LogLosses computes losses from the scores. So they are exact to a few ULP if a probability is nearly 1. The loss of a row is NaN
 // if its label stands for no class.
-func LogLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
+func LogLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	const most = 52 * math.Ln2
 	losses := logLosses(scores, labels, o)
 	for i, v := range losses {
@@ -119,7 +126,7 @@ func LogLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
 }
 
 // logLosses returns losses without a bound, but those of isotonic calibrations.
-func logLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
+func logLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	if o.isotonic() {
 		return isotonicLosses(scores, labels, o)
 	}
@@ -161,8 +168,8 @@ func logLosses[T kernel.Float](scores [][]T, labels []T, o Odds) []float64 {
 }
 
 // isClass tells whether a label is the number of one of so many classes.
-func isClass[T kernel.Float](y T, classes int) bool {
-	return y >= 0 && y < T(classes) && y == T(int(y))
+func isClass(y float32, classes int) bool {
+	return y >= 0 && y < float32(classes) && y == float32(int(y))
 }
 
 // logSigmoid replaces scores s by log(1/(1 + e^-s)) = min(s, 0) - log(1 + e^-|s|).
@@ -171,8 +178,8 @@ func logSigmoid(s []float64) {
 	for i, v := range s {
 		tail[i] = -math.Abs(v)
 	}
-	kernel.Exp(tail, tail)
-	kernel.Log1p(tail, tail)
+	f64.Exp(tail, tail)
+	f64.Log1p(tail, tail)
 	for i, v := range s {
 		s[i] = min(v, 0) - tail[i]
 	}
@@ -191,11 +198,11 @@ func logLoss(s []float64, class int) float64 {
 		s[c] -= largest
 	}
 	s[best] = math.Inf(-1) // the 1 of log1p
-	kernel.Exp(s, s)
+	f64.Exp(s, s)
 	rest := s[:1]
 	for _, v := range s[1:] {
 		rest[0] += v
 	}
-	kernel.Log1p(rest, rest)
+	f64.Log1p(rest, rest)
 	return (largest - own) + rest[0]
 }

@@ -24,7 +24,7 @@ type Predictor struct {
 	rows    int   // features
 	odds    error // why there are no probabilities; nil if there are
 	vectors int   // scores of a row
-	single  *single[float32]
+	single  *single
 }
 
 // ErrMissing tells that a row has a missing value, for which the model has no number.
@@ -45,7 +45,7 @@ func New(m *model.Model) (*Predictor, error) {
 		p.odds = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
 	}
 	var err error
-	if p.single, err = newSingle[float32](m, spec); err != nil {
+	if p.single, err = newSingle(m, spec); err != nil {
 		return nil, err
 	}
 	return p, nil

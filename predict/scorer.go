@@ -17,38 +17,37 @@ import (
 
 // A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe
 // for concurrent use.
-type Scorer[T kernel.Float] struct {
-	weights   []T // of linear models, one vector after the other
-	cols      int // of the blocks, the bias included
+type Scorer struct {
+	weights   []float32 // of linear models, one vector after the other
+	cols      int       // of the blocks, the bias included
 	stride    int
-	expansion *expansion[T] // or nil
-	votes     []*Votes[T]   // or nil
+	expansion *expansion // or nil
+	votes     []*Votes   // or nil
 	workers   int
-	scores    [][]T
+	scores    [][]float32
 }
 
 // An expansion is a model's expansion, ready for use.
-type expansion[T kernel.Float] struct {
+type expansion struct {
 	kernel       gram.Mercer
 	workers      int
-	support      *gram.Rows[T]
-	coefficients [][]T
-	bias         []T
-	votes        []mistakes[T]
+	support      *gram.Rows
+	coefficients [][]float32
+	bias         []float32
+	votes        []mistakes
 }
 
 // mistakes are those of one class's training, in order.
-type mistakes[T kernel.Float] struct {
-	row      []uint32 // its number in the support
-	step     []T      // multiple of the row that was added
-	survived []int64  // votes of the sum after the mistake
-	visits   float64  // sum of all votes
+type mistakes struct {
+	row      []uint32  // its number in the support
+	step     []float32 // multiple of the row that was added
+	survived []int64   // votes of the sum after the mistake
+	visits   float64   // sum of all votes
 }
 
-// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines: 0 is every core, and a negative number is an error. If T is the
-// type that m.Dtype names, scores have the bits that they had in training. It is an error if T can't hold the numbers
-// of the model's kernel.
-func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) {
+// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines: 0 is every core, and a negative number is an error.
+// Scores have the bits that they had in training. It is an error if float32 can't hold the numbers of the model's kernel.
+func NewScorer(m *model.Model, workers int) (*Scorer, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
 		return nil, err
@@ -57,42 +56,42 @@ func NewScorer[T kernel.Float](m *model.Model, workers int) (*Scorer[T], error) 
 	case m == nil || m.Weights == nil && m.Voters == nil && m.Expansion == nil:
 		return nil, errNoModel
 	case m.Voters != nil:
-		votes := newVotes[T](m)
-		return &Scorer[T]{cols: m.Spec().Cols(), votes: votes, workers: workers, scores: make([][]T, len(votes))}, nil
+		votes := newVotes(m)
+		return &Scorer{cols: m.Spec().Cols(), votes: votes, workers: workers, scores: make([][]float32, len(votes))}, nil
 	case m.Expansion == nil:
-		w := model.Vector[T](m)
-		return &Scorer[T]{cols: m.Spec().Cols(), weights: w, stride: len(w) / len(m.Weights), scores: make([][]T, len(m.Weights))}, nil
+		w := model.Vector(m)
+		return &Scorer{cols: m.Spec().Cols(), weights: w, stride: len(w) / len(m.Weights), scores: make([][]float32, len(m.Weights))}, nil
 	}
 	e, d := m.Expansion, m.Width()
-	x := &expansion[T]{kernel: Mercer(e.Kernel), workers: workers,
-		support: gram.Dense(model.Unpack[T](e.Support), len(e.Rows), d, d)}
+	x := &expansion{kernel: Mercer(e.Kernel), workers: workers,
+		support: gram.Dense(model.Unpack[float32](e.Support), len(e.Rows), d, d)}
 	x.kernel.Bias = m.FitBias && e.Votes != nil
-	if _, err := gram.Diagonal(gram.Dense[T](nil, 0, d, d), x.kernel); err != nil {
+	if _, err := gram.Diagonal(gram.Dense(nil, 0, d, d), x.kernel); err != nil {
 		return nil, err
 	}
 	for c, b := range e.Coefficients {
-		x.coefficients = append(x.coefficients, model.Unpack[T](b))
+		x.coefficients = append(x.coefficients, model.Unpack[float32](b))
 		x.bias = append(x.bias, 0)
 		if m.FitBias {
-			x.bias[c] = T(m.Bias[c])
+			x.bias[c] = float32(m.Bias[c])
 		}
 		if e.Votes != nil {
-			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c], model.Unpack[T](e.Steps)))
+			x.votes = append(x.votes, newMistakes(e.Votes[c], x.coefficients[c], model.Unpack[float32](e.Steps)))
 		}
 	}
-	return &Scorer[T]{cols: m.Spec().Cols(), expansion: x, scores: make([][]T, len(e.Coefficients))}, nil
+	return &Scorer{cols: m.Spec().Cols(), expansion: x, scores: make([][]float32, len(e.Coefficients))}, nil
 }
 
 // newMistakes unpacks mistakes, given the coefficients and steps of the support vectors. Without steps, all are 1.
-func newMistakes[T kernel.Float](from model.Votes, coefficients, steps []T) mistakes[T] {
-	v := mistakes[T]{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
+func newMistakes(from model.Votes, coefficients, steps []float32) mistakes {
+	v := mistakes{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
 	for k, r := range v.row {
 		step := 1.0
 		if len(steps) > 0 {
 			step = float64(steps[r])
 		}
-		v.step = append(v.step, T(math.Copysign(step, float64(coefficients[r]))))
+		v.step = append(v.step, float32(math.Copysign(step, float64(coefficients[r]))))
 		visits += v.survived[k]
 	}
 	v.visits = float64(visits)
@@ -110,7 +109,7 @@ func Mercer(k model.Kernel) gram.Mercer {
 // Scores returns the scores of every row of b. For two classes it returns one slice, and a score above model.Model.ScoreThreshold predicts the
 // positive class. Otherwise it returns one slice for each class. They are valid until the next call. It is an error if
 // b hasn't the model's columns; see block.Block.CheckShape.
-func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error) {
+func (s *Scorer) Scores(ctx context.Context, b *block.Block) ([][]float32, error) {
 	if s.scores == nil {
 		return nil, errors.New("the scorer has no model: make it by NewScorer")
 	}
@@ -120,7 +119,7 @@ func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error
 	n := b.Len()
 	for c := range s.scores {
 		if cap(s.scores[c]) < n {
-			s.scores[c] = make([]T, n)
+			s.scores[c] = make([]float32, n)
 		}
 		s.scores[c] = s.scores[c][:n]
 	}
@@ -141,7 +140,7 @@ func (s *Scorer[T]) Scores(ctx context.Context, b *block.Block[T]) ([][]T, error
 	return s.scores, nil
 }
 
-func (e *expansion[T]) score(ctx context.Context, b *block.Block[T], out [][]T) error {
+func (e *expansion) score(ctx context.Context, b *block.Block, out [][]float32) error {
 	if e.votes != nil {
 		return e.vote(ctx, b, out)
 	}
@@ -157,7 +156,7 @@ func (e *expansion[T]) score(ctx context.Context, b *block.Block[T], out [][]T) 
 }
 
 // features returns the rows of a block without their bias.
-func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
+func (e *expansion) features(b *block.Block) *gram.Rows {
 	return gram.BlockRows(b, e.support.Cols())
 }
 
@@ -165,7 +164,7 @@ func (e *expansion[T]) features(b *block.Block[T]) *gram.Rows[T] {
 const expandedRows = 256
 
 // vote sets out to the mean votes for each row, a panel of rows at a time.
-func (e *expansion[T]) vote(ctx context.Context, b *block.Block[T], out [][]T) error {
+func (e *expansion) vote(ctx context.Context, b *block.Block, out [][]float32) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(e.workers)
 	for lo := 0; lo < b.Len(); lo += expandedRows {
@@ -174,9 +173,9 @@ func (e *expansion[T]) vote(ctx context.Context, b *block.Block[T], out [][]T) e
 	return g.Wait()
 }
 
-func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi int, out [][]T) error {
+func (e *expansion) votePanel(ctx context.Context, b *block.Block, lo, hi int, out [][]float32) error {
 	n := hi - lo
-	products, sums, totals := make([]T, e.support.Len()*n), make([]T, n), make([]int64, n)
+	products, sums, totals := make([]float32, e.support.Len()*n), make([]float32, n), make([]int64, n)
 	if err := gram.Cross(ctx, products, n, e.support, e.features(b.Slice(lo, hi)), e.kernel, 1); err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func (e *expansion[T]) votePanel(ctx context.Context, b *block.Block[T], lo, hi 
 
 // tally sets out to the mean votes for len(out) rows. products has the kernel of each support vector with each row.
 // sums and totals are memory to work with.
-func (m *mistakes[T]) tally(products, sums []T, totals []int64, out []T) {
+func (m *mistakes) tally(products, sums []float32, totals []int64, out []float32) {
 	n := len(out)
 	clear(sums)
 	clear(totals)
@@ -203,7 +202,7 @@ func (m *mistakes[T]) tally(products, sums []T, totals []int64, out []T) {
 		}
 	}
 	for i, total := range totals {
-		out[i] = T(float64(total) / m.visits)
+		out[i] = float32(float64(total) / m.visits)
 		if s := sums[i]; s-s != 0 { // a missing value or an overflow
 			out[i] = s - s
 		}

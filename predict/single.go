@@ -12,37 +12,37 @@ import (
 	"halfspace/schema"
 )
 
-// A single scores one row at a time with a model of the type T.
-type single[T kernel.Float] struct {
-	model     *Scorer[T]       // only its weights are read
-	support   *gram.Support[T] // of an expansion
+// A single scores one row at a time.
+type single struct {
+	model     *Scorer       // only its weights are read
+	support   *gram.Support // of an expansion
 	spec      *schema.Spec
 	features  *features.Maker
 	positive  int
 	threshold float64
 	odds      Odds
-	scratch   sync.Pool // *scratch[T]
+	scratch   sync.Pool // *scratch
 }
 
 // A scratch is memory for scoring a row.
-type scratch[T kernel.Float] struct {
-	row    block.Block[T] // one row
-	scores [][]T          // one element each, as in probabilities
-	odds   [][]T
+type scratch struct {
+	row    block.Block // one row
+	scores [][]float32 // one element each, as in probabilities
+	odds   [][]float32
 	vector []float64 // two numbers for each score
 
-	voters         []T // scores of voters
-	products, sums []T // with support vectors
-	mistake        []T // of one element
+	voters         []float32 // scores of voters
+	products, sums []float32 // with support vectors
+	mistake        []float32 // of one element
 	votes          []int64
 }
 
-func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], error) {
-	scorer, err := NewScorer[T](m, 1)
+func newSingle(m *model.Model, spec *schema.Spec) (*single, error) {
+	scorer, err := NewScorer(m, 1)
 	if err != nil {
 		return nil, err
 	}
-	s := &single[T]{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
+	s := &single{model: scorer, spec: spec, features: features.New(spec), positive: spec.PositiveClass(), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
 	if e := scorer.expansion; e != nil {
 		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
 			return nil, err
@@ -51,14 +51,14 @@ func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], e
 	}
 	vectors := spec.Vectors()
 	s.scratch.New = func() any {
-		c := &scratch[T]{row: *block.New[T](0, 1, spec.Cols()), vector: make([]float64, 2*vectors)}
-		c.scores, c.odds = singles[T](vectors), singles[T](max(2, vectors))
+		c := &scratch{row: *block.New(0, 1, spec.Cols()), vector: make([]float64, 2*vectors)}
+		c.scores, c.odds = singles(vectors), singles(max(2, vectors))
 		for _, v := range scorer.votes {
-			c.voters = make([]T, max(len(c.voters), v.panel()))
+			c.voters = make([]float32, max(len(c.voters), v.panel()))
 		}
 		if s.support != nil {
-			c.products, c.sums = make([]T, s.support.Len()), make([]T, s.support.Len())
-			c.mistake, c.votes = make([]T, 1), make([]int64, 1)
+			c.products, c.sums = make([]float32, s.support.Len()), make([]float32, s.support.Len())
+			c.mistake, c.votes = make([]float32, 1), make([]int64, 1)
 		}
 		return c
 	}
@@ -66,8 +66,8 @@ func newSingle[T kernel.Float](m *model.Model, spec *schema.Spec) (*single[T], e
 }
 
 // singles returns n slices of one element each.
-func singles[T kernel.Float](n int) [][]T {
-	all, values := make([][]T, n), make([]T, n)
+func singles(n int) [][]float32 {
+	all, values := make([][]float32, n), make([]float32, n)
 	for i := range all {
 		all[i] = values[i : i+1 : i+1]
 	}
@@ -75,8 +75,8 @@ func singles[T kernel.Float](n int) [][]T {
 }
 
 // score computes the scores of a row. The caller puts the scratch back.
-func (s *single[T]) score(row []float64) (*scratch[T], error) {
-	c := s.scratch.Get().(*scratch[T])
+func (s *single) score(row []float64) (*scratch, error) {
+	c := s.scratch.Get().(*scratch)
 	if err := set(s.spec, s.features, c.row.X, row); err != nil {
 		s.scratch.Put(c)
 		return nil, err
@@ -103,7 +103,7 @@ func (s *single[T]) score(row []float64) (*scratch[T], error) {
 }
 
 // expand computes the scores of an expansion.
-func (s *single[T]) expand(c *scratch[T]) error {
+func (s *single) expand(c *scratch) error {
 	e := s.model.expansion
 	if err := s.support.Values(c.products, c.sums, c.row.X[:s.spec.Width()]); err != nil {
 		return fmt.Errorf("the row doesn't suit the support vectors: %w", err)
@@ -119,7 +119,7 @@ func (s *single[T]) expand(c *scratch[T]) error {
 }
 
 // class returns the number of the class that is predicted for a row.
-func (s *single[T]) class(row []float64) (int, error) {
+func (s *single) class(row []float64) (int, error) {
 	c, err := s.score(row)
 	if err != nil {
 		return 0, err
@@ -130,7 +130,7 @@ func (s *single[T]) class(row []float64) (int, error) {
 }
 
 // scores sets out to the scores of a row.
-func (s *single[T]) scores(row, out []float64) error {
+func (s *single) scores(row, out []float64) error {
 	c, err := s.score(row)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *single[T]) scores(row, out []float64) error {
 }
 
 // probabilities sets out to the probability of each class.
-func (s *single[T]) probabilities(row, out []float64) error {
+func (s *single) probabilities(row, out []float64) error {
 	c, err := s.score(row)
 	if err != nil {
 		return err

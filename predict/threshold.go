@@ -8,7 +8,6 @@ import (
 
 	"halfspace/internal/decimal"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 )
@@ -104,7 +103,7 @@ func (t Threshold) Of(m *model.Model) (float64, error) {
 
 // ChooseThreshold returns the score that the threshold stands for in a model: a number that the text of the threshold tells, or else a short
 // decimal between two neighbours of the scores, which are those of the model. The error is ErrNoPositiveRows, or one of Threshold.Of.
-func ChooseThreshold[T kernel.Float](t Threshold, m *model.Model, scores *metrics.Scores[T]) (float64, error) {
+func ChooseThreshold(t Threshold, m *model.Model, scores *metrics.Scores) (float64, error) {
 	switch t.By {
 	case ByF1:
 		at, _ := scores.BestF1()

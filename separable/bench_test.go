@@ -28,7 +28,7 @@ func BenchmarkCheck(b *testing.B) {
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			bm.opt.Rows, bm.opt.Features, bm.opt.Seed = 1_000_000, 28, 1
-			data := synth.Blocks[float32](bm.opt)
+			data := synth.Blocks(bm.opt)
 			ctx := context.Background()
 			pass := time.Duration(math.MaxInt64)
 			for range 5 {
@@ -60,7 +60,7 @@ func BenchmarkCheckNoisy(b *testing.B) {
 	for _, features := range []int{50, 200, 400, 784} {
 		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
 			check := func(noise, margin float64, want Verdict) func() float64 {
-				data := synth.Blocks[float32](synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise, Margin: margin})
+				data := synth.Blocks(synth.Options{Rows: 20_000, Features: features, Seed: 1, Noise: noise, Margin: margin})
 				return func() float64 {
 					start := time.Now()
 					r, err := Check(context.Background(), data, Options{})

@@ -20,7 +20,7 @@ type Errors struct {
 }
 
 // notSeparable verifies that no plane separates the rows, and fills in the result.
-func (s *searcher[T]) notSeparable(ctx context.Context, r *Result, f *finding) error {
+func (s *searcher) notSeparable(ctx context.Context, r *Result, f *finding) error {
 	s.passes++
 	ok, err := verifyWitness(ctx, s.src, f.witness)
 	r.Passes = s.passes
@@ -44,7 +44,7 @@ func (s *searcher[T]) notSeparable(ctx context.Context, r *Result, f *finding) e
 
 // pocket returns the errors that a short pocket training ends with. Judging its candidates takes about as many scores
 // as 134 passes over a million rows.
-func (s *searcher[T]) pocket(ctx context.Context) (int64, error) {
+func (s *searcher) pocket(ctx context.Context) (int64, error) {
 	updates := max(64, min(10_000, 1<<27/s.src.Rows()))
 	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Pocket: pocket.Exact,
 		Options: train.Options{Epochs: 1000, MaxUpdates: updates, Workers: s.opt.Workers}})
@@ -61,7 +61,7 @@ const maxWitnesses = 1000
 // with label -1: zero weights, which predict -1, make no error on it. All others have a row on which a given w errs,
 // since the weighted sum of their y (w.x) is zero: either one is below zero, or all are zero, and so is that of a row
 // with label +1.
-func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
+func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
 	found := &Errors{Found: -1}
 	s.left = effort{ctx, min(s.left.left, maxEffort/64)}
 	last := s.passes + 20
@@ -106,7 +106,7 @@ func (s *searcher[T]) disjoint(ctx context.Context, p *pool, witness *Witness) (
 }
 
 // remove takes the rows of a witness out of the pool and of later passes.
-func (s *searcher[T]) remove(p *pool, witness *Witness) {
+func (s *searcher) remove(p *pool, witness *Witness) {
 	for _, number := range witness.Rows {
 		s.removed[number] = true
 	}

@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // verifySeparator tells whether exactly y (w.x) > 0 for every row. The bias is the last of w; only the direction of w
@@ -16,14 +15,14 @@ import (
 // It computes a row's score in floating point first, as Scores does, and then in float64. The sign counts if the score
 // is beyond the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1).
 // Otherwise integers decide: a floating-point number is an integer times a power of two.
-func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, radius float64,
+func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, radius float64,
 	workers int) (row, exact int64, err error) {
 	w := rounded(whole)
-	s := newScorer[T](w, radius)
+	s := newScorer(w, radius)
 	type found struct{ row, exact int64 }
-	part := func(r block.Run[T]) found {
+	part := func(r block.Run) found {
 		f := found{row: -1}
-		var buf [block.RunRows]T
+		var buf [block.RunRows]float32
 		scores := buf[:r.Len()]
 		r.Scores(s.w, scores)
 		x := make([]float64, len(w))
@@ -63,9 +62,9 @@ func verifySeparator[T kernel.Float](ctx context.Context, src block.Source[T], w
 
 // exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. It computes a score exactly only if
 // float64 doesn't show that it isn't the smallest.
-func exactMargin[T kernel.Float](ctx context.Context, src block.Source[T], whole []*big.Int, workers int) (float64, error) {
+func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, workers int) (float64, error) {
 	w := rounded(whole)
-	part := func(r block.Run[T]) *big.Float {
+	part := func(r block.Run) *big.Float {
 		x := make([]float64, len(w))
 		above := math.Inf(1) // the smallest so far
 		low := make([]float64, r.Len())

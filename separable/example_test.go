@@ -13,7 +13,7 @@ import (
 func ExampleCheck() {
 	corners := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
 	for name, y := range map[string][]bool{"and": {false, false, false, true}, "xor": {false, true, true, false}} {
-		rows, err := block.FromRows[float32](corners, y, block.RowOptions{})
+		rows, err := block.FromRows(corners, y, block.RowOptions{})
 		if err != nil {
 			panic(err)
 		}

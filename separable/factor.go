@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A factor holds the directions from the corral's vertex 0 to the others as an orthonormal basis times a triangular
@@ -36,17 +36,17 @@ func (p *pool) extend(i int) bool {
 	for j, v := range p.corral[0].point {
 		d[j] -= v
 	}
-	before := math.Sqrt(kernel.Dot(d, d))
+	before := math.Sqrt(f64.Dot(d, d))
 	r := make([]float64, len(p.basis)+1)
 	p.work += int64(6 * len(d) * (len(p.basis) + 1)) // that of residual too, about
 	for range 2 {
 		for j, e := range p.basis {
-			c := kernel.Dot(e, d)
-			kernel.Axpy(d, -c, e)
+			c := f64.Dot(e, d)
+			f64.Axpy(d, -c, e)
 			r[j] += c
 		}
 	}
-	length := math.Sqrt(kernel.Dot(d, d))
+	length := math.Sqrt(f64.Dot(d, d))
 	if !(length > tiny*max(before, p.radius)) {
 		return false
 	}
@@ -111,12 +111,12 @@ func (p *pool) agrees(a []float64) bool {
 	d := slices.Clone(p.x)
 	length, size, worst := p.length(), 0.0, 0.0
 	for i, v := range p.corral {
-		kernel.Axpy(d, -a[i], v.point)
+		f64.Axpy(d, -a[i], v.point)
 		size += math.Abs(a[i])
-		worst = max(worst, math.Abs(kernel.Dot(p.x, v.point)-float64(length*length)))
+		worst = max(worst, math.Abs(f64.Dot(p.x, v.point)-float64(length*length)))
 	}
 	p.work += int64(2 * len(d) * len(a))
-	return math.Sqrt(kernel.Dot(d, d)) <= loss*size*p.radius && (length <= tiny*p.radius || worst <= loss*p.radius*length)
+	return math.Sqrt(f64.Dot(d, d)) <= loss*size*p.radius && (length <= tiny*p.radius || worst <= loss*p.radius*length)
 }
 
 // residual makes x the point of the corral's affine hull that is nearest to the origin.
@@ -124,7 +124,7 @@ func (p *pool) residual() {
 	p.x = slices.Clone(p.corral[0].point)
 	for range 2 {
 		for _, e := range p.basis {
-			kernel.Axpy(p.x, -kernel.Dot(e, p.x), e)
+			f64.Axpy(p.x, -f64.Dot(e, p.x), e)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (p *pool) affine() []float64 {
 	a := make([]float64, n+1)
 	a[0] = 1
 	for i := n - 1; i >= 0; i-- {
-		sum := -kernel.Dot(p.basis[i], p.corral[0].point)
+		sum := -f64.Dot(p.basis[i], p.corral[0].point)
 		for j := i + 1; j < n; j++ {
 			sum -= float64(p.r[j][i] * a[j+1])
 		}

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // randomPool returns a pool with a corral of that many random vertices and its factor.
 func randomPool(rng *rand.Rand, cols, vertices int) *pool {
 	p := newPool(cols, 1, math.Sqrt(float64(cols)))
 	for range vertices {
-		v := vertex{point: make([]float64, kernel.Stride[float32](cols))}
+		v := vertex{point: make([]float64, f64.Stride(cols))}
 		for j := range cols {
 			v.point[j] = 2*rng.Float64() - 1
 		}
@@ -34,16 +34,16 @@ func checkFactor(t *testing.T, p *pool) {
 	for i, e := range p.basis {
 		for j, f := range p.basis[:i+1] {
 			want := float64(b2i(i == j))
-			if got := kernel.Dot(e, f); math.Abs(got-want) > off {
+			if got := f64.Dot(e, f); math.Abs(got-want) > off {
 				t.Errorf("vectors %d and %d have the product %v", i, j, got)
 			}
 		}
 		d := append([]float64(nil), p.corral[i+1].point...)
-		kernel.Axpy(d, -1, p.corral[0].point)
+		f64.Axpy(d, -1, p.corral[0].point)
 		for j, c := range p.r[i] {
-			kernel.Axpy(d, -c, p.basis[j])
+			f64.Axpy(d, -c, p.basis[j])
 		}
-		if got := math.Sqrt(kernel.Dot(d, d)); len(p.r[i]) != i+1 || got > off {
+		if got := math.Sqrt(f64.Dot(d, d)); len(p.r[i]) != i+1 || got > off {
 			t.Errorf("direction %d of %d elements is off by %v", i, len(p.r[i]), got)
 		}
 	}

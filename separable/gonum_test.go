@@ -34,7 +34,7 @@ func TestAgainstGonum(t *testing.T) {
 				}
 			}
 		}
-		data := dense[float32](x, y, true)
+		data := dense(x, y, true)
 		r := check(t, data, Options{})
 		verdicts[r.Verdict]++
 		if want, told := byGonum(folded(data)); told && r.Verdict == want {

@@ -5,12 +5,11 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // A searcher looks for separators and witnesses among the rows of a source, a pass at a time.
-type searcher[T kernel.Float] struct {
-	src     block.Source[T]
+type searcher struct {
+	src     block.Source
 	opt     Options
 	cols    int
 	radius  float64
@@ -26,8 +25,8 @@ type searcher[T kernel.Float] struct {
 // no more than a pool keeps.
 func groups(cols int) int { return min(1024, kept(cols)) }
 
-func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float64) *searcher[T] {
-	s := &searcher[T]{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, refine: refineWork}
+func newSearcher(src block.Source, opt Options, radius float64) *searcher {
+	s := &searcher{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, refine: refineWork}
 	for s.group < block.RunRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
 		s.group *= 2
 	}
@@ -35,7 +34,7 @@ func newSearcher[T kernel.Float](src block.Source[T], opt Options, radius float6
 }
 
 // wide tells whether the rows in memory may not hold a corral, of one row more than there are columns.
-func (s *searcher[T]) wide() bool { return kept(s.cols) <= s.cols }
+func (s *searcher) wide() bool { return kept(s.cols) <= s.cols }
 
 // A sweep is what a pass found.
 type sweep struct {
@@ -45,15 +44,15 @@ type sweep struct {
 
 // pass finds the rows with the smallest y (w.x) that are below a limit. w has a weight for each column. The kernels
 // compute scores; rows that could be the smallest are scored again in float64.
-func (s *searcher[T]) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
+func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
 	s.passes++
 	if s.opt.Progress != nil {
 		s.opt.Progress(s.passes)
 	}
-	sc := newScorer[T](w, s.radius)
+	sc := newScorer(w, s.radius)
 	all := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
 	err := block.ReduceRuns(ctx, s.src, s.opt.Workers,
-		func(r block.Run[T]) *sweep { return s.run(r, sc, w, below) },
+		func(r block.Run) *sweep { return s.run(r, sc, w, below) },
 		func(part *sweep) {
 			all.low[0], all.low[1] = min(all.low[0], part.low[0]), min(all.low[1], part.low[1])
 			all.rows = append(all.rows, part.rows...)
@@ -62,8 +61,8 @@ func (s *searcher[T]) pass(ctx context.Context, w []float64, below float64) (*sw
 }
 
 // run is pass on a run.
-func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below float64) *sweep {
-	var scores [block.RunRows]T
+func (s *searcher) run(r block.Run, sc *scorer, w []float64, below float64) *sweep {
+	var scores [block.RunRows]float32
 	var least [block.RunRows][2]float64 // of each group
 	n := r.Len()
 	r.Scores(sc.w, scores[:n])
@@ -119,7 +118,7 @@ func (s *searcher[T]) run(r block.Run[T], sc *scorer[T], w []float64, below floa
 
 // judge makes a pass with the pool's point as weights. It finds the rows that contradict the point, and sets the plane to
 // the point's if that has the larger margin.
-func (s *searcher[T]) judge(ctx context.Context, f *finding) (*sweep, error) {
+func (s *searcher) judge(ctx context.Context, f *finding) (*sweep, error) {
 	p, length := f.pool, f.pool.length()
 	w, parts := p.plane(), float64(p.parts)
 	off := float64(max(precision*length, tiny*s.radius) * length)
@@ -133,4 +132,4 @@ func (s *searcher[T]) judge(ctx context.Context, f *finding) (*sweep, error) {
 	return swept, nil
 }
 
-func (s *searcher[T]) gone(number int64) bool { return len(s.removed) > 0 && s.removed[number] }
+func (s *searcher) gone(number int64) bool { return len(s.removed) > 0 && s.removed[number] }

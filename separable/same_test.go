@@ -17,10 +17,10 @@ import (
 )
 
 // sparse returns the rows in CSR form.
-func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
-	var blocks []*block.Block[T]
+func sparse(d *block.Data) *block.Data {
+	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
-		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c, v := range b.X[r*b.Stride:][:b.Cols] {
 				if v != 0 {
@@ -29,21 +29,21 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+		blocks = append(blocks, &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
 	}
 	return block.NewData(d.Spec(), blocks)
 }
 
 // A stream overwrites each block when the next is asked for. It may fail in a pass.
-type stream[T kernel.Float] struct {
-	*block.Data[T]
+type stream struct {
+	*block.Data
 	passes, fails int
 }
 
 var errStream = errors.New("the disk failed")
 
-func (s *stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (s *stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		if s.passes++; s.passes == s.fails {
 			yield(nil, errStream)
 			return
@@ -56,7 +56,7 @@ func (s *stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 			c := b.Clone()
 			goOn := yield(c, nil)
 			for i := range c.X {
-				c.X[i] = T(math.NaN())
+				c.X[i] = float32(math.NaN())
 			}
 			clear(c.Y)
 			if !goOn {
@@ -80,14 +80,10 @@ func print(r *Result) string {
 
 // TestSameEverywhere: the result depends neither on workers, nor on the instruction set, nor on where the rows are.
 func TestSameEverywhere(t *testing.T) {
-	t.Run("float32", sameEverywhere[float32])
-}
-
-func sameEverywhere[T kernel.Float](t *testing.T) {
 	for _, opt := range []synth.Options{{Noise: 0.01}, {Margin: 0.01}} {
 		opt.Features = 6
 		var want string
-		same := func(name string, src block.Source[T], workers int) {
+		same := func(name string, src block.Source, workers int) {
 			t.Helper()
 			r, err := Check(context.Background(), src, Options{Workers: workers})
 			if err != nil {
@@ -98,15 +94,15 @@ func sameEverywhere[T kernel.Float](t *testing.T) {
 			}
 		}
 		opt.Rows = 500
-		data := synth.Blocks[T](opt)
+		data := synth.Blocks(opt)
 		want = print(check(t, data, Options{}))
 		same("sparse", sparse(data), 0)
 		opt.Rows = block.RunRows + 1000
-		data = synth.Blocks[T](opt)
+		data = synth.Blocks(opt)
 		want = print(check(t, data, Options{Workers: 1}))
 		same("2 workers", data, 2)
 		same("3 workers", data, 3)
-		same("stream", &stream[T]{Data: data}, 0)
+		same("stream", &stream{Data: data}, 0)
 		before := kernel.Active()
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
@@ -127,7 +123,7 @@ func TestPasses(t *testing.T) {
 		{synth.Options{Margin: 0.01}, Separable, 400}, // of a radius of 9
 	} {
 		c.opt.Rows, c.opt.Features = 50_000, 28
-		r, err := Check(context.Background(), synth.Blocks[float32](c.opt), Options{})
+		r, err := Check(context.Background(), synth.Blocks(c.opt), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,12 +142,12 @@ func TestErrorsAtLeast(t *testing.T) {
 	for range 5 {
 		x, y = append(x, []float64{0}, []float64{1}, []float64{2}), append(y, 1, -1, 1)
 	}
-	e := check(t, dense[float32](x, y, true), Options{}).Errors
+	e := check(t, dense(x, y, true), Options{}).Errors
 	if e.AtLeast != 5 || !e.Complete || e.Found != 5 {
 		t.Errorf("%+v", e)
 	}
 	// Zero weights predict -1 for all, so that no row errs. But no plane through the origin separates these.
-	e = check(t, dense[float32]([][]float64{{1}, {-1}}, []float64{-1, -1}, false), Options{}).Errors
+	e = check(t, dense([][]float64{{1}, {-1}}, []float64{-1, -1}, false), Options{}).Errors
 	if e.AtLeast != 0 || !e.Complete {
 		t.Errorf("%+v", e)
 	}
@@ -160,7 +156,7 @@ func TestErrorsAtLeast(t *testing.T) {
 // TestErrorsProperty: no plane that the pocket finds errs on fewer rows than there are witnesses.
 func TestErrorsProperty(t *testing.T) {
 	for seed := range uint64(5) {
-		r := check(t, synth.Blocks[float32](synth.Options{Rows: 300, Features: 3, Noise: 0.1, Seed: seed}), Options{})
+		r := check(t, synth.Blocks(synth.Options{Rows: 300, Features: 3, Noise: 0.1, Seed: seed}), Options{})
 		if e := r.Errors; e.AtLeast < 5 || e.AtLeast > e.Found || !e.Complete {
 			t.Errorf("seed %d: %+v", seed, e)
 		}
@@ -173,9 +169,9 @@ func TestVerifySeparator(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = []float64{1, 1}, 1
 	}
-	data := func(v float64) *block.Data[float32] {
+	data := func(v float64) *block.Data {
 		x[7777] = []float64{1, v}
-		return dense[float32](x, y, false)
+		return dense(x, y, false)
 	}
 	const last = 0x1p-52 // of float64, in which a score is computed when float32 doesn't tell
 	for _, c := range []struct {
@@ -187,7 +183,7 @@ func TestVerifySeparator(t *testing.T) {
 		x[7777] = []float64{1, 0}
 		for i := range x {
 			if i != 7777 {
-				d.Blocks(context.Background())(func(b *block.Block[float32], _ error) bool {
+				d.Blocks(context.Background())(func(b *block.Block, _ error) bool {
 					b.X[i*b.Stride+1] = 0.5
 					return true
 				})
@@ -213,7 +209,7 @@ func TestVerifyOverflow(t *testing.T) {
 	for _, i := range []int{1, 2, 33, 34} {
 		x[i] = -3.3e38
 	}
-	data := dense[float32]([][]float64{x}, []float64{1}, false)
+	data := dense([][]float64{x}, []float64{1}, false)
 	row, _, err := verifySeparator(context.Background(), data, integers(w), 3.3e38*math.Sqrt(7), 1)
 	if row != 0 || err != nil {
 		t.Errorf("row %d, %v", row, err)
@@ -274,7 +270,7 @@ func TestCombination(t *testing.T) {
 
 // TestVerifyWitness: a witness with any change is refused.
 func TestVerifyWitness(t *testing.T) {
-	data := dense[float32]([][]float64{{0}, {1}, {2}}, []float64{1, -1, 1}, true)
+	data := dense([][]float64{{0}, {1}, {2}}, []float64{1, -1, 1}, true)
 	good := Witness{[]int64{0, 1, 2}, []int{1, -1, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(1, 4)}}
 	bad := map[string]Witness{
 		"rows":     {[]int64{0, 1}, []int{1, -1}, good.Weights[:2]},
@@ -295,7 +291,7 @@ func TestVerifyWitness(t *testing.T) {
 	}
 }
 
-// TestScaled multiplies all rows by a power of two, also so that their squares overflow or vanish. The verdict stays
+// TestScaled multiplies all rows by a power of two, also so that a float32 can't hold their squares. The verdict stays
 // the same, and the plane's figures are multiplied.
 func TestScaled(t *testing.T) {
 	x, y := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}, []float64{-1, 1, 1, -1}
@@ -312,7 +308,7 @@ func TestScaled(t *testing.T) {
 			if labels[0] == labels[1] {
 				want = Separable
 			}
-			r := check(t, dense[float32](scaled, labels, false), Options{})
+			r := check(t, dense(scaled, labels, false), Options{})
 			if r.Verdict != want {
 				t.Errorf("times 2^%d: %s (%s), want %s", e, r.Verdict, r.Reason, want)
 				continue
@@ -332,13 +328,13 @@ func TestScaled(t *testing.T) {
 func TestFails(t *testing.T) {
 	for _, opt := range []synth.Options{{Noise: 0.05}, {Margin: 0.5}} {
 		opt.Rows, opt.Features = 100, 3
-		data := synth.Blocks[float32](opt)
-		whole := &stream[float32]{Data: data}
+		data := synth.Blocks(opt)
+		whole := &stream{Data: data}
 		if _, err := Check(context.Background(), whole, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for fails := 1; fails <= whole.passes; fails += max(1, whole.passes/40) {
-			if _, err := Check(context.Background(), &stream[float32]{Data: data, fails: fails}, Options{}); !errors.Is(err, errStream) {
+			if _, err := Check(context.Background(), &stream{Data: data, fails: fails}, Options{}); !errors.Is(err, errStream) {
 				t.Errorf("failure in pass %d of %d: %v", fails, whole.passes, err)
 			}
 		}
@@ -348,18 +344,18 @@ func TestFails(t *testing.T) {
 			t.Errorf("cancelled: %v", err)
 		}
 	}
-	numbers := dense[float32]([][]float64{{1}, {2}}, []float64{0, 2}, true)
+	numbers := dense([][]float64{{1}, {2}}, []float64{0, 2}, true)
 	if _, err := Check(context.Background(), numbers, Options{}); err == nil {
 		t.Error("labels 0 and 2 are taken")
 	}
-	if _, err := Check(context.Background(), block.NewData[float32](numbers.Spec(), nil), Options{}); err == nil {
+	if _, err := Check(context.Background(), block.NewData(numbers.Spec(), nil), Options{}); err == nil {
 		t.Error("no rows are taken")
 	}
 }
 
 // TestMaxPasses: a search that may make no passes says so.
 func TestMaxPasses(t *testing.T) {
-	data := synth.Blocks[float32](synth.Options{Rows: 20_000, Features: 10, Margin: 0.001})
+	data := synth.Blocks(synth.Options{Rows: 20_000, Features: 10, Margin: 0.001})
 	r, err := Check(context.Background(), data, Options{MaxPasses: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
@@ -44,7 +43,7 @@ type Result struct {
 	Passes  int64   // over the rows up to the verdict, those of the perceptron included
 	Exact   int64   // rows whose score got its sign by exact arithmetic
 
-	Perceptron *train.Result[float64] // the short training at the start; nil if there was none
+	Perceptron *train.Result // the short training at the start; nil if there was none
 
 	// Separable rows have these. Origin is the plane through the origin of all columns, the bias included, with the
 	// largest margin, that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features,
@@ -87,7 +86,7 @@ const precision = 1e-6
 //
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
 // rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
-func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result, error) {
+func Check(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	workers, err := parallel.Resolve(opt.Workers)
 	if err != nil {
 		return nil, err
@@ -104,19 +103,11 @@ func Check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if err != nil {
 		return nil, err
 	}
-	if radius > 0 && !squares(radius) {
-		return checkScaled(ctx, src, opt, radius)
-	}
-	return checkRows(ctx, src, opt, radius)
-}
-
-// checkRows is Check for rows of up to that norm.
-func checkRows[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, radius float64) (*Result, error) {
 	return newSearcher(src, opt, radius).check(ctx)
 }
 
-// check is checkRows for rows that the searcher has.
-func (s *searcher[T]) check(ctx context.Context) (*Result, error) {
+// check is Check for the rows that the searcher has.
+func (s *searcher) check(ctx context.Context) (*Result, error) {
 	r := &Result{Verdict: Undecided, Radius: s.radius}
 	s.passes, s.left = 1, effort{ctx, maxEffort}
 	start, err := s.perceptron(ctx, r)
@@ -147,7 +138,7 @@ func (s *searcher[T]) check(ctx context.Context) (*Result, error) {
 
 // perceptron trains for a short time: five epochs, or more where they are short or there are many columns. It returns the
 // weights to start with.
-func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, error) {
+func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error) {
 	w := make([]float64, s.cols)
 	if len(s.src.Spec().Classes) != 2 || !(r.Radius > 1e-15 && r.Radius < 1e15) {
 		return w, nil
@@ -165,16 +156,14 @@ func (s *searcher[T]) perceptron(ctx context.Context, r *Result) ([]float64, err
 		w[i] = float64(v)
 	}
 	s.passes += learned.Epochs + 1
-	r.Perceptron = &train.Result[float64]{Weights: w, Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates,
-		Converged: learned.Converged, Errors: learned.Errors, Loss: learned.Loss, Radius: learned.Radius, Norm: learned.Norm,
-		Margin: learned.Margin, Seconds: learned.Seconds}
+	r.Perceptron = learned
 	return w, nil
 }
 
 // prove verifies the plane that was found. If there is none, or it fails, prove solves the rows nearest to it by linear
 // programming in exact arithmetic. It adds the rows on the wrong side of the weights that separate them, until there
 // are none.
-func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
+func (s *searcher) prove(ctx context.Context, r *Result, f *finding) error {
 	if f.plane != nil {
 		s.passes++
 		bad, exact, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
@@ -228,7 +217,7 @@ func (s *searcher[T]) prove(ctx context.Context, r *Result, f *finding) error {
 }
 
 // exactPlane makes w, whole numbers that separate all rows, the plane that was found.
-func (s *searcher[T]) exactPlane(ctx context.Context, f *finding, w []*big.Int) error {
+func (s *searcher) exactPlane(ctx context.Context, f *finding, w []*big.Int) error {
 	s.passes += 2
 	margin, err := exactMargin(ctx, s.src, w, s.opt.Workers)
 	if err != nil {
@@ -246,7 +235,7 @@ func (s *searcher[T]) exactPlane(ctx context.Context, f *finding, w []*big.Int) 
 const exactRows = 8
 
 // separable fills in the result for rows that a plane separates.
-func (s *searcher[T]) separable(ctx context.Context, r *Result, plane *Plane) error {
+func (s *searcher) separable(ctx context.Context, r *Result, plane *Plane) error {
 	r.Passes = s.passes
 	r.Verdict, r.Origin = Separable, plane
 	if !s.src.Spec().Bias {
@@ -296,7 +285,7 @@ type finding struct {
 
 // nearest finds the point of the rows' polytope (see vertex) that is nearest to the origin. It begins with the rows
 // that are worst for w.
-func (s *searcher[T]) nearest(ctx context.Context, parts int, w []float64) (*finding, error) {
+func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*finding, error) {
 	p := newPool(s.cols, parts, s.radius)
 	f := &finding{pool: p}
 	swept, err := s.pass(ctx, w, math.Inf(1))

@@ -9,29 +9,28 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // dense returns rows of features and labels as a data set.
-func dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
+func dense(x [][]float64, y []float64, bias bool) *block.Data {
 	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}
-	cols, per := spec.Cols(), block.Rows[T](spec.Cols())
-	var blocks []*block.Block[T]
+	cols, per := spec.Cols(), block.Rows(spec.Cols())
+	var blocks []*block.Block
 	for first := 0; first < len(x); first += per {
-		b := block.New[T](int64(first), min(per, len(x)-first), cols)
+		b := block.New(int64(first), min(per, len(x)-first), cols)
 		for r := range b.Len() {
 			row := b.X[r*b.Stride:]
 			for c, v := range x[first+r] {
-				row[c] = T(v)
+				row[c] = float32(v)
 			}
 			if bias {
 				row[cols-1] = 1
 			}
-			b.Y[r] = T(y[first+r])
+			b.Y[r] = float32(y[first+r])
 		}
 		blocks = append(blocks, b)
 	}
@@ -39,7 +38,7 @@ func dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 }
 
 // folded returns the rows of a data set times their labels.
-func folded[T kernel.Float](data *block.Data[T]) (z [][]float64) {
+func folded(data *block.Data) (z [][]float64) {
 	for b := range data.Blocks(context.Background()) {
 		for r := range b.Len() {
 			row := make([]float64, b.Cols)
@@ -114,7 +113,7 @@ func holdsOrigin(z [][]float64) bool {
 }
 
 // check runs Check and proves its verdict again in rational numbers, with code of this test alone.
-func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Result {
+func check(t *testing.T, data *block.Data, opt Options) *Result {
 	t.Helper()
 	r, err := Check(context.Background(), data, opt)
 	if err != nil {
@@ -182,7 +181,7 @@ func check[T kernel.Float](t *testing.T, data *block.Data[T], opt Options) *Resu
 func rat(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 
 // agree compares the verdict with exact linear programming.
-func agree[T kernel.Float](t *testing.T, data *block.Data[T]) *Result {
+func agree(t *testing.T, data *block.Data) *Result {
 	t.Helper()
 	r := check(t, data, Options{Workers: 1})
 	want := Separable
@@ -207,10 +206,6 @@ func trials(n int) int {
 // so that rows repeat, also with both labels, lie on lines, or are all zero. Others are tenths, whose lines are
 // straight up to rounding.
 func TestAgainstExactProgramming(t *testing.T) {
-	t.Run("float32", againstExact[float32])
-}
-
-func againstExact[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	verdicts := map[Verdict]int{}
 	for trial := range trials(600) {
@@ -231,7 +226,7 @@ func againstExact[T kernel.Float](t *testing.T) {
 			}
 			y[i] = float64(2*rng.IntN(2) - 1)
 		}
-		verdicts[agree(t, dense[T](x, y, trial%2 == 0)).Verdict]++
+		verdicts[agree(t, dense(x, y, trial%2 == 0)).Verdict]++
 		if t.Failed() {
 			return
 		}
@@ -245,10 +240,6 @@ func againstExact[T kernel.Float](t *testing.T) {
 // TestThinMargins has rows at both sides of a random plane. The nearest have margins down to 1e-7 of the radius, or are
 // on the wrong side by as little.
 func TestThinMargins(t *testing.T) {
-	t.Run("float32", thinMargins[float32])
-}
-
-func thinMargins[T kernel.Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	verdicts := map[Verdict]int{}
 	for trial := range trials(200) {
@@ -279,7 +270,7 @@ func thinMargins[T kernel.Float](t *testing.T) {
 				x[i][j] += (want - score) * w[j] / square
 			}
 		}
-		verdicts[agree(t, dense[T](x, y, trial%2 == 0)).Verdict]++
+		verdicts[agree(t, dense(x, y, trial%2 == 0)).Verdict]++
 	}
 	t.Log(verdicts)
 }
@@ -305,7 +296,7 @@ func TestSmall(t *testing.T) {
 		{"touching", [][]float64{{0, 0}, {2, 2}, {1, 1}}, []float64{1, 1, -1}, true, NotSeparable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if r := agree(t, dense[float32](c.x, c.y, c.bias)); r.Verdict != c.want {
+			if r := agree(t, dense(c.x, c.y, c.bias)); r.Verdict != c.want {
 				t.Errorf("%s, not %s", r.Verdict, c.want)
 			}
 		})
@@ -323,7 +314,7 @@ func TestThinnest(t *testing.T) {
 		for i := range y {
 			y[i] = 1
 		}
-		r := agree(t, dense[float32](x, y, false))
+		r := agree(t, dense(x, y, false))
 		p := r.Origin
 		least := math.Inf(1)
 		for _, row := range x {
@@ -350,7 +341,7 @@ func TestThinnest(t *testing.T) {
 		}
 	}
 	// This row makes the rest not separable, by as little.
-	r := agree(t, dense[float32](append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
+	r := agree(t, dense(append(x, []float64{0, -e * 0x1p-40}), []float64{1, 1, 1, 1, 1, 1, 1, 1}, false))
 	if r.Verdict != NotSeparable {
 		t.Error(r.Verdict)
 	}
@@ -359,7 +350,7 @@ func TestThinnest(t *testing.T) {
 // TestMargins has margins that geometry gives. The text book's rows (3,3)+, (4,3)+, (1,1)- are as far apart as (3,3)
 // and (1,1).
 func TestMargins(t *testing.T) {
-	r := check(t, dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
+	r := check(t, dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
 	if got, want := r.Widest.Margin, math.Sqrt2; math.Abs(got-want) > 1e-6 {
 		t.Errorf("widest margin %v, want %v", got, want)
 	}

@@ -11,14 +11,14 @@ import (
 )
 
 // wide returns sparse rows of so many elements, with a bias, and labels of a random plane.
-func wide(rows, cols, elements int) *block.Data[float32] {
+func wide(rows, cols, elements int) *block.Data {
 	rng := rand.New(rand.NewPCG(3, 3))
 	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	truth := make([]float64, cols)
 	for i := range truth {
 		truth[i] = rng.NormFloat64()
 	}
-	b := &block.Block[float32]{Cols: cols, Stride: kernel.Stride[float32](cols), Sparse: &kernel.SparseRows[float32]{Ptr: []int64{0}}}
+	b := &block.Block{Cols: cols, Stride: kernel.Stride(cols), Sparse: &kernel.SparseRows{Ptr: []int64{0}}}
 	s := b.Sparse
 	for range rows {
 		score := 0.0
@@ -34,7 +34,7 @@ func wide(rows, cols, elements int) *block.Data[float32] {
 		}
 		b.Y = append(b.Y, y)
 	}
-	return block.NewData(spec, []*block.Block[float32]{b})
+	return block.NewData(spec, []*block.Block{b})
 }
 
 // TestRefine: with many columns, a search for larger margins that is cut short still has the verdict. Its margins are no
@@ -48,7 +48,7 @@ func TestRefine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSearcher[float32](data, opt, radius)
+		s := newSearcher(data, opt, radius)
 		s.refine = refine
 		r, err := s.check(context.Background())
 		if err != nil {

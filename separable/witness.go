@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // A Witness proves that no plane separates the rows: the weighted sum of the rows, each times its label, is zero.
@@ -18,7 +17,7 @@ type Witness struct {
 
 // verifyWitness tells whether all weights are above zero and the weighted sum of the rows, times their labels, is zero.
 // That holds for every column, the bias included. It reads the rows from src.
-func verifyWitness[T kernel.Float](ctx context.Context, src block.Source[T], w *Witness) (bool, error) {
+func verifyWitness(ctx context.Context, src block.Source, w *Witness) (bool, error) {
 	if len(w.Rows) == 0 || len(w.Rows) != len(w.Weights) {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A row is a row of the data set times its label, in float64, which holds it exactly.
@@ -51,7 +51,7 @@ func newPool(cols, parts int, radius float64) *pool {
 // add adds the rows that the pool doesn't have, and tells whether there were any.
 func (p *pool) add(rows []row) bool {
 	before := len(p.rows)
-	stride := kernel.Stride[float64](p.cols)
+	stride := f64.Stride(p.cols)
 	for _, r := range rows {
 		if p.numbers[r.number] {
 			continue
@@ -70,7 +70,7 @@ func (p *pool) trim(most int) {
 		return
 	}
 	if p.x == nil {
-		p.x = block.Alloc[float64](kernel.Stride[float64](p.cols))
+		p.x = block.Alloc[float64](f64.Stride(p.cols))
 	}
 	p.score()
 	low := p.low()
@@ -125,7 +125,7 @@ func (p *pool) keep(wanted func(i int, r row) bool) {
 // score computes the rows' dot products with the point.
 func (p *pool) score() {
 	p.scores = append(p.scores[:0], make([]float64, len(p.rows))...)
-	kernel.Scores(p.scores, p.z, p.x)
+	f64.Scores(p.scores, p.z, p.x)
 	p.work += int64(len(p.z))
 }
 
@@ -149,7 +149,7 @@ func (p *pool) extreme() (v vertex, low float64) {
 }
 
 func (p *pool) vertex(rows []int) vertex {
-	v := vertex{rows, make([]float64, kernel.Stride[float64](p.cols))}
+	v := vertex{rows, make([]float64, f64.Stride(p.cols))}
 	for _, i := range rows {
 		for j, z := range p.rows[i].z {
 			v.point[j] += z
@@ -161,7 +161,7 @@ func (p *pool) vertex(rows []int) vertex {
 // begin makes the point a vertex of the pool: the one with the smallest dot product with w, which is zero outside the
 // columns.
 func (p *pool) begin(w []float64) {
-	p.x = block.Alloc[float64](kernel.Stride[float64](p.cols))
+	p.x = block.Alloc[float64](f64.Stride(p.cols))
 	copy(p.x, w)
 	v, _ := p.extreme()
 	p.corral, p.lambda = []vertex{v}, []float64{1}
@@ -239,7 +239,7 @@ func (p *pool) descend(ctx context.Context) {
 	}
 }
 
-func (p *pool) length() float64 { return math.Sqrt(kernel.Dot(p.x, p.x)) }
+func (p *pool) length() float64 { return math.Sqrt(f64.Dot(p.x, p.x)) }
 
 // support returns the rows of the corral's vertices, by descending weight and then by number.
 func (p *pool) support() []row {

@@ -64,9 +64,9 @@ type How struct {
 }
 
 // A Recorder makes points of a training.
-type Recorder[T kernel.Float] struct {
+type Recorder struct {
 	ctx     context.Context
-	src     block.Source[T]
+	src     block.Source
 	opt     *Options
 	how     How
 	unit    []float64 // the reference of length 1; nil: none
@@ -77,18 +77,18 @@ type Recorder[T kernel.Float] struct {
 
 // New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. Errors are a reference of
 // another number of weights, and those of src and of ctx.
-func New[T kernel.Float](ctx context.Context, src block.Source[T], opt *Options, how How) (*Recorder[T], error) {
-	r := &Recorder[T]{ctx: ctx, src: src, opt: opt, how: how}
+func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorder, error) {
+	r := &Recorder{ctx: ctx, src: src, opt: opt, how: how}
 	spec := src.Spec()
 	n := spec.Cols() * spec.Vectors()
-	evaluated := &train.Result[T]{Weights: make([]T, n)}
+	evaluated := &train.Result{Weights: make([]float32, n)}
 	if got := len(opt.Reference); got != n && opt.Reference != nil {
 		return nil, fmt.Errorf("the reference has %s, and the training has %d: take as many", say.Plural(int64(got), "weight"), n)
 	}
 	if length := train.Norm(opt.Reference); length > 0 {
 		for i, v := range opt.Reference {
 			r.unit = append(r.unit, v/length)
-			evaluated.Weights[i] = T(v / length)
+			evaluated.Weights[i] = float32(v / length)
 		}
 	}
 	if err := train.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
@@ -106,7 +106,7 @@ func New[T kernel.Float](ctx context.Context, src block.Source[T], opt *Options,
 const batch = 64
 
 // Update records an update.
-func (r *Recorder[T]) Update(u train.Update) {
+func (r *Recorder) Update(u train.Update) {
 	p := none(r.how.Class)
 	p.Epoch, p.Visit, p.Update, p.Row, p.Score, p.Vector = (u.Visit-1)/max(1, r.src.Rows())+1, u.Visit, u.Number, u.Row, u.Score, u.Vector
 	p.Norm = train.Norm(u.Vector)
@@ -134,7 +134,7 @@ func (r *Recorder[T]) Update(u train.Update) {
 
 // Flush hands over the last points, after a count that ends with ctx. It returns the first error of a count, unless the
 // training's context had ended then. The points after that error have no errors.
-func (r *Recorder[T]) Flush(ctx context.Context) error {
+func (r *Recorder) Flush(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
@@ -145,22 +145,22 @@ func (r *Recorder[T]) Flush(ctx context.Context) error {
 }
 
 // count returns the errors of the weights that wait, or the first error of a count.
-func (r *Recorder[T]) count(ctx context.Context) ([]int64, error) {
+func (r *Recorder) count(ctx context.Context) ([]int64, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	stride := kernel.Stride[T](r.src.Spec().Cols())
-	w := block.Alloc[T](len(r.waiting) * stride)
+	stride := kernel.Stride(r.src.Spec().Cols())
+	w := block.Alloc[float32](len(r.waiting) * stride)
 	for k, p := range r.waiting {
 		for i, v := range p.Vector {
-			w[k*stride+i] = T(v)
+			w[k*stride+i] = float32(v)
 		}
 	}
 	return pocket.Errors(ctx, r.src, w, r.how.Workers)
 }
 
 // tell hands over the points that wait, with their counts unless err says that there are none.
-func (r *Recorder[T]) tell(counts []int64, err error) {
+func (r *Recorder) tell(counts []int64, err error) {
 	r.err = err
 	for k, p := range r.waiting {
 		if err == nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // separated returns rows that a plane separates.
-func separated(seed uint64) *block.Data[float32] {
+func separated(seed uint64) *block.Data {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var x [][]float64
 	var y []float64
@@ -32,7 +32,7 @@ func separated(seed uint64) *block.Data[float32] {
 			x, y = append(x, row), append(y, math.Copysign(1, s))
 		}
 	}
-	return testrows.Dense[float32](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // TestTheorem: with the separator of the largest margin, every point lies between the two bounds of Novikoff's theorem
@@ -42,7 +42,7 @@ func TestTheorem(t *testing.T) {
 	points := 0
 	for seed := range uint64(4) {
 		data := separated(seed)
-		found, err := separable.Check(ctx, block.Source[float32](data), separable.Options{})
+		found, err := separable.Check(ctx, block.Source(data), separable.Options{})
 		if err != nil || found.Origin == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
@@ -83,7 +83,7 @@ func TestTheorem(t *testing.T) {
 // turn.
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
-	data := testrows.RandomClasses[float32](400, 3, 3, 0.2)
+	data := testrows.RandomClasses(400, 3, 3, 0.2)
 	least, class := map[[2]int64]int64{}, 0
 	opt := fit.Options{Trace: &trace.Options{To: func(p trace.Point) {
 		if p.Class < class {
@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 		t.Fatalf("%d points, the last class is %d", len(least), class)
 	}
 	for c := range 3 {
-		one := train.Versus[float32](data, c)
+		one := train.Versus(data, c)
 		r, err := perceptron.Train(ctx, one, perceptron.Options{Pocket: pocket.Exact, Options: train.Options{MaxUpdates: 100}})
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			next = p.Update + 1
 		}}
-		r, err := trace.New(ctx, block.Source[float32](data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
+		r, err := trace.New(ctx, block.Source(data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	opt := fit.Options{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}
-	rows := train.Versus[float32](testrows.RandomClasses[float32](400, 3, 3, 0.2), 0)
+	rows := train.Versus(testrows.RandomClasses(400, 3, 3, 0.2), 0)
 	f, err := fit.Learn(ctx, rows, fit.Perceptron(perceptron.Options{Pocket: pocket.Exact, Options: train.Options{Epochs: 1000}}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("the weights are %v, error %v", f, err)
@@ -155,7 +155,7 @@ func TestInterrupted(t *testing.T) {
 // TestReference: a reference of another number of weights is an error that has both numbers.
 func TestReference(t *testing.T) {
 	for _, n := range []int{0, 3, 5} {
-		_, err := trace.New(t.Context(), block.Source[float32](separated(1)), &trace.Options{Reference: make([]float64, n)}, trace.How{Workers: 1})
+		_, err := trace.New(t.Context(), block.Source(separated(1)), &trace.Options{Reference: make([]float64, n)}, trace.How{Workers: 1})
 		if want := fmt.Sprintf("the reference has %d weights, and the training has 4", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d weights: %v", n, err)
 		}
@@ -163,7 +163,7 @@ func TestReference(t *testing.T) {
 }
 
 // zerosAndOnes returns rows of five features that are 0 or 1. A row is positive if the first or the second is 1.
-func zerosAndOnes(n int) *block.Data[float32] {
+func zerosAndOnes(n int) *block.Data {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var x [][]float64
 	var y []float64
@@ -174,7 +174,7 @@ func zerosAndOnes(n int) *block.Data[float32] {
 		}
 		x, y = append(x, row), append(y, 2*max(row[0], row[1])-1)
 	}
-	return testrows.Dense[float32](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // TestPasses: learners that solve for an optimum tell their objective, which falls to that of the result.
@@ -191,7 +191,7 @@ func TestPasses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		src := block.Source[float32](data)
+		src := block.Source(data)
 		if name == "winnow" {
 			src = binary
 		}

@@ -2,19 +2,17 @@ package train
 
 import (
 	"math"
-
-	"halfspace/kernel"
 )
 
 // MistakeBound is UpdateBound without a margin (Novikoff 1962): the most updates that the perceptron can make on these
 // rows in any order. It holds if training begins with zeros and all sample weights are 1.
-func (r *Result[W]) MistakeBound() float64 { return r.UpdateBound(0, 1) }
+func (r *Result) MistakeBound() float64 { return r.UpdateBound(0, 1) }
 
 // UpdateBound is the most updates that the perceptron with a margin and a learning rate can make on these rows in any
 // order. It holds if training begins with zeros, all sample weights are 1 and there is no penalty. It is the whole part
 // of (R^2 + 2 margin/eta)/rho^2, where rho is the margin of Weights. It is +Inf if Weights don't separate the rows, or
 // separate them by no more than rounding, or are those of a kernel's space. All is rounded up.
-func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
+func (r *Result) UpdateBound(margin, eta float64) float64 {
 	if len(r.Weights) == 0 {
 		return math.Inf(1)
 	}
@@ -28,7 +26,7 @@ func (r *Result[W]) UpdateBound(margin, eta float64) float64 {
 //	w0.u + t f eta rho  <=  sqrt(|w0|^2 + t f^2 (eta^2 R^2 + 2 eta margin)),
 //
 // Novikoff's theorem for w0; see trace.Bounds. f is sqrt(2) for several vectors and 1 for one.
-func UpdateBoundFrom[T kernel.Float](r *Result[T], w0 []float64, vectors int, margin, eta float64) float64 {
+func UpdateBoundFrom(r *Result, w0 []float64, vectors int, margin, eta float64) float64 {
 	if len(r.Weights) == 0 {
 		return math.Inf(1)
 	}
@@ -46,11 +44,8 @@ func UpdateBoundFrom[T kernel.Float](r *Result[T], w0 []float64, vectors int, ma
 }
 
 // rounding returns a number which times the radius bounds the rounding error of the margin.
-func (r *Result[W]) rounding() float64 {
-	unit, lanes := 0x1p-53, 16
-	if _, ok := any(r.Weights).([]float32); ok {
-		unit, lanes = 0x1p-24, 32
-	}
+func (r *Result) rounding() float64 {
+	const unit, lanes = 0x1p-24, 32
 	return 2 * float64(len(r.Weights)/lanes+10) * unit // the terms of a score: those of a lane, and the folds; see package asm
 }
 

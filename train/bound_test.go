@@ -12,7 +12,7 @@ import (
 // TestUpdateBound: bounds are whole numbers, and never below the text book's. There is none if the margin may be only
 // rounding.
 func TestUpdateBound(t *testing.T) {
-	r := train.Result[float32]{Weights: []float32{1, 1, -3}, Radius: math.Sqrt(26), Margin: 1 / math.Sqrt(11)}
+	r := train.Result{Weights: []float32{1, 1, -3}, Radius: math.Sqrt(26), Margin: 1 / math.Sqrt(11)}
 	for _, c := range []struct{ margin, eta, want float64 }{{0, 1, 286}, {0, 0.25, 286}, {2, 1, 330}, {2, 0.5, 374}} {
 		if got := r.UpdateBound(c.margin, c.eta); got != c.want {
 			t.Errorf("margin %v, eta %v: %v, want %v", c.margin, c.eta, got, c.want)
@@ -22,12 +22,12 @@ func TestUpdateBound(t *testing.T) {
 		t.Errorf("bounds %v and %v, want 286", r.MistakeBound(), train.MostUpdates(r.Radius, r.Margin, 3))
 	}
 	for margin := 0x1p-1; margin > 0x1p-40; margin /= 2 {
-		r := train.Result[float32]{Weights: []float32{1}, Radius: 1, Margin: margin}
+		r := train.Result{Weights: []float32{1}, Radius: 1, Margin: margin}
 		if got := r.MistakeBound(); got < 1/margin/margin || got < math.Inf(1) && margin < 0x1p-24 {
 			t.Errorf("margin %v: bound %v", margin, got)
 		}
 	}
-	if none := (&train.Result[float32]{Radius: 1, Margin: 1}); !math.IsInf(none.MistakeBound(), 1) {
+	if none := (&train.Result{Radius: 1, Margin: 1}); !math.IsInf(none.MistakeBound(), 1) {
 		t.Errorf("bound %v without weights", none.MistakeBound())
 	}
 }
@@ -40,7 +40,7 @@ func TestUpdateBoundFrom(t *testing.T) {
 	before, after := 0, 0 // cases below the bound of zeros, and above it
 	for k := range 400 {
 		vectors := 1 + k%2
-		r := &train.Result[float32]{Weights: [][]float32{{3, 0, 0}, {3, 0, 0, -3, 0, 0}}[k%2], Radius: float64(1 + rng.IntN(30)), Margin: 1 / float64(1+rng.IntN(4))}
+		r := &train.Result{Weights: [][]float32{{3, 0, 0}, {3, 0, 0, -3, 0, 0}}[k%2], Radius: float64(1 + rng.IntN(30)), Margin: 1 / float64(1+rng.IntN(4))}
 		margin, eta, size := float64(rng.IntN(3)), 1/float64(int(1)<<rng.IntN(3)), []int{3, 300, 1_000_000}[k%3]
 		w0 := make([]float64, len(r.Weights))
 		for v := 0; v < len(w0); v += 3 {
@@ -71,12 +71,12 @@ func TestUpdateBoundFrom(t *testing.T) {
 	if before < 50 || after < 50 {
 		t.Errorf("%d bounds below that of zeros, %d above it: too few to tell", before, after)
 	}
-	for _, r := range []train.Result[float32]{{Radius: 1, Margin: 1}, {Weights: []float32{1}, Radius: 1}, {Weights: []float32{1}, Radius: 1, Margin: 0x1p-24}} {
+	for _, r := range []train.Result{{Radius: 1, Margin: 1}, {Weights: []float32{1}, Radius: 1}, {Weights: []float32{1}, Radius: 1, Margin: 0x1p-24}} {
 		if got := train.UpdateBoundFrom(&r, []float64{1}, 1, 0, 1); !math.IsInf(got, 1) {
 			t.Errorf("%+v: bound %v without a margin", r, got)
 		}
 	}
-	huge := &train.Result[float32]{Weights: []float32{1, 1}, Radius: 1, Margin: 0.5}
+	huge := &train.Result{Weights: []float32{1, 1}, Radius: 1, Margin: 0.5}
 	if got := train.UpdateBoundFrom(huge, []float64{math.MaxFloat64, -math.MaxFloat64}, 1, 0, 1); !math.IsInf(got, 1) {
 		t.Errorf("bound %v with weights whose norm overflows", got)
 	}
@@ -84,7 +84,7 @@ func TestUpdateBoundFrom(t *testing.T) {
 
 // holds tells whether so many updates keep the inequality of train.UpdateBoundFrom. The direction of r.Weights is that of the first
 // feature; of two vectors it is (1, 0, 0, -1, 0, 0). Both sides are divided by the step of an update, so that all is rational.
-func holds(r *train.Result[float32], w0 []float64, vectors int, margin, eta, updates float64) bool {
+func holds(r *train.Result, w0 []float64, vectors int, margin, eta, updates float64) bool {
 	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	mul := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 	rho := new(big.Rat).SetFrac64(1, int64(math.Round(1/r.Margin)))

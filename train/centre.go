@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -21,12 +21,12 @@ const (
 // Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix
 // seconds is, and else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would make
 // up for the difference. It reads the first rows of src.
-func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) (found []float64, err error) {
+func Pivots(ctx context.Context, src block.Source) (found []float64, err error) {
 	if !src.Spec().Bias {
 		return nil, nil
 	}
 	if cluster, _ := block.RemoteOf(src); cluster != nil && src.Rows() > 0 {
-		err = passes.Each(ctx, src, passes.Choose[T, struct{}, []float64](pivotsTask32, pivotsTask64), struct{}{}, [][]int64{{0}}, func(p []float64) error {
+		err = passes.Each(ctx, src, pivotsTask, struct{}{}, [][]int64{{0}}, func(p []float64) error {
 			found = p
 			return nil
 		})
@@ -36,7 +36,7 @@ func Pivots[T kernel.Float](ctx context.Context, src block.Source[T]) (found []f
 }
 
 // firstPivots returns the pivots of the first run of src.
-func firstPivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]float64, error) {
+func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -46,17 +46,14 @@ func firstPivots[T kernel.Float](ctx context.Context, src block.Source[T]) ([]fl
 	return nil, nil
 }
 
-// pivotsTask32 and pivotsTask64 are Pivots on a cluster. The piece is the first run.
-var (
-	pivotsTask32 = passes.New("train.pivots", pivotsOf[float32])
-	pivotsTask64 = passes.New("train.pivots", pivotsOf[float64])
-)
+// pivotsTask is Pivots on a cluster. The piece is the first run.
+var pivotsTask = passes.New("train.pivots", pivotsOf)
 
-func pivotsOf[T kernel.Float](ctx context.Context, first passes.Piece[T], _ struct{}) ([]float64, error) {
+func pivotsOf(ctx context.Context, first passes.Piece, _ struct{}) ([]float64, error) {
 	return firstPivots(ctx, first.Source)
 }
 
-func pivots[T kernel.Float](b *block.Block[T], cols int) (found []float64) {
+func pivots(b *block.Block, cols int) (found []float64) {
 	for c, values := range columnsOf(b, min(pivotRows, b.Len()), cols) {
 		n := len(values)
 		slices.Sort(values)
@@ -77,7 +74,7 @@ func pivots[T kernel.Float](b *block.Block[T], cols int) (found []float64) {
 
 // columnsOf yields the values of each column but the last in n rows of a block, which are spread over it. It passes over
 // columns of sparse rows that are 0 in most of these. The next column has the same memory.
-func columnsOf[T kernel.Float](b *block.Block[T], n, cols int) iter.Seq2[int, []float64] {
+func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 	type element struct {
 		column int
 		value  float64
@@ -119,15 +116,15 @@ func columnsOf[T kernel.Float](b *block.Block[T], n, cols int) iter.Seq2[int, []
 // Centre returns the rows of src with multiple[c] times the column of subtracted from each column c. The multiple of that column
 // itself is 0. If it is the bias, a column of ones, the multiples are constants, as those of Pivots are. The blocks share the rows
 // of src, and say what to subtract from them where they are widened to float64; see block.Centring.
-func Centre[T kernel.Float](src block.Source[T], of int, multiple []float64) block.Source[T] {
-	return centred[T]{src, block.NewCentring(of, multiple)}
+func Centre(src block.Source, of int, multiple []float64) block.Source {
+	return centred{src, block.NewCentring(of, multiple)}
 }
 
 // Uncentre turns weights for the rows of Centre, with pivots as multiples of the bias, into weights for the original
 // rows. It subtracts from the bias, the last weight, the dot product of the pivots and the other weights.
 func Uncentre(w, pivots []float64) {
 	last := len(pivots) - 1
-	w[last] -= kernel.Dot(w[:last], pivots[:last])
+	w[last] -= f64.Dot(w[:last], pivots[:last])
 }
 
 // Recentre is the inverse of Uncentre. Its sum has twice the digits of float64, since most of them cancel (Ogita, Rump and
@@ -145,14 +142,14 @@ func Recentre(w, pivots []float64) {
 	w[last] = sum + rest
 }
 
-// RoundCentred rounds weights for the rows of Centre to those that weights of type T for the original rows stand for.
+// RoundCentred rounds weights for the rows of Centre to those that weights of float32 for the original rows stand for.
 // pivots may be nil: then the rows are the original ones.
-func RoundCentred[T kernel.Float](w, pivots []float64) {
+func RoundCentred(w, pivots []float64) {
 	if pivots != nil {
 		Uncentre(w, pivots)
 	}
 	for i, v := range w {
-		w[i] = float64(T(v))
+		w[i] = float64(float32(v))
 	}
 	if pivots != nil {
 		Recentre(w, pivots)
@@ -160,35 +157,32 @@ func RoundCentred[T kernel.Float](w, pivots []float64) {
 }
 
 // centred is the rows of another source, centred.
-type centred[T kernel.Float] struct {
-	block.Source[T]
+type centred struct {
+	block.Source
 	by *block.Centring
 }
 
 const centreView = "train.centre"
 
-func init() {
-	passes.NewView(centreView, centre[float32])
-	passes.NewView(centreView, centre[float64])
-}
+func init() { passes.NewView(centreView, centre) }
 
-func centre[T kernel.Float](src block.Source[T], by *block.Centring, _ int) block.Source[T] {
-	return centred[T]{src, by}
+func centre(src block.Source, by *block.Centring, _ int) block.Source {
+	return centred{src, by}
 }
 
 // Remote returns the cluster of the rows; see block.Remote.
-func (c centred[T]) Remote() (block.Cluster, []block.View) {
+func (c centred) Remote() (block.Cluster, []block.View) {
 	return passes.Changed(c.Source, centreView, c.by)
 }
 
 // Blocks yields the blocks of the other source. A block is valid until the next one is requested.
-func (c centred[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+func (c centred) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(c.Lend(ctx))
 }
 
 // Lend is Blocks for users of several blocks at once. See block.Lender.
-func (c centred[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
-	return block.Change(ctx, c.Source, func(b, _ *block.Block[T]) (*block.Block[T], error) {
+func (c centred) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return block.Change(ctx, c.Source, func(b, _ *block.Block) (*block.Block, error) {
 		to := *b
 		to.Centring = c.by
 		return &to, nil

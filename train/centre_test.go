@@ -21,8 +21,8 @@ func TestPivots(t *testing.T) {
 		x[r] = []float64{u, 1.7e9 + math.Round(1800*u), 1, float64(r % 2), 10 + u, -3e4 - u}
 		y[r] = math.Copysign(1, u)
 	}
-	for _, src := range []*block.Data[float64]{testrows.Dense[float64](x, y, true), testrows.Sparse(testrows.Dense[float64](x, y, true))} {
-		p, err := train.Pivots(t.Context(), block.Source[float64](src))
+	for _, src := range []*block.Data{testrows.Dense(x, y, true), testrows.Sparse(testrows.Dense(x, y, true))} {
+		p, err := train.Pivots(t.Context(), block.Source(src))
 		if err != nil || len(p) != 7 {
 			t.Fatalf("%v, error %v", p, err)
 		}
@@ -32,7 +32,7 @@ func TestPivots(t *testing.T) {
 			}
 		}
 	}
-	none, err := train.Pivots(t.Context(), block.Source[float64](testrows.Dense[float64](x, y, false)))
+	none, err := train.Pivots(t.Context(), block.Source(testrows.Dense(x, y, false)))
 	if err != nil || none != nil {
 		t.Errorf("without a bias: %v, error %v", none, err)
 	}
@@ -45,12 +45,12 @@ func TestCentre(t *testing.T) {
 		x[r] = []float64{1e7 + float64(r), float64(r % 3)}
 		y[r] = float64(2*(r%2) - 1)
 	}
-	d := testrows.Weighted(testrows.Dense[float32](x, y, true), func(r int) float64 { return float64(r % 5) })
+	d := testrows.Weighted(testrows.Dense(x, y, true), func(r int) float64 { return float64(r % 5) })
 	pivots := []float64{1e7, 0, 0}
-	for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+	for _, src := range []block.Source{d, testrows.Stream{Data: d}, testrows.Sparse(d)} {
 		next := int64(0)
 		for b, err := range train.Centre(src, 2, pivots).Blocks(t.Context()) {
-			if err != nil || b.First != next || b.Stride != kernel.Stride[float32](3) {
+			if err != nil || b.First != next || b.Stride != kernel.Stride(3) {
 				t.Fatalf("block %+v, error %v", b, err)
 			}
 			for r := range b.Len() {

@@ -22,7 +22,7 @@ const mostRounds = 10
 // of last if these make fewer errors. Each round exchanges the vector of one class: the first of those whose exchange
 // leaves the fewest errors. It ends when no exchange leaves fewer. An error counts as much as the row's sample weight.
 // Sums are made within runs of rows and then in row order.
-func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers int, kept, last []T) ([]T, error) {
+func Choose(ctx context.Context, src block.Source, workers int, kept, last []float32) ([]float32, error) {
 	cols := src.Spec().Cols()
 	chosen, other := slices.Clone(kept), slices.Clone(last)
 	if slices.Equal(kept, last) {
@@ -57,9 +57,9 @@ func Choose[T kernel.Float](ctx context.Context, src block.Source[T], workers in
 
 // exchanged returns sums of sample weights of wrong rows. The first is of the chosen vectors, and the last of all other
 // vectors. Those between are of the chosen ones with one class's vector exchanged.
-func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers int, chosen, other []T) ([]float64, error) {
+func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
 	var args [2][]float64
-	for i, w := range [][]T{chosen, other} {
+	for i, w := range [][]float32{chosen, other} {
 		for _, v := range w {
 			args[i] = append(args[i], float64(v))
 		}
@@ -74,32 +74,32 @@ func exchanged[T kernel.Float](ctx context.Context, src block.Source[T], workers
 }
 
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other ones.
-var exchangePass = passes.NewPerRun("train.exchange", exchangeRun[float32], exchangeRun[float64])
+var exchangePass = passes.NewPerRun("train.exchange", exchangeRun)
 
 // exchangeRun returns what computes the sums of exchanged for a run.
-func exchangeRun[T kernel.Float](src block.Source[T], args [2][]float64) func(block.Run[T]) []float64 {
-	a, b := padded[T](args[0], src.Spec().Cols()), padded[T](args[1], src.Spec().Cols())
-	return func(run block.Run[T]) []float64 { return exchangedRun(run, a, b) }
+func exchangeRun(src block.Source, args [2][]float64) func(block.Run) []float64 {
+	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
+	return func(run block.Run) []float64 { return exchangedRun(run, a, b) }
 }
 
 // padded cuts weights into vectors of cols elements, and returns copies of them with the stride of a block.
-func padded[T kernel.Float](weights []float64, cols int) (w [][]T) {
+func padded(weights []float64, cols int) (w [][]float32) {
 	for v := range slices.Chunk(weights, cols) {
-		one := block.Alloc[T](kernel.Stride[T](cols))
+		one := block.Alloc[float32](kernel.Stride(cols))
 		for i, x := range v {
-			one[i] = T(x)
+			one[i] = float32(x)
 		}
 		w = append(w, one)
 	}
 	return w
 }
 
-func exchangedRun[T kernel.Float](run block.Run[T], a, b [][]T) []float64 {
+func exchangedRun(run block.Run, a, b [][]float32) []float64 {
 	classes := len(a)
-	scores := func(w [][]T) [][]T {
-		s := make([][]T, classes)
+	scores := func(w [][]float32) [][]float32 {
+		s := make([][]float32, classes)
 		for c := range w {
-			s[c] = make([]T, run.Len())
+			s[c] = make([]float32, run.Len())
 			run.Scores(w[c], s[c])
 		}
 		return s
@@ -132,7 +132,7 @@ func exchangedRun[T kernel.Float](run block.Run[T], a, b [][]T) []float64 {
 }
 
 // greatest returns the first class with the greatest score of row i, other than one class.
-func greatest[T kernel.Float](scores [][]T, i, other int) int {
+func greatest(scores [][]float32, i, other int) int {
 	best, most := -1, math.Inf(-1)
 	for c, s := range scores {
 		if c != other && (best < 0 || float64(s[i]) > most) {

@@ -13,7 +13,7 @@ import (
 )
 
 // wrongWeight returns the sum of sample weights of wrong rows, row by row.
-func wrongWeight(d *block.Data[float32], w []float32) (sum float64) {
+func wrongWeight(d *block.Data, w []float32) (sum float64) {
 	cols := d.Spec().Cols()
 	for b := range d.Blocks(context.Background()) { // each is a run
 		run := 0.0
@@ -41,7 +41,7 @@ func TestChoose(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(3, seed))
 		classes := 3 + rng.IntN(4)
-		d := testrows.RandomClasses[float32](200+rng.IntN(100), 3, classes, 0.1)
+		d := testrows.RandomClasses(200+rng.IntN(100), 3, classes, 0.1)
 		if seed%2 == 1 {
 			d = testrows.Weighted(d, func(r int) float64 { return float64(r % 5) })
 		}

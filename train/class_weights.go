@@ -16,7 +16,7 @@ import (
 
 // ClassCounts returns how many rows each class of src has, in the order of its spec. Sample weights don't matter. It
 // makes a pass over the rows. It is an error if a label stands for no class.
-func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]int64, error) {
+func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func ClassCounts[T kernel.Float](ctx context.Context, src block.Source[T], worke
 }
 
 // countPass is the pass of ClassCounts.
-var countPass = passes.NewPerRun("train.classes", countRun[float32], countRun[float64])
+var countPass = passes.NewPerRun("train.classes", countRun)
 
 // counted is how many rows of each class a run has, or an error.
 type counted struct {
@@ -44,9 +44,9 @@ type counted struct {
 }
 
 // countRun returns what counts the rows of each class in a run.
-func countRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) counted {
+func countRun(src block.Source, _ struct{}) func(block.Run) counted {
 	spec := src.Spec()
-	return func(run block.Run[T]) (f counted) {
+	return func(run block.Run) (f counted) {
 		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
 			return f
 		}
@@ -62,7 +62,7 @@ func countRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]
 // total. It is n/(k m) for a class of m rows, among n rows of k classes. BalancedWeights counts rows and ignores sample
 // weights, as scikit-learn's "balanced" does. A class without rows has the weight 1. BalancedWeights makes a pass over
 // the rows.
-func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], workers int) ([]float64, error) {
+func BalancedWeights(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 	counts, err := ClassCounts(ctx, src, workers)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func BalancedWeights[T kernel.Float](ctx context.Context, src block.Source[T], w
 }
 
 // ClassOf returns the number of the class of a row with label y.
-func ClassOf[T kernel.Float](y T, spec *schema.Spec) int {
+func ClassOf(y float32, spec *schema.Spec) int {
 	if len(spec.Classes) > 2 {
 		return int(y)
 	}
@@ -94,50 +94,47 @@ func ClassOf[T kernel.Float](y T, spec *schema.Spec) int {
 // weight for each class of src, in the order of its spec. The result is data in memory if src is, and shares all but
 // the weights with it. It is a block.Seekable if src is one. A row whose label stands for no class gets the weight NaN,
 // which a training refuses.
-func WithClassWeights[T kernel.Float](src block.Source[T], classes []float64) block.Source[T] {
+func WithClassWeights(src block.Source, classes []float64) block.Source {
 	spec := *src.Spec()
 	spec.Weighted = true
-	w := &reweighted[T]{src, &spec, classes}
+	w := &reweighted{src, &spec, classes}
 	switch src := src.(type) {
-	case *block.Data[T]:
-		var blocks []*block.Block[T]
+	case *block.Data:
+		var blocks []*block.Block
 		for b := range src.Blocks(context.Background()) {
 			blocks = append(blocks, w.reweight(b, make([]float64, b.Len())))
 		}
 		return block.NewData(&spec, blocks)
-	case block.Seekable[T]:
-		return reweightedFile[T]{w, src}
+	case block.Seekable:
+		return reweightedFile{w, src}
 	}
 	return w
 }
 
 // A reweighted source is another source with other sample weights.
-type reweighted[T kernel.Float] struct {
-	block.Source[T]
+type reweighted struct {
+	block.Source
 	spec    *schema.Spec
 	classes []float64
 }
 
-func (w *reweighted[T]) Spec() *schema.Spec { return w.spec }
+func (w *reweighted) Spec() *schema.Spec { return w.spec }
 
 const classWeightsView = "train.class-weights"
 
-func init() {
-	passes.NewView(classWeightsView, reweigh[float32])
-	passes.NewView(classWeightsView, reweigh[float64])
-}
+func init() { passes.NewView(classWeightsView, reweigh) }
 
-func reweigh[T kernel.Float](src block.Source[T], classes []float64, _ int) block.Source[T] {
+func reweigh(src block.Source, classes []float64, _ int) block.Source {
 	return WithClassWeights(src, classes)
 }
 
 // Remote returns the cluster of the rows; see block.Remote.
-func (w *reweighted[T]) Remote() (block.Cluster, []block.View) {
+func (w *reweighted) Remote() (block.Cluster, []block.View) {
 	return passes.Changed(w.Source, classWeightsView, w.classes)
 }
 
 // reweight returns the block with its new sample weights, which it writes to buf. buf may be the block's own weights.
-func (w *reweighted[T]) reweight(b *block.Block[T], buf []float64) *block.Block[T] {
+func (w *reweighted) reweight(b *block.Block, buf []float64) *block.Block {
 	c := *b
 	c.W = buf[:b.Len()]
 	for r, y := range b.Y {
@@ -153,13 +150,13 @@ func (w *reweighted[T]) reweight(b *block.Block[T], buf []float64) *block.Block[
 	return &c
 }
 
-func (w *reweighted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+func (w *reweighted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(w.Lend(ctx))
 }
 
 // Lend is Blocks for users of several blocks at once. See block.Lender.
-func (w *reweighted[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error] {
-	return block.Change(ctx, w.Source, func(b, spare *block.Block[T]) (*block.Block[T], error) {
+func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return block.Change(ctx, w.Source, func(b, spare *block.Block) (*block.Block, error) {
 		var weights []float64
 		if spare != nil {
 			weights = spare.W[:cap(spare.W)]
@@ -172,24 +169,24 @@ func (w *reweighted[T]) Lend(ctx context.Context) iter.Seq2[block.Loan[T], error
 }
 
 // A reweightedFile reads its rows in any order.
-type reweightedFile[T kernel.Float] struct {
-	*reweighted[T]
-	file block.Seekable[T]
+type reweightedFile struct {
+	*reweighted
+	file block.Seekable
 }
 
-func (f reweightedFile[T]) Sparse() bool { return f.file.Sparse() }
+func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
 
-func (f reweightedFile[T]) ReadChunk(c int, to *block.Block[T]) error {
+func (f reweightedFile) ReadChunk(c int, to *block.Block) error {
 	rows := min(kernel.ChunkRows, f.Rows()-int64(c)*kernel.ChunkRows)
-	return f.read(int(rows), to, func(to *block.Block[T]) error { return f.file.ReadChunk(c, to) })
+	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadChunk(c, to) })
 }
 
-func (f reweightedFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
-	return f.read(len(rows), to, func(to *block.Block[T]) error { return f.file.ReadRows(rows, to) })
+func (f reweightedFile) ReadRows(rows []uint32, to *block.Block) error {
+	return f.read(len(rows), to, func(to *block.Block) error { return f.file.ReadRows(rows, to) })
 }
 
 // read reads rows to the front of a block and sets their sample weights.
-func (f reweightedFile[T]) read(rows int, to *block.Block[T], read func(to *block.Block[T]) error) error {
+func (f reweightedFile) read(rows int, to *block.Block, read func(to *block.Block) error) error {
 	b := *to
 	if !f.file.Sparse() {
 		b = *to.Slice(0, rows)

@@ -28,7 +28,7 @@ func TestWithClassWeights(t *testing.T) {
 				for r := range x {
 					x[r], y[r] = []float64{float64(r), 1}, labels[r*r%7%len(labels)]
 				}
-				d := testrows.Dense[float32](x, y, true)
+				d := testrows.Dense(x, y, true)
 				d.Spec().SetPositive(positive)
 				for len(d.Spec().Classes) < len(labels) {
 					d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(7))
@@ -36,7 +36,7 @@ func TestWithClassWeights(t *testing.T) {
 				if weighted {
 					d = testrows.Weighted(d, own)
 				}
-				file, err := cache.Temporary(ctx, block.Source[float32](d), nil)
+				file, err := cache.Temporary(ctx, block.Source(d), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -54,7 +54,7 @@ func TestWithClassWeights(t *testing.T) {
 					}
 					return classes[c]
 				}
-				check := func(name string, rows []uint32, b *block.Block[float32]) {
+				check := func(name string, rows []uint32, b *block.Block) {
 					t.Helper()
 					for i, r := range rows {
 						if b.W[i] != want(int(r)) || b.Y[i] != float32(y[r]) || b.X[i*b.Stride] != float32(r) {
@@ -63,7 +63,7 @@ func TestWithClassWeights(t *testing.T) {
 						}
 					}
 				}
-				for name, src := range map[string]block.Source[float32]{"memory": d, "stream": testrows.Stream[float32]{Data: d}, "file": file} {
+				for name, src := range map[string]block.Source{"memory": d, "stream": testrows.Stream{Data: d}, "file": file} {
 					w := train.WithClassWeights(src, classes)
 					for range 2 {
 						for b, err := range w.Blocks(ctx) {
@@ -77,14 +77,14 @@ func TestWithClassWeights(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
-				sparse, err := cache.Temporary(ctx, block.Source[float32](testrows.Sparse(d)), nil)
+				sparse, err := cache.Temporary(ctx, block.Source(testrows.Sparse(d)), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer sparse.Close()
-				few := train.WithClassWeights[float32](sparse, classes).(block.Seekable[float32])
-				any := train.WithClassWeights[float32](file, classes).(block.Seekable[float32])
-				to, elements := block.NewFor[float32](any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor[float32](few.Spec(), 0, 0, 0)
+				few := train.WithClassWeights(sparse, classes).(block.Seekable)
+				any := train.WithClassWeights(file, classes).(block.Seekable)
+				to, elements := block.NewFor(any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
 				same := func(way string) {
 					t.Helper()
 					for r, y := range elements.Y {
@@ -109,7 +109,7 @@ func TestWithClassWeights(t *testing.T) {
 					same("rows")
 					check("rows", at, to)
 				}
-				if _, ok := train.WithClassWeights[float32](d, classes).(*block.Data[float32]); !ok {
+				if _, ok := train.WithClassWeights(d, classes).(*block.Data); !ok {
 					t.Error("reweighted data aren't in memory any more")
 				}
 			}
@@ -131,14 +131,14 @@ func TestBalancedWeights(t *testing.T) {
 	for r := range x {
 		x[r] = []float64{1}
 	}
-	d := testrows.Dense[float32](x, y, false)
+	d := testrows.Dense(x, y, false)
 	for _, c := range []int64{7, 8} { // beside -1 and 1
 		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(c))
 	}
 	d = testrows.Weighted(d, func(r int) float64 { return float64(r) })
 	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
 	for _, workers := range []int{1, 3} {
-		got, err := train.BalancedWeights[float32](context.Background(), d, workers)
+		got, err := train.BalancedWeights(context.Background(), d, workers)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,12 +3,13 @@ package train
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/predict"
 )
 
@@ -20,7 +21,7 @@ import (
 // With more than two classes, the class with the greatest score is predicted, the first of equal ones. The margin is
 // the least difference between the score of a row's class and the greatest other score. It is divided by the square
 // root of 2 and the norm of all vectors. Two classes with weights -w and w then have the margin of w.
-func Evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T]) error {
+func Evaluate(ctx context.Context, src block.Source, workers int, r *Result) error {
 	_, _, err := evaluate(ctx, src, workers, r, PerceptronLoss)
 	return err
 }
@@ -56,8 +57,8 @@ func (l RowLoss) of() func(m float64) float64 {
 	case LogisticLoss:
 		return func(m float64) float64 {
 			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) is log(1 + e^-|m|), less m if that is negative
-			kernel.Exp(x[:], x[:])
-			kernel.Log1p(x[:], x[:])
+			f64.Exp(x[:], x[:])
+			f64.Log1p(x[:], x[:])
 			return x[0] - min(0, m)
 		}
 	}
@@ -66,16 +67,16 @@ func (l RowLoss) of() func(m float64) float64 {
 
 // EvaluateLoss is Evaluate, and also sets the loss of r: the sum of the losses of the rows, times their sample weights. It
 // returns the sum of the sample weights of wrong rows, for more than two classes.
-func EvaluateLoss[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], loss RowLoss) (wrong float64, err error) {
+func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result, loss RowLoss) (wrong float64, err error) {
 	r.Loss, wrong, err = evaluate(ctx, src, workers, r, loss)
 	if err == nil && r.Loss-r.Loss != 0 {
-		err = TooLarge[T]()
+		err = TooLarge()
 	}
 	return wrong, err
 }
 
 // judgePass is the pass of evaluate.
-var judgePass = passes.NewPerRun("train.evaluate", judgeRun[float32], judgeRun[float64])
+var judgePass = passes.NewPerRun("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
@@ -84,9 +85,9 @@ type judgeArgs struct {
 }
 
 // judgeRun returns what evaluates a run.
-func judgeRun[T kernel.Float](src block.Source[T], args judgeArgs) func(block.Run[T]) judgement {
-	w, of := padded[T](args.weights, src.Spec().Cols()), args.loss.of()
-	return func(run block.Run[T]) judgement {
+func judgeRun(src block.Source, args judgeArgs) func(block.Run) judgement {
+	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
+	return func(run block.Run) judgement {
 		if of == nil {
 			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
 		}
@@ -101,7 +102,7 @@ func judgeRun[T kernel.Float](src block.Source[T], args judgeArgs) func(block.Ru
 }
 
 // evaluate makes the pass of Evaluate and EvaluateLoss.
-func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers int, r *Result[T], of RowLoss) (loss, wrong float64, err error) {
+func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of RowLoss) (loss, wrong float64, err error) {
 	spec := src.Spec()
 	cols := spec.Cols()
 	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
@@ -140,7 +141,7 @@ func evaluate[T kernel.Float](ctx context.Context, src block.Source[T], workers 
 		}
 	}
 	if sum := r.Norm + r.Radius; bad || sum-sum != 0 {
-		return 0, 0, TooLarge[T]()
+		return 0, 0, TooLarge()
 	}
 	return loss, wrong, nil
 }
@@ -156,9 +157,9 @@ type judgement struct {
 }
 
 // judge scores rows labelled -1 and +1.
-func judge[T kernel.Float](run block.Run[T], w []T, positive int, loss func(m float64) float64) (j judgement) {
+func judge(run block.Run, w []float32, positive int, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
-	var buf [block.RunRows]T
+	var buf [block.RunRows]float32
 	scores := buf[:run.Len()]
 	run.Scores(w, scores)
 	for i, score := range scores {
@@ -176,11 +177,11 @@ func judge[T kernel.Float](run block.Run[T], w []T, positive int, loss func(m fl
 }
 
 // judgeClasses scores rows of many classes.
-func judgeClasses[T kernel.Float](run block.Run[T], w [][]T, loss func(m float64) float64) (j judgement) {
+func judgeClasses(run block.Run, w [][]float32, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
-	scores := make([][]T, len(w))
+	scores := make([][]float32, len(w))
 	for c := range w {
-		scores[c] = make([]T, run.Len())
+		scores[c] = make([]float32, run.Len())
 		run.Scores(w[c], scores[c])
 	}
 	for i, y := range run.Y {
@@ -205,7 +206,7 @@ func judgeClasses[T kernel.Float](run block.Run[T], w [][]T, loss func(m float64
 }
 
 // Norm returns the Euclidean norm of weights. It sums their squares in order.
-func Norm[T kernel.Float](w []T) float64 {
+func Norm[T float32 | float64](w []T) float64 {
 	square := 0.0
 	for _, v := range w {
 		square = math.FMA(float64(v), float64(v), square)
@@ -213,7 +214,7 @@ func Norm[T kernel.Float](w []T) float64 {
 	return math.Sqrt(square)
 }
 
-// TooLarge is the error of features, or sample weights, with which the arithmetic of T overflows.
-func TooLarge[T kernel.Float]() error {
-	return fmt.Errorf("the features, or the weights of rows, are too large for %T arithmetic: scale them down", T(0))
+// TooLarge is the error of features, or sample weights, with which the arithmetic of float32 overflows.
+func TooLarge() error {
+	return errors.New("the features, or the weights of rows, are too large for float32 arithmetic: scale them down")
 }

@@ -12,9 +12,9 @@ import (
 // TestEvaluateClasses compares errors, norm, radius and margin of several classes with their definitions, row by row.
 func TestEvaluateClasses(t *testing.T) {
 	const features, classes = 5, 3
-	d := testrows.RandomClasses[float32](9000, features, classes, 0)
+	d := testrows.RandomClasses(9000, features, classes, 0)
 	cols := d.Spec().Cols()
-	r := train.Result[float32]{Weights: make([]float32, classes*cols)}
+	r := train.Result{Weights: make([]float32, classes*cols)}
 	for c := range classes {
 		r.Weights[c*cols+c%features] = float32(1 + c/features)
 	}
@@ -62,8 +62,8 @@ func TestEvaluateTwo(t *testing.T) {
 		x = append(x, []float64{v, v * v / 100})
 		signs, numbers = append(signs, math.Copysign(1, v)), append(numbers, (1+math.Copysign(1, v))/2)
 	}
-	two, classes := testrows.Dense[float32](x, signs, true), testrows.Dense[float32](x, numbers, true)
-	a, b := train.Result[float32]{Weights: []float32{2, 0.001, -0.5}}, train.Result[float32]{Weights: []float32{-2, -0.001, 0.5, 2, 0.001, -0.5}}
+	two, classes := testrows.Dense(x, signs, true), testrows.Dense(x, numbers, true)
+	a, b := train.Result{Weights: []float32{2, 0.001, -0.5}}, train.Result{Weights: []float32{-2, -0.001, 0.5, 2, 0.001, -0.5}}
 	if err := train.Evaluate(context.Background(), two, 1, &a); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -46,10 +45,8 @@ type Learner struct {
 	// RowLoss returns the loss that is summed up at the end; see EvaluateLoss. It is nil for learners that compute their loss themselves.
 	RowLoss func(Settings) RowLoss
 
-	// Stepper32 and Stepper64 return what learns from rows of a spec one after another, a Stepper of float32 or float64.
-	// They are nil for learners that can't. Labels are class numbers if the spec has more than two classes and Joint is set.
-	Stepper32 func(*schema.Spec, Settings) (Stepper[float32], error)
-	Stepper64 func(*schema.Spec, Settings) (Stepper[float64], error)
+	// Stepper returns what learns from rows of a spec one after another. It is nil for learners that can't. Labels are class numbers if the spec has more than two classes and Joint is set.
+	Stepper func(*schema.Spec, Settings) (Stepper, error)
 
 	// ScaleFree tells whether features in other units give the same predictions. nil: they never do.
 	ScaleFree func(Settings) bool
@@ -67,8 +64,7 @@ type Learner struct {
 	NotFound  string                        // what was not found if it did not converge; "": a plane that separates the classes
 	Story     func(m *model.Model) []string // names and texts, alternating, of how it solved; nil for learners that visit rows
 
-	Float32 func(context.Context, *Task[float32]) (*Learned[float32], error)
-	Float64 func(context.Context, *Task[float64]) (*Learned[float64], error)
+	Train func(context.Context, *Task) (*Learned, error) // learns from the rows of a task
 }
 
 // Access is how a learner reads rows. Greater values ask for more.
@@ -96,12 +92,12 @@ func CopySettings(s Settings) Settings {
 }
 
 // Task is rows to learn from, and how.
-type Task[T kernel.Float] struct {
-	Rows         block.Source[T]
-	Validation   block.Source[T] // rows to validate on; nil if there are none
+type Task struct {
+	Rows         block.Source
+	Validation   block.Source // rows to validate on; nil if there are none
 	Settings     Settings
 	ClassWeights []float64 // factors of the sample weights in Rows, one for each class; nil if there are none
-	Init         *Start[T] // what to begin with; nil: with zeros
+	Init         *Start    // what to begin with; nil: with zeros
 	Versus       int       // Rows are one of that many classes versus the rest; 0 if they aren't
 	Memory       int64     // most bytes for rows and for what the learner keeps; 0 is as much as is available
 	Beside       int       // trainings that go on at the same time, this one included; 0 or 1: this one alone
@@ -110,20 +106,10 @@ type Task[T kernel.Float] struct {
 }
 
 // Learned is what a learner returns.
-type Learned[T kernel.Float] struct {
-	*Result[T]
+type Learned struct {
+	*Result
 	Own  any                  // the result of the learner's own package
 	Keep func(m *model.Model) // adds to the model what only this learner keeps; nil for nothing
-}
-
-// Learn learns from the rows of task with l.
-func Learn[T kernel.Float](ctx context.Context, l *Learner, task *Task[T]) (*Learned[T], error) {
-	if task, ok := any(task).(*Task[float32]); ok {
-		learned, err := l.Float32(ctx, task)
-		return any(learned).(*Learned[T]), err
-	}
-	learned, err := l.Float64(ctx, any(task).(*Task[float64]))
-	return any(learned).(*Learned[T]), err
 }
 
 // Option returns the option of that name, or nil.

@@ -14,10 +14,10 @@ import (
 )
 
 // A library lends copies of blocks and spoils each once it is released.
-type library struct{ testrows.Stream[float32] }
+type library struct{ testrows.Stream }
 
-func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan[float32], error] {
-	return func(yield func(block.Loan[float32], error) bool) {
+func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return func(yield func(block.Loan, error) bool) {
 		for b := range l.Data.Blocks(ctx) {
 			c := b.Clone()
 			spoil := func() {
@@ -27,7 +27,7 @@ func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan[float32], error]
 					}
 				}
 			}
-			if !yield(block.Loan[float32]{Block: c, Release: spoil}, nil) {
+			if !yield(block.Loan{Block: c, Release: spoil}, nil) {
 				return
 			}
 		}
@@ -37,36 +37,36 @@ func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan[float32], error]
 // TestWrappedLoans: sources that change the labels, sample weights or features of a lender lend as many blocks at once,
 // and have the rows that they have for data in memory.
 func TestWrappedLoans(t *testing.T) {
-	data := testrows.RandomClasses[float32](5*block.RunRows+7, 599, 3, 0.1)
+	data := testrows.RandomClasses(5*block.RunRows+7, 599, 3, 0.1)
 	pivots := make([]float64, 600)
 	pivots[1], pivots[3] = 0.5, -2
-	same(t, "versus", data, func(src block.Source[float32]) block.Source[float32] { return train.Versus(src, 1) })
-	same(t, "class weights", data, func(src block.Source[float32]) block.Source[float32] {
+	same(t, "versus", data, func(src block.Source) block.Source { return train.Versus(src, 1) })
+	same(t, "class weights", data, func(src block.Source) block.Source {
 		return train.WithClassWeights(src, []float64{2, 0.5, 3})
 	})
-	same(t, "centred", data, func(src block.Source[float32]) block.Source[float32] { return train.Centre(src, 599, pivots) })
+	same(t, "centred", data, func(src block.Source) block.Source { return train.Centre(src, 599, pivots) })
 }
 
 // same compares the rows of a wrapped lender with those of wrapped data in memory, and borrows two blocks at once.
-func same(t *testing.T, what string, data *block.Data[float32], wrap func(block.Source[float32]) block.Source[float32]) {
+func same(t *testing.T, what string, data *block.Data, wrap func(block.Source) block.Source) {
 	t.Helper()
-	rows := func(src block.Source[float32]) (all []string) {
-		if err := block.ReduceRuns(t.Context(), src, 3, func(r block.Run[float32]) string {
+	rows := func(src block.Source) (all []string) {
+		if err := block.ReduceRuns(t.Context(), src, 3, func(r block.Run) string {
 			return fmt.Sprint(r.First, r.Len(), r.X[:2*r.Stride], r.X[len(r.X)-r.Stride:], r.Y, r.W, r.Centring)
 		}, func(s string) { all = append(all, s) }); err != nil {
 			t.Error(what, err)
 		}
 		return all
 	}
-	lent := wrap(library{testrows.Stream[float32]{Data: data}})
+	lent := wrap(library{testrows.Stream{Data: data}})
 	if want, got := rows(wrap(data)), rows(lent); len(want) != 6 || !slices.Equal(got, want) {
 		t.Errorf("%s: rows of a lender differ from those in memory", what)
 	}
-	lender, ok := lent.(block.Lender[float32])
+	lender, ok := lent.(block.Lender)
 	if !ok {
 		t.Fatalf("%s: %T lends no blocks", what, lent)
 	}
-	var before *block.Loan[float32]
+	var before *block.Loan
 	for loan, err := range lender.Lend(t.Context()) {
 		if err != nil {
 			t.Fatal(err)

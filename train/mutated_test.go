@@ -46,7 +46,7 @@ func TestMutated(t *testing.T) {
 			continue
 		}
 		for form, src := range l.sources(p) {
-			if form == "seekable" && (slices.Contains(p.blocks, nil) || slices.ContainsFunc(p.blocks, func(b *block.Block[float32]) bool { return b.Sparse != nil || b.Stride < 8 })) {
+			if form == "seekable" && (slices.Contains(p.blocks, nil) || slices.ContainsFunc(p.blocks, func(b *block.Block) bool { return b.Sparse != nil || b.Stride < 8 })) {
 				continue
 			}
 			w, err := l.learn(context.Background(), src, workers)
@@ -65,14 +65,14 @@ func TestMutated(t *testing.T) {
 // figures instead of adding to them.
 func TestWrongElsewhere(t *testing.T) {
 	ctx := context.Background()
-	r := train.Result[float32]{Weights: []float32{1, 0, 0, -0.5}, Errors: 7, Margin: 5}
+	r := train.Result{Weights: []float32{1, 0, 0, -0.5}, Errors: 7, Margin: 5}
 	d := programRows(10000, 2, false).data()
 	for range 2 {
-		if err := train.Evaluate[float32](ctx, d, 2, &r); err != nil {
+		if err := train.Evaluate(ctx, d, 2, &r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	counts, err := pocket.Errors[float32](ctx, d, append(slices.Clone(r.Weights), 0, 0, 0, 0), 2)
+	counts, err := pocket.Errors(ctx, d, append(slices.Clone(r.Weights), 0, 0, 0, 0), 2)
 	if err != nil || r.Errors != counts[0] || r.Margin != 0 {
 		t.Errorf("evaluated twice: errors %d, margin %v, want %v and 0, %v", r.Errors, r.Margin, counts, err)
 	}
@@ -92,10 +92,10 @@ func TestWrongElsewhere(t *testing.T) {
 		}},
 		"evaluate unlabelled": {"no labels", func() error { return train.Evaluate(ctx, unlabelled.data(), 2, &r) }},
 		"evaluate few weights": {"not a multiple of 4", func() error {
-			return train.Evaluate(ctx, d, 2, &train.Result[float32]{Weights: make([]float32, 3)})
+			return train.Evaluate(ctx, d, 2, &train.Result{Weights: make([]float32, 3)})
 		}},
 		"evaluate one vector of three": {"1 vectors of weights for 3 classes", func() error {
-			return train.Evaluate(ctx, three, 2, &train.Result[float32]{Weights: make([]float32, 4)})
+			return train.Evaluate(ctx, three, 2, &train.Result{Weights: make([]float32, 4)})
 		}},
 		"counts of a class beyond": {"the label is 7", func() error { _, err := train.ClassCounts(ctx, three, 2); return err }},
 		"class beyond, with class weights": {"the label is 7", func() error {
@@ -121,12 +121,12 @@ func TestWrongElsewhere(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := gram.NewRowCache(gram.RowsOf(block.NewData[float32](d.Spec(), nil)), gram.Mercer{}, 1<<20, 2); err == nil {
+	if _, err := gram.NewRowCache(gram.RowsOf(block.NewData(d.Spec(), nil)), gram.Mercer{}, 1<<20, 2); err == nil {
 		t.Error("a row cache of no rows: no error")
 	}
 	short := programRows(10000, 2, false)
 	short.blocks[1].X = short.blocks[1].X[:100]
-	m, _ := gram.NewSymmetric[float32](4196, gram.Packed)
+	m, _ := gram.NewSymmetric(4196, gram.Packed)
 	if err := gram.Gram(ctx, m, gram.RowsOf(short.data()), gram.Mercer{}, 2); err == nil || !strings.Contains(err.Error(), "whole rows") {
 		t.Errorf("the Gram matrix of a short block: %v", err)
 	}
@@ -136,7 +136,7 @@ func TestWrongElsewhere(t *testing.T) {
 func TestCheckedOnce(t *testing.T) {
 	p := programRows(5000, 2, false)
 	d := p.data()
-	checked, err := block.Check[float32](context.Background(), d, 1)
+	checked, err := block.Check(context.Background(), d, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCheckedOnce(t *testing.T) {
 	if again, err := block.Check(context.Background(), checked, 1); err != nil || again != checked {
 		t.Errorf("checked again: %v", err)
 	}
-	if _, err := block.Check[float32](context.Background(), d, 1); err == nil {
+	if _, err := block.Check(context.Background(), d, 1); err == nil {
 		t.Error("rows that were changed after a check pass the next one")
 	}
 }

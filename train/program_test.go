@@ -16,15 +16,15 @@ import (
 type program struct {
 	spec   *schema.Spec
 	rows   int64
-	blocks []*block.Block[float32]
+	blocks []*block.Block
 }
 
 func (p *program) Spec() *schema.Spec { return p.spec }
 
 func (p *program) Rows() int64 { return p.rows }
 
-func (p *program) Blocks(context.Context) iter.Seq2[*block.Block[float32], error] {
-	return func(yield func(*block.Block[float32], error) bool) {
+func (p *program) Blocks(context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for _, b := range p.blocks {
 			if !yield(b, nil) {
 				return
@@ -34,14 +34,14 @@ func (p *program) Blocks(context.Context) iter.Seq2[*block.Block[float32], error
 }
 
 // data returns the same blocks in memory.
-func (p *program) data() *block.Data[float32] { return block.NewData(p.spec, p.blocks) }
+func (p *program) data() *block.Data { return block.NewData(p.spec, p.blocks) }
 
 // A seekable program reads its rows in any order, from the blocks.
 type seekable struct{ *program }
 
 func (s seekable) Sparse() bool { return false }
 
-func (s seekable) ReadRows(rows []uint32, to *block.Block[float32]) error {
+func (s seekable) ReadRows(rows []uint32, to *block.Block) error {
 	for i, r := range rows {
 		for _, b := range s.blocks {
 			if at := int64(r) - b.First; at >= 0 && at < int64(b.Len()) {
@@ -58,7 +58,7 @@ func (s seekable) ReadRows(rows []uint32, to *block.Block[float32]) error {
 	return nil
 }
 
-func (s seekable) ReadChunk(c int, to *block.Block[float32]) error {
+func (s seekable) ReadChunk(c int, to *block.Block) error {
 	var rows []uint32
 	for r := range min(int64(to.Len()), s.rows-int64(c)*kernel.ChunkRows) {
 		rows = append(rows, uint32(int64(c)*kernel.ChunkRows+r))
@@ -75,7 +75,7 @@ func programRows(rows, classes int, weighted bool) *program {
 	p := &program{spec: spec, rows: int64(rows)}
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	for first := 0; first < rows; first += block.RunRows {
-		b := block.NewFor[float32](spec, int64(first), min(block.RunRows, rows-first))
+		b := block.NewFor(spec, int64(first), min(block.RunRows, rows-first))
 		for r := range b.Len() {
 			row := b.X[r*b.Stride:]
 			for c := range 3 {
@@ -126,7 +126,7 @@ func (p *program) bias(bias, padding float32) {
 func (p *program) sparse(blocks ...int) {
 	for _, n := range blocks {
 		b := p.blocks[n]
-		s := &kernel.SparseRows[float32]{Ptr: []int64{0}}
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c, v := range b.X[r*b.Stride:][:b.Cols] {
 				if v != 0 {
@@ -135,7 +135,7 @@ func (p *program) sparse(blocks ...int) {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		p.blocks[n] = &block.Block[float32]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W}
+		p.blocks[n] = &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W}
 	}
 }
 

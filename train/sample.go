@@ -6,7 +6,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 )
 
 const (
@@ -17,18 +16,18 @@ const (
 // Sample returns as many runs as a block has, as far from each other as possible. It returns nil if there are too few
 // rows for a sample to save time. It makes a pass over the rows. The sample shares memory with src if that is a
 // *block.Data.
-func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Data[T], error) {
+func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 	cols := src.Spec().Cols()
 	all := src.Rows() / block.RunRows
-	n := min(int64(block.Rows[T](cols)/block.RunRows), all/sampleShare)
+	n := min(int64(block.Rows(cols)/block.RunRows), all/sampleShare)
 	if n*block.RunRows < int64(sampleColumns*cols) {
 		return nil, nil
 	}
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
 		return remoteSample(ctx, src, n)
 	}
-	var blocks []*block.Block[T]
-	_, stay := src.(*block.Data[T])
+	var blocks []*block.Block
+	_, stay := src.(*block.Data)
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -49,13 +48,10 @@ func Sample[T kernel.Float](ctx context.Context, src block.Source[T]) (*block.Da
 	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
 }
 
-// sampleTask32 and sampleTask64 return runs from a cluster.
-var (
-	sampleTask32 = passes.New("train.sample", sampleRuns[float32])
-	sampleTask64 = passes.New("train.sample", sampleRuns[float64])
-)
+// sampleTask returns runs from a cluster.
+var sampleTask = passes.New("train.sample", sampleRuns)
 
-func sampleRuns[T kernel.Float](ctx context.Context, piece passes.Piece[T], _ struct{}) (runs []*block.Block[T], err error) {
+func sampleRuns(ctx context.Context, piece passes.Piece, _ struct{}) (runs []*block.Block, err error) {
 	for b, err := range piece.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -66,15 +62,15 @@ func sampleRuns[T kernel.Float](ctx context.Context, piece passes.Piece[T], _ st
 }
 
 // remoteSample is Sample on the cluster of src: n runs, each a piece.
-func remoteSample[T kernel.Float](ctx context.Context, src block.Source[T], n int64) (*block.Data[T], error) {
+func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, error) {
 	all := src.Rows() / block.RunRows
 	var pieces [][]int64
 	for k := range n {
 		pieces = append(pieces, []int64{k * all / n})
 	}
-	var blocks []*block.Block[T]
-	task := passes.Choose[T, struct{}, []*block.Block[T]](sampleTask32, sampleTask64)
-	err := passes.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block[T]) error {
+	var blocks []*block.Block
+	task := sampleTask
+	err := passes.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block) error {
 		for _, run := range runs {
 			run = run.Clone() // to aligned memory
 			run.First = int64(len(blocks)) * block.RunRows

@@ -7,7 +7,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 )
 
@@ -17,41 +17,36 @@ type ScatterTask[A, R any] struct {
 }
 
 // A ScatterPart returns the part of Scatter for the runs of a source.
-type ScatterPart[T kernel.Float, A, R any] func(src block.Source[T], args A) func(run block.Run[T], s, f []float64) R
+type ScatterPart[A, R any] func(src block.Source, args A) func(run block.Run, s, f []float64) R
 
 type scatterArgs[A any] struct {
 	n    int // rows of the matrix
 	args A
 }
 
-// scattered is what a run adds: to the matrix, in the order of gram.Packed, and to the other sums.
+// scattered is what a run adds: to the matrix, in the order of gram.Triangle, and to the other sums.
 type scattered[R any] struct {
 	products []float64
 	sums     R
 }
 
 // NewScatterTask names a task for ScatterAs.
-func NewScatterTask[A, R any](name string, of32 ScatterPart[float32, A, R], of64 ScatterPart[float64, A, R]) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{passes.NewPerRun(name, scatterRun(of32), scatterRun(of64))}
-}
-
-// scatterRun returns what computes the sums of one run.
-func scatterRun[T kernel.Float, A, R any](of ScatterPart[T, A, R]) func(block.Source[T], scatterArgs[A]) func(block.Run[T]) scattered[R] {
-	return func(src block.Source[T], args scatterArgs[A]) func(block.Run[T]) scattered[R] {
+func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
+	return &ScatterTask[A, R]{passes.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Run) scattered[R] {
 		part := of(src, args.args)
-		return func(run block.Run[T]) (s scattered[R]) {
-			s.products = ScatterRun(src.Spec(), run, args.n, func(run block.Run[T], w, f []float64) { s.sums = part(run, w, f) })
+		return func(run block.Run) (s scattered[R]) {
+			s.products = ScatterRun(src.Spec(), run, args.n, func(run block.Run, w, f []float64) { s.sums = part(run, w, f) })
 			return s
 		}
-	}
+	})}
 }
 
-// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a matrix of n rows, in the order of gram.Packed. The
+// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a matrix of n rows, in the order of gram.Triangle. The
 // caller has a matrix of that size.
-func ScatterRun[T kernel.Float](spec *schema.Spec, run block.Run[T], n int, setWeights func(run block.Run[T], s, f []float64)) []float64 {
+func ScatterRun(spec *schema.Spec, run block.Run, n int, setWeights func(run block.Run, s, f []float64)) []float64 {
 	m, err := gram.NewTriangle(n)
 	if err == nil {
-		one := block.Trust(block.Source[T](block.NewData(spec, []*block.Block[T]{run.Block})))
+		one := block.Trust(block.Source(block.NewData(spec, []*block.Block{run.Block})))
 		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
 	}
 	if err != nil {
@@ -60,16 +55,15 @@ func ScatterRun[T kernel.Float](spec *schema.Spec, run block.Run[T], n int, setW
 	return m.Data
 }
 
-// ScatterAs is Scatter, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run. m is
-// gram.Packed.
-func ScatterAs[T kernel.Float, A, R any](ctx context.Context, m *gram.Triangle, src block.Source[T], workers int,
-	t *ScatterTask[A, R], args A, part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
+// ScatterAs is Scatter, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run.
+func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
+	t *ScatterTask[A, R], args A, part func(run block.Run, s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return Scatter(ctx, m, src, workers, part, merge)
 	}
 	clear(m.Data)
 	return passes.Reduce(ctx, src, workers, t.PerRun, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
-		kernel.Axpy(m.Data, 1, s.products)
+		f64.Axpy(m.Data, 1, s.products)
 		merge(s.sums)
 	})
 }
@@ -77,21 +71,29 @@ func ScatterAs[T kernel.Float, A, R any](ctx context.Context, m *gram.Triangle, 
 // Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
 // weights s of its rows, and the elements f that m adds to each row. It sets s and f, and returns the sums of the run.
 // merge takes these, one run at a time in row order, whatever the number of workers.
-func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Triangle, src block.Source[T], workers int,
-	part func(run block.Run[T], s, f []float64) R, merge func(R)) error {
-	var results []R
+func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
+	part func(run block.Run, s, f []float64) R, merge func(R)) error {
+	return scatter(ctx, m, src, workers, func(run block.Run, s, f []float64) func() {
+		r := part(run, s, f)
+		return func() { merge(r) }
+	})
+}
+
+// scatter is Scatter for sums of any type: part returns the function that merges those of a run.
+func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(run block.Run, s, f []float64) (merge func())) error {
+	var merges []func()
 	var first int64 // run
 	begin := func(row, rows int64) {
-		first, results = row/block.RunRows, make([]R, (rows+block.RunRows-1)/block.RunRows)
+		first, merges = row/block.RunRows, make([]func(), (rows+block.RunRows-1)/block.RunRows)
 	}
 	end := func() {
-		for _, r := range results {
-			merge(r)
+		for _, merge := range merges {
+			merge()
 		}
 	}
-	each := func(run block.Run[T], s, f []float64) { results[run.Number-first] = part(run, s, f) }
-	if _, ok := src.(*block.Data[T]); !ok { // results of all rows could take much memory
-		src = eachBlock[T]{src, func(b *block.Block[T]) { begin(b.First, int64(b.Len())) }, end}
+	each := func(run block.Run, s, f []float64) { merges[run.Number-first] = part(run, s, f) }
+	if _, ok := src.(*block.Data); !ok { // results of all rows could take much memory
+		src = eachBlock{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
 		return gram.Scatter(ctx, m, src, each, workers)
 	}
 	begin(0, src.Rows())
@@ -103,14 +105,14 @@ func Scatter[T kernel.Float, R any](ctx context.Context, m *gram.Triangle, src b
 }
 
 // An eachBlock is a source that calls functions before and after each block is used.
-type eachBlock[T kernel.Float] struct {
-	block.Source[T]
-	before func(*block.Block[T])
+type eachBlock struct {
+	block.Source
+	before func(*block.Block)
 	after  func()
 }
 
-func (e eachBlock[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (e eachBlock) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range e.Source.Blocks(ctx) {
 			if err == nil {
 				e.before(b)

@@ -197,12 +197,12 @@ func (u *Unfinished) Error() string { return u.Err.Error() + ": " + u.Far }
 func (u *Unfinished) Unwrap() error { return u.Err }
 
 // Result is what a training of a linear classifier learned, and its figures.
-type Result[W any] struct {
-	Weights []W // one for each column, the bias last; of more than two classes a vector for each, in their order
+type Result struct {
+	Weights []float32 // one for each column, the bias last; of more than two classes a vector for each, in their order
 
 	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts says how many
 	// visits each survived. Weights is their mean; Loss, Norm and Margin are those of the mean.
-	Voters []W
+	Voters []float32
 	Counts []int64
 
 	Epochs  int64 // epochs begun
@@ -220,16 +220,16 @@ type Result[W any] struct {
 	// (McDonald, Hall and Mann 2010, theorem 3). It is 0 without shards.
 	Mixed float64
 
-	Converged bool    // the stopping rule of the order was met: no row would update the weights
-	Errors    int64   // rows whose prediction by Weights isn't their label
-	Loss      float64 // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0
-	Radius    float64 // the largest Euclidean norm of a row, the bias included
-	Norm      float64 // Euclidean norm of Weights, the bias included
-	Margin    float64 // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
-	Kept      int64   // the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
-	Seconds   float64 // time of learning, without loading and the final evaluation
-	Predicted []int64 // how many rows are predicted to be of each class, in the order of the spec; nil if not counted
-	Last      []W     // the last weights, if there is a pocket or there are rows to validate on
+	Converged bool      // the stopping rule of the order was met: no row would update the weights
+	Errors    int64     // rows whose prediction by Weights isn't their label
+	Loss      float64   // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0
+	Radius    float64   // the largest Euclidean norm of a row, the bias included
+	Norm      float64   // Euclidean norm of Weights, the bias included
+	Margin    float64   // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
+	Kept      int64     // the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
+	Seconds   float64   // time of learning, without loading and the final evaluation
+	Predicted []int64   // how many rows are predicted to be of each class, in the order of the spec; nil if not counted
+	Last      []float32 // the last weights, if there is a pocket or there are rows to validate on
 
 	// Candidates is how many weights the pocket judged. RowsScored is how many rows it scored for that; a row counts
 	// once for each candidate. The literal algorithm scores all rows for each candidate, and so does a cluster.

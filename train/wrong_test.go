@@ -29,7 +29,7 @@ type learnerCase struct {
 	memory    bool  // it takes only rows in memory
 	order     bool  // it visits rows in another order
 	unlearned bool  // it doesn't learn, and takes up to two classes
-	learn     func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error)
+	learn     func(ctx context.Context, src block.Source, workers int) ([]float64, error)
 }
 
 func wide(w []float32) (out []float64) {
@@ -40,8 +40,8 @@ func wide(w []float32) (out []float64) {
 }
 
 func learnerCases() []learnerCase {
-	walk := func(opt perceptron.Options, order train.Order) func(context.Context, block.Source[float32], int) ([]float64, error) {
-		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+	walk := func(opt perceptron.Options, order train.Order) func(context.Context, block.Source, int) ([]float64, error) {
+		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			opt := opt
 			opt.Options = train.Options{Order: order, Epochs: 2, Workers: workers}
 			if opt.Form == train.Voted {
@@ -54,8 +54,8 @@ func learnerCases() []learnerCase {
 			return append(wide(r.Weights), float64(r.Errors), r.Margin, r.Radius), nil
 		}
 	}
-	log := func(solver logistic.Solver) func(context.Context, block.Source[float32], int) ([]float64, error) {
-		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+	log := func(solver logistic.Solver) func(context.Context, block.Source, int) ([]float64, error) {
+		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := logistic.Train(ctx, src, logistic.Options{Options: train.Options{Workers: workers, Epochs: 20}, L2: 1, Solver: solver})
 			if err != nil {
 				return nil, err
@@ -63,8 +63,8 @@ func learnerCases() []learnerCase {
 			return r.Exact, nil
 		}
 	}
-	vectors := func(loss svm.Loss) func(context.Context, block.Source[float32], int) ([]float64, error) {
-		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+	vectors := func(loss svm.Loss) func(context.Context, block.Source, int) ([]float64, error) {
+		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := svm.Train(ctx, src, svm.Options{Options: train.Options{Workers: workers, Epochs: 20}, Loss: loss})
 			if err != nil {
 				return nil, err
@@ -72,8 +72,8 @@ func learnerCases() []learnerCase {
 			return r.Exact, nil
 		}
 	}
-	discriminant := func(shrinkage float64) func(context.Context, block.Source[float32], int) ([]float64, error) {
-		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+	discriminant := func(shrinkage float64) func(context.Context, block.Source, int) ([]float64, error) {
+		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := lda.Train(ctx, src, lda.Options{Options: train.Options{Workers: workers}, Shrinkage: shrinkage})
 			if err != nil {
 				return nil, err
@@ -81,8 +81,8 @@ func learnerCases() []learnerCase {
 			return r.Exact, nil
 		}
 	}
-	aggressive := func(order train.Order) func(context.Context, block.Source[float32], int) ([]float64, error) {
-		return func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+	aggressive := func(order train.Order) func(context.Context, block.Source, int) ([]float64, error) {
+		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := passive.Train(ctx, src, passive.Options{Options: train.Options{Order: order, Epochs: 2, Workers: workers}})
 			if err != nil {
 				return nil, err
@@ -101,14 +101,14 @@ func learnerCases() []learnerCase {
 		{"pocket", two, true, false, false, false, walk(perceptron.Options{Pocket: pocket.Epoch}, train.Cyclic)},
 		{"passive-aggressive", any, true, false, false, false, aggressive(train.Cyclic)},
 		{"passive-aggressive shuffle", any, true, false, true, false, aggressive(train.Shuffle)},
-		{"adagrad fixed-shuffle", two, true, false, true, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+		{"adagrad fixed-shuffle", two, true, false, true, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := adaptive.TrainAdaGrad(ctx, src, adaptive.AdaGradOptions{Options: train.Options{Order: train.FixedShuffle, Epochs: 2, Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
 			return append(wide(r.Weights), r.Loss), nil
 		}},
-		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := winnow.Train(ctx, src, winnow.Options{Options: train.Options{Workers: workers, Epochs: 2}, Variant: winnow.Balanced})
 			if err != nil {
 				return nil, err
@@ -122,21 +122,21 @@ func learnerCases() []learnerCase {
 		{"hinge", two, true, false, false, false, vectors(svm.Hinge)},
 		{"lda", any, true, false, false, false, discriminant(0)},
 		{"lda shrunk", any, true, false, false, false, discriminant(lda.LedoitWolf)},
-		{"dual", any, true, true, false, false, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
-			r, err := dual.Train(ctx, src.(*block.Data[float32]), dual.Options{Options: train.Options{Workers: workers, Epochs: 2}, Memory: 1 << 20})
+		{"dual", any, true, true, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
+			r, err := dual.Train(ctx, src.(*block.Data), dual.Options{Options: train.Options{Workers: workers, Epochs: 2}, Memory: 1 << 20})
 			if err != nil {
 				return nil, err
 			}
 			return wide(r.Weights), nil
 		}},
-		{"separable", two, false, false, false, true, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+		{"separable", two, false, false, false, true, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := separable.Check(ctx, src, separable.Options{Workers: workers})
 			if err != nil {
 				return nil, err
 			}
 			return []float64{r.Radius, float64(r.Passes), float64(len(r.Verdict))}, nil
 		}},
-		{"pocket.Errors", two, false, false, false, true, func(ctx context.Context, src block.Source[float32], workers int) ([]float64, error) {
+		{"pocket.Errors", two, false, false, false, true, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			w := make([]float32, 16)
 			w[0], w[8], w[11] = 1, -1, 0.5
 			counts, err := pocket.Errors(ctx, src, w, workers)
@@ -154,8 +154,8 @@ func (l learnerCase) takes(classes int, weighted bool) bool {
 }
 
 // sources returns rows in each form that the learner takes.
-func (l learnerCase) sources(p *program) map[string]block.Source[float32] {
-	forms := map[string]block.Source[float32]{"memory": p.data()}
+func (l learnerCase) sources(p *program) map[string]block.Source {
+	forms := map[string]block.Source{"memory": p.data()}
 	if !l.memory {
 		forms["seekable"] = seekable{p}
 		if !l.order {
@@ -188,7 +188,7 @@ var defects = []struct {
 	{"too many features", "4 columns, and 5 are described", 2, false, false, func(p *program) { p.spec.Features = append(p.spec.Features, "d") }},
 	{"part of a row", "whole rows", 2, false, false, func(p *program) { p.blocks[1].X = p.blocks[1].X[:8*4096-3] }},
 	{"nil block", "block 1: it is nil", 2, false, false, func(p *program) { p.blocks[1] = nil }},
-	{"block without rows", "its stride is 0", 2, false, false, func(p *program) { p.blocks[1] = &block.Block[float32]{Cols: 4, First: 4096} }},
+	{"block without rows", "its stride is 0", 2, false, false, func(p *program) { p.blocks[1] = &block.Block{Cols: 4, First: 4096} }},
 	{"short labels", "4095 labels for 4096 rows", 2, false, false, func(p *program) { p.blocks[1].Y = p.blocks[1].Y[:4095] }},
 	{"short labels of classes", "4000 labels for 4096 rows", 3, false, false, func(p *program) { p.blocks[0].Y = p.blocks[0].Y[:4000] }},
 	{"no labels", "no labels", 2, false, false, func(p *program) { p.blocks[1].Y = nil }},
@@ -265,7 +265,7 @@ func TestWrongRows(t *testing.T) {
 					}
 				}
 			}
-			for name, src := range map[string]block.Source[float32]{"nil": nil, "nil Data": (*block.Data[float32])(nil)} {
+			for name, src := range map[string]block.Source{"nil": nil, "nil Data": (*block.Data)(nil)} {
 				if l.memory && src == nil {
 					continue
 				}
@@ -292,7 +292,7 @@ func TestEmptyBlocks(t *testing.T) {
 				p := programRows(10000, classes, l.weights)
 				for _, at := range []int{3, 1, 0} {
 					first := min(int64(at)*block.RunRows, p.rows)
-					p.blocks = slices.Insert(p.blocks, at, &block.Block[float32]{First: first, Cols: 4, Stride: 8})
+					p.blocks = slices.Insert(p.blocks, at, &block.Block{First: first, Cols: 4, Stride: 8})
 				}
 				p.blocks = p.blocks[:len(p.blocks)-1]
 				src := l.sources(p)[form]

@@ -32,34 +32,14 @@ var (
 		Pack:     avx2.PackF32,
 		Bounds:   avx2.BoundsF32,
 		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
-		BoundsWeighted: kerneltest.Weighted32(avx2.BoundsWeightedF32),
+		BoundsWeighted: avx2.BoundsWeightedF32,
 		ScaleRows:      avx2.ScaleRowsF32,
 	}
 	f64 = kerneltest.Set[float64]{
-		Dot:            avx2.DotF64,
-		Axpy:           avx2.AxpyF64,
-		Axpy4:          avx2.Axpy4F64,
-		FirstMistake:   avx2.FirstMistakeF64,
-		Scores:         avx2.ScoresF64,
-		Epoch:          avx2.EpochF64,
-		EpochIndexed:   avx2.EpochIndexedF64,
-		Transpose:      avx2.TransposeF64,
-		MaxSquaredNorm: avx2.MaxSquaredNormF64,
-
-		SparseScores:       avx2.SparseScoresF64,
-		SparseScores8:      avx2.SparseScores8F64,
-		SparseEpoch:        avx2.SparseEpochF64,
-		SparseEpochIndexed: avx2.SparseEpochIndexedF64,
-		SparseAdd:          avx2.SparseAddF64,
-
-		Tile: avx2.TileF64,
-		MR:   avx2.MRF64, NR: avx2.NRF64,
-		Pack:     avx2.PackF64,
-		Bounds:   avx2.BoundsF64,
-		BoundsMR: avx2.BoundsMRF64, BoundsNR: avx2.BoundsNRF64,
-		BoundsWeighted: kerneltest.Weighted64(avx2.BoundsWeightedF64),
-		ScaleRows:      avx2.ScaleRowsF64,
-		RankKUpdate:    avx2.RankKUpdateF64,
+		Dot:         avx2.DotF64,
+		Axpy:        avx2.AxpyF64,
+		Scores:      avx2.ScoresF64,
+		RankKUpdate: avx2.RankKUpdateF64,
 	}
 )
 

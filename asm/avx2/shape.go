@@ -4,17 +4,14 @@ package avx2
 // The rows and columns of the tile that Tile computes.
 const (
 	MRF32, NRF32 = 6, 16
-	MRF64, NRF64 = 6, 8
 )
 
 // The candidates and rows of a tile of Bounds; Pack packs rows in groups of the latter.
 const (
 	BoundsMRF32, BoundsNRF32 = 4, 24
-	BoundsMRF64, BoundsNRF64 = 4, 12
 )
 
 // The fused multiply-adds of a round of Peak.
 const (
 	RoundF32 = 96
-	RoundF64 = 48
 )

@@ -14,16 +14,13 @@ func TestF32(t *testing.T) {
 	kerneltest.Run(t, kerneltest.Set[float32]{
 		Tile: avx512.TileF32, MR: avx512.MRF32, NR: avx512.NRF32,
 		Pack: avx512.PackF32, Bounds: avx512.BoundsF32, BoundsMR: avx512.BoundsMRF32, BoundsNR: avx512.BoundsNRF32,
-		BoundsWeighted: kerneltest.Weighted32(avx512.BoundsWeightedF32),
+		BoundsWeighted: avx512.BoundsWeightedF32,
 	}, kerneltest.F32)
 }
 
 func TestF64(t *testing.T) {
 	kerneltest.Need(t, "avx512")
 	kerneltest.Run(t, kerneltest.Set[float64]{
-		Tile: avx512.TileF64, MR: avx512.MRF64, NR: avx512.NRF64,
 		RankKUpdate: avx512.RankKUpdateF64,
-		Pack:        avx512.PackF64, Bounds: avx512.BoundsF64, BoundsMR: avx512.BoundsMRF64, BoundsNR: avx512.BoundsNRF64,
-		BoundsWeighted: kerneltest.Weighted64(avx512.BoundsWeightedF64),
 	}, kerneltest.F64)
 }

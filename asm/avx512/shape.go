@@ -5,17 +5,14 @@ package avx512
 // The rows and columns of the tile that Tile computes.
 const (
 	MRF32, NRF32 = 12, 32
-	MRF64, NRF64 = 12, 16
 )
 
 // The candidates and rows of a tile of Bounds; Pack packs rows in groups of the latter.
 const (
 	BoundsMRF32, BoundsNRF32 = 8, 32
-	BoundsMRF64, BoundsNRF64 = 8, 16
 )
 
 // The fused multiply-adds of a round of Peak.
 const (
 	RoundF32 = 192
-	RoundF64 = 96
 )

@@ -9,30 +9,15 @@ package avx512
 //go:noescape
 func PackF32(dst, x, y []float32, stride, cols int) float32
 
-// PackF64 packs rows in groups, and returns their largest squared norm. See package asm.
-//
-//go:noescape
-func PackF64(dst, x, y []float64, stride, cols int) float64
-
 // BoundsF32 bounds the errors of candidates. See package asm.
 //
 //go:noescape
 func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 
-// BoundsF64 bounds the errors of candidates. See package asm.
-//
-//go:noescape
-func BoundsF64(low, high []int64, x, w, limits []float64, cols int)
-
 // BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See package asm.
 //
 //go:noescape
 func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
-
-// BoundsWeightedF64 bounds the sums of sample weights over the errors of candidates. See package asm.
-//
-//go:noescape
-func BoundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int)
 
 // ExpF32 sets y[i] to e^x[i]. See package asm.
 //
@@ -44,20 +29,10 @@ func ExpF32(y, x []float32)
 //go:noescape
 func ExpF64(y, x []float64)
 
-// SigmoidF32 sets y[i] to 1/(1 + e^-x[i]). See package asm.
-//
-//go:noescape
-func SigmoidF32(y, x []float32)
-
 // SigmoidF64 sets y[i] to 1/(1 + e^-x[i]). See package asm.
 //
 //go:noescape
 func SigmoidF64(y, x []float64)
-
-// Log1pF32 sets y[i] to log(1 + x[i]). See package asm.
-//
-//go:noescape
-func Log1pF32(y, x []float32)
 
 // Log1pF64 sets y[i] to log(1 + x[i]). See package asm.
 //
@@ -74,11 +49,6 @@ func LogisticF64(z, factor, curvature, loss, y []float64)
 //go:noescape
 func TileF32(c []float32, ldc, grow int, a, b []float32, add bool)
 
-// TileF64 multiplies packed panels of MR rows by one of NR columns. See package asm.
-//
-//go:noescape
-func TileF64(c []float64, ldc, grow int, a, b []float64, add bool)
-
 // RankKUpdateF64 adds a rank-k update to a block of sums. See package asm.
 //
 //go:noescape
@@ -88,11 +58,6 @@ func RankKUpdateF64(c, a, b []float64, rows int, square bool)
 //
 //go:noescape
 func PeakF32(n int)
-
-// PeakF64 does n rounds of fused multiply-adds. See package asm.
-//
-//go:noescape
-func PeakF64(n int)
 
 // LoadF32 loads x. See package asm.
 //

@@ -48,7 +48,7 @@ type variant struct {
 func variants() (all []variant) {
 	for _, f := range table.Functions {
 		for _, t := range table.Types {
-			if f.Types == nil || slices.Contains(f.Types, t.Suffix) {
+			if f.For(t.Suffix) {
 				all = append(all, variant{f, t.Suffix, t.Go})
 			}
 		}
@@ -105,7 +105,7 @@ func writeDispatch(module string, pkgs []pkg) error {
 		}
 		targets = append(targets, t)
 	}
-	for _, caller := range []string{table.Kernel, table.Microkernel} {
+	for _, caller := range []string{table.Kernel, table.Float64, table.Microkernel} {
 		for _, t := range targets {
 			name := filepath.Join(module, filepath.FromSlash(caller), "dispatch_"+t.file+".go")
 			if err := writeGo(name, dispatch(caller, t)); err != nil {
@@ -125,7 +125,7 @@ func dispatch(caller string, t target) []byte {
 	}
 	var body bytes.Buffer
 	for _, v := range variants() {
-		if v.Package != caller {
+		if v.Caller(v.suffix) != caller {
 			continue
 		}
 		var with []pkg

@@ -19,6 +19,7 @@ import (
 
 	"halfspace/asm/gen/amd64"
 	"halfspace/asm/gen/arm64"
+	"halfspace/asm/gen/table"
 )
 
 func main() {
@@ -80,7 +81,9 @@ func generateAMD64(root string, isa amd64.ISA) (pkg, error) {
 		ctx := build.NewContext()
 		ctx.ConstraintExpr("!noasm")
 		for _, t := range amd64.Types {
-			k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
+			if table.Find(table.Name(k.File)).For(t.Suffix) {
+				k.Write(&amd64.Writer{Context: ctx, Type: t, ISA: isa})
+			}
 		}
 		asm, functions, err := compile(ctx, isa)
 		if err != nil {

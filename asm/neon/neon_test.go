@@ -33,33 +33,14 @@ var (
 		Pack:     neon.PackF32,
 		Bounds:   neon.BoundsF32,
 		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
-		BoundsWeighted: kerneltest.Weighted32(neon.BoundsWeightedF32),
+		BoundsWeighted: neon.BoundsWeightedF32,
 		ScaleRows:      neon.ScaleRowsF32,
 	}
 	f64 = kerneltest.Set[float64]{
-		Dot:            neon.DotF64,
-		Axpy:           neon.AxpyF64,
-		Axpy4:          neon.Axpy4F64,
-		FirstMistake:   neon.FirstMistakeF64,
-		Scores:         neon.ScoresF64,
-		Epoch:          neon.EpochF64,
-		EpochIndexed:   neon.EpochIndexedF64,
-		Transpose:      neon.TransposeF64,
-		MaxSquaredNorm: neon.MaxSquaredNormF64,
-
-		SparseScores:       neon.SparseScoresF64,
-		SparseScores8:      neon.SparseScores8F64,
-		SparseEpoch:        neon.SparseEpochF64,
-		SparseEpochIndexed: neon.SparseEpochIndexedF64,
-		SparseAdd:          neon.SparseAddF64,
-
-		Tile: neon.TileF64,
-		MR:   neon.MRF64, NR: neon.NRF64,
-		Pack:     neon.PackF64,
-		Bounds:   neon.BoundsF64,
-		BoundsMR: neon.BoundsMRF64, BoundsNR: neon.BoundsNRF64,
-		BoundsWeighted: kerneltest.Weighted64(neon.BoundsWeightedF64),
-		RankKUpdate:    neon.RankKUpdateF64,
+		Dot:         neon.DotF64,
+		Axpy:        neon.AxpyF64,
+		Scores:      neon.ScoresF64,
+		RankKUpdate: neon.RankKUpdateF64,
 	}
 )
 

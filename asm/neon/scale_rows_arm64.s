@@ -40,38 +40,3 @@ loop2:
 
 done3:
 	RET
-
-// func ScaleRowsF64(dst []float64, x []float64, s []float64, stride int, cols int)
-TEXT ·ScaleRowsF64(SB), NOSPLIT, $0-88
-	MOVD    dst_base+0(FP), R0
-	MOVD    x_base+24(FP), R1
-	MOVD    s_base+48(FP), R2
-	MOVD    s_len+56(FP), R3
-	MOVD    stride+72(FP), R4
-	LSL     $3, R4
-	MOVD    cols+80(FP), R5
-	CBZ     R3, done3
-
-row1:
-	VLD1R.P 8(R2), [V1.D2]
-	WORD    $0x6ee1f821 // fsqrt v1.2d, v1.2d
-	MOVD    R1, R6
-	MOVD    R0, R7
-	MOVD    R5, R8
-
-loop2:
-	FLDPQ   (R6), (F2, F3)
-	WORD    $0x6e62dc22 // fmul v2.2d, v1.2d, v2.2d
-	WORD    $0x6e63dc23 // fmul v3.2d, v1.2d, v3.2d
-	FSTPQ   (F2, F3), (R7)
-	ADD     $32, R6
-	ADD     $32, R7
-	SUBS    $4, R8
-	BNE     loop2
-	ADD     R4, R1
-	ADD     $256, R0
-	SUBS    $1, R3
-	BNE     row1
-
-done3:
-	RET

@@ -4,17 +4,14 @@ package neon
 // The rows and columns of the tile that Tile computes.
 const (
 	MRF32, NRF32 = 8, 12
-	MRF64, NRF64 = 8, 6
 )
 
 // The candidates and rows of a tile of Bounds; Pack packs rows in groups of the latter.
 const (
 	BoundsMRF32, BoundsNRF32 = 8, 12
-	BoundsMRF64, BoundsNRF64 = 8, 6
 )
 
 // The fused multiply-adds of a round of Peak.
 const (
 	RoundF32 = 96
-	RoundF64 = 48
 )

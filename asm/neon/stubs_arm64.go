@@ -29,20 +29,10 @@ func AxpyF64(y []float64, a float64, x []float64)
 //go:noescape
 func Axpy4F32(y, a []float32, x [][]float32)
 
-// Axpy4F64 adds a[k]*x[k] to y for k = 0, 1, 2, 3. See package asm.
-//
-//go:noescape
-func Axpy4F64(y, a []float64, x [][]float64)
-
 // FirstMistakeF32 returns the first i with y[i]*scores[i] <= 0, or len(y). See package asm.
 //
 //go:noescape
 func FirstMistakeF32(y, scores []float32) int
-
-// FirstMistakeF64 returns the first i with y[i]*scores[i] <= 0, or len(y). See package asm.
-//
-//go:noescape
-func FirstMistakeF64(y, scores []float64) int
 
 // ScoresF32 scores len(out) rows of stride len(w). See package asm.
 //
@@ -59,120 +49,60 @@ func ScoresF64(out, x, w []float64)
 //go:noescape
 func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int)
 
-// EpochF64 runs the perceptron over len(y) rows of stride len(w). See package asm.
-//
-//go:noescape
-func EpochF64(w []float64, log []uint32, x, y []float64, eta, margin float64) (rows, updates int)
-
 // EpochIndexedF32 runs the perceptron over the rows numbered in idx. See package asm.
 //
 //go:noescape
 func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int)
-
-// EpochIndexedF64 runs the perceptron over the rows numbered in idx. See package asm.
-//
-//go:noescape
-func EpochIndexedF64(w []float64, log []uint32, x, y [][]float64, idx []uint32, ahead []float64, eta, margin float64) (visits, updates int)
 
 // TransposeF32 writes columns as rows, and zeros beyond them. See package asm.
 //
 //go:noescape
 func TransposeF32(dst []float32, stride int, cols [][]float32)
 
-// TransposeF64 writes columns as rows, and zeros beyond them. See package asm.
-//
-//go:noescape
-func TransposeF64(dst []float64, stride int, cols [][]float64)
-
 // MaxSquaredNormF32 returns the largest squared norm of the rows of x. See package asm.
 //
 //go:noescape
 func MaxSquaredNormF32(x []float32, stride int) float64
-
-// MaxSquaredNormF64 returns the largest squared norm of the rows of x. See package asm.
-//
-//go:noescape
-func MaxSquaredNormF64(x []float64, stride int) float64
 
 // SparseScoresF32 scores len(out) rows in CSR form, and returns how many. See package asm.
 //
 //go:noescape
 func SparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int
 
-// SparseScoresF64 scores len(out) rows in CSR form, and returns how many. See package asm.
-//
-//go:noescape
-func SparseScoresF64(out []float64, ptr []int64, idx []uint32, val, w []float64) int
-
 // SparseScores8F32 scores rows in CSR form by 8 interleaved candidates, and returns how many rows. See package asm.
 //
 //go:noescape
 func SparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int
-
-// SparseScores8F64 scores rows in CSR form by 8 interleaved candidates, and returns how many rows. See package asm.
-//
-//go:noescape
-func SparseScores8F64(out []float64, ptr []int64, idx []uint32, val, w []float64) int
 
 // SparseEpochF32 runs the perceptron over len(y) rows in CSR form. See package asm.
 //
 //go:noescape
 func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int)
 
-// SparseEpochF64 runs the perceptron over len(y) rows in CSR form. See package asm.
-//
-//go:noescape
-func SparseEpochF64(w []float64, log []uint32, ptr []int64, idx []uint32, val, y []float64, eta, margin float64) (rows, updates int)
-
 // SparseEpochIndexedF32 runs the perceptron over the rows in CSR form that are numbered in rows. See package asm.
 //
 //go:noescape
 func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int)
-
-// SparseEpochIndexedF64 runs the perceptron over the rows in CSR form that are numbered in rows. See package asm.
-//
-//go:noescape
-func SparseEpochIndexedF64(w []float64, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float64, rows []uint32, eta, margin float64) (visits, updates int)
 
 // SparseAddF32 adds a times a row in CSR form to w, and returns how many elements it added. See package asm.
 //
 //go:noescape
 func SparseAddF32(w []float32, a float32, idx []uint32, val []float32) int
 
-// SparseAddF64 adds a times a row in CSR form to w, and returns how many elements it added. See package asm.
-//
-//go:noescape
-func SparseAddF64(w []float64, a float64, idx []uint32, val []float64) int
-
 // PackF32 packs rows in groups, and returns their largest squared norm. See package asm.
 //
 //go:noescape
 func PackF32(dst, x, y []float32, stride, cols int) float32
-
-// PackF64 packs rows in groups, and returns their largest squared norm. See package asm.
-//
-//go:noescape
-func PackF64(dst, x, y []float64, stride, cols int) float64
 
 // BoundsF32 bounds the errors of candidates. See package asm.
 //
 //go:noescape
 func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 
-// BoundsF64 bounds the errors of candidates. See package asm.
-//
-//go:noescape
-func BoundsF64(low, high []int64, x, w, limits []float64, cols int)
-
 // BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See package asm.
 //
 //go:noescape
 func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
-
-// BoundsWeightedF64 bounds the sums of sample weights over the errors of candidates. See package asm.
-//
-//go:noescape
-func BoundsWeightedF64(low []int64, x []float64, weights []int64, w, limits []float64, cols int)
 
 // ExpF32 sets y[i] to e^x[i]. See package asm.
 //
@@ -184,20 +114,10 @@ func ExpF32(y, x []float32)
 //go:noescape
 func ExpF64(y, x []float64)
 
-// SigmoidF32 sets y[i] to 1/(1 + e^-x[i]). See package asm.
-//
-//go:noescape
-func SigmoidF32(y, x []float32)
-
 // SigmoidF64 sets y[i] to 1/(1 + e^-x[i]). See package asm.
 //
 //go:noescape
 func SigmoidF64(y, x []float64)
-
-// Log1pF32 sets y[i] to log(1 + x[i]). See package asm.
-//
-//go:noescape
-func Log1pF32(y, x []float32)
 
 // Log1pF64 sets y[i] to log(1 + x[i]). See package asm.
 //
@@ -214,20 +134,10 @@ func LogisticF64(z, factor, curvature, loss, y []float64)
 //go:noescape
 func TileF32(c []float32, ldc, grow int, a, b []float32, add bool)
 
-// TileF64 multiplies packed panels of MR rows by one of NR columns. See package asm.
-//
-//go:noescape
-func TileF64(c []float64, ldc, grow int, a, b []float64, add bool)
-
 // ScaleRowsF32 widens rows, and multiplies them by the square roots of weights. See package asm.
 //
 //go:noescape
 func ScaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int)
-
-// ScaleRowsF64 widens rows, and multiplies them by the square roots of weights. See package asm.
-//
-//go:noescape
-func ScaleRowsF64(dst []float64, x []float64, s []float64, stride, cols int)
 
 // RankKUpdateF64 adds a rank-k update to a block of sums. See package asm.
 //
@@ -238,11 +148,6 @@ func RankKUpdateF64(c, a, b []float64, rows int, square bool)
 //
 //go:noescape
 func PeakF32(n int)
-
-// PeakF64 does n rounds of fused multiply-adds. See package asm.
-//
-//go:noescape
-func PeakF64(n int)
 
 // LoadF32 loads x. See package asm.
 //

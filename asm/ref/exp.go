@@ -25,21 +25,21 @@ type format[T float] struct {
 	integers        T      // numbers of this size are the integers, whose last bits are those of the difference from it
 	least, most     T      // exp vanishes below least, and overflows above most
 	ln2High, ln2Low T
-	exp, log1p      []T
+	exp             []T
 }
 
 var formatF32 = format[float32]{
 	mantissa: 23, bias: 127, integers: 0x1.8p23,
 	least: -104, most: 89,
 	ln2High: ln2HighF32, ln2Low: ln2LowF32,
-	exp: expF32[:], log1p: log1pF32[:],
+	exp: expF32[:],
 }
 
 var formatF64 = format[float64]{
 	mantissa: 52, bias: 1023, integers: 0x1.8p52,
 	least: -746, most: 710,
 	ln2High: ln2HighF64, ln2Low: ln2LowF64,
-	exp: expF64[:], log1p: log1pF64[:],
+	exp: expF64[:],
 }
 
 func formatOf[T float]() *format[T] {
@@ -116,12 +116,12 @@ func exp[T float](y, x []T) {
 	}
 }
 
-// sigmoid is 1/(1 + exp(-x)) for x >= 0 and exp(x)/(1 + exp(x)) below, which keeps the small tail accurate.
-func sigmoid[T float](y, x []T) {
-	f := formatOf[T]()
+// SigmoidF64 is 1/(1 + exp(-x)) for x >= 0 and exp(x)/(1 + exp(x)) below, which keeps the small tail accurate.
+func SigmoidF64(y, x []float64) {
+	f := &formatF64
 	for i, v := range x {
-		e := expOf(f, fromBits[T](bitsOf(v)|1<<(unsafe.Sizeof(v)*8-1)))
-		numerator := T(1)
+		e := expOf(f, -math.Abs(v))
+		numerator := 1.0
 		if v < 0 {
 			numerator = e
 		}
@@ -135,14 +135,15 @@ func sigmoid[T float](y, x []T) {
 // g/(2+g) and z = s*s (as in fdlibm by Sun Microsystems, 1993). k comes from the rounded sum 1+x, and g from x itself.
 // g is exact, unless k is so large that its last bits don't matter. It is computed as 4*g so that no factor is
 // subnormal. k*ln2High is exact, and so is the sum of high and low, k*ln2High + g.
-func log1pOf[T float](f *format[T], x T) T {
+func log1pOf(x float64) float64 {
+	f := &formatF64
 	hidden := uint64(1) << f.mantissa
-	exponent := (bitsOf(1+x) + hidden/2) & ((2*f.bias + 1) * hidden)
-	k := T(int(exponent/hidden) - int(f.bias))
-	scale := fromBits[T]((2*f.bias+2)*hidden - exponent)
-	g := T(0.25 * fma(x, scale, scale-4))
+	exponent := (math.Float64bits(1+x) + hidden/2) & ((2*f.bias + 1) * hidden)
+	k := float64(int(exponent/hidden) - int(f.bias))
+	scale := math.Float64frombits((2*f.bias+2)*hidden - exponent)
+	g := float64(0.25 * fma(x, scale, scale-4))
 
-	kLn2 := T(k * f.ln2High)
+	kLn2 := float64(k * f.ln2High)
 	high := kLn2 + g
 	low := (kLn2 - high) + g
 	low = fma(k, f.ln2Low, low)
@@ -150,29 +151,27 @@ func log1pOf[T float](f *format[T], x T) T {
 	s := g / (2 + g)
 	z := s * s
 	half := 0.5 * g
-	low += T(s * fma(z, polynomial(f.log1p, z, z*z), half*g))
+	low += float64(s * fma(z, polynomial(log1pF64[:], z, z*z), half*g))
 	return high + fma(-half, g, low)
 }
 
-func log1p[T float](y, x []T) {
-	f := formatOf[T]()
+func Log1pF64(y, x []float64) {
 	for i, v := range x {
 		switch {
 		case v < -1:
-			y[i] = T(math.NaN())
+			y[i] = math.NaN()
 		case v == -1:
-			y[i] = T(math.Inf(-1))
+			y[i] = math.Inf(-1)
 		case v == v+v: // zero, which keeps its sign, or infinity
 			y[i] = v
 		default:
-			y[i] = log1pOf(f, v)
+			y[i] = log1pOf(v)
 		}
 	}
 }
 
-// LogisticF64 has no twin for float32, since sums over rows are float64.
 func LogisticF64(z, factor, curvature, loss, y []float64) {
-	f := formatOf[float64]()
+	f := &formatF64
 	for i, label := range y {
 		m := label * z[i]
 		e := expOf(f, -math.Abs(m))
@@ -183,6 +182,6 @@ func LogisticF64(z, factor, curvature, loss, y []float64) {
 			wrong = r
 		}
 		z[i], factor[i], curvature[i] = m, -float64(wrong*label), t*r
-		loss[i] = log1pOf(f, e) + max(0, -m)
+		loss[i] = log1pOf(e) + max(0, -m)
 	}
 }

@@ -1,7 +1,8 @@
 // Package ref is the pure-Go twin of every kernel: the oracle of the tests and the fallback on any CPU.
 //
 // Each function has the name, the signature and, bit for bit, the results of the assembly of the packages beside it;
-// package asm states the contract. Nothing is checked here: package kernel checks lengths before it calls.
+// package asm states the contract. Nothing is checked here: callers check lengths before. Rows are float32;
+// solvers use the loops over float64.
 package ref
 
 import (
@@ -73,13 +74,13 @@ func axpy[T float](y []T, a T, x []T) {
 	}
 }
 
-func axpy4[T float](y, a []T, x [][]T) {
+func Axpy4F32(y, a []float32, x [][]float32) {
 	for k := range 4 {
 		axpy(y, a[k], x[k][:len(y)])
 	}
 }
 
-func firstMistake[T float](y, scores []T) int {
+func FirstMistakeF32(y, scores []float32) int {
 	for i, v := range y {
 		if v*scores[i] <= 0 {
 			return i
@@ -97,14 +98,14 @@ func scores[T float](out, x, w []T) {
 
 // mistake tells whether the perceptron makes a mistake on a row of label y and score s: y's sign times s is <= 0. A score
 // of NaN is none.
-func mistake[T float](y, s, margin T) bool {
+func mistake(y, s, margin float32) bool {
 	if math.Signbit(float64(y)) {
 		s = -s
 	}
 	return s <= margin
 }
 
-func epoch[T float](w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int) {
+func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
 	stride := len(w)
 	for r, label := range y {
 		row := x[r*stride : (r+1)*stride]
@@ -121,7 +122,7 @@ func epoch[T float](w []T, log []uint32, x, y []T, eta, margin T) (rows, updates
 	return len(y), updates
 }
 
-func epochIndexed[T float](w []T, log []uint32, x, y [][]T, idx []uint32, eta, margin T) (visits, updates int) {
+func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta, margin float32) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {
 		chunk, r := id/ChunkRows, int(id%ChunkRows)
@@ -140,7 +141,7 @@ func epochIndexed[T float](w []T, log []uint32, x, y [][]T, idx []uint32, eta, m
 	return len(idx), updates
 }
 
-func transpose[T float](dst []T, stride int, cols [][]T) {
+func TransposeF32(dst []float32, stride int, cols [][]float32) {
 	clear(dst)
 	for c, col := range cols {
 		for r, v := range col {
@@ -149,7 +150,7 @@ func transpose[T float](dst []T, stride int, cols [][]T) {
 	}
 }
 
-func maxSquaredNorm[T float](x []T, stride int) float64 {
+func MaxSquaredNormF32(x []float32, stride int) float64 {
 	largest := 0.0
 	for ; len(x) >= stride; x = x[stride:] {
 		var lane [lanesF64]float64
@@ -167,16 +168,15 @@ func maxSquaredNorm[T float](x []T, stride int) float64 {
 // The numbers of candidates and rows of a tile of Bounds. Pack packs rows in groups of the latter.
 const (
 	BoundsMRF32, BoundsNRF32 = boundsMR, boundsNR
-	BoundsMRF64, BoundsNRF64 = boundsMR, boundsNR
 
 	boundsMR, boundsNR = 1, 4
 )
 
-func pack[T float](dst, x, y []T, stride, cols int) (largest T) {
+func PackF32(dst, x, y []float32, stride, cols int) (largest float32) {
 	for r, label := range y {
 		row := x[r*stride:][:cols]
 		group := dst[r/boundsNR*boundsNR*cols:]
-		var norm T
+		var norm float32
 		for c, v := range row {
 			if math.Signbit(float64(label)) {
 				v = -v
@@ -191,7 +191,7 @@ func pack[T float](dst, x, y []T, stride, cols int) (largest T) {
 	return largest
 }
 
-func bounds[T float](low, high []int64, x, w, limits []T, cols int) {
+func BoundsF32(low, high []int64, x, w, limits []float32, cols int) {
 	for ; len(x) >= boundsNR*cols && len(x) > 0; x = x[boundsNR*cols:] {
 		for i, limit := range limits {
 			for r := range boundsNR {
@@ -207,7 +207,7 @@ func bounds[T float](low, high []int64, x, w, limits []T, cols int) {
 	}
 }
 
-func boundsWeighted[T float, I int32 | int64](low []int64, x []T, weights []I, w, limits []T, cols int) {
+func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int) {
 	for ; len(x) >= boundsNR*cols && len(x) > 0; x, weights = x[boundsNR*cols:], weights[boundsNR:] {
 		for i, limit := range limits {
 			for r, weight := range weights[:boundsNR] {
@@ -220,7 +220,7 @@ func boundsWeighted[T float, I int32 | int64](low []int64, x []T, weights []I, w
 }
 
 // boundsScore returns the score of row r of a packed group.
-func boundsScore[T float](group, w []T, r, cols int) (score T) {
+func boundsScore(group, w []float32, r, cols int) (score float32) {
 	for c := range cols {
 		score = fma(group[c*boundsNR+r], w[c], score)
 	}
@@ -230,16 +230,15 @@ func boundsScore[T float](group, w []T, r, cols int) (score T) {
 // The rows and columns of the tile that Tile computes.
 const (
 	MRF32, NRF32 = mr, nr
-	MRF64, NRF64 = mr, nr
 
 	mr, nr = 4, 4
 )
 
-func tile[T float](c []T, ldc, grow int, a, b []T, add bool) {
+func TileF32(c []float32, ldc, grow int, a, b []float32, add bool) {
 	row := 0
 	size := len(b) / nr * mr // of a panel of a
 	for ; len(a) > 0; a = a[size:] {
-		var acc [mr * nr]T
+		var acc [mr * nr]float32
 		for k := range len(b) / nr {
 			for i := range mr {
 				for j := range nr {
@@ -259,13 +258,13 @@ func tile[T float](c []T, ldc, grow int, a, b []T, add bool) {
 	}
 }
 
-// RoundF32 and RoundF64 are the fused multiply-adds of a round of Peak, which pure Go lacks.
-const RoundF32, RoundF64 = 0, 0
+// RoundF32 is the number of fused multiply-adds of a round of Peak, which pure Go lacks.
+const RoundF32 = 0
 
 // BlockCols is the number of columns of a row that ScaleRows writes and RankKUpdate reads.
 const BlockCols = 32
 
-func scaleRows[T float](dst []float64, x []T, s []float64, stride, cols int) {
+func ScaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int) {
 	for r, weight := range s {
 		root := math.Sqrt(weight)
 		for c, v := range x[r*stride:][:cols] {
@@ -274,7 +273,6 @@ func scaleRows[T float](dst []float64, x []T, s []float64, stride, cols int) {
 	}
 }
 
-// RankKUpdateF64 has no twin for float32, since the sums are float64.
 func RankKUpdateF64(c, a, b []float64, rows int, square bool) {
 	for i := range rows {
 		cols := i + 1

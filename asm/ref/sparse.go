@@ -3,24 +3,20 @@ package ref
 // sparseDot is the dot product of w with the row that holds val[k] in column idx[k], with the lanes and the fold of
 // dot. Elements that aren't stored would add a zero to their lane. So the result equals the dense one, except that a
 // zero may differ in its sign. It isn't ok if a column is beyond w.
-func sparseDot[T float](idx []uint32, val, w []T) (s T, ok bool) {
-	var lanes [lanesF32]T
-	lane := lanes[:]
-	if !is32[T]() {
-		lane = lanes[:lanesF64]
-	}
+func sparseDot(idx []uint32, val, w []float32) (s float32, ok bool) {
+	var lane [lanesF32]float32
 	for k, c := range idx {
 		if uint(c) >= uint(len(w)) {
 			return 0, false
 		}
-		j := uint(c) % uint(len(lane))
+		j := uint(c) % lanesF32
 		lane[j] = fma(val[k], w[c], lane[j])
 	}
-	return fold(lane), true
+	return fold(lane[:]), true
 }
 
 // sparseRow returns row r of a block. It isn't ok if the row lies beyond idx.
-func sparseRow[T float](ptr []int64, idx []uint32, val []T, r int) (columns []uint32, values []T, ok bool) {
+func sparseRow(ptr []int64, idx []uint32, val []float32, r int) (columns []uint32, values []float32, ok bool) {
 	lo, hi := uint64(ptr[r]), uint64(ptr[r+1])
 	if hi > uint64(len(idx)) || lo > hi {
 		return nil, nil, false
@@ -28,7 +24,7 @@ func sparseRow[T float](ptr []int64, idx []uint32, val []T, r int) (columns []ui
 	return idx[lo:hi], val[lo:hi], true
 }
 
-func sparseScores[T float](out []T, ptr []int64, idx []uint32, val, w []T) int {
+func SparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
 	for r := range out {
 		columns, values, ok := sparseRow(ptr, idx, val, r)
 		if !ok {
@@ -46,35 +42,31 @@ func sparseScores[T float](out []T, ptr []int64, idx []uint32, val, w []T) int {
 // sparseGroup is the number of candidates of SparseScores8.
 const sparseGroup = 8
 
-func sparseScores8[T float](out []T, ptr []int64, idx []uint32, val, w []T) int {
-	lanes := lanesF64
-	if is32[T]() {
-		lanes = lanesF32
-	}
+func SparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int {
 	cols := len(w) / sparseGroup
 	for r := range len(out) / sparseGroup {
 		columns, values, ok := sparseRow(ptr, idx, val, r)
 		if !ok {
 			return r
 		}
-		var lane [sparseGroup][lanesF32]T
+		var lane [sparseGroup][lanesF32]float32
 		for k, c := range columns {
 			if uint(c) >= uint(cols) {
 				return r
 			}
 			for i, weight := range w[int(c)*sparseGroup:][:sparseGroup] {
-				at := &lane[i][uint(c)%uint(lanes)]
+				at := &lane[i][uint(c)%lanesF32]
 				*at = fma(values[k], weight, *at)
 			}
 		}
 		for i := range sparseGroup {
-			out[r*sparseGroup+i] = fold(lane[i][:lanes])
+			out[r*sparseGroup+i] = fold(lane[i][:])
 		}
 	}
 	return len(out) / sparseGroup
 }
 
-func sparseAdd[T float](w []T, a T, idx []uint32, val []T) int {
+func SparseAddF32(w []float32, a float32, idx []uint32, val []float32) int {
 	for k, c := range idx {
 		if uint(c) >= uint(len(w)) {
 			return k
@@ -85,19 +77,19 @@ func sparseAdd[T float](w []T, a T, idx []uint32, val []T) int {
 }
 
 // sparseVisit visits row r of a block. It isn't ok if the row or a column lies beyond the block or w.
-func sparseVisit[T float](w []T, ptr []int64, idx []uint32, val []T, r int, label, eta, margin T) (wrong, ok bool) {
+func sparseVisit(w []float32, ptr []int64, idx []uint32, val []float32, r int, label, eta, margin float32) (wrong, ok bool) {
 	columns, values, ok := sparseRow(ptr, idx, val, r)
 	if !ok {
 		return false, false
 	}
 	score, ok := sparseDot(columns, values, w)
 	if wrong = ok && mistake(label, score, margin); wrong {
-		sparseAdd(w, eta*label, columns, values)
+		SparseAddF32(w, eta*label, columns, values)
 	}
 	return wrong, ok
 }
 
-func sparseEpoch[T float](w []T, log []uint32, ptr []int64, idx []uint32, val, y []T, eta, margin T) (rows, updates int) {
+func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int) {
 	for r, label := range y {
 		wrong, ok := sparseVisit(w, ptr, idx, val, r, label, eta, margin)
 		if !ok {
@@ -113,7 +105,7 @@ func sparseEpoch[T float](w []T, log []uint32, ptr []int64, idx []uint32, val, y
 	return len(y), updates
 }
 
-func sparseEpochIndexed[T float](w []T, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]T, rows []uint32, eta, margin T) (visits, updates int) {
+func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int) {
 	for i, id := range rows {
 		c, r := id/ChunkRows, int(id%ChunkRows)
 		wrong, ok := sparseVisit(w, ptr[c], idx[c], val[c], r, y[c][r], eta, margin)

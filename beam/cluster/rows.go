@@ -17,7 +17,6 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/passes"
 	"halfspace/internal/store"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -30,10 +29,10 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	if piece < 0 || piece >= int64(len(o.Pieces)) {
 		return fmt.Errorf("%s: there is no piece %d", folder, piece)
 	}
-	var rows any
+	var rows block.Source
 	switch runs := o.Pieces[piece]; {
 	case len(runs) == 0:
-		rows = block.Source[float32](block.NewData[float32](new(schema.Spec), nil))
+		rows = block.NewData(new(schema.Spec), nil)
 	default:
 		rows, err = rowsOf(ctx, &tables, o, path.Dir(folder), runs)
 	}
@@ -85,28 +84,28 @@ func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass,
 }
 
 // tables are the rows that this process keeps.
-var tables table[float32]
+var tables table
 
 // A table keeps decoded runs of the files that were asked for last.
-type table[T kernel.Float] struct {
+type table struct {
 	mu      sync.Mutex
 	key     string         // of the files and options
 	sources []cache.Source // the local files when they were opened
 	folder  string         // of the training that used them last
-	in      *dataset.Input[T]
-	runs    map[int64]*kept[T]
+	in      *dataset.Input
+	runs    map[int64]*kept
 	bytes   int64
 	clock   int64
 }
 
-type kept[T kernel.Float] struct {
-	rows *block.Block[T]
+type kept struct {
+	rows *block.Block
 	used int64 // by the clock of the table
 }
 
 // rowsOf returns the rows of some runs as a source, whose rows are numbered from 0. Each block is a run. It is for a training that
 // has a folder of its own.
-func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, folder string, runs []int64) (block.Source[T], error) {
+func rowsOf(ctx context.Context, t *table, o *order, folder string, runs []int64) (block.Source, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.open(ctx, o, folder); err != nil {
@@ -121,19 +120,19 @@ func rowsOf[T kernel.Float](ctx context.Context, t *table[T], o *order, folder s
 		}
 		t.runs[run].used = t.clock
 	}
-	blocks := make([]*block.Block[T], len(runs))
+	blocks := make([]*block.Block, len(runs))
 	for i, run := range runs {
 		b := *t.runs[run].rows
 		b.First = int64(i) * block.RunRows
 		blocks[i] = &b
 	}
 	t.shrink()
-	return block.Trust(block.Source[T](block.NewData(o.Files.Options.Spec, blocks))), nil
+	return block.Trust(block.NewData(o.Files.Options.Spec, blocks)), nil
 }
 
 // open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the
 // same training: its earlier passes read other rows.
-func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
+func (t *table) open(ctx context.Context, o *order, folder string) error {
 	key, err := passes.Encode(o.Files)
 	if err != nil {
 		return err
@@ -159,12 +158,12 @@ func (t *table[T]) open(ctx context.Context, o *order, folder string) error {
 	}
 	opt := o.Files.Options
 	opt.Workers = o.Workers
-	in, err := dataset.Open[T](ctx, o.Files.Paths, opt)
+	in, err := dataset.Open(ctx, o.Files.Paths, opt)
 	if err != nil {
 		return err
 	}
 	objects.Keep(o.Files.Paths...)
-	t.in, t.key, t.sources, t.folder, t.runs, t.bytes = in, string(key), now, folder, map[int64]*kept[T]{}, 0
+	t.in, t.key, t.sources, t.folder, t.runs, t.bytes = in, string(key), now, folder, map[int64]*kept{}, 0
 	return nil
 }
 
@@ -236,7 +235,7 @@ func checkMarks(o *order) error {
 const window = 32
 
 // load decodes a run, with those beside it in its window that are missing.
-func (t *table[T]) load(ctx context.Context, run, rows int64) error {
+func (t *table) load(ctx context.Context, run, rows int64) error {
 	first, last := run, run+1
 	for first%window > 0 && t.runs[first-1] == nil {
 		first--
@@ -249,14 +248,14 @@ func (t *table[T]) load(ctx context.Context, run, rows int64) error {
 		return err
 	}
 	for i, b := range blocks {
-		t.runs[first+int64(i)] = &kept[T]{b, t.clock}
+		t.runs[first+int64(i)] = &kept{b, t.clock}
 		t.bytes += t.in.Bytes(int64(b.Len()), b.W != nil)
 	}
 	return nil
 }
 
 // shrink forgets the runs that were not used for longest, if all take more than half of the memory.
-func (t *table[T]) shrink() {
+func (t *table) shrink() {
 	for limit := memory.Available() / 2; t.bytes > limit; {
 		oldest, at := t.clock, int64(-1)
 		for run, k := range t.runs {

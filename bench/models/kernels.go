@@ -5,6 +5,7 @@ import (
 
 	"halfspace/internal/forecast"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A model says how the loop of a kernel is found in its function, and how much work a turn of it does.
@@ -21,42 +22,38 @@ const candidateCols = 29
 // models returns a model of each kernel.
 func models() []model {
 	var all []model
-	for _, t := range []struct {
-		name   string
-		size   int
-		stride func(columns int) int
-	}{{"F32", 4, kernel.Stride[float32]}, {"F64", 8, kernel.Stride[float64]}} {
-		name, size := t.name, t.size
-		add := func(function, columns, unit string, turn func([]instruction) ([]instruction, error), units func([]instruction) float64) {
-			all = append(all, model{forecast.Kernel{Name: function + name + columns, Unit: unit}, function + name, turn, units})
-		}
-		products, stores := per(instruction.multiplied, size), per(instruction.stored, size)
-		add("Dot", "", "element", multiplies, products)
-		add("Axpy", "", "element", multiplies, products)
-		add("Peak", "", "multiply-add", multiplies, products)
-		add("Exp", "", "element", multiplies, stores)
-		add("Sigmoid", "", "element", multiplies, stores)
-		add("Log1p", "", "element", multiplies, stores)
-		add("Transpose", "", "element", storing, stores)
-		add("Tile", "", "multiply-add", multiplies, products)
-		add("Bounds", "", "row and candidate", tileOf, per(instruction.multiplied, size*candidateCols))
-		add("BoundsWeighted", "", "row and candidate", tileOf, per(instruction.multiplied, size*candidateCols))
-		for _, columns := range []int{28, 256} {
-			for _, function := range []string{"Scores", "Epoch", "EpochIndexed"} {
-				add(function, fmt.Sprintf("/%d", columns), "row", rowOf(t.stride(columns)*size), one)
-			}
-		}
-		add("ScaleRows", "", "row", rowOf(32*8), one) // 32 columns of float64
-		for _, function := range []string{"SparseScores", "SparseEpoch", "SparseEpochIndexed", "SparseAdd"} {
-			add(function, "", "element", fusing, per(instruction.fused, 1))
-		}
-		add("SparseScores8", "", "element and vector", multiplies, products)
+	add := func(function, columns, unit string, turn func([]instruction) ([]instruction, error), units func([]instruction) float64) {
+		all = append(all, model{forecast.Kernel{Name: function + columns, Unit: unit}, function, turn, units})
 	}
-	f64 := func(function, unit string, units func([]instruction) float64) {
-		all = append(all, model{forecast.Kernel{Name: function + "F64", Unit: unit}, function + "F64", multiplies, units})
+	products, stores := per(instruction.multiplied, 4), per(instruction.stored, 4)
+	add("DotF32", "", "element", multiplies, products)
+	add("AxpyF32", "", "element", multiplies, products)
+	add("PeakF32", "", "multiply-add", multiplies, products)
+	add("ExpF32", "", "element", multiplies, stores)
+	add("TransposeF32", "", "element", storing, stores)
+	add("TileF32", "", "multiply-add", multiplies, products)
+	add("BoundsF32", "", "row and candidate", tileOf, per(instruction.multiplied, 4*candidateCols))
+	add("BoundsWeightedF32", "", "row and candidate", tileOf, per(instruction.multiplied, 4*candidateCols))
+	add("ScaleRowsF32", "", "row", rowOf(32*8), one) // 32 columns of float64
+	for _, function := range []string{"SparseScoresF32", "SparseEpochF32", "SparseEpochIndexedF32", "SparseAddF32"} {
+		add(function, "", "element", fusing, per(instruction.fused, 1))
 	}
-	f64("RankKUpdate", "multiply-add", per(instruction.multiplied, 8))
-	f64("Logistic", "element", per(instruction.stored, 4*8)) // it stores four arrays
+	add("SparseScores8F32", "", "element and vector", multiplies, products)
+	products, stores = per(instruction.multiplied, 8), per(instruction.stored, 8)
+	add("DotF64", "", "element", multiplies, products)
+	add("AxpyF64", "", "element", multiplies, products)
+	add("ExpF64", "", "element", multiplies, stores)
+	add("SigmoidF64", "", "element", multiplies, stores)
+	add("Log1pF64", "", "element", multiplies, stores)
+	add("RankKUpdateF64", "", "multiply-add", multiplies, products)
+	add("LogisticF64", "", "element", multiplies, per(instruction.stored, 4*8)) // it stores four arrays
+	for _, columns := range []int{28, 256} {
+		suffix := fmt.Sprintf("/%d", columns)
+		for _, function := range []string{"ScoresF32", "EpochF32", "EpochIndexedF32"} {
+			add(function, suffix, "row", rowOf(kernel.Stride(columns)*4), one)
+		}
+		add("ScoresF64", suffix, "row", rowOf(f64.Stride(columns)*8), one)
+	}
 	return all
 }
 

@@ -27,14 +27,14 @@ type work struct {
 func works() ([]work, error) {
 	const rows, epochs = 1_000_000, 10
 	data := testrows.Logistic(rows, 27)
-	rowBytes := 4 * float64(kernel.Stride[float32](28)+1) // and the label
+	rowBytes := 4 * float64(kernel.Stride(28)+1) // and the label
 
 	const n, columns = 2048, 512
 	x := block.Alloc[float32](n * columns)
 	for i := range x {
 		x[i] = float32(i%97) / 97
 	}
-	m, err := gram.NewSymmetric[float32](n, gram.Packed)
+	m, err := gram.NewSymmetric(n, gram.Packed)
 	return []work{
 		{"perceptron, 10 epochs of 1,000,000 rows x 27 columns and the bias",
 			forecast.Stage{Kernel: "EpochF32/28", Units: rows * epochs, Bytes: rows * epochs * rowBytes},

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A library computes an operation. Each has a loop of its own around a direct call. For short vectors, a call through a
@@ -27,7 +28,7 @@ type library struct {
 }
 
 // An operation on vectors x and y of one type. halfspace is the first of its libraries.
-type operation[T kernel.Float] struct {
+type operation[T float32 | float64] struct {
 	libraries func(x, y []T) []library
 	bytes     int // that a call moves for each element
 }
@@ -71,7 +72,7 @@ func dots64(x, y []float64) []library {
 	return []library{
 		{"halfspace", func(calls int) (s float64) {
 			for range calls {
-				s = kernel.Dot(x, y)
+				s = f64.Dot(x, y)
 			}
 			return s
 		}},
@@ -114,7 +115,7 @@ func axpys64(x, y []float64) []library {
 	return []library{
 		{"halfspace", func(calls int) float64 {
 			for range calls {
-				kernel.Axpy(y, step, x)
+				f64.Axpy(y, step, x)
 			}
 			return y[len(y)-1]
 		}},
@@ -142,7 +143,7 @@ func BenchmarkPeerAxpy(b *testing.B) {
 
 // bench times each library on its own. The line of halfspace also has how many times faster it is than each other
 // library. That is measured by turns, since lines at different times can't be compared on a busy machine.
-func bench[T kernel.Float](b *testing.B, op operation[T]) {
+func bench[T float32 | float64](b *testing.B, op operation[T]) {
 	for _, n := range sizes {
 		libraries := op.libraries(vector[T](n, 1), vector[T](n, 2))
 		for k, lib := range libraries {
@@ -207,7 +208,7 @@ func callsFor(lib library) int {
 }
 
 // vector returns n numbers that look random. They repeat after a few thousand.
-func vector[T kernel.Float](n int, seed uint64) []T {
+func vector[T float32 | float64](n int, seed uint64) []T {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	v := make([]T, n)
 	drawn := min(n, 1<<13)
@@ -231,7 +232,7 @@ func TestPeers(t *testing.T) {
 }
 
 // dotError is how far two sums of the same n products can lie apart, in rounding errors of 1, whatever their order.
-func dotError[T kernel.Float](n int) float64 {
+func dotError[T float32 | float64](n int) float64 {
 	x, y := vector[T](n, 1), vector[T](n, 2)
 	magnitudes := 0.0
 	for i := range x {
@@ -241,12 +242,12 @@ func dotError[T kernel.Float](n int) float64 {
 }
 
 // axpyError is the same for the last element of y + step*x, rounded once or twice.
-func axpyError[T kernel.Float](n int) float64 {
+func axpyError[T float32 | float64](n int) float64 {
 	x, y := vector[T](n, 1), vector[T](n, 2)
 	return math.Abs(float64(y[n-1])) + step*math.Abs(float64(x[n-1]))
 }
 
-func agree[T kernel.Float](t *testing.T, op operation[T], n int, tolerance float64) {
+func agree[T float32 | float64](t *testing.T, op operation[T], n int, tolerance float64) {
 	var first float64
 	for k := range op.libraries(nil, nil) {
 		lib := op.libraries(vector[T](n, 1), vector[T](n, 2))[k] // axpy has changed the vectors of the one before

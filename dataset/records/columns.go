@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/internal/decimal"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -71,15 +70,9 @@ func fill[V any](b builder[V], values []V, numbers []int, valid []bool) arrow.Ar
 }
 
 // Floats returns a column of numbers. A row that isn't valid is null. Without valid all rows are valid.
-func Floats[T kernel.Float](values []T, valid []bool) arrow.Array {
-	if wide, ok := any(values).([]float64); ok {
-		b := array.NewFloat64Builder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues(wide, valid)
-		return b.NewArray()
-	}
+func Floats(values []float32, valid []bool) arrow.Array {
 	b := array.NewFloat32Builder(memory.DefaultAllocator)
 	defer b.Release()
-	b.AppendValues(any(values).([]float32), valid)
+	b.AppendValues(values, valid)
 	return b.NewArray()
 }

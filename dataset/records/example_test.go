@@ -17,7 +17,7 @@ import (
 // A model is learned from records, and predicts records.
 func Example() {
 	ctx := context.Background()
-	data, err := records.Load[float32](ctx, read(`[
+	data, err := records.Load(ctx, read(`[
 		{"pulse": 72, "smoker": "no", "state": "healthy"}, {"pulse": 70, "smoker": "yes", "state": "healthy"},
 		{"pulse": 98, "smoker": "no", "state": "ill"}, {"pulse": 104, "smoker": "yes", "state": "ill"}]`),
 		records.Options{Label: "state", Categorical: "onehot", Standardize: true})

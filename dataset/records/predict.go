@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -29,12 +28,8 @@ import (
 // row with a missing value gets nulls if the training dropped such rows. A record is valid until the next one is
 // requested. workers is the number of goroutines that compute at once; 0 is GOMAXPROCS. Predict doesn't release r.
 func Predict(ctx context.Context, m *model.Model, r array.RecordReader, workers int) iter.Seq2[arrow.Record, error] {
-	return predictAs[float32](ctx, m, r, workers)
-}
-
-func predictAs[T kernel.Float](ctx context.Context, m *model.Model, r array.RecordReader, workers int) iter.Seq2[arrow.Record, error] {
 	return func(yield func(arrow.Record, error) bool) {
-		p, err := newPredictor[T](m, r, workers)
+		p, err := newPredictor(m, r, workers)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -56,19 +51,19 @@ func predictAs[T kernel.Float](ctx context.Context, m *model.Model, r array.Reco
 }
 
 // A predictor makes records of predictions.
-type predictor[T kernel.Float] struct {
+type predictor struct {
 	model  *model.Model
 	spec   *schema.Spec
-	scorer *predict.Scorer[T]
+	scorer *predict.Scorer
 	sel    *encode.Selection
-	rows   *encode.Builder[T]
+	rows   *encode.Builder
 
 	ctx    context.Context // of the record that is predicted
-	scores [][]T           // of its rows
+	scores [][]float32     // of its rows
 	valid  []bool          // of them; nil: all are
 }
 
-func newPredictor[T kernel.Float](m *model.Model, r array.RecordReader, workers int) (*predictor[T], error) {
+func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor, error) {
 	pool, err := frame.PoolOf(workers)
 	if err != nil {
 		return nil, err
@@ -76,21 +71,21 @@ func newPredictor[T kernel.Float](m *model.Model, r array.RecordReader, workers 
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
-	p := &predictor[T]{model: m, spec: m.Spec()}
+	p := &predictor{model: m, spec: m.Spec()}
 	if p.sel, err = choose(r, encode.Choices{Spec: p.spec, Most: encode.Auto.Widest()}); err != nil {
 		return nil, err
 	}
-	if err := encode.SetStorage[T](p.sel, encode.Auto, p.sel.MostElements(), 1); err != nil {
+	if err := encode.SetStorage(p.sel, encode.Auto, p.sel.MostElements(), 1); err != nil {
 		return nil, err
 	}
 	p.rows = encode.NewBuilder(p.sel, encode.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
 	p.rows.Reuse = true
-	p.scorer, err = predict.NewScorer[T](m, workers)
+	p.scorer, err = predict.NewScorer(m, workers)
 	return p, err
 }
 
 // score adds the scores of a block's rows.
-func (p *predictor[T]) score(b *block.Block[T], _ []arrow.Array) error {
+func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 	some, err := p.scorer.Scores(p.ctx, b)
 	if err != nil {
 		return err
@@ -105,13 +100,13 @@ func (p *predictor[T]) score(b *block.Block[T], _ []arrow.Array) error {
 }
 
 // next predicts the rows of the next record of r. It returns nil after the last.
-func (p *predictor[T]) next(ctx context.Context, r array.RecordReader) (arrow.Record, error) {
+func (p *predictor) next(ctx context.Context, r array.RecordReader) (arrow.Record, error) {
 	batch, err := frame.NextRecord(ctx, r, p.sel.Chosen)
 	if batch == nil {
 		return nil, err
 	}
 	rows := batch.Rows
-	p.ctx, p.scores, p.valid = ctx, make([][]T, p.spec.Vectors()), nil
+	p.ctx, p.scores, p.valid = ctx, make([][]float32, p.spec.Vectors()), nil
 	err = p.rows.Run(ctx, func(yield func(*frame.Batch, error) bool) {
 		batch.Split(frame.MaxBatchRows, func(part *frame.Batch) bool { return yield(part, nil) })
 	}, nil)
@@ -122,7 +117,7 @@ func (p *predictor[T]) next(ctx context.Context, r array.RecordReader) (arrow.Re
 }
 
 // record returns the predictions of rows by their scores.
-func (p *predictor[T]) record(rows int64) arrow.Record {
+func (p *predictor) record(rows int64) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
 	add := func(name string, column arrow.Array) {

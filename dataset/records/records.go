@@ -14,7 +14,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -67,7 +66,7 @@ const (
 //
 // The rows end where r does. Load can't tell a source that ends early without an error from one that is complete.
 // Arrow's ipc.Reader is such a source when its stream was cut between two messages.
-func Load[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options) (*block.Data[T], error) {
+func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, error) {
 	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
@@ -98,11 +97,11 @@ func Load[T kernel.Float](ctx context.Context, r array.RecordReader, opt Options
 		}
 		batches = again
 	}
-	if err := encode.SetStorage[T](sel, opt.Storage, sel.MostElements(), 1); err != nil {
+	if err := encode.SetStorage(sel, opt.Storage, sel.MostElements(), 1); err != nil {
 		return nil, err
 	}
 	whole := encode.Part{First: 0, Last: -1, Batches: func(frame.Pool) iter.Seq2[*frame.Batch, error] { return batches }}
-	return encode.Collect[T](ctx, encode.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
+	return encode.Collect(ctx, encode.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
 		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []encode.Part{whole})
 }
 

@@ -65,7 +65,7 @@ func reader(t *testing.T, rec arrow.Record, size int64) array.RecordReader {
 }
 
 // modelBytes returns the file of the model that a learner learns from rows.
-func modelBytes[T float32 | float64](t *testing.T, l fit.Learner, data *block.Data[T], err error) []byte {
+func modelBytes(t *testing.T, l fit.Learner, data *block.Data, err error) []byte {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -106,9 +106,9 @@ func TestSameModel(t *testing.T) {
 			records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
 			fit.Logistic(logistic.Options{L2: 1})},
 	} {
-		fromFile, err := dataset.Load[float32](t.Context(), []string{path}, c.file)
+		fromFile, err := dataset.Load(t.Context(), []string{path}, c.file)
 		want := modelBytes(t, c.l, fromFile, err)
-		data, err := records.Load[float32](t.Context(), reader(t, rec, 777), c.memory)
+		data, err := records.Load(t.Context(), reader(t, rec, 777), c.memory)
 		if got := modelBytes(t, c.l, data, err); !bytes.Equal(got, want) {
 			t.Errorf("%+v: the model of the records is %s, that of the file %s", c.memory, got, want)
 		}
@@ -116,9 +116,9 @@ func TestSameModel(t *testing.T) {
 }
 
 // learned returns a model of rows.
-func learned[T float32 | float64](t *testing.T, rec arrow.Record, opt records.Options) *model.Model {
+func learned(t *testing.T, rec arrow.Record, opt records.Options) *model.Model {
 	t.Helper()
-	data, err := records.Load[T](t.Context(), reader(t, rec, 1000), opt)
+	data, err := records.Load(t.Context(), reader(t, rec, 1000), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,31 +134,30 @@ func learned[T float32 | float64](t *testing.T, rec arrow.Record, opt records.Op
 func TestPredict(t *testing.T) {
 	rec := table(3000)
 	opt := records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "onehot", Standardize: true}
-	for _, m := range []*model.Model{learned[float32](t, rec, opt)} {
-		row, right, nulls := 0, int64(0), 0
-		for out, err := range records.Predict(t.Context(), m, reader(t, rec, 1100), 2) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if names := fmt.Sprint(out.Schema().Fields()); row == 0 && (out.NumCols() != 7 || out.ColumnName(0) != "prediction" ||
-				out.ColumnName(3) != "score_yes" || out.ColumnName(4) != "probability_maybe") {
-				t.Errorf("columns %s", names)
-			}
-			if want := min(1100, 3000-int64(row)); out.NumRows() != want {
-				t.Errorf("from row %d on: %d rows, want %d", row, out.NumRows(), want)
-			}
-			for r := range int(out.NumRows()) {
-				if out.Column(0).IsNull(r) {
-					nulls++
-				} else if out.Column(0).ValueStr(r) == rec.Column(4).ValueStr(row+r) {
-					right++
-				}
-			}
-			row += int(out.NumRows())
+	m := learned(t, rec, opt)
+	row, right, nulls := 0, int64(0), 0
+	for out, err := range records.Predict(t.Context(), m, reader(t, rec, 1100), 2) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		if kept := int64(row - nulls); row != 3000 || nulls != rec.Column(0).NullN() || kept-right != *m.Training.Errors {
-			t.Errorf("%s: %d rows, %d nulls, %d right of %d; the training had %d errors", m.Dtype, row, nulls, right, kept, *m.Training.Errors)
+		if names := fmt.Sprint(out.Schema().Fields()); row == 0 && (out.NumCols() != 7 || out.ColumnName(0) != "prediction" ||
+			out.ColumnName(3) != "score_yes" || out.ColumnName(4) != "probability_maybe") {
+			t.Errorf("columns %s", names)
 		}
+		if want := min(1100, 3000-int64(row)); out.NumRows() != want {
+			t.Errorf("from row %d on: %d rows, want %d", row, out.NumRows(), want)
+		}
+		for r := range int(out.NumRows()) {
+			if out.Column(0).IsNull(r) {
+				nulls++
+			} else if out.Column(0).ValueStr(r) == rec.Column(4).ValueStr(row+r) {
+				right++
+			}
+		}
+		row += int(out.NumRows())
+	}
+	if kept := int64(row - nulls); row != 3000 || nulls != rec.Column(0).NullN() || kept-right != *m.Training.Errors {
+		t.Errorf("%d rows, %d nulls, %d right of %d; the training had %d errors", row, nulls, right, kept, *m.Training.Errors)
 	}
 }
 
@@ -187,7 +186,7 @@ func (o odd) Column(i int) arrow.Array { return o.columns[i] }
 func TestHostileRecords(t *testing.T) {
 	rec := table(100)
 	opt := records.Options{Label: "label", Categorical: "onehot", Exclude: []string{"age"}}
-	m := learned[float32](t, rec, opt)
+	m := learned(t, rec, opt)
 	with := func(i int, a arrow.Array) arrow.Record {
 		columns := append([]arrow.Array{}, rec.Columns()...)
 		columns[i] = a
@@ -225,7 +224,7 @@ func TestHostileRecords(t *testing.T) {
 		"a null that is nowhere": {rec.Schema(), with(2, buffers(arrow.PrimitiveTypes.Float64, 100, 1, nil, memory.NewBufferBytes(make([]byte, 800)))), "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := records.Load[float32](t.Context(), &hostile{schema: c.schema, rec: c.rec}, opt)
+			_, err := records.Load(t.Context(), &hostile{schema: c.schema, rec: c.rec}, opt)
 			if (err == nil) != (c.want == "-") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Load: error %v, want %s", err, c.want)
 			}
@@ -238,7 +237,7 @@ func TestHostileRecords(t *testing.T) {
 			}
 		})
 	}
-	if _, err := records.Load[float32](context.Background(), nil, opt); err == nil {
+	if _, err := records.Load(context.Background(), nil, opt); err == nil {
 		t.Error("no reader, and no error")
 	}
 }
@@ -271,10 +270,10 @@ func TestSparseRecords(t *testing.T) {
 	}
 	l := fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 2}})
 	file := dataset.Options{Label: "label", Exclude: []string{"age"}, Categorical: "onehot", Cross: []string{"town,age"}, Nulls: schema.NullsZero, Storage: dataset.Auto}
-	fromFile, err := dataset.Load[float32](t.Context(), []string{path}, file)
+	fromFile, err := dataset.Load(t.Context(), []string{path}, file)
 	want := modelBytes(t, l, fromFile, err)
 	opt := records.Options{Label: "label", Exclude: []string{"age"}, Categorical: "onehot", Cross: []string{"town,age"}, Nulls: schema.NullsZero, Storage: records.Auto}
-	data, err := records.Load[float32](t.Context(), reader(t, rec, 777), opt)
+	data, err := records.Load(t.Context(), reader(t, rec, 777), opt)
 	if got := modelBytes(t, l, data, err); !bytes.Equal(got, want) {
 		t.Errorf("another model of the records than of the file")
 	}
@@ -284,7 +283,7 @@ func TestSparseRecords(t *testing.T) {
 		}
 	}
 	if opt.Storage = records.Dense; err == nil {
-		if _, err := records.Load[float32](t.Context(), reader(t, rec, 777), opt); err == nil || !strings.Contains(err.Error(), "at most 262144 features") {
+		if _, err := records.Load(t.Context(), reader(t, rec, 777), opt); err == nil || !strings.Contains(err.Error(), "at most 262144 features") {
 			t.Errorf("dense rows: error %v", err)
 		}
 	}

@@ -64,7 +64,7 @@ func TestRecorded(t *testing.T) {
 // recorded trains and returns the model's file.
 func recorded(t *testing.T, rows testrows.Table, name string, options []string) []byte {
 	t.Helper()
-	data, err := block.FromRows[float32](rows.X, rows.Y, block.RowOptions{})
+	data, err := block.FromRows(rows.X, rows.Y, block.RowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,9 @@
 //	blas64.Use(gonumblas.Implementation{})
 //	blas32.Use(gonumblas.Implementation{})
 //
-// Dot, Axpy, Gemv, Gemm and Syrk run on the kernels, in both precisions; Gemm and Syrk use all cores. gonum itself does
-// the rest: other functions, small matrices, vectors with gaps, and wrong arguments. Results differ from gonum's by
-// rounding. They don't depend on the number of cores.
+// Dot, Axpy and Gemv run on the kernels, in both precisions. Gemm and Syrk of float32 run on the kernels too, on all cores.
+// gonum itself does the rest: Gemm and Syrk of float64, other functions, small matrices, vectors with gaps, and wrong
+// arguments. Results differ from gonum's by rounding. They don't depend on the number of cores.
 package gonumblas
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"halfspace/gram"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // Implementation is a blas.Float32, blas.Float64, blas.Complex64 and blas.Complex128.
@@ -45,7 +46,7 @@ func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int
 	if !plain(n, x, incX, y, incY) {
 		return i.Implementation.Ddot(n, x, incX, y, incY)
 	}
-	return kernel.Dot(x[:n], y[:n])
+	return f64.Dot(x[:n], y[:n])
 }
 
 // Saxpy adds alpha times x to y.
@@ -63,11 +64,11 @@ func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []f
 		i.Implementation.Daxpy(n, alpha, x, incX, y, incY)
 		return
 	}
-	kernel.Axpy(y[:n], alpha, x[:n])
+	f64.Axpy(y[:n], alpha, x[:n])
 }
 
 // plain tells whether both vectors have n elements without gaps.
-func plain[T kernel.Float](n int, x []T, incX int, y []T, incY int) bool {
+func plain[T float32 | float64](n int, x []T, incX int, y []T, incY int) bool {
 	return incX == 1 && incY == 1 && n > 0 && n <= len(x) && n <= len(y)
 }
 
@@ -79,7 +80,7 @@ func (i Implementation) Sgemv(tA blas.Transpose, m, n int, alpha float32, a []fl
 		return
 	}
 	i.Implementation.Sgemv(tA, m, n, 0, a, lda, x, incX, beta, y, incY) // checks, and scales y
-	gemv(tA != blas.NoTrans, m, n, alpha, a, lda, x, y)
+	gemv(tA != blas.NoTrans, m, n, alpha, a, lda, x, y, kernel.Dot, kernel.Axpy)
 }
 
 // Dgemv computes y = alpha*A*x + beta*y, or with A transposed.
@@ -90,20 +91,20 @@ func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []fl
 		return
 	}
 	i.Implementation.Dgemv(tA, m, n, 0, a, lda, x, incX, beta, y, incY)
-	gemv(tA != blas.NoTrans, m, n, alpha, a, lda, x, y)
+	gemv(tA != blas.NoTrans, m, n, alpha, a, lda, x, y, f64.Dot, f64.Axpy)
 }
 
 // gemv adds to y.
-func gemv[T kernel.Float](trans bool, m, n int, alpha T, a []T, lda int, x, y []T) {
+func gemv[T float32 | float64](trans bool, m, n int, alpha T, a []T, lda int, x, y []T, dot func(x, y []T) T, axpy func(y []T, a T, x []T)) {
 	if m == 0 || n == 0 {
 		return
 	}
 	for r := range m {
 		row := a[r*lda:][:n]
 		if trans {
-			kernel.Axpy(y[:n], alpha*x[r], row)
+			axpy(y[:n], alpha*x[r], row)
 		} else {
-			y[r] += alpha * kernel.Dot(row, x[:n])
+			y[r] += alpha * dot(row, x[:n])
 		}
 	}
 }
@@ -119,27 +120,16 @@ func (i Implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32,
 	gemm(rows(tA == blas.NoTrans, a, m, k, lda), rows(tB != blas.NoTrans, b, n, k, ldb), alpha, beta, c, ldc)
 }
 
-// Dgemm computes C = alpha*A*B + beta*C, or with A or B transposed.
-func (i Implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
-	beta float64, c []float64, ldc int) {
-	if isSmall(m, n, k) || alpha == 0 {
-		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-		return
-	}
-	i.Implementation.Dgemm(tA, tB, m, n, k, 0, a, lda, b, ldb, 1, c, ldc)
-	gemm(rows(tA == blas.NoTrans, a, m, k, lda), rows(tB != blas.NoTrans, b, n, k, ldb), alpha, beta, c, ldc)
-}
-
 // rows returns n rows of k columns: the rows of a, or its columns if straight isn't set.
-func rows[T kernel.Float](straight bool, a []T, n, k, lda int) *gram.Rows[T] {
+func rows(straight bool, a []float32, n, k, lda int) *gram.Rows {
 	if straight {
 		return gram.Dense(a, n, k, lda)
 	}
 	return gram.Columns(a, n, k, lda)
 }
 
-func gemm[T kernel.Float](a, b *gram.Rows[T], alpha, beta T, c []T, ldc int) {
-	must(gram.Products(context.Background(), a, b, runtime.GOMAXPROCS(0), func(i, j int, row []T) {
+func gemm(a, b *gram.Rows, alpha, beta float32, c []float32, ldc int) {
+	must(gram.Products(context.Background(), a, b, runtime.GOMAXPROCS(0), func(i, j int, row []float32) {
 		to := c[i*ldc+j:][:len(row)]
 		switch {
 		case beta == 1:
@@ -174,21 +164,10 @@ func (i Implementation) Ssyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha f
 	syrk(ul == blas.Lower, rows(tA == blas.NoTrans, a, n, k, lda), alpha, c, ldc)
 }
 
-// Dsyrk computes C = alpha*A*A' + beta*C, or alpha*A'*A + beta*C, in one triangle of C.
-func (i Implementation) Dsyrk(ul blas.Uplo, tA blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64,
-	c []float64, ldc int) {
-	if isSmall(n, n, k) || alpha == 0 {
-		i.Implementation.Dsyrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
-		return
-	}
-	i.Implementation.Dsyrk(ul, tA, n, k, 0, a, lda, beta, c, ldc)
-	syrk(ul == blas.Lower, rows(tA == blas.NoTrans, a, n, k, lda), alpha, c, ldc)
-}
-
 // syrk adds to a triangle of C. LowerProducts visits the rows of a block in turn, so that the cache lines of the upper
 // triangle's columns stay for the next row.
-func syrk[T kernel.Float](lower bool, a *gram.Rows[T], alpha T, c []T, ldc int) {
-	must(gram.LowerProducts(context.Background(), a, runtime.GOMAXPROCS(0), func(i, j int, row []T) {
+func syrk(lower bool, a *gram.Rows, alpha float32, c []float32, ldc int) {
+	must(gram.LowerProducts(context.Background(), a, runtime.GOMAXPROCS(0), func(i, j int, row []float32) {
 		if lower {
 			kernel.Axpy(c[i*ldc+j:][:len(row)], alpha, row)
 			return

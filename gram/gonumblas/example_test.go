@@ -3,20 +3,18 @@ package gonumblas_test
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"halfspace/gram/gonumblas"
 )
 
-// All of gonum's mat runs on these kernels after Use.
+// Products of gonum's blas32 run on these kernels after Use. Small ones, as here, are still gonum's.
 func Example() {
-	blas64.Use(gonumblas.Implementation{})
-	a := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
-	var product mat.Dense
-	product.Mul(a, a.T())
-	fmt.Println(mat.Formatted(&product))
-	// Output:
-	// ⎡ 5  11⎤
-	// ⎣11  25⎦
+	blas32.Use(gonumblas.Implementation{})
+	a := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4}}
+	product := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float32, 4)}
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, a, 0, product)
+	fmt.Println(product.Data)
+	// Output: [5 11 11 25]
 }

@@ -122,7 +122,7 @@ func TestDualMessages(t *testing.T) {
 		{"--gamma -1", "--gamma is -1", exitUsage},
 		{"--coef0 NaN", "--coef0 is NaN", exitUsage},
 		{"--algo dual --kernel spline", "use linear, poly or rbf", exitUsage},
-		{"--algo kernel-perceptron --kernel poly --gamma 1e300", "don't fit the rows' type", exitFailed},
+		{"--algo kernel-perceptron --kernel poly --gamma 1e300", "don't fit float32", exitFailed},
 	} {
 		args := []string{"train", "--algo", "perceptron", data, "--label", "y", "--epochs", "2", "--out", filepath.Join(t.TempDir(), "m.json")}
 		status, _, stderr := command(append(args, strings.Fields(c.args)...)...)

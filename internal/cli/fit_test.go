@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 	"halfspace/train/dual"
@@ -41,7 +40,7 @@ func TestFitAsCommand(t *testing.T) {
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
 		succeed(t, append([]string{"train", c.data, "--label", c.label, "--standardize=false", "--out", command}, strings.Fields(c.options)...)...)
-		data, err := dataset.Load[float32](t.Context(), []string{c.data}, dataset.Options{Label: c.label})
+		data, err := dataset.Load(t.Context(), []string{c.data}, dataset.Options{Label: c.label})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,12 +72,12 @@ var toy = &train.Learner{
 			Field: train.FieldOf(func(o *toyOptions) any { return &o.Tilt })},
 		{Name: "way", Value: "WAY", Help: "means or signs", Words: []string{"means", "signs"}, Field: train.FieldOf(func(o *toyOptions) any { return &o.Way })},
 	},
-	New:     func() train.Settings { return &toyOptions{Tilt: 0.5, Way: "means"} },
-	Float32: learnToy[float32], Float64: learnToy[float64],
+	New:   func() train.Settings { return &toyOptions{Tilt: 0.5, Way: "means"} },
+	Train: learnToy,
 }
 
-func learnToy[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
-	opt, r := task.Settings.(*toyOptions), &train.Result[T]{Weights: make([]T, task.Rows.Spec().Cols()), Epochs: 1}
+func learnToy(ctx context.Context, task *train.Task) (*train.Learned, error) {
+	opt, r := task.Settings.(*toyOptions), &train.Result{Weights: make([]float32, task.Rows.Spec().Cols()), Epochs: 1}
 	for b, err := range task.Rows.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -91,11 +90,11 @@ func learnToy[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.
 	}
 	for c, w := range r.Weights {
 		if opt.Way == "signs" {
-			r.Weights[c] = map[bool]T{true: 1, false: -1}[w > 0]
+			r.Weights[c] = map[bool]float32{true: 1, false: -1}[w > 0]
 		}
 	}
-	r.Weights[len(r.Weights)-1] = T(opt.Tilt)
-	return &train.Learned[T]{Result: r, Own: r}, train.Evaluate(ctx, block.Trust(task.Rows), 1, r)
+	r.Weights[len(r.Weights)-1] = float32(opt.Tilt)
+	return &train.Learned{Result: r, Own: r}, train.Evaluate(ctx, block.Trust(task.Rows), 1, r)
 }
 
 // TestNewLearner: to add a learner takes its description and a line. Flags, help, notes, training, the model, its options, inspect, grids

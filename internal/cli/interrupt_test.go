@@ -42,7 +42,7 @@ func TestInterruptedKeeps(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.options, " ", "_"), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			data, err := dataset.Load[float32](ctx, []string{c.data}, dataset.Options{Label: c.label, Standardize: true})
+			data, err := dataset.Load(ctx, []string{c.data}, dataset.Options{Label: c.label, Standardize: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestInterruptedOut(t *testing.T) {
 func TestInterruptedClasses(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	data, err := dataset.Load[float32](ctx, []string{iris}, dataset.Options{Label: "species"})
+	data, err := dataset.Load(ctx, []string{iris}, dataset.Options{Label: "species"})
 	if err != nil {
 		t.Fatal(err)
 	}

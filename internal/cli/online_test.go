@@ -143,7 +143,7 @@ func TestOnlineFormats(t *testing.T) {
 // TestOnlineInterrupted: an interrupt leaves the report and the model of the rows so far.
 func TestOnlineInterrupted(t *testing.T) {
 	dir := text(t, map[string]string{"x.csv": lines(30000, "0", 0.1, 6), "head.csv": lines(2048, "0", 0.1, 6)})
-	data, err := dataset.Load[float32](context.Background(), []string{filepath.Join(dir, "x.csv")}, dataset.Options{Label: "last"})
+	data, err := dataset.Load(context.Background(), []string{filepath.Join(dir, "x.csv")}, dataset.Options{Label: "last"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/race"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -31,16 +30,16 @@ func testModelRows(t *testing.T, path string) string {
 	if m.LogOdds() != facts.Learner(m.Algorithm).LogOdds {
 		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
 	}
-	testPredictRows[float32](t, m, path)
+	testPredictRows(t, m, path)
 	return m.Algorithm
 }
 
-func testPredictRows[T kernel.Float](t *testing.T, m *model.Model, path string) {
+func testPredictRows(t *testing.T, m *model.Model, path string) {
 	p, err := predict.New(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scorer, err := predict.NewScorer[T](m, 2)
+	scorer, err := predict.NewScorer(m, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +50,12 @@ func testPredictRows[T kernel.Float](t *testing.T, m *model.Model, path string) 
 	}
 	var rows [][]float64
 	err = dataset.Scan(context.Background(), []string{path}, dataset.Options{Spec: spec, Keep: names},
-		func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error {
+		func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
 			scores, err := scorer.Scores(context.Background(), b)
 			if err != nil {
 				return err
 			}
-			var odds [][]T
+			var odds [][]float32
 			if m.HasProbabilities() {
 				odds = predict.Probabilities(scores, predict.OddsOf(m))
 			}
@@ -100,7 +99,7 @@ func rowOf(t *testing.T, p *predict.Predictor, kept arrow.Record, r int) []float
 }
 
 // predictRow compares what p says of row r with scores and probabilities of all rows.
-func predictRow[T kernel.Float](t *testing.T, p *predict.Predictor, m *model.Model, row []float64, r int, scores, odds [][]T) {
+func predictRow(t *testing.T, p *predict.Predictor, m *model.Model, row []float64, r int, scores, odds [][]float32) {
 	got := make([]float64, len(scores))
 	if err := p.Scores(row, got); err != nil {
 		t.Fatalf("row %d: %v", r, err)

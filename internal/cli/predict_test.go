@@ -130,17 +130,17 @@ func TestPredictManyBlocks(t *testing.T) {
 	if table.NumRows() != 150000 || table.NumCols() != 12 {
 		t.Fatalf("%d rows of %d columns", table.NumRows(), table.NumCols())
 	}
-	errors := checkScores[float32](t, loaded, table)
+	errors := checkScores(t, loaded, table)
 	if int64(errors) != *loaded.Training.Errors {
 		t.Errorf("%d predictions are wrong, in training %d were", errors, *loaded.Training.Errors)
 	}
 }
 
 // checkScores checks the columns of x0 to x8, label, prediction and score, and returns the number of errors.
-func checkScores[T kernel.Float](t *testing.T, m *model.Model, table arrow.Table) (errors int) {
+func checkScores(t *testing.T, m *model.Model, table arrow.Table) (errors int) {
 	t.Helper()
-	w := model.Vector[T](m)
-	row := make([]T, len(w))
+	w := model.Vector(m)
+	row := make([]float32, len(w))
 	row[9] = 1
 	text := make([][]string, table.NumCols())
 	for c := range text {
@@ -156,13 +156,13 @@ func checkScores[T kernel.Float](t *testing.T, m *model.Model, table arrow.Table
 			if err != nil {
 				t.Fatal(err)
 			}
-			row[c] = T(v)
+			row[c] = float32(v)
 		}
 		score, err := strconv.ParseFloat(text[11][r], 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := kernel.Dot(row, w); T(score) != want {
+		if want := kernel.Dot(row, w); float32(score) != want {
 			t.Fatalf("score of row %d is %v, want %v", r, score, want)
 		}
 		if (text[10][r] == "1") != (score > 0) {

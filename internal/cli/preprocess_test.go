@@ -66,12 +66,12 @@ func TestPreprocessedScores(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			c.opt.Label = "yes"
-			checkPreprocessed[float32](t, data, c.args, c.opt)
+			checkPreprocessed(t, data, c.args, c.opt)
 		})
 	}
 }
 
-func checkPreprocessed[T kernel.Float](t *testing.T, data, args string, opt dataset.Options) {
+func checkPreprocessed(t *testing.T, data, args string, opt dataset.Options) {
 	t.Helper()
 	m, out := filepath.Join(t.TempDir(), "m.json"), filepath.Join(t.TempDir(), "p.csv")
 	learned := decode(t, append([]string{"train", "--algo", "perceptron", data, "--label", "yes", "--epochs", "3", "--json", "--out", m}, strings.Fields(args)...)...)
@@ -85,7 +85,7 @@ func checkPreprocessed[T kernel.Float](t *testing.T, data, args string, opt data
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := dataset.Load[T](context.Background(), []string{data}, opt)
+	d, err := dataset.Load(context.Background(), []string{data}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +101,15 @@ func checkPreprocessed[T kernel.Float](t *testing.T, data, args string, opt data
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores := make([]T, b.Len())
-		b.Scores(model.Vector[T](loaded), scores)
+		scores := make([]float32, b.Len())
+		b.Scores(model.Vector(loaded), scores)
 		for r, want := range scores {
 			for lines[next] == "," { // nulls: rows that the training dropped
 				next++
 			}
 			prediction, text, _ := strings.Cut(lines[next], ",")
 			score, err := strconv.ParseFloat(text, 64)
-			if err != nil || T(score) != want || (prediction == "1") != (want > 0) {
+			if err != nil || float32(score) != want || (prediction == "1") != (want > 0) {
 				t.Fatalf("%s: row %d: prediction %s, score %v, want %v", args, r, prediction, score, want)
 			}
 			next++
@@ -356,7 +356,7 @@ func TestThreeClasses(t *testing.T) {
 		"that class versus the rest, choose another column with --label, or keep the rows of two classes\n", data); status != exitFailed || stderr != want {
 		t.Errorf("status %d, %q, want %q", status, stderr, want)
 	}
-	d, err := dataset.Load[float32](context.Background(), []string{data}, dataset.Options{Label: "y"})
+	d, err := dataset.Load(context.Background(), []string{data}, dataset.Options{Label: "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestThreeClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := model.New(d.Spec(), make([]float32, 3*kernel.Stride[float32](2)))
+	m := model.New(d.Spec(), make([]float32, 3*kernel.Stride(2)))
 	m.Options.Multiclass = model.OneVersusRest
 	if _, err := m.WriteTo(f); err != nil {
 		t.Fatal(err)

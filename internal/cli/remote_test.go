@@ -22,9 +22,9 @@ func TestRemoteShares(t *testing.T) {
 	succeed(t, "gen", "--rows", "13000", "--features", "5", "--noise", "0.1", "--out", data)
 	made := 0
 	cluster := func(f console.Files) (block.Cluster, error) {
-		rows := block.NewData[float32](new(schema.Spec), nil)
+		rows := block.NewData(new(schema.Spec), nil)
 		if len(f.Paths) > 0 {
-			in, err := dataset.Open[float32](context.Background(), f.Paths, f.Options)
+			in, err := dataset.Open(context.Background(), f.Paths, f.Options)
 			if err != nil {
 				return nil, err
 			}

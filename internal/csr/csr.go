@@ -11,14 +11,14 @@ import (
 )
 
 // Clean tells whether a run has sparse rows, of which no element is 0.
-func Clean[T kernel.Float](run block.Run[T]) bool {
+func Clean(run block.Run) bool {
 	s := run.Sparse
 	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[run.Len()]], 0)
 }
 
 // Rows returns the rows of a run in CSR form as they are stored, without zeros. It writes them to packed, unless clean says
 // that they are so already. A Reader centres rows.
-func Rows[T kernel.Float](run block.Run[T], clean bool, packed *kernel.SparseRows[T]) *kernel.SparseRows[T] {
+func Rows(run block.Run, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
 	s := run.Sparse
 	if clean {
 		return s
@@ -46,7 +46,7 @@ func Rows[T kernel.Float](run block.Run[T], clean bool, packed *kernel.SparseRow
 }
 
 // Score returns the product of a row with w. It sums every fourth product, and then the four sums.
-func Score[T kernel.Float](columns []uint32, values []T, w []float64) float64 {
+func Score[T float32 | float64](columns []uint32, values []T, w []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(columns)]
 	k := 0
@@ -64,7 +64,7 @@ func Score[T kernel.Float](columns []uint32, values []T, w []float64) float64 {
 }
 
 // Add adds a row times f to w.
-func Add[T kernel.Float](w []float64, columns []uint32, values []T, f float64) {
+func Add[T float32 | float64](w []float64, columns []uint32, values []T, f float64) {
 	values = values[:len(columns)]
 	for k, i := range columns {
 		w[i] += float64(f * float64(values[k]))
@@ -72,7 +72,7 @@ func Add[T kernel.Float](w []float64, columns []uint32, values []T, f float64) {
 }
 
 // Square returns the sum of squares of a row's elements in the first columns, of that number.
-func Square[T kernel.Float](columns []uint32, values []T, first int) float64 {
+func Square[T float32 | float64](columns []uint32, values []T, first int) float64 {
 	square := 0.0
 	for k, i := range columns {
 		if int(i) < first {
@@ -83,6 +83,6 @@ func Square[T kernel.Float](columns []uint32, values []T, first int) float64 {
 }
 
 // Norm returns the root of Square, not less than it is.
-func Norm[T kernel.Float](columns []uint32, values []T, first int) float64 {
+func Norm[T float32 | float64](columns []uint32, values []T, first int) float64 {
 	return math.Sqrt(Square(columns, values, first)) * (1 + 0x1p-20)
 }

@@ -14,8 +14,8 @@ import (
 // TestRows: dense rows, sparse ones and sparse ones with zeros give the same elements, and their sums are those of the rows.
 func TestRows(t *testing.T) {
 	x := [][]float64{{0, 1, 0, 2, -3, 0.5, 4}, {0, 0, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0, 1}}
-	d := testrows.Dense[float32](x, []float64{1, -1, 1}, true)
-	var dense, sparse *block.Block[float32]
+	d := testrows.Dense(x, []float64{1, -1, 1}, true)
+	var dense, sparse *block.Block
 	for b := range d.Blocks(t.Context()) {
 		dense = b
 	}
@@ -23,7 +23,7 @@ func TestRows(t *testing.T) {
 		sparse = b
 	}
 	zeros := sparse.Clone()
-	zeros.Sparse = &kernel.SparseRows[float32]{Ptr: []int64{0}}
+	zeros.Sparse = &kernel.SparseRows{Ptr: []int64{0}}
 	for r := range x {
 		for i := range 8 {
 			zeros.Sparse.Idx, zeros.Sparse.Val = append(zeros.Sparse.Idx, uint32(i)), append(zeros.Sparse.Val, dense.X[r*dense.Stride+i])
@@ -31,12 +31,12 @@ func TestRows(t *testing.T) {
 		zeros.Sparse.Ptr = append(zeros.Sparse.Ptr, int64(len(zeros.Sparse.Idx)))
 	}
 	w := []float64{1, 2, 3, 4, 5, 6, 7, 8}
-	for name, b := range map[string]*block.Block[float32]{"dense": dense, "sparse": sparse, "with zeros": zeros} {
-		run := block.Run[float32]{Block: b}
+	for name, b := range map[string]*block.Block{"dense": dense, "sparse": sparse, "with zeros": zeros} {
+		run := block.Run{Block: b}
 		if clean := csr.Clean(run); clean != (name == "sparse") {
 			t.Errorf("%s: clean is %t", name, clean)
 		}
-		rows := csr.Rows(run, csr.Clean(run), &kernel.SparseRows[float32]{})
+		rows := csr.Rows(run, csr.Clean(run), &kernel.SparseRows{})
 		for r := range x {
 			columns, values := rows.Row(r)
 			score, square, sum := 8.0, 0.0, slices.Clone(w) // the bias is 1

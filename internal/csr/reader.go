@@ -8,20 +8,20 @@ import (
 
 // A Reader yields the rows of runs without zeros, as those of Rows. It packs dense rows one by one, in memory that stays in
 // the first-level cache, and so it does rows of centred blocks. It isn't safe for concurrent use.
-type Reader[T kernel.Float] struct {
-	sparse  *kernel.SparseRows[T] // nil if the rows are dense or centred
-	packed  kernel.SparseRows[T]
-	run     block.Run[T]
+type Reader struct {
+	sparse  *kernel.SparseRows // nil if the rows are dense or centred
+	packed  kernel.SparseRows
+	run     block.Run
 	full    bool // no element of the dense rows is 0
 	centred bool // the rows are those of a centred block
 	idx     []uint32
 	every   []uint32 // the number of each column
-	val     []T
-	rows    widen.Reader[T] // of centred blocks
+	val     []float32
+	rows    widen.Reader // of centred blocks
 }
 
 // Begin begins with the rows of a run of which nothing is known.
-func (r *Reader[T]) Begin(run block.Run[T]) {
+func (r *Reader) Begin(run block.Run) {
 	switch {
 	case run.Centring != nil:
 		r.ReadCentred(run)
@@ -33,31 +33,31 @@ func (r *Reader[T]) Begin(run block.Run[T]) {
 }
 
 // Read begins with rows in CSR form that have no zeros.
-func (r *Reader[T]) Read(rows *kernel.SparseRows[T]) { r.sparse, r.centred = rows, false }
+func (r *Reader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
 
 // ReadSparse begins with the rows of a sparse run. clean says that no element is 0.
-func (r *Reader[T]) ReadSparse(run block.Run[T], clean bool) { r.Read(Rows(run, clean, &r.packed)) }
+func (r *Reader) ReadSparse(run block.Run, clean bool) { r.Read(Rows(run, clean, &r.packed)) }
 
 // ReadDense begins with the rows of a dense run. full says that no element is 0.
-func (r *Reader[T]) ReadDense(run block.Run[T], full bool) {
+func (r *Reader) ReadDense(run block.Run, full bool) {
 	r.sparse, r.run, r.full, r.centred = nil, run, full, false
 	if len(r.every) == run.Cols {
 		return
 	}
-	r.idx, r.val, r.every = make([]uint32, run.Cols), make([]T, run.Cols), make([]uint32, run.Cols)
+	r.idx, r.val, r.every = make([]uint32, run.Cols), make([]float32, run.Cols), make([]uint32, run.Cols)
 	for i := range r.every {
 		r.every[i] = uint32(i)
 	}
 }
 
 // ReadCentred begins with the rows of a run of a centred block.
-func (r *Reader[T]) ReadCentred(run block.Run[T]) { r.sparse, r.run, r.centred = nil, run, true }
+func (r *Reader) ReadCentred(run block.Run) { r.sparse, r.run, r.centred = nil, run, true }
 
 // Centred tells whether the rows are those of a centred block. Then CentredRow returns them, and else Row.
-func (r *Reader[T]) Centred() bool { return r.centred }
+func (r *Reader) Centred() bool { return r.centred }
 
 // Row returns the columns and the values of row k. They are valid until the next call.
-func (r *Reader[T]) Row(k int) ([]uint32, []T) {
+func (r *Reader) Row(k int) ([]uint32, []float32) {
 	if r.sparse != nil {
 		return r.sparse.Row(k)
 	}
@@ -70,7 +70,7 @@ func (r *Reader[T]) Row(k int) ([]uint32, []T) {
 }
 
 // CentredRow is Row for rows of a centred block.
-func (r *Reader[T]) CentredRow(k int) ([]uint32, []float64) {
+func (r *Reader) CentredRow(k int) ([]uint32, []float64) {
 	columns, values := r.rows.Row(r.run.Block, k)
 	if len(r.idx) < len(columns) {
 		r.idx = make([]uint32, len(columns))
@@ -88,7 +88,7 @@ func (r *Reader[T]) CentredRow(k int) ([]uint32, []float64) {
 }
 
 // Score returns the product of row k with w, as the function Score does.
-func (r *Reader[T]) Score(k int, w []float64) float64 {
+func (r *Reader) Score(k int, w []float64) float64 {
 	if r.Centred() {
 		columns, values := r.CentredRow(k)
 		return Score(columns, values, w)
@@ -98,7 +98,7 @@ func (r *Reader[T]) Score(k int, w []float64) float64 {
 }
 
 // Norm returns the norm of row k as the function Norm does, and how many elements the row has.
-func (r *Reader[T]) Norm(k, first int) (norm float64, elements int) {
+func (r *Reader) Norm(k, first int) (norm float64, elements int) {
 	if r.Centred() {
 		columns, values := r.CentredRow(k)
 		return Norm(columns, values, first), len(columns)
@@ -109,7 +109,7 @@ func (r *Reader[T]) Norm(k, first int) (norm float64, elements int) {
 
 // pack writes the elements of a dense row that aren't 0, and returns how many they are. It writes every element and then
 // goes on or not: a branch would often be predicted wrongly.
-func pack[T kernel.Float](idx []uint32, val, x []T) (n int) {
+func pack(idx []uint32, val, x []float32) (n int) {
 	idx, val = idx[:len(x)], val[:len(x)]
 	for i, v := range x {
 		idx[n], val[n] = uint32(i), v
@@ -123,10 +123,10 @@ func pack[T kernel.Float](idx []uint32, val, x []T) (n int) {
 }
 
 // Elements returns how many elements of a run aren't 0.
-func Elements[T kernel.Float](run block.Run[T]) (n int) {
+func Elements(run block.Run) (n int) {
 	switch {
 	case run.Centring != nil:
-		var r Reader[T]
+		var r Reader
 		r.ReadCentred(run)
 		for k := range run.Len() {
 			columns, _ := r.CentredRow(k)

@@ -14,7 +14,7 @@ import (
 // TestReader: rows read one by one are those of Rows, whatever their form. One reader serves runs of several forms.
 func TestReader(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	var r csr.Reader[float64]
+	var r csr.Reader
 	for _, zeros := range []float64{0, 0.1, 0.5, 0.9, 1} {
 		for _, features := range []int{1, 7, 40} {
 			x, y := make([][]float64, 20), make([]float64, 20)
@@ -26,9 +26,9 @@ func TestReader(t *testing.T) {
 					}
 				}
 			}
-			for b := range testrows.Dense[float64](x, y, false).Blocks(t.Context()) {
-				run := block.Run[float64]{Block: b}
-				want := csr.Rows(run, false, &kernel.SparseRows[float64]{})
+			for b := range testrows.Dense(x, y, false).Blocks(t.Context()) {
+				run := block.Run{Block: b}
+				want := csr.Rows(run, false, &kernel.SparseRows{})
 				elements := csr.Elements(run)
 				if elements != len(want.Idx) {
 					t.Errorf("%v zeros: %d elements, want %d", zeros, elements, len(want.Idx))

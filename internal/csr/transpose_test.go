@@ -16,11 +16,11 @@ func TestTranspose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		n, cols := rng.IntN(20), rng.IntN(20)
-		rows := &kernel.SparseRows[float64]{Ptr: []int64{0}}
+		rows := &kernel.SparseRows{Ptr: []int64{0}}
 		for range n {
 			for j := range cols {
 				if rng.IntN(4) == 0 {
-					rows.Idx, rows.Val = append(rows.Idx, uint32(j)), append(rows.Val, rng.NormFloat64())
+					rows.Idx, rows.Val = append(rows.Idx, uint32(j)), append(rows.Val, float32(rng.NormFloat64()))
 				}
 			}
 			rows.Ptr = append(rows.Ptr, int64(len(rows.Idx)))
@@ -31,7 +31,7 @@ func TestTranspose(t *testing.T) {
 		}
 		for j := range cols {
 			var numbers []uint32
-			var values []float64
+			var values []float32
 			for r := range n {
 				idx, val := rows.Row(r)
 				if k := slices.Index(idx, uint32(j)); k >= 0 {
@@ -48,9 +48,9 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
-func transpose(t *testing.T, cols int, rows *kernel.SparseRows[float64]) *kernel.SparseRows[float64] {
+func transpose(t *testing.T, cols int, rows *kernel.SparseRows) *kernel.SparseRows {
 	t.Helper()
-	columns, err := csr.Transpose(cols, func(do func(uint32, []uint32, []float64)) error {
+	ptr, columns, values, err := csr.Transpose(cols, func(do func(uint32, []uint32, []float32)) error {
 		for r := range rows.Len() {
 			idx, val := rows.Row(r)
 			do(uint32(r), idx, val)
@@ -60,14 +60,14 @@ func transpose(t *testing.T, cols int, rows *kernel.SparseRows[float64]) *kernel
 	if err != nil {
 		t.Fatal(err)
 	}
-	return columns
+	return &kernel.SparseRows{Ptr: ptr, Idx: columns, Val: values}
 }
 
 // TestTransposeFails: an error of the first pass or of the second one comes back.
 func TestTransposeFails(t *testing.T) {
 	for fails := 1; fails <= 2; fails++ {
 		want, pass := errors.New("no more rows"), 0
-		_, err := csr.Transpose(3, func(do func(uint32, []uint32, []float32)) error {
+		_, _, _, err := csr.Transpose(3, func(do func(uint32, []uint32, []float32)) error {
 			if pass++; pass == fails {
 				return want
 			}

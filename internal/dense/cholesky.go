@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A Factor is the Cholesky factor L of a symmetric matrix A, scaled to a diagonal of ones: S A S = L L' with S =
@@ -72,9 +72,9 @@ func (f *Factor) factorise(ctx context.Context, a []float64, ridge float64) (reg
 			}
 			v := float64(float64(a[i*(i+1)/2+j]*f.scale[i]) * f.scale[j])
 			other := f.row(j)
-			row[j] = (v - kernel.Dot(row[:j], other[:j])) / other[j]
+			row[j] = (v - f64.Dot(row[:j], other[:j])) / other[j]
 		}
-		pivot := ridge - kernel.Dot(row[:i], row[:i])
+		pivot := ridge - f64.Dot(row[:i], row[:i])
 		if a[i*(i+1)/2+i] > 0 {
 			pivot++
 		}
@@ -105,7 +105,7 @@ func (f *Factor) Whiten(b []float64) []float64 {
 	for i := range x {
 		if !f.left(i) {
 			row := f.row(i)
-			x[i] = (float64(b[i]*f.scale[i]) - kernel.Dot(row[:i], x[:i])) / row[i]
+			x[i] = (float64(b[i]*f.scale[i]) - f64.Dot(row[:i], x[:i])) / row[i]
 		}
 	}
 	return x
@@ -116,7 +116,7 @@ func (f *Factor) Unwhiten(x []float64) {
 	for i := f.n - 1; i >= 0; i-- { // L' by columns, which are rows of L
 		row := f.row(i)
 		x[i] /= row[i]
-		kernel.Axpy(x[:i], -x[i], row[:i])
+		f64.Axpy(x[:i], -x[i], row[:i])
 	}
 	for i, s := range f.scale {
 		if x[i] *= s; f.left(i) {
@@ -142,9 +142,9 @@ func (f *Factor) InverseDiagonal(ctx context.Context) ([]float64, error) {
 			if i == j {
 				unit = 1
 			}
-			x[i] = (unit - kernel.Dot(row[j:i], x[j:i])) / row[i]
+			x[i] = (unit - f64.Dot(row[j:i], x[j:i])) / row[i]
 		}
-		d[j] = float64(float64(kernel.Dot(x[j:], x[j:])*f.scale[j]) * f.scale[j])
+		d[j] = float64(float64(f64.Dot(x[j:], x[j:])*f.scale[j]) * f.scale[j])
 	}
 	return d, nil
 }

@@ -3,7 +3,7 @@ package dense
 import (
 	"context"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A Damping is a multiple of a Hessian's diagonal, to be added to the Hessian. It shortens Newton steps on which the
@@ -26,7 +26,7 @@ func (d Damping) Step(ctx context.Context, f *Factor, gradient []float64) (step 
 		}
 	}
 	step = by.Solve(gradient)
-	return step, (kernel.Dot(gradient[:f.n], step) + float64(float64(d)*f.curvature(step))) / 2, nil
+	return step, (f64.Dot(gradient[:f.n], step) + float64(float64(d)*f.curvature(step))) / 2, nil
 }
 
 // Fail increases the damping after a step on which the objective rose.
@@ -55,7 +55,7 @@ func (f *Factor) damped(ctx context.Context, by float64) (*Factor, error) {
 		}
 		d.scale[i] = 1
 		for j := range i + 1 {
-			a[i*(i+1)/2+j] = kernel.Dot(f.row(i)[:j+1], f.row(j))
+			a[i*(i+1)/2+j] = f64.Dot(f.row(i)[:j+1], f.row(j))
 		}
 		ridge = max(ridge, a[i*(i+1)/2+i]-1)
 	}

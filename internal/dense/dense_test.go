@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // step returns the step of a damping.
@@ -139,20 +140,19 @@ func TestPanel(t *testing.T) {
 	defer kernel.Use(best)
 	for _, level := range kernel.Levels() {
 		kernel.Use(level)
-		testPanel[float32](t)
-		testPanel[float64](t)
+		testPanel(t)
 	}
 }
 
-func testPanel[T kernel.Float](t *testing.T) {
+func testPanel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const nSums = 37
 	for _, n := range []int{1, 3, 28, 31, 32, 33, 70, 200} {
-		b := block.New[T](0, 75, n)
-		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		b := block.New(0, 75, n)
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c := range n {
-				if v := T(rng.NormFloat64()); rng.IntN(3) > n/100 {
+				if v := float32(rng.NormFloat64()); rng.IntN(3) > n/100 {
 					b.X[r*b.Stride+c] = v
 					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
 				}
@@ -184,7 +184,7 @@ func testPanel[T kernel.Float](t *testing.T) {
 							panel[k][c] = math.FMA(factor(r, k), x[c-first], panel[k][c])
 						}
 					}
-					score += kernel.Dot(x, w[first:first+32])
+					score += f64.Dot(x, w[first:first+32])
 				}
 				scores = append(scores, score)
 			}
@@ -194,8 +194,8 @@ func testPanel[T kernel.Float](t *testing.T) {
 				}
 			}
 		}
-		for _, rows := range []*block.Block[T]{b, {Cols: n, Stride: b.Stride, Sparse: s}} {
-			p := NewPanel[T](n, nSums)
+		for _, rows := range []*block.Block{b, {Cols: n, Stride: b.Stride, Sparse: s}} {
+			p := NewPanel(n, nSums)
 			for range 2 { // the second time shows that Take leaves zeros
 				got := make([]float64, b.Len())
 				for lo := 0; lo < b.Len(); lo += PanelRows {
@@ -266,7 +266,7 @@ func TestEigen(t *testing.T) {
 					if l == k {
 						one = 1
 					}
-					if got := kernel.Dot(v, vectors[l]); math.Abs(got-one) > 1e-13*float64(n) {
+					if got := f64.Dot(v, vectors[l]); math.Abs(got-one) > 1e-13*float64(n) {
 						t.Errorf("n=%d, rank %d: vectors %d and %d have the product %v", n, rank, k, l, got)
 					}
 				}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A Dependence is a column that is a linear combination of others, up to the rounding of their elements. On is empty if
@@ -47,12 +47,12 @@ func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, uni
 			return nil, err
 		}
 		rank := len(kept)
-		size, rest := math.Sqrt(kernel.Dot(x[i], x[i])), math.Sqrt(kernel.Dot(x[i][rank:], x[i][rank:]))
+		size, rest := math.Sqrt(f64.Dot(x[i], x[i])), math.Sqrt(f64.Dot(x[i][rank:], x[i][rank:]))
 		own := max(sizes[i], size)
 		if rest <= suspect*size || own*unit > suspect*size {
 			c, all := solveUpper(x, kept, x[i][:rank]), own
 			for k, j := range kept {
-				all += float64(math.Abs(c[k]) * max(sizes[j], math.Sqrt(kernel.Dot(x[j], x[j]))))
+				all += float64(math.Abs(c[k]) * max(sizes[j], math.Sqrt(f64.Dot(x[j], x[j]))))
 			}
 			if size == 0 || rest <= unit*all {
 				found = append(found, newClaim(i, n, x, kept, c))
@@ -82,12 +82,12 @@ func before(n, first int) []int {
 // newClaim returns the claim that column i is the combination of the kept columns with the coefficients c.
 func newClaim(i, n int, x [][]float64, kept []int, c []float64) Claim {
 	claim, most := Claim{Dependence{Column: i}, make([]float64, n), make([]float64, n)}, 0.0
-	part := func(k int) float64 { return math.Abs(c[k]) * math.Sqrt(kernel.Dot(x[kept[k]], x[kept[k]])) }
+	part := func(k int) float64 { return math.Abs(c[k]) * math.Sqrt(f64.Dot(x[kept[k]], x[kept[k]])) }
 	for k := range kept {
 		most = max(most, part(k))
 	}
 	for k, j := range kept {
-		claim.Coefficients[j], claim.sizes[j] = c[k], math.Sqrt(kernel.Dot(x[j], x[j]))
+		claim.Coefficients[j], claim.sizes[j] = c[k], math.Sqrt(f64.Dot(x[j], x[j]))
 		if part(k) > share*most {
 			claim.On = append(claim.On, j)
 		}
@@ -99,7 +99,7 @@ func newClaim(i, n int, x [][]float64, kept []int, c []float64) Claim {
 
 // Correct subtracts numbers from the coefficients, unless they are nil, and makes those 0 that are rounding errors.
 func (c *Claim) Correct(by []float64) {
-	kernel.Axpy(c.Coefficients[:len(by)], -1, by)
+	f64.Axpy(c.Coefficients[:len(by)], -1, by)
 	most := 0.0
 	for i, v := range c.Coefficients {
 		most = max(most, math.Abs(v*c.sizes[i]))
@@ -114,16 +114,16 @@ func (c *Claim) Correct(by []float64) {
 // reflectColumns makes the elements of column i below rank zeros by a Householder reflection, and applies that to others.
 func reflectColumns(x [][]float64, i, rank int, others []int) {
 	v := x[i][rank+1:]
-	norm := math.Sqrt(kernel.Dot(x[i][rank:], x[i][rank:]))
+	norm := math.Sqrt(f64.Dot(x[i][rank:], x[i][rank:]))
 	head := x[i][rank] + math.Copysign(norm, x[i][rank])
 	for k := range v {
 		v[k] /= head
 	}
-	beta := 2 / (1 + kernel.Dot(v, v))
+	beta := 2 / (1 + f64.Dot(v, v))
 	for _, j := range others {
-		by := float64(beta * (x[j][rank] + kernel.Dot(v, x[j][rank+1:])))
+		by := float64(beta * (x[j][rank] + f64.Dot(v, x[j][rank+1:])))
 		x[j][rank] -= by
-		kernel.Axpy(x[j][rank+1:], -by, v)
+		f64.Axpy(x[j][rank+1:], -by, v)
 	}
 	x[i][rank] -= head
 	clear(v)
@@ -135,7 +135,7 @@ func solveUpper(x [][]float64, kept []int, b []float64) []float64 {
 	for k := len(c) - 1; k >= 0; k-- {
 		column := x[kept[k]]
 		c[k] /= column[k]
-		kernel.Axpy(c[:k], -c[k], column[:k])
+		f64.Axpy(c[:k], -c[k], column[:k])
 	}
 	return c
 }
@@ -162,10 +162,10 @@ func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, 
 		row := make([]float64, len(kept)+1)
 		for k, j := range kept {
 			v := float64(float64(at(i, j)*scale[i]) * scale[j])
-			row[k] = (v - kernel.Dot(row[:k], rows[k][:k])) / rows[k][k]
+			row[k] = (v - f64.Dot(row[:k], rows[k][:k])) / rows[k][k]
 		}
 		k := len(kept)
-		pivot := 1 - kernel.Dot(row[:k], row[:k])
+		pivot := 1 - f64.Dot(row[:k], row[:k])
 		own := float64(sizes[i] * scale[i])
 		if pivot <= suspect || own*unit > suspect {
 			parts := multiples(rows, row[:k])
@@ -196,7 +196,7 @@ func multiples(rows [][]float64, b []float64) []float64 {
 	x := slices.Clone(b)
 	for i := len(x) - 1; i >= 0; i-- {
 		x[i] /= rows[i][i]
-		kernel.Axpy(x[:i], -x[i], rows[i][:i])
+		f64.Axpy(x[:i], -x[i], rows[i][:i])
 	}
 	return x
 }

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/microkernel"
 	"halfspace/internal/widen"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -29,16 +30,16 @@ const (
 
 // A Panel is a few rows of a block as float64, less what its centring subtracts, in blocks of columns. Sparse rows stay
 // sparse. It isn't safe for concurrent use.
-type Panel[T kernel.Float] struct {
+type Panel struct {
 	cols, rows   int
 	sums         int
 	wide         []float64
 	ones, scores []float64
 	factors      []float64
-	dense        [][]float64           // blocks of sums, for each PanelCols sums and each block of columns; first rows count
-	sparse       *kernel.SparseRows[T] // nil if the rows are dense
-	centred      bool                  // the sparse rows are those of ptr, idx and val
-	ptr          []int                 // where the elements of each centred row begin, and where the last one ends
+	dense        [][]float64        // blocks of sums, for each PanelCols sums and each block of columns; first rows count
+	sparse       *kernel.SparseRows // nil if the rows are dense
+	centred      bool               // the sparse rows are those of ptr, idx and val
+	ptr          []int              // where the elements of each centred row begin, and where the last one ends
 	idx          []uint32
 	val          []float64
 	scattered    [][]float64 // each sum over sparse rows
@@ -47,8 +48,8 @@ type Panel[T kernel.Float] struct {
 }
 
 // NewPanel returns a panel for rows of that many columns. It computes that many weighted sums over rows at a time.
-func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
-	p := &Panel[T]{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
+func NewPanel(columns, sums int) *Panel {
+	p := &Panel{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
 		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
 	for i := range p.ones {
 		p.ones[i] = 1
@@ -60,7 +61,7 @@ func NewPanel[T kernel.Float](columns, sums int) *Panel[T] {
 func Pad(columns int) int { return (columns + cols - 1) / cols * cols }
 
 // Load fills the panel with rows, PanelRows at most. It keeps sparse rows until the next ones.
-func (p *Panel[T]) Load(rows *block.Block[T]) {
+func (p *Panel) Load(rows *block.Block) {
 	p.rows, p.sparse = rows.Len(), rows.Sparse
 	if p.sparse != nil {
 		if p.centred = rows.Centring != nil; p.centred {
@@ -75,7 +76,7 @@ func (p *Panel[T]) Load(rows *block.Block[T]) {
 }
 
 // centre is Load for sparse rows of a centred block.
-func (p *Panel[T]) centre(rows *block.Block[T]) {
+func (p *Panel) centre(rows *block.Block) {
 	p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0]
 	for r := range p.rows {
 		p.idx, p.val = widen.Append(rows, r, p.idx, p.val)
@@ -84,13 +85,13 @@ func (p *Panel[T]) centre(rows *block.Block[T]) {
 }
 
 // row returns the columns and the values of a sparse row of a centred block.
-func (p *Panel[T]) row(r int) ([]uint32, []float64) {
+func (p *Panel) row(r int) ([]uint32, []float64) {
 	return p.idx[p.ptr[r]:p.ptr[r+1]], p.val[p.ptr[r]:p.ptr[r+1]]
 }
 
 // Scores writes each row's product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in
 // order, of their dot products.
-func (p *Panel[T]) Scores(w, out []float64) {
+func (p *Panel) Scores(w, out []float64) {
 	if p.sparse != nil {
 		for r := range out {
 			if p.centred {
@@ -106,17 +107,17 @@ func (p *Panel[T]) Scores(w, out []float64) {
 	for j := 0; j < len(w); j += cols {
 		x := p.wide[j*PanelRows:][:p.rows*cols]
 		if j == 0 {
-			kernel.Scores(out, x, w[:cols])
+			f64.Scores(out, x, w[:cols])
 			continue
 		}
-		kernel.Scores(p.scores[:p.rows], x, w[j:j+cols])
-		kernel.Axpy(out, 1, p.scores[:p.rows])
+		f64.Scores(p.scores[:p.rows], x, w[j:j+cols])
+		f64.Axpy(out, 1, p.scores[:p.rows])
 	}
 }
 
 // sparseScore returns the score of a sparse row, in the order of dense ones. Elements that aren't stored would add
 // zeros.
-func sparseScore[T kernel.Float](columns []uint32, values []T, w []float64) (score float64) {
+func sparseScore[T float32 | float64](columns []uint32, values []T, w []float64) (score float64) {
 	for k := 0; k < len(columns); {
 		first, c := columns[k]/cols, columns[k]
 		if k+1 == len(columns) || columns[k+1]/cols != first { // alone in its block
@@ -141,10 +142,10 @@ func sparseScore[T kernel.Float](columns []uint32, values []T, w []float64) (sco
 
 // Factors returns the factors of the rows, which the caller sets before Add. Factor k of row r is element
 // k/PanelCols*PanelRows*PanelCols + r*PanelCols + k%PanelCols. Factors beyond the number of sums stay 0.
-func (p *Panel[T]) Factors() []float64 { return p.factors }
+func (p *Panel) Factors() []float64 { return p.factors }
 
 // Add adds the sum over the rows of the panel of factor k times the row to sum k, for each k.
-func (p *Panel[T]) Add() {
+func (p *Panel) Add() {
 	if p.sparse != nil {
 		p.scatter()
 		return
@@ -164,7 +165,7 @@ func (p *Panel[T]) Add() {
 }
 
 // scatter is Add for sparse rows.
-func (p *Panel[T]) scatter() {
+func (p *Panel) scatter() {
 	for len(p.scattered) < p.sums {
 		p.scattered = append(p.scattered, make([]float64, p.cols))
 	}
@@ -192,7 +193,7 @@ func (p *Panel[T]) scatter() {
 }
 
 // addSparse adds a sparse row times f to a sum. It appends the columns where the sum was 0 to touched.
-func addSparse[T kernel.Float](sum []float64, touched, columns []uint32, values []T, f float64) []uint32 {
+func addSparse[T float32 | float64](sum []float64, touched, columns []uint32, values []T, f float64) []uint32 {
 	for i, c := range columns {
 		v := sum[c]
 		if v == 0 {
@@ -205,7 +206,7 @@ func addSparse[T kernel.Float](sum []float64, touched, columns []uint32, values 
 
 // Take appends sum k to out and sets it to zeros. A sum is made panel by panel: fma(factor, element, sum) from +0 over
 // the rows of a panel, then panels in order. All rows since the last Take must be dense, or all must be sparse.
-func (p *Panel[T]) Take(k int, out []float64) []float64 {
+func (p *Panel) Take(k int, out []float64) []float64 {
 	if p.sparse != nil {
 		out = append(out, p.scattered[k]...)
 		clear(p.scattered[k])

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // MostTriangle is the most columns for which trainings compute a Triangle. A pass takes 4 n^2 operations a row.
@@ -97,7 +97,7 @@ func (t *Triangle) reflect(k int) {
 	for i := range v {
 		v[i] /= alpha
 	}
-	tail := kernel.Dot(v, v)
+	tail := f64.Dot(v, v)
 	if tail == 0 {
 		return
 	}
@@ -110,9 +110,9 @@ func (t *Triangle) reflect(k int) {
 	row[k] = -float64(alpha * norm)
 	for j := k + 1; j < t.n; j++ {
 		column := t.buffer[j][:t.rows]
-		by := float64(beta * (row[j] + kernel.Dot(v, column)))
+		by := float64(beta * (row[j] + f64.Dot(v, column)))
 		row[j] -= by
-		kernel.Axpy(column, -by, v)
+		f64.Axpy(column, -by, v)
 	}
 }
 

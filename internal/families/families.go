@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 )
 
 // Columns is how many features a family has, unless its rule says otherwise.
@@ -23,13 +22,13 @@ type Family struct {
 }
 
 // Rows returns that many rows of the family, with a bias column. The same numbers give the same rows.
-func Rows[T kernel.Float](f Family, rows int) *block.Data[T] {
+func Rows(f Family, rows int) *block.Data {
 	d := &draw{Rand: rand.New(rand.NewPCG(16, uint64(rows))), x: make([][]float64, rows), y: make([]float64, rows)}
 	for i := range d.x {
 		d.x[i] = d.normals(Columns)
 	}
 	f.make(d)
-	data := testrows.Dense[T](d.x, d.y, true)
+	data := testrows.Dense(d.x, d.y, true)
 	if d.w != nil {
 		data = testrows.Weighted(data, func(row int) float64 { return d.w[row] })
 	}

@@ -40,9 +40,9 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func blocks(t *testing.T, f Family) (all []*block.Block[float32]) {
+func blocks(t *testing.T, f Family) (all []*block.Block) {
 	t.Helper()
-	for b, err := range Rows[float32](f, 2000).Blocks(context.Background()) {
+	for b, err := range Rows(f, 2000).Blocks(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}

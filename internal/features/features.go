@@ -4,7 +4,6 @@ package features
 import (
 	"slices"
 
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -40,9 +39,9 @@ func New(spec *schema.Spec) *Maker {
 	return m
 }
 
-// Set writes the features of row to dst. It returns the number of the first one that is missing, or that T can't hold, or -1.
+// Set writes the features of row to dst. It returns the number of the first one that is missing, or that float32 can't hold, or -1.
 // The rows of the spec have the length of row, and dst has room for them.
-func Set[T, F kernel.Float](m *Maker, dst []T, row []F) (wrong int) {
+func Set[F float32 | float64](m *Maker, dst []float32, row []F) (wrong int) {
 	for i, x := range row {
 		v := float64(x)
 		if v-v != 0 {
@@ -54,7 +53,7 @@ func Set[T, F kernel.Float](m *Maker, dst []T, row []F) (wrong int) {
 		if m.center != nil {
 			v = (v - m.center[i]) / m.scale[i]
 		}
-		if dst[i] = T(v); dst[i]-dst[i] != 0 {
+		if dst[i] = float32(v); dst[i]-dst[i] != 0 {
 			return i
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A Loop is a kernel with its arguments.
@@ -22,32 +22,19 @@ type Loop struct {
 
 // All returns the loops for the active level, which must not change while they run.
 func All() []Loop {
-	var all []Loop
-	all = append(all, vectors[float32]()...)
-	all = append(all, vectors[float64]()...)
-	all = append(all, elementary[float32]()...)
-	all = append(all, elementary[float64]()...)
-	all = append(all, logistic())
-	for _, columns := range []int{28, 256} {
-		all = append(all, rows[float32](columns)...)
-		all = append(all, rows[float64](columns)...)
-	}
-	all = append(all, tile[float32](), tile[float64](), rankKUpdate(), scaleRows[float32](), scaleRows[float64]())
-	all = append(all, transpose[float32](), transpose[float64]())
-	all = append(append(all, bounds[float32]()...), bounds[float64]()...)
-	return append(append(all, sparse[float32]()...), sparse[float64]()...)
+	all := append(append(vectors(), solvers()...), rows(28)...)
+	all = append(append(all, rows(256)...), tile(), rankKUpdate(), scaleRows(), transpose())
+	return append(append(all, bounds()...), sparse()...)
 }
 
 // bytes is the size of an operand that stays in a first-level cache of 32 KiB together with another.
 const bytes = 8 << 10
 
-// suffix returns how the names of functions for an element type end.
-func suffix[T kernel.Float]() string { return fmt.Sprintf("F%d", 8*unsafe.Sizeof(T(0))) }
-
-func elements[T kernel.Float]() int { return bytes / int(unsafe.Sizeof(T(0))) }
+// elements is the number of float32 in an operand.
+const elements = bytes / 4
 
 // normals returns the same n normal numbers in each call.
-func normals[T kernel.Float](n int) []T {
+func normals[T float32 | float64](n int) []T {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := block.Alloc[T](n)
 	for i := range x {
@@ -56,54 +43,64 @@ func normals[T kernel.Float](n int) []T {
 	return x
 }
 
-func vectors[T kernel.Float]() []Loop {
-	n := elements[T]()
-	x, y := normals[T](n), normals[T](n)
+func vectors() []Loop {
+	x, y := normals[float32](elements), normals[float32](elements)
+	positive, powers := normals[float32](elements), make([]float32, elements)
+	for i, v := range positive {
+		positive[i] = float32(math.Abs(float64(v)))
+	}
 	return []Loop{
-		{"Dot" + suffix[T](), n, func() { kernel.Dot(x, y) }},
-		{"Axpy" + suffix[T](), n, func() { kernel.Axpy(y, 1e-9, x) }},
-		{"Peak" + suffix[T](), 100 * max(1, microkernel.Peak[T](1)), func() { microkernel.Peak[T](100) }},
+		{"DotF32", elements, func() { kernel.Dot(x, y) }},
+		{"AxpyF32", elements, func() { kernel.Axpy(y, 1e-9, x) }},
+		{"PeakF32", 100 * max(1, microkernel.Peak(1)), func() { microkernel.Peak(100) }},
+		{"ExpF32", elements, func() { kernel.Exp(powers, positive) }},
 	}
 }
 
-func elementary[T kernel.Float]() []Loop {
-	n := elements[T]()
-	x, y := normals[T](n), block.Alloc[T](n)
-	for i := range x {
-		x[i] = T(math.Abs(float64(x[i])))
+// solvers returns the loops over float64.
+func solvers() []Loop {
+	const n = bytes / 8
+	x, y, z, signs := normals[float64](n), normals[float64](n), normals[float64](n/2), normals[float64](n/2)
+	positive, out := normals[float64](n), make([]float64, n)
+	for i, v := range positive {
+		positive[i] = math.Abs(v)
 	}
-	return []Loop{
-		{"Exp" + suffix[T](), n, func() { kernel.Exp(y, x) }},
-		{"Sigmoid" + suffix[T](), n, func() { kernel.Sigmoid(y, x) }},
-		{"Log1p" + suffix[T](), n, func() { kernel.Log1p(y, x) }},
+	for i, v := range signs {
+		signs[i] = math.Copysign(1, v)
 	}
-}
-
-func logistic() Loop {
-	n := elements[float64]() / 2
-	z, y := normals[float64](n), normals[float64](n)
-	for i := range y {
-		y[i] = math.Copysign(1, y[i])
+	factor, curvature, loss := make([]float64, n/2), make([]float64, n/2), make([]float64, n/2)
+	all := []Loop{
+		{"DotF64", n, func() { f64.Dot(x, y) }},
+		{"AxpyF64", n, func() { f64.Axpy(y, 1e-9, x) }},
+		{"ExpF64", n, func() { f64.Exp(out, positive) }},
+		{"SigmoidF64", n, func() { f64.Sigmoid(out, positive) }},
+		{"Log1pF64", n, func() { f64.Log1p(out, positive) }},
+		{"LogisticF64", n / 2, func() { f64.Logistic(z, factor, curvature, loss, signs) }},
 	}
-	factor, curvature, loss := make([]float64, n), make([]float64, n), make([]float64, n)
-	return Loop{"LogisticF64", n, func() { kernel.Logistic(z, factor, curvature, loss, y) }}
+	for _, columns := range []int{28, 256} {
+		stride := f64.Stride(columns)
+		n := 2 * n / stride
+		x, w, out := normals[float64](n*stride), normals[float64](stride), make([]float64, n)
+		all = append(all, Loop{fmt.Sprintf("ScoresF64/%d", columns), n, func() { f64.Scores(out, x, w) }})
+	}
+	return all
 }
 
 // rows returns the kernels that score rows of a stride of that many columns. The epochs make no mistake.
-func rows[T kernel.Float](columns int) []Loop {
-	stride := kernel.Stride[T](columns)
-	n := 2 * elements[T]() / stride
-	x, w, out := normals[T](n*stride), normals[T](stride), make([]T, n)
+func rows(columns int) []Loop {
+	stride := kernel.Stride(columns)
+	n := 2 * elements / stride
+	x, w, out := normals[float32](n*stride), normals[float32](stride), make([]float32, n)
 	kernel.Scores(out, x, w)
-	y, log := make([]T, n), make([]uint32, n)
+	y, log := make([]float32, n), make([]uint32, n)
 	for r := range y {
-		y[r] = T(math.Copysign(1, float64(out[r])))
+		y[r] = float32(math.Copysign(1, float64(out[r])))
 	}
-	inOrder, indexes := kernel.NewRows([][]T{x}, [][]T{y}, stride), make([]uint32, n)
+	inOrder, indexes := kernel.NewRows([][]float32{x}, [][]float32{y}, stride), make([]uint32, n)
 	for i := range indexes {
 		indexes[i] = uint32(i)
 	}
-	name := fmt.Sprintf("%s/%d", suffix[T](), columns)
+	name := fmt.Sprintf("F32/%d", columns)
 	return []Loop{
 		{"Scores" + name, n, func() { kernel.Scores(out, x, w) }},
 		{"Epoch" + name, n, func() { kernel.Epoch(w, log, x, y, 1, 0) }},
@@ -111,11 +108,11 @@ func rows[T kernel.Float](columns int) []Loop {
 	}
 }
 
-func tile[T kernel.Float]() Loop {
-	mr, nr := microkernel.TileShape[T]()
-	k := 2 * elements[T]() / nr
-	a, b, c := normals[T](mr*k), normals[T](nr*k), make([]T, mr*nr)
-	return Loop{"Tile" + suffix[T](), mr * nr * k, func() { microkernel.Tile(c, nr, 0, a, b, false) }}
+func tile() Loop {
+	mr, nr := microkernel.TileShape()
+	k := 2 * elements / nr
+	a, b, c := normals[float32](mr*k), normals[float32](nr*k), make([]float32, mr*nr)
+	return Loop{"TileF32", mr * nr * k, func() { microkernel.Tile(c, nr, 0, a, b, false) }}
 }
 
 func rankKUpdate() Loop {
@@ -124,21 +121,21 @@ func rankKUpdate() Loop {
 	return Loop{"RankKUpdateF64", cols * cols * k, func() { microkernel.RankKUpdate(c, a, a, cols, true) }}
 }
 
-func scaleRows[T kernel.Float]() Loop {
+func scaleRows() Loop {
 	const cols, n = microkernel.BlockCols, 32
-	x, s, dst := normals[T](cols*n), make([]float64, n), make([]float64, cols*n)
+	x, s, dst := normals[float32](cols*n), make([]float64, n), make([]float64, cols*n)
 	for i := range s {
 		s[i] = float64(i + 2)
 	}
-	return Loop{"ScaleRows" + suffix[T](), n, func() { microkernel.ScaleRows(dst, x, s, cols, cols) }}
+	return Loop{"ScaleRowsF32", n, func() { microkernel.ScaleRows(dst, x, s, cols, cols) }}
 }
 
 // bounds calls Bounds and BoundsWeighted by way of Candidates, which packs the rows before.
-func bounds[T kernel.Float]() []Loop {
+func bounds() []Loop {
 	const candidates, cols, n = 64, 29, 240
-	stride := kernel.Stride[T](cols)
-	padded := func(n int) []T {
-		x := normals[T](n * stride)
+	stride := kernel.Stride(cols)
+	padded := func(n int) []float32 {
+		x := normals[float32](n * stride)
 		for i := range x {
 			if i%stride >= cols {
 				x[i] = 0
@@ -147,27 +144,27 @@ func bounds[T kernel.Float]() []Loop {
 		return x
 	}
 	c := kernel.NewCandidates(padded(candidates), cols)
-	x, y, counts := padded(n), make([]T, n), make([]int64, candidates)
+	x, y, counts := padded(n), make([]float32, n), make([]int64, candidates)
 	for i := range y {
-		y[i] = T(1 - 2*(i%2))
+		y[i] = float32(1 - 2*(i%2))
 	}
 	weights := make([]int32, n)
 	for i := range weights {
 		weights[i] = int32(i)
 	}
 	return []Loop{
-		{"Bounds" + suffix[T](), candidates * n, func() { c.Errors(counts, x, y) }},
-		{"BoundsWeighted" + suffix[T](), candidates * n, func() { c.ErrorWeights(counts, x, y, weights) }},
+		{"BoundsF32", candidates * n, func() { c.Errors(counts, x, y) }},
+		{"BoundsWeightedF32", candidates * n, func() { c.ErrorWeights(counts, x, y, weights) }},
 	}
 }
 
-func transpose[T kernel.Float]() Loop {
+func transpose() Loop {
 	const cols = 32
-	n := elements[T]() / cols
-	x, columns := normals[T](cols*n), make([][]T, cols)
+	n := elements / cols
+	x, columns := normals[float32](cols*n), make([][]float32, cols)
 	for c := range columns {
 		columns[c] = x[c*n:][:n]
 	}
-	dst := make([]T, n*cols)
-	return Loop{"Transpose" + suffix[T](), n * cols, func() { kernel.Transpose(dst, cols, columns) }}
+	dst := make([]float32, n*cols)
+	return Loop{"TransposeF32", n * cols, func() { kernel.Transpose(dst, cols, columns) }}
 }

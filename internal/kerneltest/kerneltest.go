@@ -19,8 +19,11 @@ import (
 	"halfspace/kernel"
 )
 
-// A Set is the kernels for one element type.
-type Set[T kernel.Float] struct {
+// Float is the element type of kernels.
+type Float interface{ float32 | float64 }
+
+// A Set is the kernels for one element type. Few exist for float64; the other fields are nil then.
+type Set[T Float] struct {
 	Dot            func(x, y []T) T
 	Axpy           func(y []T, a T, x []T)
 	Axpy4          func(y, a []T, x [][]T)
@@ -41,7 +44,7 @@ type Set[T kernel.Float] struct {
 	MR, NR         int
 	Pack           func(dst, x, y []T, stride, cols int) T
 	Bounds         func(low, high []int64, x, w, limits []T, cols int)
-	BoundsWeighted func(low []int64, x, weights, w, limits []T, cols int) // see Weighted32 and Weighted64
+	BoundsWeighted func(low []int64, x []T, weights []int32, w, limits []T, cols int)
 
 	BoundsMR, BoundsNR int
 
@@ -73,49 +76,21 @@ var (
 		Pack:     ref.PackF32,
 		Bounds:   ref.BoundsF32,
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
-		BoundsWeighted: Weighted32(ref.BoundsWeightedF32),
+		BoundsWeighted: ref.BoundsWeightedF32,
 		ScaleRows:      ref.ScaleRowsF32,
 	}
 	F64 = Set[float64]{
-		Dot:            ref.DotF64,
-		Axpy:           ref.AxpyF64,
-		Axpy4:          ref.Axpy4F64,
-		FirstMistake:   ref.FirstMistakeF64,
-		Scores:         ref.ScoresF64,
-		Epoch:          ref.EpochF64,
-		EpochIndexed:   ref.EpochIndexedF64,
-		Transpose:      ref.TransposeF64,
-		MaxSquaredNorm: ref.MaxSquaredNormF64,
-
-		SparseScores:       ref.SparseScoresF64,
-		SparseScores8:      ref.SparseScores8F64,
-		SparseEpoch:        ref.SparseEpochF64,
-		SparseEpochIndexed: ref.SparseEpochIndexedF64,
-		SparseAdd:          ref.SparseAddF64,
-
-		Tile: ref.TileF64,
-		MR:   ref.MRF64, NR: ref.NRF64,
-		Pack:     ref.PackF64,
-		Bounds:   ref.BoundsF64,
-		BoundsMR: ref.BoundsMRF64, BoundsNR: ref.BoundsNRF64,
-		BoundsWeighted: Weighted64(ref.BoundsWeightedF64),
-		ScaleRows:      ref.ScaleRowsF64,
-		RankKUpdate:    ref.RankKUpdateF64,
+		Dot:         ref.DotF64,
+		Axpy:        ref.AxpyF64,
+		Scores:      ref.ScoresF64,
+		RankKUpdate: ref.RankKUpdateF64,
 	}
 )
 
-// Weighted32 returns BoundsWeightedF32 with weights whose bits are in float32.
-func Weighted32(f func(low []int64, x []float32, weights []int32, w, limits []float32, cols int)) func(low []int64, x, weights, w, limits []float32, cols int) {
-	return func(low []int64, x, weights, w, limits []float32, cols int) {
-		f(low, x, unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), w, limits, cols)
-	}
-}
-
-// Weighted64 returns BoundsWeightedF64 with weights whose bits are in float64.
-func Weighted64(f func(low []int64, x []float64, weights []int64, w, limits []float64, cols int)) func(low []int64, x, weights, w, limits []float64, cols int) {
-	return func(low []int64, x, weights, w, limits []float64, cols int) {
-		f(low, x, unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights)), w, limits, cols)
-	}
+// stride returns the length of a row of cols columns: the next multiple of 32 bytes.
+func stride[T Float](cols int) int {
+	per := 32 / int(unsafe.Sizeof(T(0)))
+	return (cols + per - 1) / per * per
 }
 
 // Need skips the test if the machine or the build lacks an instruction set. It fails instead if the environment
@@ -133,7 +108,7 @@ func Need(t testing.TB, level string) {
 }
 
 // Run compares every kernel of got with its twin in want. An instruction set needn't have all of them.
-func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
+func Run[T Float](t *testing.T, got, want Set[T]) {
 	h := newHarness(t, got, want)
 	for _, k := range []struct {
 		name string
@@ -168,7 +143,7 @@ func Run[T kernel.Float](t *testing.T, got, want Set[T]) {
 	}
 }
 
-type harness[T kernel.Float] struct {
+type harness[T Float] struct {
 	got, want Set[T]
 	rng       *rand.Rand
 	buffers   [6]*guard.Buffer
@@ -178,8 +153,8 @@ type harness[T kernel.Float] struct {
 // bufferBytes is enough for the largest panel below.
 const bufferBytes = 1 << 18
 
-func newHarness[T kernel.Float](t *testing.T, got, want Set[T]) *harness[T] {
-	h := &harness[T]{got: got, want: want, rng: rand.New(rand.NewPCG(1, 2)), per: kernel.Stride[T](1)}
+func newHarness[T Float](t *testing.T, got, want Set[T]) *harness[T] {
+	h := &harness[T]{got: got, want: want, rng: rand.New(rand.NewPCG(1, 2)), per: stride[T](1)}
 	for i := range h.buffers {
 		h.buffers[i] = guard.New(t, bufferBytes)
 	}
@@ -246,7 +221,7 @@ func (h *harness[T]) labels(n int) []T {
 }
 
 // same tells whether a and b have the same bits. Any NaN equals any other.
-func same[T kernel.Float](a, b T) bool {
+func same[T Float](a, b T) bool {
 	if a != a || b != b {
 		return a != a && b != b
 	}

@@ -10,7 +10,6 @@ import (
 
 	"halfspace/asm/ref"
 	"halfspace/internal/guard"
-	"halfspace/kernel"
 )
 
 // strides returns every number of vectors up to well beyond those with code of their own, and a few long ones.
@@ -83,7 +82,7 @@ func (h *harness[T]) zeros(t *testing.T) {
 }
 
 // A walk is the result of an epoch.
-type walk[T kernel.Float] struct {
+type walk[T Float] struct {
 	visits, updates int
 	w               []T
 	log             []uint32
@@ -188,7 +187,7 @@ func (h *harness[T]) transpose(t *testing.T) {
 	for _, cols := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 28, 31} {
 		for n := 0; n <= 3*h.per+1; n++ {
 			for _, extra := range []int{0, h.per} {
-				h.transposeOne(t, cols, n, kernel.Stride[T](cols)+extra)
+				h.transposeOne(t, cols, n, stride[T](cols)+extra)
 			}
 		}
 	}

@@ -8,11 +8,10 @@ import (
 
 	"halfspace/asm/ref"
 	"halfspace/internal/guard"
-	"halfspace/kernel"
 )
 
 // csr is a block of rows in CSR form.
-type csr[T kernel.Float] struct {
+type csr[T Float] struct {
 	ptr []int64
 	idx []uint32
 	val []T

@@ -52,7 +52,7 @@ func TestVZeroUpper(t *testing.T) {
 // none falls back to pure Go unnoticed. Every function of a package of assembly is called.
 func TestDispatch(t *testing.T) {
 	twins := map[string]*ast.FuncDecl{}
-	for _, file := range []string{"exported", "exp", "ref"} {
+	for _, file := range []string{"exported", "exp", "ref", "sparse"} {
 		maps.Copy(twins, functions(t, "../../asm/ref/"+file+".go"))
 	}
 	for arch, isas := range map[string][]string{"amd64": {"avx2", "avx512"}, "arm64": {"neon"}} {
@@ -65,7 +65,7 @@ func TestDispatch(t *testing.T) {
 		if len(has) < 30 {
 			t.Errorf("%s: %d functions of assembly found", arch, len(has))
 		}
-		for _, caller := range []string{"kernel", "internal/microkernel"} {
+		for _, caller := range []string{"kernel", "kernel/f64", "internal/microkernel"} {
 			file := fmt.Sprintf("../../%s/dispatch_%s.go", caller, arch)
 			for name, fn := range functions(t, file) {
 				if name = strings.ToUpper(name[:1]) + name[1:]; strings.Contains(name, "Shape") {

@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/nearest", "internal/beside", "internal/guard",
 		"internal/ahead", "internal/browsertest", "internal/say", "internal/moments", "internal/parallel", "internal/faults", "internal/store", "schema"},
 	{"kernel", "internal/memory", "internal/lock", "internal/drawing"},
+	{"kernel/f64"},
 	{"dataset/internal/parquet/page", "internal/atomicfile", "internal/chart"},
 	{"internal/microkernel", "internal/features", "metrics"},
 	{"block", "internal/kerneltest"},
@@ -56,7 +57,7 @@ var layers = [][]string{
 // only says which packages may import a dependency, or a package of this module, directly. A test may import anything.
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":    {"kernel"},
-	module + "asm/":                 {"kernel", "internal/microkernel", "internal/kerneltest"},
+	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
 	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "internal/cli/scoring", "internal/cli/picturing", "trace/tracefile", "bench", "examples/"},
 	"github.com/spf13/cobra":        {"internal/cli", "internal/cli/"},
 	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},

@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"strings"
-
 	"halfspace/internal/forecast"
 	"halfspace/kernel/limits"
 )
@@ -43,6 +41,3 @@ func stagesOf(learner string, rows, visits, bytes float64) []forecast.Stage {
 	}
 	return nil
 }
-
-// suffix returns the end of a kernel's name in the table of forecasts: F32 or F64.
-func suffix(float string) string { return strings.Replace(float, "float", "F", 1) }

@@ -13,6 +13,7 @@ import (
 	"halfspace/internal/microkernel"
 	"halfspace/internal/synth"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/kernel/limits"
 )
 
@@ -30,7 +31,7 @@ type data struct {
 	ctx     context.Context
 	dir     string // of temporary files
 	workers int
-	rows    map[rowsKey]*block.Data[float32]
+	rows    map[rowsKey]*block.Data
 	floats  []float32         // normals, as many as the longest vector needs
 	hashes  map[string]string // of each learner's model file
 }
@@ -42,15 +43,15 @@ type rowsKey struct {
 }
 
 // noisy returns rows of normal features, of whose labels a tenth is flipped.
-func (d *data) noisy(rows int64) *block.Data[float32] { return d.get(rowsKey{rows, 0}) }
+func (d *data) noisy(rows int64) *block.Data { return d.get(rowsKey{rows, 0}) }
 
-func (d *data) get(k rowsKey) *block.Data[float32] {
+func (d *data) get(k rowsKey) *block.Data {
 	if d.rows[k] == nil {
 		o := synth.Options{Rows: k.rows, Features: features, Conjunction: k.conjunction, Seed: 1}
 		if k.conjunction == 0 {
 			o.Noise = 0.1
 		}
-		d.rows[k] = synth.Blocks[float32](o)
+		d.rows[k] = synth.Blocks(o)
 		for b := range d.rows[k].Blocks(context.Background()) {
 			for r := 0; k.conjunction > 0 && r < b.Len(); r++ {
 				for c, x := range b.X[r*b.Stride:][:features] {
@@ -82,12 +83,12 @@ func (i *Item) on(functions ...string) *Item {
 
 // kernels returns the kernels on one core.
 func (d *data) kernels() []*Item {
-	all := slices.Concat(vectors[float32]("float32"), vectors[float64]("float64"), d.rowKernels(), d.shuffled(), elementary(), tiles[float32]("float32"), tiles[float64]("float64"))
+	all := slices.Concat(vectors(), d.rowKernels(), d.shuffled(), elementary(), tiles())
 	return append(all, d.inMemory()...)
 }
 
 // normals returns n normal numbers.
-func normals[T kernel.Float](n int) []T {
+func normals[T float32 | float64](n int) []T {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := block.Alloc[T](n)
 	for i := range x {
@@ -97,14 +98,16 @@ func normals[T kernel.Float](n int) []T {
 }
 
 // vectors are the kernels of two vectors in the first-level cache.
-func vectors[T kernel.Float](float string) []*Item {
-	size := map[string]float64{"float32": 4, "float64": 8}[float]
-	n := int(vector * 4 / size)
-	x, y := normals[T](n), normals[T](n)
-	name := fmt.Sprintf("/type=%s/n=%d", float, n)
+func vectors() []*Item {
+	const n, wide = vector, vector / 2
+	x, y := normals[float32](n), normals[float32](n)
+	u, v := normals[float64](wide), normals[float64](wide)
+	name, wideName := fmt.Sprintf("/type=float32/n=%d", n), fmt.Sprintf("/type=float64/n=%d", wide)
 	return []*Item{
-		calls("Dot"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Dot(x, y) }).stage("Dot"+suffix(float), float64(n)),
-		calls("Axpy"+name, 2*float64(n)*size, 2*float64(n), float, func() { kernel.Axpy(y, 1e-9, x) }).stage("Axpy"+suffix(float), float64(n)),
+		calls("Dot"+name, 2*n*4, 2*n, "float32", func() { kernel.Dot(x, y) }).stage("DotF32", n),
+		calls("Axpy"+name, 2*n*4, 2*n, "float32", func() { kernel.Axpy(y, 1e-9, x) }).stage("AxpyF32", n),
+		calls("Dot"+wideName, 2*wide*8, 2*wide, "float64", func() { f64.Dot(u, v) }).stage("DotF64", wide),
+		calls("Axpy"+wideName, 2*wide*8, 2*wide, "float64", func() { f64.Axpy(v, 1e-9, u) }).stage("AxpyF64", wide),
 	}
 }
 
@@ -135,7 +138,7 @@ func (d *data) rowKernels() []*Item {
 // panels calls f with panels of the first n noisy rows.
 func (d *data) panels(n int64, f func(x, y []float32)) {
 	for b := range d.noisy(max(n, cachedRows)).Blocks(context.Background()) { // in memory: no error ends it
-		panel := kernel.PanelRows[float32](b.Stride)
+		panel := kernel.PanelRows(b.Stride)
 		for lo := 0; lo < b.Len() && b.First+int64(lo) < n; lo += panel {
 			hi := min(b.Len(), lo+panel, int(n-b.First))
 			f(b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi])
@@ -154,28 +157,26 @@ func elementary() []*Item {
 	}
 	name := fmt.Sprintf("/type=float64/n=%d", n)
 	return []*Item{
-		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { kernel.Exp(y, x) }).stage("ExpF64", n),
-		calls("Sigmoid"+name, 2*n*8, ofSigmoid*n, "float64", func() { kernel.Sigmoid(y, x) }).stage("SigmoidF64", n),
-		calls("Log1p"+name, 2*n*8, ofLog1p*n, "float64", func() { kernel.Log1p(y, size) }).stage("Log1pF64", n),
-		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); kernel.Logistic(z, factor, curvature, loss, labels) }).stage("LogisticF64", n),
+		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { f64.Exp(y, x) }).stage("ExpF64", n),
+		calls("Sigmoid"+name, 2*n*8, ofSigmoid*n, "float64", func() { f64.Sigmoid(y, x) }).stage("SigmoidF64", n),
+		calls("Log1p"+name, 2*n*8, ofLog1p*n, "float64", func() { f64.Log1p(y, size) }).stage("Log1pF64", n),
+		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); f64.Logistic(z, factor, curvature, loss, labels) }).stage("LogisticF64", n),
 	}
 }
 
 // tiles are the micro-kernels of matrix products, whose panels fit the second-level cache.
-func tiles[T kernel.Float](float string) []*Item {
-	const depth, panels = 256, 16
-	mr, nr := microkernel.TileShape[T]()
-	a, b, c := normals[T](panels*mr*depth), normals[T](nr*depth), make([]T, panels*mr*nr)
-	bytes := float64(len(a)+len(b)+2*len(c)) * map[string]float64{"float32": 4, "float64": 8}[float]
-	all := []*Item{calls("Tile/type="+float, bytes, 2*float64(panels*mr*nr*depth), float, func() { microkernel.Tile(c, nr, 0, a, b, true) }).stage("Tile"+suffix(float), float64(panels*mr*nr*depth))}
-	if float == "float64" {
-		const rows, cols = 32, microkernel.BlockCols
-		u, sums := normals[float64](rows*cols), make([]float64, cols*cols)
-		all = append(all, calls(fmt.Sprintf("RankKUpdate/type=float64/rows=%d", rows), (2*rows+2*cols)*cols*8, 2*rows*cols*cols, float, func() {
+func tiles() []*Item {
+	const depth, panels, rows, cols = 256, 16, 32, microkernel.BlockCols
+	mr, nr := microkernel.TileShape()
+	a, b, c := normals[float32](panels*mr*depth), normals[float32](nr*depth), make([]float32, panels*mr*nr)
+	products := float64(panels * mr * nr * depth)
+	u, sums := normals[float64](rows*cols), make([]float64, cols*cols)
+	return []*Item{
+		calls("Tile/type=float32", 4*float64(len(a)+len(b)+2*len(c)), 2*products, "float32", func() { microkernel.Tile(c, nr, 0, a, b, true) }).stage("TileF32", products),
+		calls(fmt.Sprintf("RankKUpdate/type=float64/rows=%d", rows), (2*rows+2*cols)*cols*8, 2*rows*cols*cols, "float64", func() {
 			microkernel.RankKUpdate(sums, u, u, cols, true)
-		}).stage("RankKUpdateF64", rows*cols*cols))
+		}).stage("RankKUpdateF64", rows*cols*cols),
 	}
-	return all
 }
 
 // inMemory are the kernels that move vectors and columns.
@@ -220,8 +221,8 @@ func (d *data) inMemory() []*Item {
 // matrices are products of matrices on all cores.
 func (d *data) matrices() []*Item {
 	const n, depth, scattered = 1024, 512, 400_000
-	var x *gram.Rows[float32]
-	m, err := gram.NewSymmetric[float32](n, gram.Packed)
+	var x *gram.Rows
+	m, err := gram.NewSymmetric(n, gram.Packed)
 	products := &Item{Group: Kernels, Name: fmt.Sprintf("Gram/type=float32/n=%d/d=%d", n, depth), Cores: d.workers, Bytes: n*depth*4 + n*n/2*4, memory: "L3",
 		Flops: n * n * depth, float: "FMA-float32", run: func() error {
 			if x == nil {

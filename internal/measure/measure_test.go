@@ -24,7 +24,7 @@ import (
 
 // few measures a few items for a short time, once for all tests.
 var few = sync.OnceValues(func() (*Report, error) {
-	return Run(context.Background(), Options{Only: []string{"Tile", "Train/learner=voted"}, Rounds: 1, Time: time.Millisecond, Version: "test"})
+	return Run(context.Background(), Options{Only: []string{"Tile", "RankKUpdate", "Train/learner=voted"}, Rounds: 1, Time: time.Millisecond, Version: "test"})
 })
 
 // TestRun: every item has a time and a value on every level; shares are there where the level has limits.
@@ -34,7 +34,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range kernel.Levels() {
-		for _, name := range []string{"Tile/type=float32", "Tile/type=float64"} {
+		for _, name := range []string{"Tile/type=float32", "RankKUpdate/type=float64/rows=32"} {
 			i := r.Find(name, l.String())
 			if i == nil {
 				t.Fatalf("no %s on %s", name, l)
@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 }
 
 func newData(t *testing.T) *data {
-	return &data{ctx: t.Context(), workers: 2, rows: map[rowsKey]*block.Data[float32]{}, hashes: map[string]string{}}
+	return &data{ctx: t.Context(), workers: 2, rows: map[rowsKey]*block.Data{}, hashes: map[string]string{}}
 }
 
 // TestTrainings: there is a training of each learner. Each learns the model of the recorded runs in bench/results, which

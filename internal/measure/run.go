@@ -55,7 +55,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := &measurement{Options: opt, report: r, data: &data{ctx: ctx, dir: dir, workers: opt.Workers, rows: map[rowsKey]*block.Data[float32]{}, hashes: map[string]string{}}}
+	m := &measurement{Options: opt, report: r, data: &data{ctx: ctx, dir: dir, workers: opt.Workers, rows: map[rowsKey]*block.Data{}, hashes: map[string]string{}}}
 	if err := m.prepare(); err != nil {
 		return nil, err
 	}

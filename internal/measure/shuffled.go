@@ -10,7 +10,7 @@ import (
 
 // A shuffle is rows in memory, in the order of a shuffled epoch.
 type shuffle struct {
-	rows    *kernel.Rows[float32]
+	rows    *kernel.Rows
 	order   *train.Permutation
 	windows [][]uint32 // row numbers
 	weights []float32

@@ -33,7 +33,7 @@ func (d *data) loads() []*Item {
 				}
 				i.Bytes = float64(size) + loadedRows*32*4
 			}
-			_, err := dataset.Load[float32](d.ctx, []string{path}, dataset.Options{Label: "label", Workers: d.workers})
+			_, err := dataset.Load(d.ctx, []string{path}, dataset.Options{Label: "label", Workers: d.workers})
 			return err
 		}
 		all = append(all, i.on("Transpose"))
@@ -133,7 +133,7 @@ func (d *data) train(i *Item, of *train.Learner, shape shape) error {
 }
 
 // count notes the bytes and flops that the training took at least.
-func (i *Item) count(learner string, f *fit.Fitted[float32]) {
+func (i *Item) count(learner string, f *fit.Fitted) {
 	const cols = features + 1
 	defer func() { i.stages = stagesOf(learner, float64(f.Model.Data.Rows), float64(f.Result.Visits), i.Bytes) }()
 	r, n := f.Result, float64(f.Model.Data.Rows)

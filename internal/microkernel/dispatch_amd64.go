@@ -33,43 +33,12 @@ func tileShapeF32() (mr, nr int) {
 	}
 }
 
-func tileF64(c []float64, ldc, grow int, a, b []float64, add bool) {
-	switch {
-	case kernel.Active() >= kernel.AVX512:
-		avx512.TileF64(c, ldc, grow, a, b, add)
-	case kernel.Active() >= kernel.AVX2:
-		avx2.TileF64(c, ldc, grow, a, b, add)
-	default:
-		ref.TileF64(c, ldc, grow, a, b, add)
-	}
-}
-
-func tileShapeF64() (mr, nr int) {
-	switch {
-	case kernel.Active() >= kernel.AVX512:
-		return avx512.MRF64, avx512.NRF64
-	case kernel.Active() >= kernel.AVX2:
-		return avx2.MRF64, avx2.NRF64
-	default:
-		return ref.MRF64, ref.NRF64
-	}
-}
-
 func scaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int) {
 	switch {
 	case kernel.Active() >= kernel.AVX2:
 		avx2.ScaleRowsF32(dst, x, s, stride, cols)
 	default:
 		ref.ScaleRowsF32(dst, x, s, stride, cols)
-	}
-}
-
-func scaleRowsF64(dst []float64, x []float64, s []float64, stride, cols int) {
-	switch {
-	case kernel.Active() >= kernel.AVX2:
-		avx2.ScaleRowsF64(dst, x, s, stride, cols)
-	default:
-		ref.ScaleRowsF64(dst, x, s, stride, cols)
 	}
 }
 
@@ -117,26 +86,6 @@ func peakShapeF32() (round int) {
 		return avx2.RoundF32
 	default:
 		return ref.RoundF32
-	}
-}
-
-func peakF64(n int) {
-	switch {
-	case kernel.Active() >= kernel.AVX512:
-		avx512.PeakF64(n)
-	case kernel.Active() >= kernel.AVX2:
-		avx2.PeakF64(n)
-	}
-}
-
-func peakShapeF64() (round int) {
-	switch {
-	case kernel.Active() >= kernel.AVX512:
-		return avx512.RoundF64
-	case kernel.Active() >= kernel.AVX2:
-		return avx2.RoundF64
-	default:
-		return ref.RoundF64
 	}
 }
 

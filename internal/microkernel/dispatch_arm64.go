@@ -28,39 +28,12 @@ func tileShapeF32() (mr, nr int) {
 	}
 }
 
-func tileF64(c []float64, ldc, grow int, a, b []float64, add bool) {
-	switch {
-	case kernel.Active() >= kernel.NEON:
-		neon.TileF64(c, ldc, grow, a, b, add)
-	default:
-		ref.TileF64(c, ldc, grow, a, b, add)
-	}
-}
-
-func tileShapeF64() (mr, nr int) {
-	switch {
-	case kernel.Active() >= kernel.NEON:
-		return neon.MRF64, neon.NRF64
-	default:
-		return ref.MRF64, ref.NRF64
-	}
-}
-
 func scaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int) {
 	switch {
 	case kernel.Active() >= kernel.NEON:
 		neon.ScaleRowsF32(dst, x, s, stride, cols)
 	default:
 		ref.ScaleRowsF32(dst, x, s, stride, cols)
-	}
-}
-
-func scaleRowsF64(dst []float64, x []float64, s []float64, stride, cols int) {
-	switch {
-	case kernel.Active() >= kernel.NEON:
-		neon.ScaleRowsF64(dst, x, s, stride, cols)
-	default:
-		ref.ScaleRowsF64(dst, x, s, stride, cols)
 	}
 }
 
@@ -93,22 +66,6 @@ func peakShapeF32() (round int) {
 		return neon.RoundF32
 	default:
 		return ref.RoundF32
-	}
-}
-
-func peakF64(n int) {
-	switch {
-	case kernel.Active() >= kernel.NEON:
-		neon.PeakF64(n)
-	}
-}
-
-func peakShapeF64() (round int) {
-	switch {
-	case kernel.Active() >= kernel.NEON:
-		return neon.RoundF64
-	default:
-		return ref.RoundF64
 	}
 }
 

@@ -16,20 +16,8 @@ func tileShapeF32() (mr, nr int) {
 	return ref.MRF32, ref.NRF32
 }
 
-func tileF64(c []float64, ldc, grow int, a, b []float64, add bool) {
-	ref.TileF64(c, ldc, grow, a, b, add)
-}
-
-func tileShapeF64() (mr, nr int) {
-	return ref.MRF64, ref.NRF64
-}
-
 func scaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int) {
 	ref.ScaleRowsF32(dst, x, s, stride, cols)
-}
-
-func scaleRowsF64(dst []float64, x []float64, s []float64, stride, cols int) {
-	ref.ScaleRowsF64(dst, x, s, stride, cols)
 }
 
 func rankKUpdateF64(c, a, b []float64, rows int, square bool) {
@@ -48,13 +36,6 @@ func peakF32(n int) {
 
 func peakShapeF32() (round int) {
 	return ref.RoundF32
-}
-
-func peakF64(n int) {
-}
-
-func peakShapeF64() (round int) {
-	return ref.RoundF64
 }
 
 func loadF32(x []float32) {

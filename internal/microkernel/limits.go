@@ -2,21 +2,15 @@ package microkernel
 
 import (
 	"unsafe"
-
-	"halfspace/kernel"
 )
 
 // The functions below do nothing useful, at the machine's full speed. Package kernel/limits times them.
 
 // Peak runs rounds of independent fused multiply-adds in registers. It returns how many it did: 0 if the active level has
 // no such loop.
-func Peak[T kernel.Float](rounds int) (fmas int) {
-	if is32[T]() {
-		peakF32(rounds)
-		return rounds * peakShapeF32()
-	}
-	peakF64(rounds)
-	return rounds * peakShapeF64()
+func Peak(rounds int) (fmas int) {
+	peakF32(rounds)
+	return rounds * peakShapeF32()
 }
 
 // hasLoops tells whether the active level has the loops below.

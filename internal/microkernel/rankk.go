@@ -3,7 +3,6 @@ package microkernel
 import (
 	"halfspace/asm/ref"
 	"halfspace/internal/race"
-	"halfspace/kernel"
 )
 
 // BlockCols is the number of columns of a row that ScaleRows writes and RankKUpdate reads.
@@ -14,7 +13,7 @@ const BlockCols = ref.BlockCols
 // from 4 to BlockCols. x may be longer than its rows, whose stride is cols at least. Without rows nothing changes.
 //
 //	for r := range s { for c := range cols { dst[r*BlockCols+c] = sqrt(s[r]) * float64(x[r*stride+c]) } }
-func ScaleRows[T kernel.Float](dst []float64, x []T, s []float64, stride, cols int) {
+func ScaleRows(dst []float64, x []float32, s []float64, stride, cols int) {
 	if cols <= 0 || cols > BlockCols || cols%4 != 0 {
 		panic("microkernel: number of columns is not a multiple of 4 in 4..32")
 	}
@@ -34,11 +33,7 @@ func ScaleRows[T kernel.Float](dst []float64, x []T, s []float64, stride, cols i
 	race.Write(dst)
 	race.Read(x)
 	race.Read(s)
-	if is32[T]() {
-		scaleRowsF32(dst, f32(x), s, stride, cols)
-		return
-	}
-	scaleRowsF64(dst, f64(x), s, stride, cols)
+	scaleRowsF32(dst, x, s, stride, cols)
 }
 
 // RankKUpdate adds the product of a, transposed, and b to c, a block of BlockCols x BlockCols sums. a and b have the

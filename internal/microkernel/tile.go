@@ -1,16 +1,10 @@
 package microkernel
 
-import (
-	"halfspace/internal/race"
-	"halfspace/kernel"
-)
+import "halfspace/internal/race"
 
 // TileShape returns the rows and columns of the tile that Tile computes at the active level.
-func TileShape[T kernel.Float]() (mr, nr int) {
-	if is32[T]() {
-		return tileShapeF32()
-	}
-	return tileShapeF64()
+func TileShape() (mr, nr int) {
+	return tileShapeF32()
 }
 
 // Tile multiplies packed panels of mr rows by one packed panel of nr columns, where TileShape returns mr and nr. b holds
@@ -26,8 +20,8 @@ func TileShape[T kernel.Float]() (mr, nr int) {
 //
 // Row r of c begins at element at. So row 1 begins ldc elements after row 0, and each later step is grow longer, as in a
 // packed triangle. c may be longer than its rows.
-func Tile[T kernel.Float](c []T, ldc, grow int, a, b []T, add bool) {
-	mr, nr := TileShape[T]()
+func Tile(c []float32, ldc, grow int, a, b []float32, add bool) {
+	mr, nr := TileShape()
 	if len(b) == 0 || len(b)%nr != 0 || len(a)%(len(b)/nr*mr) != 0 {
 		panic("microkernel: panels don't have mr and nr elements for each k")
 	}
@@ -43,9 +37,5 @@ func Tile[T kernel.Float](c []T, ldc, grow int, a, b []T, add bool) {
 	}
 	race.Read(a)
 	race.Read(b)
-	if is32[T]() {
-		tileF32(f32(c), ldc, grow, f32(a), f32(b), add)
-		return
-	}
-	tileF64(f64(c), ldc, grow, f64(a), f64(b), add)
+	tileF32(c, ldc, grow, a, b, add)
 }

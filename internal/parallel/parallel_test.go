@@ -36,21 +36,21 @@ func TestLine(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			next, begun := 0, 0
 			var waiting atomic.Int64
-			l := NewLine(ctx, workers, func(i int) {
-				if waiting.Add(-1); i != next {
-					t.Errorf("%d workers: result %d is merged after %d others", workers, i, next)
-				}
-				next++
-			})
+			l := NewLine(ctx, workers)
 			for i := range 100 {
 				if i == stop {
 					cancel()
 				}
-				if l.Go(func() int {
+				if l.Go(func() func() {
 					if n := waiting.Add(1); n > int64(2*workers) {
 						t.Errorf("%d workers: %d results at once", workers, n)
 					}
-					return i
+					return func() {
+						if waiting.Add(-1); i != next {
+							t.Errorf("%d workers: result %d is merged after %d others", workers, i, next)
+						}
+						next++
+					}
 				}) {
 					begun++
 				}

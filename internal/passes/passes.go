@@ -17,54 +17,36 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 )
 
 // A Task computes a result of type R from the rows of a piece and arguments of type A.
-type Task[T kernel.Float, A, R any] struct {
-	name string
-	do   func(ctx context.Context, piece Piece[T], args A) (R, error)
-}
+type Task[A, R any] struct{ of *task }
 
 // An OwnTask is a Task that also takes arguments of type O, which each piece has of its own. The task may change those.
-type OwnTask[T kernel.Float, A, O, R any] struct{ task *Task[T, A, R] }
+type OwnTask[A, O, R any] struct{ of *task }
 
 // A Piece is the rows that a task gets, and which piece of the pass they are.
-type Piece[T kernel.Float] struct {
-	block.Source[T] // numbered from 0; each block is a run
-	Number          int
-	Workers         int // goroutines that may compute at once
-	own             any // arguments of an OwnTask
+type Piece struct {
+	block.Source // numbered from 0; each block is a run
+	Number       int
+	Workers      int // goroutines that may compute at once
+	own          any // arguments of an OwnTask
 }
 
-// A task is a Task of any types.
-type task interface {
-	args() reflect.Type
-	result() reflect.Type
-	run(ctx context.Context, piece any, number, workers int, args, own any) (any, error)
+// A task is a Task of any types. All work is done here, so that the generic types are compiled to a few instructions each.
+type task struct {
+	name              string
+	args, own, result reflect.Type // own is nil for a task whose pieces have no arguments of their own
+	do                func(ctx context.Context, piece Piece, args any) (any, error)
 }
 
 var (
-	tasks = map[string]task{}
-	owns  = map[string]reflect.Type{} // what pieces have of their own, by task
+	tasks = map[string]*task{}
 	views = map[string]view{}
 )
 
-func (t *Task[T, A, R]) args() reflect.Type   { return reflect.TypeFor[A]() }
-func (t *Task[T, A, R]) result() reflect.Type { return reflect.TypeFor[R]() }
-
-func (t *Task[T, A, R]) run(ctx context.Context, rows any, number, workers int, args, own any) (any, error) {
-	src, ok := rows.(block.Source[T])
-	if !ok {
-		return nil, fmt.Errorf("the task %s takes rows of %T: the programs of the cluster differ: use the same version everywhere", t.name, T(0))
-	}
-	return t.do(ctx, Piece[T]{src, number, workers, own}, args.(A))
-}
-
-// New names a task. It is called as the program starts: every process of a cluster has the same tasks. Of each task there is one
-// for float32 and one for float64.
-func New[T kernel.Float, A, R any](name string, do func(ctx context.Context, piece Piece[T], args A) (R, error)) *Task[T, A, R] {
-	t := &Task[T, A, R]{fmt.Sprintf("%s/%T", name, T(0)), do}
+// register adds a task to those of the program.
+func (t *task) register() *task {
 	if tasks[t.name] != nil {
 		panic("passes: two tasks of one name")
 	}
@@ -72,101 +54,102 @@ func New[T kernel.Float, A, R any](name string, do func(ctx context.Context, pie
 	return t
 }
 
-// NewOwn is New for a task whose pieces have arguments of their own.
-func NewOwn[T kernel.Float, A, O, R any](name string, do func(ctx context.Context, piece Piece[T], args A, own O) (R, error)) *OwnTask[T, A, O, R] {
-	t := New(name, func(ctx context.Context, piece Piece[T], args A) (R, error) {
-		return do(ctx, piece, args, piece.own.(O))
+// pass computes the task for the pieces of a pass.
+func (t *task) pass(ctx context.Context, cluster block.Cluster, p block.Pass, merge func(result any) error) error {
+	p.Task = t.name
+	return cluster.Pass(ctx, p, func(r any) error {
+		if reflect.TypeOf(r) != t.result {
+			return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ: use the same version everywhere", t.name, r)
+		}
+		return merge(r)
 	})
-	owns[t.name] = reflect.TypeFor[O]()
-	return &OwnTask[T, A, O, R]{t}
 }
 
-// Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
-func Each[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], t *Task[T, A, R], args A, pieces [][]int64, merge func(R) error) error {
+// each computes the task for pieces of the rows of a Remote source. own is nil if they have no arguments of their own.
+func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]int64, own func(i int) any, merge func(result any) error) error {
 	cluster, views := block.RemoteOf(src)
 	if cluster == nil {
 		return errNone
 	}
-	return t.pass(ctx, cluster, block.Pass{Args: args, Views: views, Pieces: pieces}, merge)
+	return t.pass(ctx, cluster, block.Pass{Args: args, Own: own, Views: views, Pieces: pieces}, merge)
+}
+
+// New names a task. It is called as the program starts: every process of a cluster has the same tasks.
+func New[A, R any](name string, do func(ctx context.Context, piece Piece, args A) (R, error)) *Task[A, R] {
+	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
+		return do(ctx, piece, args.(A))
+	}}
+	return &Task[A, R]{t.register()}
+}
+
+// NewOwn is New for a task whose pieces have arguments of their own.
+func NewOwn[A, O, R any](name string, do func(ctx context.Context, piece Piece, args A, own O) (R, error)) *OwnTask[A, O, R] {
+	t := &task{name: name, args: reflect.TypeFor[A](), own: reflect.TypeFor[O](), result: reflect.TypeFor[R](),
+		do: func(ctx context.Context, piece Piece, args any) (any, error) {
+			return do(ctx, piece, args.(A), piece.own.(O))
+		}}
+	return &OwnTask[A, O, R]{t.register()}
+}
+
+// Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
+func Each[A, R any](ctx context.Context, src block.Source, t *Task[A, R], args A, pieces [][]int64, merge func(R) error) error {
+	return t.of.each(ctx, src, args, pieces, nil, func(r any) error { return merge(r.(R)) })
 }
 
 var errNone = errors.New("no cluster has these rows")
 
 // EachOwn is Each for a task whose pieces have arguments of their own: those of piece i are own(i).
-func EachOwn[T kernel.Float, A, O, R any](ctx context.Context, src block.Source[T], t *OwnTask[T, A, O, R], args A, pieces [][]int64, own func(i int) O,
+func EachOwn[A, O, R any](ctx context.Context, src block.Source, t *OwnTask[A, O, R], args A, pieces [][]int64, own func(i int) O,
 	merge func(R) error) error {
-	cluster, views := block.RemoteOf(src)
-	if cluster == nil {
-		return errNone
-	}
-	return t.task.pass(ctx, cluster, block.Pass{Args: args, Own: func(i int) any { return own(i) }, Views: views, Pieces: pieces}, merge)
+	return t.of.each(ctx, src, args, pieces, func(i int) any { return own(i) }, func(r any) error { return merge(r.(R)) })
 }
 
 // Rowless computes a task for pieces without rows: the task reads what it needs by the number of its piece, from 0 to pieces-1.
 // The results go to merge in the order of the pieces.
-func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[float32, A, R], args A, pieces int, merge func(R) error) error {
-	return t.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, merge)
+func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R], args A, pieces int, merge func(R) error) error {
+	return t.of.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
 }
 
-func (t *Task[T, A, R]) pass(ctx context.Context, cluster block.Cluster, p block.Pass, merge func(R) error) error {
-	p.Task = t.name
-	return cluster.Pass(ctx, p, func(r any) error {
-		if r, ok := r.(R); ok {
-			return merge(r)
-		}
-		return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ: use the same version everywhere", t.name, r)
-	})
-}
+// A PerRun is a task whose result is a list, with an element for each run of a piece.
+type PerRun[A, R any] struct{ of *task }
 
-// Choose returns the task that takes rows of type T. One of the two takes float32, the other one float64.
-func Choose[T kernel.Float, A, R any](task32, task64 any) *Task[T, A, R] {
-	if t, ok := task32.(*Task[T, A, R]); ok {
-		return t
-	}
-	return task64.(*Task[T, A, R])
-}
-
-// ChooseOwn is Choose for tasks whose pieces have arguments of their own.
-func ChooseOwn[T kernel.Float, A, O, R any](task32, task64 any) *OwnTask[T, A, O, R] {
-	if t, ok := task32.(*OwnTask[T, A, O, R]); ok {
-		return t
-	}
-	return task64.(*OwnTask[T, A, O, R])
-}
-
-// A PerRun is a task for float32 and for float64 whose result is a list, with an element for each run of a piece.
-type PerRun[A, R any] struct {
-	task32 *Task[float32, A, []R]
-	task64 *Task[float64, A, []R]
-}
-
-// NewPerRun names a task by what it computes of a run. The functions get the source of the runs: it says what their columns are.
-func NewPerRun[A, R any](name string, of32 func(block.Source[float32], A) func(block.Run[float32]) R,
-	of64 func(block.Source[float64], A) func(block.Run[float64]) R) *PerRun[A, R] {
-	return &PerRun[A, R]{New(name, perRun(of32)), New(name, perRun(of64))}
-}
-
-// perRun returns a task that computes part for each run of a piece.
-func perRun[T kernel.Float, A, R any](of func(block.Source[T], A) func(block.Run[T]) R) func(context.Context, Piece[T], A) ([]R, error) {
-	return func(ctx context.Context, piece Piece[T], args A) (results []R, err error) {
-		err = block.ReduceRuns(ctx, piece.Source, piece.Workers, of(piece.Source, args), func(r R) { results = append(results, r) })
+// NewPerRun names a task by what it computes of a run. of gets the source of the runs, which says what their columns are.
+func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Run) R) *PerRun[A, R] {
+	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
+		part := of(piece.Source, args.(A))
+		var results []R
+		err := block.MergeRuns(ctx, piece.Source, piece.Workers, func(run block.Run) func() {
+			r := part(run)
+			return func() { results = append(results, r) }
+		})
 		return results, err
-	}
+	}}
+	return &PerRun[A, R]{t.register()}
 }
 
 // Reduce is block.ReduceRuns, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run.
-func Reduce[T kernel.Float, A, R any](ctx context.Context, src block.Source[T], workers int, t *PerRun[A, R], args A,
-	part func(block.Run[T]) R, merge func(R)) error {
+func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerRun[A, R], args A, part func(block.Run) R, merge func(R)) error {
+	return t.of.reduce(ctx, src, workers, args, func(run block.Run) func() {
+		r := part(run)
+		return func() { merge(r) }
+	}, func(results any) {
+		for _, r := range results.([]R) {
+			merge(r)
+		}
+	})
+}
+
+// reduce is Reduce for results of any type. here returns the function that merges what it computed of a run, and there merges the
+// results of a piece that a cluster computed.
+func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Run) func(), there func(results any)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
-		return block.ReduceRuns(ctx, src, workers, part, merge)
+		return block.MergeRuns(ctx, src, workers, here)
 	}
 	if _, err := parallel.Resolve(workers); err != nil {
 		return err
 	}
-	return Each(ctx, src, Choose[T, A, []R](t.task32, t.task64), args, Consecutive(src.Rows()), func(results []R) error {
-		for _, r := range results {
-			merge(r)
-		}
+	return t.each(ctx, src, args, Consecutive(src.Rows()), nil, func(results any) error {
+		there(results)
 		return nil
 	})
 }
@@ -198,15 +181,15 @@ func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
 
 // fingerprintPass is the pass of Fingerprint.
-var fingerprintPass = NewPerRun("block.fingerprint", hasher[float32], hasher[float64])
+var fingerprintPass = NewPerRun("block.fingerprint", hasher)
 
-func hasher[T kernel.Float](block.Source[T], struct{}) func(block.Run[T]) uint64 {
-	return block.HashRun[T]
+func hasher(block.Source, struct{}) func(block.Run) uint64 {
+	return block.HashRun
 }
 
 // Fingerprint is block.Fingerprint, on the cluster of src if there is one.
-func Fingerprint[T kernel.Float](ctx context.Context, src block.Source[T], workers int) (string, error) {
+func Fingerprint(ctx context.Context, src block.Source, workers int) (string, error) {
 	all := block.NewPrint(src.Spec().Cols())
-	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashRun[T], all.Add)
+	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashRun, all.Add)
 	return all.String(), err
 }

@@ -8,28 +8,27 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // Pick returns a source of some rows of src, in their order. keep is called once for each pass. What it returns is called with the label
 // of each row of src in turn, and tells whether the source has that row. The source has that many rows, in blocks of up to each rows.
-func Pick[T kernel.Float](src block.Source[T], rows int64, each int, keep func() func(y T) bool) block.Source[T] {
-	return picked[T]{src, rows, each, keep}
+func Pick(src block.Source, rows int64, each int, keep func() func(y float32) bool) block.Source {
+	return picked{src, rows, each, keep}
 }
 
-type picked[T kernel.Float] struct {
-	block.Source[T]
+type picked struct {
+	block.Source
 	rows int64
 	each int
-	keep func() func(y T) bool
+	keep func() func(y float32) bool
 }
 
-func (p picked[T]) Rows() int64 { return p.rows }
+func (p picked) Rows() int64 { return p.rows }
 
-func (p picked[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (p picked) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		keep, spec, rows := p.keep(), p.Spec(), int(min(p.rows, int64(p.each)))
-		var to *block.Block[T]
+		var to *block.Block
 		n := 0 // rows in it
 		for from, err := range p.Source.Blocks(ctx) {
 			if err != nil {
@@ -37,9 +36,9 @@ func (p picked[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 				return
 			}
 			if to == nil && from.Sparse != nil {
-				to = block.NewSparseFor[T](spec, 0, rows, 0)
+				to = block.NewSparseFor(spec, 0, rows, 0)
 			} else if to == nil {
-				to = block.NewFor[T](spec, 0, rows)
+				to = block.NewFor(spec, 0, rows)
 			}
 			for r, y := range from.Y {
 				if !keep(y) {
@@ -65,7 +64,7 @@ func (p picked[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 }
 
 // copyRow copies row r of a block to row n of another one. To a sparse block it appends the row.
-func copyRow[T kernel.Float](to *block.Block[T], n int, from *block.Block[T], r int) {
+func copyRow(to *block.Block, n int, from *block.Block, r int) {
 	if from.Sparse != nil {
 		to.AppendRow(from, r)
 		return
@@ -78,11 +77,11 @@ func copyRow[T kernel.Float](to *block.Block[T], n int, from *block.Block[T], r 
 
 // Picked returns a cluster that makes passes over the chosen rows of src, in their order. Row i is chosen if bit i%64 of chosen[i/64] is
 // set. It sends each piece to the cluster of src, with the runs of src that hold the piece's rows. It returns nil if src has no cluster.
-func Picked[T kernel.Float](src block.Source[T], chosen []uint64) block.Cluster {
+func Picked(src block.Source, chosen []uint64) block.Cluster {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return nil
 	}
-	c := &choice[T]{src: src, chosen: chosen}
+	c := &choice{src: src, chosen: chosen}
 	n := int64(0)
 	for run := range slices.Chunk(chosen, words) {
 		c.before = append(c.before, n)
@@ -98,17 +97,14 @@ func Picked[T kernel.Float](src block.Source[T], chosen []uint64) block.Cluster 
 const words = block.RunRows / 64
 
 // A choice is a cluster for some rows of src.
-type choice[T kernel.Float] struct {
-	src    block.Source[T]
+type choice struct {
+	src    block.Source
 	chosen []uint64
 	before []int64 // chosen rows before each run of src, and all
 }
 
-// pickTask32 and pickTask64 compute a task, which is the argument, on the chosen rows of a piece. Their result has its bytes.
-var (
-	pickTask32 = NewOwn("passes.pick", pickPiece[float32])
-	pickTask64 = NewOwn("passes.pick", pickPiece[float64])
-)
+// pickTask computes a task, which is the argument, on the chosen rows of a piece. Its result has the bytes of the task's.
+var pickTask = NewOwn("passes.pick", pickPiece)
 
 // A pick is what a piece has of its own.
 type pick struct {
@@ -118,7 +114,7 @@ type pick struct {
 }
 
 // Pass makes a pass; see block.Cluster.
-func (c *choice[T]) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
+func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
 	coded, err := EncodePass(p)
 	if err != nil {
 		return err
@@ -127,8 +123,7 @@ func (c *choice[T]) Pass(ctx context.Context, p block.Pass, merge func(result an
 	for i, runs := range p.Pieces {
 		pieces[i] = c.around(runs)
 	}
-	task := ChooseOwn[T, string, pick, string](pickTask32, pickTask64)
-	return EachOwn(ctx, c.src, task, string(coded), pieces, func(i int) pick {
+	return EachOwn(ctx, c.src, pickTask, string(coded), pieces, func(i int) pick {
 		own, err := EncodeOwn(p, i)
 		if err != nil {
 			return pick{err: err.Error()}
@@ -144,7 +139,7 @@ func (c *choice[T]) Pass(ctx context.Context, p block.Pass, merge func(result an
 }
 
 // around returns the runs of src that have rows of some runs of the choice.
-func (c *choice[T]) around(runs []int64) (of []int64) {
+func (c *choice) around(runs []int64) (of []int64) {
 	for _, run := range runs {
 		first, _ := slices.BinarySearch(c.before, run*block.RunRows+1) // the first run with so many rows before it comes after
 		for first--; first < len(c.before)-1 && c.before[first] < (run+1)*block.RunRows; first++ {
@@ -157,7 +152,7 @@ func (c *choice[T]) around(runs []int64) (of []int64) {
 }
 
 // bits returns the bits of the rows of some runs of src that are in some runs of the choice.
-func (c *choice[T]) bits(runs, of []int64) (all []uint64) {
+func (c *choice) bits(runs, of []int64) (all []uint64) {
 	for _, from := range of {
 		n := c.before[from]
 		for _, w := range c.chosen[from*words : min((from+1)*words, int64(len(c.chosen)))] {
@@ -174,7 +169,7 @@ func (c *choice[T]) bits(runs, of []int64) (all []uint64) {
 	return all
 }
 
-func pickPiece[T kernel.Float](ctx context.Context, piece Piece[T], coded string, own pick) (string, error) {
+func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string, error) {
 	if own.err != "" {
 		return "", errors.New(own.err)
 	}
@@ -186,9 +181,9 @@ func pickPiece[T kernel.Float](ctx context.Context, piece Piece[T], coded string
 	for _, w := range own.chosen {
 		n += int64(bits.OnesCount64(w))
 	}
-	chosen, err := block.Collect(ctx, Pick(piece.Source, n, block.RunRows, func() func(T) bool {
+	chosen, err := block.Collect(ctx, Pick(piece.Source, n, block.RunRows, func() func(float32) bool {
 		row := -1
-		return func(T) bool {
+		return func(float32) bool {
 			row++
 			return own.chosen[row/64]>>(row%64)&1 > 0
 		}
@@ -196,6 +191,6 @@ func pickPiece[T kernel.Float](ctx context.Context, piece Piece[T], coded string
 	if err != nil {
 		return "", err
 	}
-	result, err := Run(ctx, pass, []byte(own.own), block.Trust(block.Source[T](chosen)), piece.Number, piece.Workers)
+	result, err := Run(ctx, pass, []byte(own.own), block.Trust(block.Source(chosen)), piece.Number, piece.Workers)
 	return string(result), err
 }

@@ -11,7 +11,7 @@ import (
 
 // A chosenRows is some rows of a source, with their cluster.
 type chosenRows struct {
-	block.Source[float32]
+	block.Source
 	cluster block.Cluster
 }
 
@@ -31,8 +31,8 @@ func TestPicked(t *testing.T) {
 			}
 		}
 		remote := testrows.NewRemote(d, 5)
-		all := block.Source[float32](remote)
-		chosen := passes.Pick(block.Source[float32](d), n, block.RunRows, func() func(float32) bool {
+		all := block.Source(remote)
+		chosen := passes.Pick(block.Source(d), n, block.RunRows, func() func(float32) bool {
 			row := -1
 			return func(float32) bool { row++; return bits[row/64]>>(row%64)&1 > 0 }
 		})
@@ -40,12 +40,12 @@ func TestPicked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := passes.Fingerprint(t.Context(), block.Source[float32](chosenRows{chosen, passes.Picked(all, bits)}), 1)
+		got, err := passes.Fingerprint(t.Context(), block.Source(chosenRows{chosen, passes.Picked(all, bits)}), 1)
 		if err != nil || got != want || remote.Read() > 0 {
 			t.Errorf("a share of %v: %s, want %s, error %v, %d passes in this process", share, got, want, err, remote.Read())
 		}
 	}
-	if passes.Picked(block.Source[float32](d), nil) != nil {
+	if passes.Picked(block.Source(d), nil) != nil {
 		t.Error("rows in memory have a cluster")
 	}
 }

@@ -6,38 +6,32 @@ import (
 	"reflect"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // A view makes a changed source of another one.
 type view struct {
 	args reflect.Type
-	of   func(src any, args any, workers int) (any, error)
+	of   func(src block.Source, args any, workers int) block.Source
 }
 
-// NewView names a change of rows, as New does a task. There is one for float32 and one for float64.
-func NewView[T kernel.Float, A any](name string, of func(src block.Source[T], args A, workers int) block.Source[T]) {
-	name = fmt.Sprintf("%s/%T", name, T(0))
+// NewView names a change of rows, as New does a task.
+func NewView[A any](name string, of func(src block.Source, args A, workers int) block.Source) {
 	if views[name].of != nil {
 		panic("passes: two views of one name")
 	}
-	views[name] = view{reflect.TypeFor[A](), func(src, args any, workers int) (any, error) {
-		rows, ok := src.(block.Source[T])
-		if !ok {
-			return nil, fmt.Errorf("the view %s changes rows of %T: the programs of the cluster differ: use the same version everywhere", name, T(0))
-		}
-		return block.Trust(of(rows, args.(A), workers)), nil
+	views[name] = view{reflect.TypeFor[A](), func(src block.Source, args any, workers int) block.Source {
+		return block.Trust(of(src, args.(A), workers))
 	}}
 }
 
 // Changed returns the cluster of src, and the views of its rows after one more. It is the method Remote of a source that
 // changes src.
-func Changed[T kernel.Float](src block.Source[T], name string, args any) (block.Cluster, []block.View) {
+func Changed(src block.Source, name string, args any) (block.Cluster, []block.View) {
 	cluster, before := block.RemoteOf(src)
 	if cluster == nil {
 		return nil, nil
 	}
-	return cluster, append(before[:len(before):len(before)], block.View{Name: fmt.Sprintf("%s/%T", name, T(0)), Args: args})
+	return cluster, append(before[:len(before):len(before)], block.View{Name: name, Args: args})
 }
 
 // EncodePass returns the bytes of a pass without its pieces.
@@ -65,7 +59,7 @@ func DecodePass(b []byte) (p block.Pass, err error) {
 	if t == nil {
 		return p, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
 	}
-	if p.Args, err = d.any(t.args()); err != nil {
+	if p.Args, err = d.any(t.args); err != nil {
 		return p, err
 	}
 	for range d.length(1) {
@@ -90,9 +84,9 @@ func EncodeOwn(p block.Pass, piece int) ([]byte, error) {
 	return Encode(p.Own(piece))
 }
 
-// Run computes a piece of a pass, of a number, from its rows: a block.Source of float32 or float64. own has the bytes of
+// Run computes a piece of a pass, of a number, from its rows. own has the bytes of
 // EncodeOwn. Run returns the bytes of the result. Up to workers goroutines compute.
-func Run(ctx context.Context, p block.Pass, own []byte, rows any, number, workers int) ([]byte, error) {
+func Run(ctx context.Context, p block.Pass, own []byte, rows block.Source, number, workers int) ([]byte, error) {
 	t := tasks[p.Task]
 	if t == nil {
 		return nil, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
@@ -103,12 +97,10 @@ func Run(ctx context.Context, p block.Pass, own []byte, rows any, number, worker
 		if known.of == nil {
 			return nil, fmt.Errorf("no view is called %q: the programs of the cluster differ: use the same version everywhere", v.Name)
 		}
-		if rows, err = known.of(rows, v.Args, workers); err != nil {
-			return nil, err
-		}
+		rows = known.of(rows, v.Args, workers)
 	}
 	var ownArgs any
-	if of := owns[p.Task]; of != nil {
+	if of := t.own; of != nil {
 		d := decoder{b: own}
 		if ownArgs, err = d.any(of); err == nil {
 			err = d.end()
@@ -117,7 +109,7 @@ func Run(ctx context.Context, p block.Pass, own []byte, rows any, number, worker
 			return nil, err
 		}
 	}
-	result, err := t.run(ctx, rows, number, workers, p.Args, ownArgs)
+	result, err := t.do(ctx, Piece{rows, number, workers, ownArgs}, p.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +125,7 @@ func DecodeResult(p block.Pass, b []byte) (any, error) {
 		return nil, fmt.Errorf("no task is called %q", p.Task)
 	}
 	d := decoder{b: b}
-	result, err := d.any(t.result())
+	result, err := d.any(t.result)
 	if err != nil {
 		return nil, err
 	}

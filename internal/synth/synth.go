@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -110,27 +109,27 @@ func Names(n int) []string {
 
 // Blocks returns the rows that Write writes as a data set in memory, with a bias. It panics on options that Write
 // returns an error for.
-func Blocks[T kernel.Float](opt Options) *block.Data[T] {
+func Blocks(opt Options) *block.Data {
 	g, err := newGenerator(opt)
 	if err != nil {
 		panic("synth: " + err.Error())
 	}
 	spec := &schema.Spec{Features: Names(opt.Features), Bias: true, Label: "label",
 		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
-	var blocks []*block.Block[T]
-	size := int64(block.Rows[T](spec.Cols()))
+	var blocks []*block.Block
+	size := int64(block.Rows(spec.Cols()))
 	for first := int64(0); first < opt.Rows; first += size {
-		blocks = append(blocks, block.New[T](first, int(min(size, opt.Rows-first)), spec.Cols()))
+		blocks = append(blocks, block.New(first, int(min(size, opt.Rows-first)), spec.Cols()))
 	}
 	err = g.runs(context.Background(), 0, opt.Rows, func(row int64, x []float32, y int8) {
 		b := blocks[row/size]
 		r := int(row % size)
 		dst := b.X[r*b.Stride : (r+1)*b.Stride]
 		for j, v := range x {
-			dst[j] = T(v)
+			dst[j] = float32(v)
 		}
 		dst[len(x)] = 1
-		b.Y[r] = T(y)
+		b.Y[r] = float32(y)
 	})
 	if err != nil {
 		panic("synth: " + err.Error())

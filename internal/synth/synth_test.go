@@ -11,12 +11,11 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // rows returns the features of all rows, without the bias, and the labels.
-func rows[T kernel.Float](t *testing.T, d *block.Data[T]) (x [][]T, y []T) {
+func rows(t *testing.T, d *block.Data) (x [][]float32, y []float32) {
 	t.Helper()
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
@@ -81,7 +80,7 @@ func testMargin(t *testing.T, opt Options) {
 	if math.Abs(norm-1) > 1e-14*float64(len(w)) {
 		t.Errorf("the length of w is %v", norm)
 	}
-	x, y := rows(t, Blocks[float32](opt))
+	x, y := rows(t, Blocks(opt))
 	nearest, positive := math.Inf(1), 0
 	for r := range x {
 		for _, s := range sums(w, x[r]) {
@@ -139,7 +138,7 @@ func TestNoise(t *testing.T) {
 	for _, p := range []float64{0.01, 0.1, 0.5, 1} {
 		opt := Options{Rows: 50_000, Features: 9, Noise: p, Seed: 3}
 		w := truth(t, opt).Weights
-		x, y := rows(t, Blocks[float32](opt))
+		x, y := rows(t, Blocks(opt))
 		flipped, positive := 0.0, 0.0
 		for r := range x {
 			if s := sums(w, x[r])[0]; (s > 0) != (y[r] > 0) {
@@ -158,7 +157,7 @@ func TestNoise(t *testing.T) {
 // TestNormal: the features are standard normal and independent, within a row, between rows and between runs.
 func TestNormal(t *testing.T) {
 	const runs, d = 12, 4
-	x, _ := rows(t, Blocks[float32](Options{Rows: runs * block.RunRows, Features: d, Noise: 0.1, Seed: 5}))
+	x, _ := rows(t, Blocks(Options{Rows: runs * block.RunRows, Features: d, Noise: 0.1, Seed: 5}))
 	n := float64(len(x) * d)
 	var sum, square, fourth, tail, pair, next, run float64
 	for r := range x {
@@ -216,7 +215,7 @@ func TestConjunction(t *testing.T) {
 		if len(seen) != test.k {
 			t.Errorf("%d variables in a conjunction of %d", len(seen), test.k)
 		}
-		x, y := rows(t, Blocks[float32](opt))
+		x, y := rows(t, Blocks(opt))
 		positive, up := 0.0, make([]float64, test.d)
 		for r := range x {
 			all := true
@@ -258,21 +257,21 @@ func kinds(rows int64) []Options {
 // TestDeterministic: the rows don't depend on the number of goroutines or the number of rows.
 func TestDeterministic(t *testing.T) {
 	for _, opt := range kinds(20_001) {
-		x, y := rows(t, Blocks[float32](opt))
+		x, y := rows(t, Blocks(opt))
 		before := runtime.GOMAXPROCS(1)
-		x1, y1 := rows(t, Blocks[float32](opt))
+		x1, y1 := rows(t, Blocks(opt))
 		runtime.GOMAXPROCS(8)
-		x8, y8 := rows(t, Blocks[float32](opt))
+		x8, y8 := rows(t, Blocks(opt))
 		runtime.GOMAXPROCS(before)
 		if !same(x, x1) || !same(x, x8) || !slices.Equal(y, y1) || !slices.Equal(y, y8) {
 			t.Errorf("%+v: the rows depend on the number of goroutines", opt)
 		}
 		opt.Rows = 5000
-		if few, fewY := rows(t, Blocks[float32](opt)); !same(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
+		if few, fewY := rows(t, Blocks(opt)); !same(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
 			t.Errorf("%+v: the first rows depend on how many follow", opt)
 		}
 		opt.Seed++
-		if other, _ := rows(t, Blocks[float32](opt)); same(other, x[:5000]) {
+		if other, _ := rows(t, Blocks(opt)); same(other, x[:5000]) {
 			t.Errorf("%+v: the rows don't depend on the seed", opt)
 		}
 	}
@@ -283,7 +282,7 @@ func TestDeterministic(t *testing.T) {
 func TestSameEverywhere(t *testing.T) {
 	want := []string{"xxh3:db4d2d5f1e614c98", "xxh3:f8c39e4647bc16b0", "xxh3:2e17c6a731e57234"}
 	for i, opt := range kinds(10_000) {
-		got, err := block.Fingerprint(context.Background(), Blocks[float32](opt), 2)
+		got, err := block.Fingerprint(context.Background(), Blocks(opt), 2)
 		if err != nil || got != want[i] {
 			t.Errorf("%+v: %s (%v), not %s", opt, got, err, want[i])
 		}
@@ -291,7 +290,7 @@ func TestSameEverywhere(t *testing.T) {
 }
 
 func TestSpec(t *testing.T) {
-	spec := Blocks[float32](Options{Rows: 1, Features: 2, Noise: 0.1}).Spec()
+	spec := Blocks(Options{Rows: 1, Features: 2, Noise: 0.1}).Spec()
 	want := &schema.Spec{Features: []string{"x0", "x1"}, Bias: true, Label: "label",
 		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	if !reflect.DeepEqual(spec, want) {

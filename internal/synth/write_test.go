@@ -78,7 +78,7 @@ func TestWrite(t *testing.T) {
 				t.Errorf("%+v: progress is told %d", opt, told)
 			}
 			x, y, schema, metadata := read(t, path)
-			wantX, wantY := rows(t, Blocks[float32](opt))
+			wantX, wantY := rows(t, Blocks(opt))
 			if !same(x, wantX) || !slices.Equal(y, wantY) {
 				t.Errorf("%+v: the file has other rows", opt)
 			}
@@ -168,7 +168,7 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("Blocks panics with %v", r)
 		}
 	}()
-	Blocks[float32](Options{Features: 1, Noise: 0.1})
+	Blocks(Options{Features: 1, Noise: 0.1})
 }
 
 func BenchmarkBlocks(b *testing.B) {
@@ -180,7 +180,7 @@ func BenchmarkBlocks(b *testing.B) {
 		}
 		b.Run("kind="+t.Kind, func(b *testing.B) {
 			for b.Loop() {
-				Blocks[float32](opt)
+				Blocks(opt)
 			}
 			b.ReportMetric(float64(opt.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})

@@ -16,7 +16,7 @@ import (
 
 // MNIST reads the first rows of the handwritten digits of LeCun, Cortes and Burges, "train" or "test", from the folder that holds
 // their files, compressed: pixels from 0 to 1, without a bias, and the digits as classes.
-func MNIST(folder, part string, rows int) (*block.Data[float32], error) {
+func MNIST(folder, part string, rows int) (*block.Data, error) {
 	images, err := idx(filepath.Join(folder, part+"-images.idx3.gz"), 16, rows*784)
 	if err != nil {
 		return nil, err
@@ -32,10 +32,10 @@ func MNIST(folder, part string, rows int) (*block.Data[float32], error) {
 	for c := range 10 {
 		spec.Classes = append(spec.Classes, schema.IntClass(int64(c)))
 	}
-	var blocks []*block.Block[float32]
-	per := block.Rows[float32](784)
+	var blocks []*block.Block
+	per := block.Rows(784)
 	for first := 0; first < rows; first += per {
-		b := block.New[float32](int64(first), min(per, rows-first), 784)
+		b := block.New(int64(first), min(per, rows-first), 784)
 		for r := range b.Len() {
 			for i, v := range images[(first+r)*784:][:784] {
 				b.X[r*b.Stride+i] = float32(v) / 255

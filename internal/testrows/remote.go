@@ -9,20 +9,19 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 )
 
 // A Remote is rows of a program that a pretended cluster makes passes over. Pieces come in a random order and some twice, and
 // all travel as bytes.
-type Remote[T kernel.Float] struct {
-	block.Source[T]
-	cluster *cluster[T]
+type Remote struct {
+	block.Source
+	cluster *cluster
 	read    int
 }
 
 // NewRemote returns the rows of d as a source that isn't in memory.
-func NewRemote[T kernel.Float](d *block.Data[T], seed uint64) *Remote[T] {
-	c := &cluster[T]{Tasks: map[string]int{}, spec: d, rng: rand.New(rand.NewPCG(seed, 1))}
+func NewRemote(d *block.Data, seed uint64) *Remote {
+	c := &cluster{Tasks: map[string]int{}, spec: d, rng: rand.New(rand.NewPCG(seed, 1))}
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
 			panic("testrows: " + err.Error())
@@ -31,33 +30,33 @@ func NewRemote[T kernel.Float](d *block.Data[T], seed uint64) *Remote[T] {
 			c.runs = append(c.runs, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
 		}
 	}
-	return &Remote[T]{Source: Stream[T]{d}, cluster: c}
+	return &Remote{Source: Stream{d}, cluster: c}
 }
 
 // Remote returns the cluster; see block.Remote.
-func (r *Remote[T]) Remote() (block.Cluster, []block.View) { return r.cluster, nil }
+func (r *Remote) Remote() (block.Cluster, []block.View) { return r.cluster, nil }
 
 // Blocks reads the rows in this process.
-func (r *Remote[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
+func (r *Remote) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	r.read++
 	return r.Source.Blocks(ctx)
 }
 
 // Read returns how often this process began to read the rows.
-func (r *Remote[T]) Read() int { return r.read }
+func (r *Remote) Read() int { return r.read }
 
 // Tasks returns how often each task was asked for, by its name.
-func (r *Remote[T]) Tasks() map[string]int { return r.cluster.Tasks }
+func (r *Remote) Tasks() map[string]int { return r.cluster.Tasks }
 
-type cluster[T kernel.Float] struct {
+type cluster struct {
 	Tasks map[string]int
-	spec  block.Source[T]
-	runs  []*block.Block[T]
+	spec  block.Source
+	runs  []*block.Block
 	rng   *rand.Rand
 }
 
 // Pass makes a pass; see block.Cluster.
-func (c *cluster[T]) Pass(ctx context.Context, p block.Pass, merge func(any) error) error {
+func (c *cluster) Pass(ctx context.Context, p block.Pass, merge func(any) error) error {
 	c.Tasks[p.Task]++
 	coded, err := passes.EncodePass(p)
 	if err != nil {
@@ -70,13 +69,13 @@ func (c *cluster[T]) Pass(ctx context.Context, p block.Pass, merge func(any) err
 		if err != nil {
 			return err
 		}
-		var blocks []*block.Block[T]
+		var blocks []*block.Block
 		for k, run := range p.Pieces[i] {
 			b := *c.runs[run]
 			b.First = int64(k) * block.RunRows
 			blocks = append(blocks, &b)
 		}
-		rows := block.Trust(block.Source[T](block.NewData(c.spec.Spec(), blocks)))
+		rows := block.Trust(block.Source(block.NewData(c.spec.Spec(), blocks)))
 		own, err := passes.EncodeOwn(p, i)
 		if err != nil {
 			return err

@@ -14,24 +14,24 @@ import (
 )
 
 // Dense returns rows of features and labels as a data set, with a bias column if there is to be one.
-func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T] {
+func Dense(x [][]float64, y []float64, bias bool) *block.Data {
 	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}
-	cols, per := spec.Cols(), block.Rows[T](spec.Cols())
-	var blocks []*block.Block[T]
+	cols, per := spec.Cols(), block.Rows(spec.Cols())
+	var blocks []*block.Block
 	for first := 0; first < len(x); first += per {
-		b := block.New[T](int64(first), min(per, len(x)-first), cols)
+		b := block.New(int64(first), min(per, len(x)-first), cols)
 		for r := range b.Len() {
 			row := b.X[r*b.Stride:]
 			for c, v := range x[first+r] {
-				row[c] = T(v)
+				row[c] = float32(v)
 			}
 			if bias {
 				row[cols-1] = 1
 			}
-			b.Y[r] = T(y[first+r])
+			b.Y[r] = float32(y[first+r])
 		}
 		blocks = append(blocks, b)
 	}
@@ -40,7 +40,7 @@ func Dense[T kernel.Float](x [][]float64, y []float64, bias bool) *block.Data[T]
 
 // RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn;
 // without those, planes separate them by a margin.
-func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *block.Data[T] {
+func RandomClasses(rows, features, classes int, wrong float64) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
@@ -60,12 +60,12 @@ func RandomClasses[T kernel.Float](rows, features, classes int, wrong float64) *
 		}
 		y[r] = float64(best)
 	}
-	return Classes[T](x, y, classes, true)
+	return Classes(x, y, classes, true)
 }
 
 // Classes is Dense with class numbers below a number of classes as labels.
-func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool) *block.Data[T] {
-	d := Dense[T](x, y, bias)
+func Classes(x [][]float64, y []float64, classes int, bias bool) *block.Data {
+	d := Dense(x, y, bias)
 	d.Spec().Classes = nil
 	for c := range classes {
 		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(int64(c)))
@@ -74,12 +74,12 @@ func Classes[T kernel.Float](x [][]float64, y []float64, classes int, bias bool)
 }
 
 // Logistic returns rows of normal features, with labels of a logistic model.
-func Logistic(rows, d int) *block.Data[float32] {
+func Logistic(rows, d int) *block.Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2), Positive: 1}
-	var blocks []*block.Block[float32]
-	for first, per := 0, block.Rows[float32](d+1); first < rows; first += per {
-		b := block.New[float32](int64(first), min(per, rows-first), d+1)
+	var blocks []*block.Block
+	for first, per := 0, block.Rows(d+1); first < rows; first += per {
+		b := block.New(int64(first), min(per, rows-first), d+1)
 		for r := range b.Len() {
 			z := 0.3
 			for c := range d {
@@ -98,10 +98,10 @@ func Logistic(rows, d int) *block.Data[float32] {
 }
 
 // Sparse returns the same rows in CSR form.
-func Sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
-	var blocks []*block.Block[T]
+func Sparse(d *block.Data) *block.Data {
+	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
-		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
 				if v != 0 {
@@ -110,16 +110,16 @@ func Sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
+		blocks = append(blocks, &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
 }
 
 // Weighted returns the same rows with weights, those of their numbers.
-func Weighted[T kernel.Float](d *block.Data[T], weight func(row int) float64) *block.Data[T] {
+func Weighted(d *block.Data, weight func(row int) float64) *block.Data {
 	spec := *d.Spec()
 	spec.Weighted = true
-	var blocks []*block.Block[T]
+	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
 		c := *b
 		c.W = make([]float64, b.Len())
@@ -132,11 +132,11 @@ func Weighted[T kernel.Float](d *block.Data[T], weight func(row int) float64) *b
 }
 
 // A Stream yields copies of the blocks of a data set, which it overwrites, as a source that reads a file would.
-type Stream[T kernel.Float] struct{ *block.Data[T] }
+type Stream struct{ *block.Data }
 
 // Blocks yields the copies.
-func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (s Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range s.Data.Blocks(ctx) {
 			if err != nil {
 				yield(nil, err)
@@ -145,7 +145,7 @@ func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 			c := b.Clone()
 			goOn := yield(c, nil)
 			for i := range c.X {
-				c.X[i] = T(math.NaN())
+				c.X[i] = float32(math.NaN())
 			}
 			clear(c.Y)
 			for i := range c.W {
@@ -159,7 +159,7 @@ func (s Stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 }
 
 // Float64s returns numbers of rows, labels or weights as float64, which holds each exactly.
-func Float64s[T kernel.Float](x []T) []float64 {
+func Float64s(x []float32) []float64 {
 	all := make([]float64, len(x))
 	for i, v := range x {
 		all[i] = float64(v)

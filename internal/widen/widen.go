@@ -7,11 +7,10 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
-	"halfspace/kernel"
 )
 
 // Row writes row r of a block to out, which has an element for each column.
-func Row[T kernel.Float](b *block.Block[T], r int, out []float64) {
+func Row(b *block.Block, r int, out []float64) {
 	if b.Sparse != nil {
 		clear(out)
 		columns, values := b.Sparse.Row(r)
@@ -30,7 +29,7 @@ func Row[T kernel.Float](b *block.Block[T], r int, out []float64) {
 
 // Append appends the columns and the values of row r of a sparse block with a centring. The row has each of the columns that
 // the centring changes.
-func Append[T kernel.Float](b *block.Block[T], r int, idx []uint32, val []float64) ([]uint32, []float64) {
+func Append(b *block.Block, r int, idx []uint32, val []float64) ([]uint32, []float64) {
 	columns, values := b.Sparse.Row(r)
 	c, x := b.Centring, 0.0
 	if k, there := slices.BinarySearch(columns, uint32(c.Of)); there {
@@ -55,7 +54,7 @@ func Append[T kernel.Float](b *block.Block[T], r int, idx []uint32, val []float6
 }
 
 // A Reader yields rows of blocks, one by one, in memory that stays in the first-level cache. It isn't safe for concurrent use.
-type Reader[T kernel.Float] struct {
+type Reader struct {
 	every   []uint32 // the number of each column
 	columns []uint32
 	values  []float64
@@ -63,7 +62,7 @@ type Reader[T kernel.Float] struct {
 
 // Row returns the columns and the values of row r of a block: of dense rows all, of sparse ones those that are stored, and those
 // that a centring changes. They are valid until the next call. Only the values may be changed.
-func (w *Reader[T]) Row(b *block.Block[T], r int) ([]uint32, []float64) {
+func (w *Reader) Row(b *block.Block, r int) ([]uint32, []float64) {
 	if b.Sparse != nil && b.Centring != nil {
 		w.columns, w.values = Append(b, r, w.columns[:0], w.values[:0])
 		return w.columns, w.values
@@ -92,7 +91,7 @@ var ones = slices.Repeat([]float64{1}, PanelRows)
 // Panel writes rows x of that many columns, times the roots of s, to a panel: blocks of microkernel.BlockCols columns, each
 // with PanelRows rows. It writes the first blocks alone. A product of two elements of a row then holds the row's weight once.
 // x are rows of a dense block with the centring c, which may be nil.
-func Panel[T kernel.Float](panel []float64, x []T, s []float64, stride, cols, blocks int, c *block.Centring) {
+func Panel(panel []float64, x []float32, s []float64, stride, cols, blocks int, c *block.Centring) {
 	const n, size = microkernel.BlockCols, PanelRows * microkernel.BlockCols
 	blocks = min(blocks, (cols+n-1)/n)
 	by := s

@@ -9,7 +9,6 @@ import (
 	"math/bits"
 	"sync"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,7 +20,7 @@ import (
 type Limits struct {
 	Cores int // number of cores that worked together
 
-	FMAF32, FMAF64   float64 // flop/s, two for each fused multiply-add
+	FMAF32, FMAF64   float64 // flop/s, two for each fused multiply-add; a register has half as many float64, so FMAF64 is half of FMAF32
 	L1, L2, L3, DRAM float64 // bytes loaded per second, by all cores together
 	Stream           float64 // bytes written per second by non-temporal stores
 	Clock            float64 // cycles per second, of all cores together
@@ -45,8 +44,8 @@ func Measure(cores int) Limits {
 		big[i] = block.Alloc[float32](sizes[3] / 4)
 		microkernel.Stream(big[i])
 	}
-	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float32](1000)) })
-	l.FMAF64 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak[float64](1000)) })
+	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak(1000)) })
+	l.FMAF64 = l.FMAF32 / 2 // a register has half as many float64
 	for k, rate := range []*float64{&l.L1, &l.L2, &l.L3} {
 		*rate = best(cores, func(core int) float64 { return sweep(big[core][:sizes[k]/4], microkernel.Load) })
 	}
@@ -114,7 +113,7 @@ func sweep(x []float32, f func([]float32) bool) float64 {
 			}
 		}
 	}
-	return float64(times) * float64(len(x)) * float64(unsafe.Sizeof(x[0]))
+	return float64(times) * 4 * float64(len(x))
 }
 
 // inParts returns work for best: each call runs f over the next part of the core's array, and begins again after the last.

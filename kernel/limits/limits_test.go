@@ -24,11 +24,11 @@ func TestMeasure(t *testing.T) {
 func TestRead(t *testing.T) {
 	loops := kernel.Active() != kernel.Generic
 	for _, cores := range []int{1, 3} {
-		for _, sizes := range [][]int{nil, {0, 100}, {4096}, {100, 3 << 18, 0, 5}} {
-			var arrays [][]float64
+		for _, sizes := range [][]int{nil, {0, 100}, {4096}, {100, 3 << 19, 0, 5}} {
+			var arrays [][]float32
 			bytes := 0
 			for _, n := range sizes {
-				arrays, bytes = append(arrays, make([]float64, n)), bytes+8*n
+				arrays, bytes = append(arrays, make([]float32, n)), bytes+4*n
 			}
 			if rate := limits.Read(arrays, cores); (rate > 0) != (loops && bytes >= 16<<10) {
 				t.Errorf("%d bytes in %d arrays by %d cores: %g a second", bytes, len(sizes), cores, rate)

@@ -2,23 +2,20 @@ package limits
 
 import (
 	"slices"
-	"unsafe"
 
 	"halfspace/internal/microkernel"
-	"halfspace/kernel"
 )
 
 // Read measures the bytes per second that some cores together load from arrays, wherever these are: small ones in a cache,
 // large ones in memory. Each core loads a part of them, again and again, for some 40 ms. Read uses at most one core for each
 // MiB. It returns 0 if the active level has no loop to measure with, or if the arrays are smaller than 16 KiB together.
-func Read[T kernel.Float](arrays [][]T, cores int) float64 {
+func Read(arrays [][]float32, cores int) float64 {
 	const panel, least = 1 << 20, 2 << 20 // bytes of a call of the loop, and of a piece of work
 	var panels [][]float32
 	total := 0
 	for _, x := range arrays {
-		n := len(x) * int(unsafe.Sizeof(T(0))) / 4
-		total += 4 * n
-		panels = slices.AppendSeq(panels, slices.Chunk(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), n), panel/4))
+		total += 4 * len(x)
+		panels = slices.AppendSeq(panels, slices.Chunk(x, panel/4))
 	}
 	if total < 16<<10 {
 		return 0

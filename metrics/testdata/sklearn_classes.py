@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes probabilities of several classes, classes, weights and the figures that scikit-learn gives them to sklearn_classes.json.
 
-Probabilities are float32, so that both element types have the same ones. Some cases have many equal probabilities. One case has
+Probabilities are float32, as package metrics takes them. Some cases have many equal probabilities. One case has
 a class that is never predicted, and two cases have two classes.
 
 Run it in this directory: /usr/bin/python3 sklearn_classes.py

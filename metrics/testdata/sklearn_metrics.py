@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes scores, labels, weights and the figures that scikit-learn gives them to sklearn_metrics.json.
 
-Scores are float32, so that both element types have the same ones. Some cases have many equal scores. No probability is
+Scores are float32, as package metrics takes them. Some cases have many equal scores. No probability is
 the border of a bin. calibration_curve takes no weights; NumPy sums of the same bins stand in for it where rows have some.
 
 Run it in this directory: /usr/bin/python3 sklearn_metrics.py

@@ -33,7 +33,7 @@ func Read(ctx context.Context, path string, memory int64) (*Table, error) {
 	t := &Table{Columns: map[string][]float64{}}
 	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Memory: memory}
 	var bytes int64
-	err := dataset.Scan(ctx, []string{path}, opt, func(_ *schema.Spec, _ *block.Block[float32], rec arrow.Record) error {
+	err := dataset.Scan(ctx, []string{path}, opt, func(_ *schema.Spec, _ *block.Block, rec arrow.Record) error {
 		t.Rows += int(rec.NumRows())
 		const each = 8 * 9 / 4 // bytes of a number, in slices that are in memory twice while they grow
 		if bytes += each * rec.NumRows() * rec.NumCols(); memory > 0 && bytes > memory {

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/visits"
 )
@@ -101,13 +100,13 @@ type rates struct {
 //	w_i = -(z_i - sign(z_i) l1) / ((beta + sqrt n_i)/alpha + l2)    else
 //	z_i = z_i + g_i - (sqrt(n_i + g_i^2) - sqrt n_i)/alpha w_i,  n_i = n_i + g_i^2    in each visit
 //
-// So a visit takes time for the row's features that aren't 0. z and n are float64; the weights are rounded to T. The
+// So a visit takes time for the row's features that aren't 0. z and n are float64; the weights are rounded to float32. The
 // sample weight of a row multiplies its gradient.
 //
 // Train stops after opt.Epochs, or after an epoch that changes nothing. Labels are -1 and +1. Every order but Cyclic
 // needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors: options out of
 // range, no rows, classes other than two, weights that overflow, errors of src, and ctx's error.
-func TrainFTRL[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	return visits.Learn(ctx, FTRL, src, &opt)
 }
 
@@ -127,6 +126,6 @@ func TrainFTRL[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 // average, and rates fall as for one shard. If each shard kept its own n, their steps would differ in size. Within an epoch the n
 // do differ, but n grows, and what an epoch adds becomes a small part of it. More than one shard needs src to be a *block.Data
 // or a block.Seekable.
-func TrainAdaGrad[T kernel.Float](ctx context.Context, src block.Source[T], opt AdaGradOptions) (*train.Result[T], error) {
+func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*train.Result, error) {
 	return visits.Learn(ctx, AdaGrad, src, &opt)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // clicks returns rows with a bias and features of very different frequencies, 0 or normal.
-func clicks[T kernel.Float](rows, features int) *block.Data[T] {
+func clicks(rows, features int) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(features)))
 	var x [][]float64
 	var y []float64
@@ -35,7 +35,7 @@ func clicks[T kernel.Float](rows, features int) *block.Data[T] {
 		}
 		x, y = append(x, row), append(y, label)
 	}
-	return testrows.Dense[T](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // weightOf is a weight of each row, some of them 0.
@@ -65,8 +65,8 @@ func near(t *testing.T, name string, got, want []float64) {
 // TestFTRLLiteral compares with algorithm 1 of the paper, said literally. It computes the weights of a row's features
 // when the row comes.
 func TestFTRLLiteral(t *testing.T) {
-	data := clicks[float32](400, 8)
-	for _, src := range []*block.Data[float32]{data, testrows.Weighted(data, weightOf)} {
+	data := clicks(400, 8)
+	for _, src := range []*block.Data{data, testrows.Weighted(data, weightOf)} {
 		for _, o := range []Options{{}, {Alpha: 0.5, Beta: 0.3, L1: 2, L2: 3}, {Alpha: 2, L1: 10}} {
 			o.Epochs = 3
 			r, err := TrainFTRL(context.Background(), src, o)
@@ -124,8 +124,8 @@ func TestFTRLLiteral(t *testing.T) {
 
 // TestAdaGradLiteral compares with the gradient steps of the paper, said literally.
 func TestAdaGradLiteral(t *testing.T) {
-	data := clicks[float32](400, 8)
-	for _, src := range []*block.Data[float32]{data, testrows.Weighted(data, weightOf)} {
+	data := clicks(400, 8)
+	for _, src := range []*block.Data{data, testrows.Weighted(data, weightOf)} {
 		for _, loss := range Losses {
 			o := AdaGradOptions{Options: train.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
 			r, err := TrainAdaGrad(context.Background(), src, o)
@@ -162,7 +162,7 @@ func TestAdaGradLiteral(t *testing.T) {
 
 // TestOptimum: after many epochs, the loss is near the optimum of logistic regression, and above it.
 func TestOptimum(t *testing.T) {
-	src := clicks[float32](2000, 8)
+	src := clicks(2000, 8)
 	best, err := logistic.Train(context.Background(), src, logistic.Options{NoPenalty: true})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestOptimum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]*train.Result[float32]{"ftrl": ftrl, "adagrad": ada} {
+	for name, r := range map[string]*train.Result{"ftrl": ftrl, "adagrad": ada} {
 		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
 			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)
 		}
@@ -189,18 +189,18 @@ func TestOptimum(t *testing.T) {
 func TestSame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	data := testrows.Weighted(clicks[float32](5000, 9), weightOf)
+	data := testrows.Weighted(clicks(5000, 9), weightOf)
 	file, err := cache.Temporary(context.Background(), data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
 	for _, order := range train.Orders {
-		for name, learn := range map[string]func(block.Source[float32], int) (*train.Result[float32], error){
-			"ftrl": func(src block.Source[float32], workers int) (*train.Result[float32], error) {
+		for name, learn := range map[string]func(block.Source, int) (*train.Result, error){
+			"ftrl": func(src block.Source, workers int) (*train.Result, error) {
 				return TrainFTRL(context.Background(), src, Options{Options: train.Options{Order: order, Epochs: 2, Seed: 3, Workers: workers}, L1: 3, L2: 0.5})
 			},
-			"hinge": func(src block.Source[float32], workers int) (*train.Result[float32], error) {
+			"hinge": func(src block.Source, workers int) (*train.Result, error) {
 				return TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: train.Options{Order: order, Epochs: 2, Seed: 3, Workers: workers}, Loss: Hinge})
 			},
 		} {
@@ -210,9 +210,9 @@ func TestSame(t *testing.T) {
 			}
 			for _, level := range kernel.Levels() {
 				kernel.Use(level)
-				forms := []block.Source[float32]{testrows.Sparse(data), file, data}
+				forms := []block.Source{testrows.Sparse(data), file, data}
 				if order == train.Cyclic {
-					forms = append(forms, testrows.Stream[float32]{Data: data})
+					forms = append(forms, testrows.Stream{Data: data})
 				}
 				for workers, src := range forms {
 					got, err := learn(src, workers+1)
@@ -230,7 +230,7 @@ func TestSame(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	src := clicks[float32](20, 2)
+	src := clicks(20, 2)
 	for want, o := range map[string]Options{
 		"alpha is -1: use a number above 0":     {Alpha: -1},
 		"beta is +Inf":                          {Beta: math.Inf(1)},
@@ -241,7 +241,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	three := testrows.RandomClasses[float32](20, 2, 3, 0)
+	three := testrows.RandomClasses(20, 2, 3, 0)
 	for want, o := range map[string]AdaGradOptions{
 		"eta is 2:":            {Options: train.Options{Eta: 2}},
 		`unknown loss "cubic"`: {Loss: "cubic"},
@@ -259,12 +259,12 @@ func TestErrors(t *testing.T) {
 
 // TestBegin: weights that another training made are kept, whatever the rates, with its n or without.
 func TestBegin(t *testing.T) {
-	spec := clicks[float32](2, 3).Spec()
-	w := block.Alloc[float32](kernel.Stride[float32](4))
+	spec := clicks(2, 3).Spec()
+	w := block.Alloc[float32](kernel.Stride(4))
 	copy(w, []float32{0.25, -3, 0, 7})
 	for _, r := range []rates{{loss: Logistic, alpha: 0.1, beta: 1, l1: 2, l2: 0.5}, {loss: Hinge, alpha: 0.3, beta: delta}} {
 		for _, state := range []map[string][]float64{nil, {"z": {1, 2, 3, 4}, "n": {5, 6, 0, 8}}} {
-			s, err := newStepper[float32](spec, r)
+			s, err := newStepper(spec, r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package adaptive
 import (
 	"cmp"
 
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/visits"
@@ -16,8 +15,8 @@ var FTRL = visits.Complete(&train.Learner{Name: "ftrl",
 	Options: []train.Option{train.OrderOption, alphaOption, betaOption, l1Option, l2Option, train.EpochsOption},
 	New:     func() train.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
 	LogOdds: true, NotFound: notFound,
-	RowLoss:   func(train.Settings) train.RowLoss { return train.LogisticLoss },
-	Stepper32: describeFTRL[float32], Stepper64: describeFTRL[float64]})
+	RowLoss: func(train.Settings) train.RowLoss { return train.LogisticLoss },
+	Stepper: describeFTRL})
 
 // AdaGrad describes AdaGrad.
 var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
@@ -30,8 +29,8 @@ var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
 		return o
 	},
 	LogOdds: true, NotFound: notFound,
-	RowLoss:   func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic)) },
-	Stepper32: describeAdaGrad[float32], Stepper64: describeAdaGrad[float64]})
+	RowLoss: func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic)) },
+	Stepper: describeAdaGrad})
 
 // notFound is what is true of a loss that is never 0.
 const notFound = "the weights didn't come to rest"
@@ -54,18 +53,18 @@ var (
 		Words: train.WordsOf(Losses), Field: train.FieldOf(func(o *AdaGradOptions) any { return &o.Loss })}
 )
 
-func describeFTRL[T kernel.Float](spec *schema.Spec, s train.Settings) (train.Stepper[T], error) {
+func describeFTRL(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
 	r, err := s.(*Options).rates()
 	if err != nil {
 		return nil, err
 	}
-	return newStepper[T](spec, r)
+	return newStepper(spec, r)
 }
 
-func describeAdaGrad[T kernel.Float](spec *schema.Spec, s train.Settings) (train.Stepper[T], error) {
+func describeAdaGrad(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
 	r, err := s.(*AdaGradOptions).rates()
 	if err != nil {
 		return nil, err
 	}
-	return newStepper[T](spec, r)
+	return newStepper(spec, r)
 }

@@ -5,14 +5,15 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train"
 )
 
 // A stepper makes the visits.
-type stepper[T kernel.Float] struct {
+type stepper struct {
 	rates
-	w       []T
+	w       []float32
 	at      []state // of each column; w follows from them
 	bias    int     // the column without penalties; -1: there is none
 	inverse float64 // of alpha
@@ -23,12 +24,12 @@ type stepper[T kernel.Float] struct {
 type state struct{ z, n, root float64 }
 
 // newStepper returns a stepper for rows of a spec.
-func newStepper[T kernel.Float](spec *schema.Spec, r rates) (*stepper[T], error) {
+func newStepper(spec *schema.Spec, r rates) (*stepper, error) {
 	if err := train.TwoClasses(spec); err != nil {
 		return nil, err
 	}
 	cols := spec.Cols()
-	s := &stepper[T]{rates: r, w: block.Alloc[T](kernel.Stride[T](cols)), bias: -1, inverse: 1 / r.alpha,
+	s := &stepper{rates: r, w: block.Alloc[float32](kernel.Stride(cols)), bias: -1, inverse: 1 / r.alpha,
 		at: make([]state, cols)}
 	if spec.Bias {
 		s.bias = cols - 1
@@ -36,11 +37,11 @@ func newStepper[T kernel.Float](spec *schema.Spec, r rates) (*stepper[T], error)
 	return s, nil
 }
 
-func (s *stepper[T]) Weights() []T { return s.w }
+func (s *stepper) Weights() []float32 { return s.w }
 
 // Begin takes n, and z too if the weights follow from it. Otherwise, such as with another alpha, it computes the z from
 // which they follow.
-func (s *stepper[T]) Begin(w []T, state map[string][]float64) {
+func (s *stepper) Begin(w []float32, state map[string][]float64) {
 	z, n := state["z"], state["n"]
 	for c := range s.at {
 		at := &s.at[c]
@@ -64,7 +65,7 @@ func (s *stepper[T]) Begin(w []T, state map[string][]float64) {
 	}
 }
 
-func (s *stepper[T]) State() map[string][]float64 {
+func (s *stepper) State() map[string][]float64 {
 	z, n := make([]float64, len(s.at)), make([]float64, len(s.at))
 	for c, at := range s.at {
 		z[c], n[c] = at.z, at.n
@@ -72,7 +73,7 @@ func (s *stepper[T]) State() map[string][]float64 {
 	return map[string][]float64{"z": z, "n": n}
 }
 
-func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
 	scores[0] = b.Dot(r, s.w)
 	g := float64(s.derivative(float64(y), float64(scores[0])) * b.Weight(r))
 	if g == 0 {
@@ -94,7 +95,7 @@ func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bo
 }
 
 // derivative returns that of the loss of a row with label y by its score.
-func (s *stepper[T]) derivative(y, score float64) float64 {
+func (s *stepper) derivative(y, score float64) float64 {
 	m := float64(y * score)
 	if s.loss == Hinge {
 		if m < 1 {
@@ -103,12 +104,12 @@ func (s *stepper[T]) derivative(y, score float64) float64 {
 		return 0
 	}
 	s.slope[0] = -m
-	kernel.Sigmoid(s.slope[:], s.slope[:])
+	f64.Sigmoid(s.slope[:], s.slope[:])
 	return -y * s.slope[0]
 }
 
 // add adds the gradient g of column c, and computes its weight.
-func (s *stepper[T]) add(c int, g float64) {
+func (s *stepper) add(c int, g float64) {
 	at := &s.at[c]
 	n := at.n + float64(g*g)
 	root := math.Sqrt(n)
@@ -118,7 +119,7 @@ func (s *stepper[T]) add(c int, g float64) {
 }
 
 // weight returns the weight of column c.
-func (s *stepper[T]) weight(c int, z, root float64) T {
+func (s *stepper) weight(c int, z, root float64) float32 {
 	l1, l2 := s.l1, s.l2
 	if c == s.bias {
 		l1, l2 = 0, 0
@@ -131,5 +132,5 @@ func (s *stepper[T]) weight(c int, z, root float64) T {
 	default:
 		return 0
 	}
-	return T(-z / (float64((s.beta+root)*s.inverse) + l2))
+	return float32(-z / (float64((s.beta+root)*s.inverse) + l2))
 }

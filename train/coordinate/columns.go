@@ -8,18 +8,17 @@ import (
 	"halfspace/block"
 	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 )
 
 // columns are the elements that aren't 0 by column: column j has values val[k] in rows row[k] for k from ptr[j] to ptr[j+1].
-type columns[V kernel.Float] struct {
+type columns[V float32 | float64] struct {
 	ptr   []int64
 	row   []uint32
 	val   []V
 	tasks []int // ends of ranges of columns with about as many elements
 }
 
-// elements are columns with values of any type: those of the rows, or float64 if the rows are centred.
+// elements are columns with values of the rows, float32, or float64 if the rows are centred.
 type elements interface {
 	all() int64       // how many there are
 	size(j int) int64 // how many column j has
@@ -35,20 +34,20 @@ type elements interface {
 const taskElements = 1 << 16 // about the elements of a task
 
 // newElements copies the elements of rows in two passes.
-func newElements[T kernel.Float](ctx context.Context, src block.Source[T], centred bool) (elements, error) {
+func newElements(ctx context.Context, src block.Source, centred bool) (elements, error) {
 	if centred {
-		return newColumns(ctx, src, (*csr.Reader[T]).CentredRow)
+		return newColumns(ctx, src, (*csr.Reader).CentredRow)
 	}
-	return newColumns(ctx, src, (*csr.Reader[T]).Row)
+	return newColumns(ctx, src, (*csr.Reader).Row)
 }
 
-func newColumns[T, V kernel.Float](ctx context.Context, src block.Source[T], row func(*csr.Reader[T], int) ([]uint32, []V)) (*columns[V], error) {
+func newColumns[V float32 | float64](ctx context.Context, src block.Source, read func(*csr.Reader, int) ([]uint32, []V)) (*columns[V], error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with more than 16,384 columns: leave these out", src.Rows())
 	}
 	cols := src.Spec().Cols()
-	var rows csr.Reader[T]
-	t, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []V)) error {
+	var rows csr.Reader
+	ptr, row, val, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []V)) error {
 		for runs, err := range block.Runs(ctx, src, 1) {
 			if err != nil {
 				return err
@@ -56,7 +55,7 @@ func newColumns[T, V kernel.Float](ctx context.Context, src block.Source[T], row
 			for _, run := range runs {
 				rows.Begin(run)
 				for r := range run.Len() {
-					columns, values := row(&rows, r)
+					columns, values := read(&rows, r)
 					do(uint32(run.First)+uint32(r), columns, values)
 				}
 			}
@@ -66,7 +65,7 @@ func newColumns[T, V kernel.Float](ctx context.Context, src block.Source[T], row
 	if err != nil {
 		return nil, err
 	}
-	c := &columns[V]{ptr: t.Ptr, row: t.Idx, val: t.Val}
+	c := &columns[V]{ptr: ptr, row: row, val: val}
 	last := int64(0)
 	for j := range cols {
 		if c.ptr[j+1]-last >= taskElements || j+1 == cols {

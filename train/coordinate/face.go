@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // polish goes to the weights that face finds. It tells whether the whole step was taken. If so, the next step is more precise.
-func (s *net[T]) polish(ctx context.Context) (whole bool, err error) {
+func (s *net) polish(ctx context.Context) (whole bool, err error) {
 	next, err := s.face(ctx)
 	if err != nil {
 		return false, err
@@ -45,7 +45,7 @@ func (s *net[T]) polish(ctx context.Context) (whole bool, err error) {
 // signs as they are. Those whose sign would change become 0. Conjugate gradients find it, preconditioned by the diagonal.
 // They need fewer passes than coordinate descent, which also finds which weights are 0. face leaves the scores of the step in
 // along.
-func (s *net[T]) face(ctx context.Context) (next []float64, err error) {
+func (s *net) face(ctx context.Context) (next []float64, err error) {
 	var on []int
 	for j, w := range s.w {
 		if w != 0 || j >= s.features {
@@ -72,12 +72,12 @@ func (s *net[T]) face(ctx context.Context) (next []float64, err error) {
 		if err := s.product(ctx, product, direction, on); err != nil {
 			return nil, err
 		}
-		by := square / kernel.Dot(direction, product)
+		by := square / f64.Dot(direction, product)
 		if by-by != 0 {
 			break
 		}
-		kernel.Axpy(step, by, direction)
-		kernel.Axpy(residual, -by, product)
+		f64.Axpy(step, by, direction)
+		f64.Axpy(residual, -by, product)
 		last := square
 		square = s.divide(scaled, residual, on)
 		for _, j := range on {
@@ -100,13 +100,13 @@ func (s *net[T]) face(ctx context.Context) (next []float64, err error) {
 }
 
 // spent tells whether the most passes are reached.
-func (s *net[T]) spent() bool {
+func (s *net) spent() bool {
 	all := s.columns.all()
 	return all == 0 || s.passes+s.visited/all+2 >= s.Epochs
 }
 
 // divide sets d to v divided by the diagonal of the Hessian, and returns the product of d and v.
-func (s *net[T]) divide(d, v []float64, on []int) (sum float64) {
+func (s *net) divide(d, v []float64, on []int) (sum float64) {
 	for _, j := range on {
 		curvature := s.diagonal[j] + least
 		if j < s.features {
@@ -119,7 +119,7 @@ func (s *net[T]) divide(d, v []float64, on []int) (sum float64) {
 }
 
 // multiply sets products to the scores of a vector, given the columns that aren't 0.
-func (s *net[T]) multiply(v []float64, on []int) {
+func (s *net) multiply(v []float64, on []int) {
 	if s.products == nil {
 		s.products = make([]float64, len(s.scores))
 	}
@@ -131,7 +131,7 @@ func (s *net[T]) multiply(v []float64, on []int) {
 }
 
 // product sets out to the product of the Hessian and v, for some columns.
-func (s *net[T]) product(ctx context.Context, out, v []float64, on []int) error {
+func (s *net) product(ctx context.Context, out, v []float64, on []int) error {
 	s.multiply(v, on)
 	for i := range s.products {
 		s.products[i] *= s.along[2*i]

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/elastic"
 )
@@ -31,8 +31,9 @@ func TestFace(t *testing.T) {
 			}
 			y[r] = math.Copysign(1, score)
 		}
-		d := testrows.Dense[float64](x, y, trial%2 > 0)
-		s := newNet(&Net[float64]{Penalty: elastic.Penalty{L1: 2, L2: float64(trial % 3)}, Options: train.Options{Epochs: 1000, Workers: 1}, Rows: d, Loss: kernel.Logistic})
+		testrows.Round(x)
+		d := testrows.Dense(x, y, trial%2 > 0)
+		s := newNet(&Net{Penalty: elastic.Penalty{L1: 2, L2: float64(trial % 3)}, Options: train.Options{Epochs: 1000, Workers: 1}, Rows: d, Loss: f64.Logistic})
 		if err := s.begin(ctx); err != nil {
 			t.Fatal(err)
 		}

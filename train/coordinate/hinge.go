@@ -13,6 +13,7 @@ import (
 	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/truncated"
 )
@@ -28,9 +29,9 @@ const (
 
 // A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a row
 // is max(0, 1 - y (w.x)). Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
-type Hinge[T kernel.Float] struct {
+type Hinge struct {
 	train.Options
-	Rows block.Source[T]
+	Rows block.Source
 	L2   float64
 }
 
@@ -38,19 +39,19 @@ type Hinge[T kernel.Float] struct {
 //
 // Row i has the sample weight c_i and the dual variable a_i, from 0 to c_i. Let v be the sum of a_i y_i x_i over the
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
-type dual[T kernel.Float] struct {
-	*Hinge[T]
+type dual struct {
+	*Hinge
 	features int
 	w        []float64 // v / l2, and the bias
 	a        []float64 // of each row
 	y        []float64
 	weights  []float64
-	squares  []float64               // of each row: the second derivative of the dual objective along a_i
-	rows     []*kernel.SparseRows[T] // of each run, without zeros
-	order    []uint32                // rows with a sample weight above 0 that aren't left out
-	all      int                     // how many are in order if none is left out
-	asleep   []bool                  // of each row: it is left out
-	softness float64                 // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
+	squares  []float64            // of each row: the second derivative of the dual objective along a_i
+	rows     []*kernel.SparseRows // of each run, without zeros
+	order    []uint32             // rows with a sample weight above 0 that aren't left out
+	all      int                  // how many are in order if none is left out
+	asleep   []bool               // of each row: it is left out
+	softness float64              // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
 	centre   float64
 	most     float64 // rows whose variable is 0 are left out if their slope is above this
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
@@ -79,8 +80,8 @@ type dual[T kernel.Float] struct {
 // centre + sum a_i y_i / r. Once the violation is small enough, the centre moves to b.
 //
 // The search stops once the duality gap is 5e-7 of the objective.
-func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
-	s := &dual[T]{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
+func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
+	s := &dual{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
@@ -94,21 +95,21 @@ func (h *Hinge[T]) Solve(ctx context.Context) (*truncated.Solution, error) {
 }
 
 // begin makes a pass that learns what doesn't change.
-func (s *dual[T]) begin(ctx context.Context) error {
+func (s *dual) begin(ctx context.Context) error {
 	n := s.Rows.Rows()
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%d rows are too many for the hinge with more than 16,384 columns: use the squared hinge", n)
 	}
 	s.a, s.squares, s.asleep = make([]float64, n), make([]float64, 0, n), make([]bool, n)
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
-	_, stay := s.Rows.(*block.Data[T])
+	_, stay := s.Rows.(*block.Data)
 	square := 0.0
 	for runs, err := range block.Runs(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
 		for _, run := range runs {
-			rows := csr.Rows(run, stay && csr.Clean(run), &kernel.SparseRows[T]{})
+			rows := csr.Rows(run, stay && csr.Clean(run), &kernel.SparseRows{})
 			s.rows = append(s.rows, rows)
 			for r, y := range run.Y {
 				columns, values := rows.Row(r)
@@ -125,7 +126,7 @@ func (s *dual[T]) begin(ctx context.Context) error {
 	s.all = len(s.order)
 	s.passed(int(n))
 	if square-square != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	if s.features < len(s.w) && len(s.order) > 0 {
 		if s.softness = square / float64(len(s.order)); s.softness == 0 {
@@ -139,7 +140,7 @@ func (s *dual[T]) begin(ctx context.Context) error {
 }
 
 // alone tells whether all rows with a sample weight are of one class, for which a bias is enough. It sets that bias.
-func (s *dual[T]) alone() bool {
+func (s *dual) alone() bool {
 	if s.features == len(s.w) || len(s.order) == 0 {
 		return false
 	}
@@ -154,11 +155,13 @@ func (s *dual[T]) alone() bool {
 }
 
 // row returns the elements of a row.
-func (s *dual[T]) row(i int) ([]uint32, []T) { return s.rows[i/block.RunRows].Row(i % block.RunRows) }
+func (s *dual) row(i int) ([]uint32, []float32) {
+	return s.rows[i/block.RunRows].Row(i % block.RunRows)
+}
 
 // maximise makes passes until the gap is small enough, or there are too many. Each time the estimate of the gap has fallen to
 // a tenth, rows that were left out are visited again, since some may have been left out wrongly.
-func (s *dual[T]) maximise(ctx context.Context) error {
+func (s *dual) maximise(ctx context.Context) error {
 	for s.mark(); s.passes()+3 <= s.Epochs; s.mark() {
 		all, steps := s.all == len(s.order), s.steps
 		swept, err := s.sweep(ctx)
@@ -197,7 +200,7 @@ func (s *dual[T]) maximise(ctx context.Context) error {
 }
 
 // wake has all rows with a sample weight above 0 visited again.
-func (s *dual[T]) wake() {
+func (s *dual) wake() {
 	s.order, s.most, s.least = s.order[:0], math.Inf(1), math.Inf(-1)
 	for i, weight := range s.weights {
 		if s.asleep[i] = false; weight > 0 {
@@ -207,7 +210,7 @@ func (s *dual[T]) wake() {
 	s.all = len(s.order)
 }
 
-func (s *dual[T]) bias() float64 {
+func (s *dual) bias() float64 {
 	if s.features == len(s.w) {
 		return 0
 	}
@@ -215,7 +218,7 @@ func (s *dual[T]) bias() float64 {
 }
 
 // move moves the centre of the bias to the bias. The variables stay, so that the bias moves as far again.
-func (s *dual[T]) move() {
+func (s *dual) move() {
 	by := s.w[s.features] - s.centre
 	s.centre += by
 	s.w[s.features] += by
@@ -229,7 +232,7 @@ type swept struct {
 
 // sweep visits the active rows in a random order. It permutes groups of rows that stand one after the other, and the rows of
 // each group: that takes far less time than to fetch one row after the other from memory.
-func (s *dual[T]) sweep(ctx context.Context) (t swept, err error) {
+func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	top, bottom := math.Inf(-1), math.Inf(1)
 	groups := slices.Collect(slices.Chunk(s.order, neighbours))
 	s.rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
@@ -257,7 +260,7 @@ func (s *dual[T]) sweep(ctx context.Context) (t swept, err error) {
 }
 
 // visit maximises over the variable of a row.
-func (s *dual[T]) visit(i uint32, t *swept, top, bottom *float64) {
+func (s *dual) visit(i uint32, t *swept, top, bottom *float64) {
 	columns, values := s.row(int(i))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
 	slope := float64(y*csr.Score(columns, values, s.w)) - 1
@@ -289,7 +292,7 @@ func (s *dual[T]) visit(i uint32, t *swept, top, bottom *float64) {
 }
 
 // change adds a row times by to the sum of rows.
-func (s *dual[T]) change(columns []uint32, values []T, by float64) {
+func (s *dual) change(columns []uint32, values []float32, by float64) {
 	if s.softness > 0 {
 		n := len(columns) - 1
 		s.w[s.features] += float64(by * s.softness)
@@ -299,21 +302,21 @@ func (s *dual[T]) change(columns []uint32, values []T, by float64) {
 }
 
 // estimate returns an approximation of the dual objective.
-func (s *dual[T]) estimate() float64 {
+func (s *dual) estimate() float64 {
 	sum := 0.0
 	for _, a := range s.a {
 		sum += a
 	}
-	return sum - float64(s.L2/2*kernel.Dot(s.w[:s.features], s.w[:s.features]))
+	return sum - float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
 // objective returns the objective of the weights, given their loss.
-func (s *dual[T]) objective() float64 {
-	return s.loss + float64(s.L2/2*kernel.Dot(s.w[:s.features], s.w[:s.features]))
+func (s *dual) objective() float64 {
+	return s.loss + float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
 // measure makes a pass over the rows. It computes the loss, and the dual objective. With a bias, it makes another one.
-func (s *dual[T]) measure(ctx context.Context) error {
+func (s *dual) measure(ctx context.Context) error {
 	s.loss = 0
 	err := parallel.Ordered(ctx, s.Workers, len(s.rows), func(k int) (sum float64) {
 		for r := range s.rows[k].Len() {
@@ -330,10 +333,10 @@ func (s *dual[T]) measure(ctx context.Context) error {
 	}
 	s.passed(len(s.y))
 	if s.loss-s.loss != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	v := make([]float64, len(s.w))
-	kernel.Axpy(v, s.L2, s.w)
+	f64.Axpy(v, s.L2, s.w)
 	var sums [2]float64 // of the variables of each class
 	for i, a := range s.a {
 		sums[class(s.y[i])] += a
@@ -342,7 +345,7 @@ func (s *dual[T]) measure(ctx context.Context) error {
 		s.scale(v, more, sums[1-more]/sums[more]-1)
 		sums[more] = sums[1-more]
 	}
-	s.lower = max(s.lower, sums[0]+sums[1]-kernel.Dot(v[:s.features], v[:s.features])/(2*s.L2))
+	s.lower = max(s.lower, sums[0]+sums[1]-f64.Dot(v[:s.features], v[:s.features])/(2*s.L2))
 	return nil
 }
 
@@ -355,7 +358,7 @@ func class(y float64) int {
 }
 
 // scale adds to v the rows of a class times their variables and f. That is a pass over the rows.
-func (s *dual[T]) scale(v []float64, of int, f float64) {
+func (s *dual) scale(v []float64, of int, f float64) {
 	for i, a := range s.a {
 		if a > 0 && class(s.y[i]) == of {
 			columns, values := s.row(i)
@@ -366,13 +369,13 @@ func (s *dual[T]) scale(v []float64, of int, f float64) {
 }
 
 // passes returns the number of passes over the rows.
-func (s *dual[T]) passes() int64 {
+func (s *dual) passes() int64 {
 	n := max(1, int64(len(s.y)))
 	return (s.visited + n - 1) / n
 }
 
 // passed counts visits of rows, and reports them.
-func (s *dual[T]) passed(visits int) {
+func (s *dual) passed(visits int) {
 	s.visited += int64(visits)
 	if s.Progress == nil {
 		return

@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/beside"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/elastic"
 	"halfspace/train/truncated"
@@ -28,19 +27,19 @@ const (
 
 // A Net is rows with labels -1 and +1, a penalty with L1 > 0 or NonNegative, and a loss. Of train.Options it uses Epochs, the
 // most passes over the elements, Workers, Progress and Checkpoint.
-type Net[T kernel.Float] struct {
+type Net struct {
 	elastic.Penalty
 	train.Options
-	Rows  block.Source[T]
+	Rows  block.Source
 	Round func(w []float64) // rounds weights to those of the model
 	// Loss takes scores z and labels y. It sets z to the margins and factor, curvature and loss to the loss of each row
-	// and its derivatives by the score, as kernel.Logistic does.
+	// and its derivatives by the score, as f64.Logistic does.
 	Loss func(z, factor, curvature, loss, y []float64)
 }
 
 // A net is the state of a search by Net.
-type net[T kernel.Float] struct {
-	*Net[T]
+type net struct {
+	*Net
 	features   int
 	columns    elements
 	y, weights []float64 // of the rows
@@ -69,7 +68,7 @@ type net[T kernel.Float] struct {
 
 // Learn finds the minimum, and measures the rounded weights. If ctx ends the search after a step, Learn returns the weights
 // so far with ctx's error.
-func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
+func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
 	after, end := beside.After(ctx)
 	defer end()
 	s, err := n.solve(ctx)
@@ -82,7 +81,7 @@ func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
 	}
 	w := slices.Clone(s.w)
 	n.Round(w)
-	all, late := (&truncated.Task[T]{Options: n.Options, Rows: n.Rows, Loss: n.Loss}).Value(ctx, w)
+	all, late := (&truncated.Task{Options: n.Options, Rows: n.Rows, Loss: n.Loss}).Value(ctx, w)
 	if late != nil {
 		if r.Interrupted {
 			r.Uncounted, r.Gap = true, math.Inf(1)
@@ -92,7 +91,7 @@ func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
 	}
 	r.Loss, r.Objective = all, all+n.Of(w[:s.features])
 	if r.Gap = max(0, r.Objective-s.lower); r.Objective-r.Objective != 0 {
-		return nil, train.TooLarge[T]()
+		return nil, train.TooLarge()
 	}
 	if r.Interrupted {
 		r.Gap = math.Inf(1)
@@ -112,7 +111,7 @@ func (n *Net[T]) Learn(ctx context.Context) (*elastic.Solution, error) {
 // are done. A step is halved until it gains enough.
 //
 // The search stops once the duality gap is 5e-7 of the objective.
-func (n *Net[T]) solve(ctx context.Context) (*net[T], error) {
+func (n *Net) solve(ctx context.Context) (*net, error) {
 	s := newNet(n)
 	err := s.begin(ctx)
 	if err == nil {
@@ -124,8 +123,8 @@ func (n *Net[T]) solve(ctx context.Context) (*net[T], error) {
 	return s, err
 }
 
-func newNet[T kernel.Float](n *Net[T]) *net[T] {
-	s := &net[T]{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
+func newNet(n *Net) *net {
+	s := &net{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), lower: math.Inf(-1)}
 	s.rng = rand.New(s.pcg)
 	s.first()
@@ -133,10 +132,10 @@ func newNet[T kernel.Float](n *Net[T]) *net[T] {
 }
 
 // first makes the next step as rough as the first one.
-func (s *net[T]) first() { s.part, s.brief, s.forcing = firstPart, false, coarse }
+func (s *net) first() { s.part, s.brief, s.forcing = firstPart, false, coarse }
 
 // begin reads the rows, and goes to weights of 0 with the best bias.
-func (s *net[T]) begin(ctx context.Context) (err error) {
+func (s *net) begin(ctx context.Context) (err error) {
 	n := s.Rows.Rows()
 	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
 	s.factors, s.along = make([]float64, n), make([]float64, 2*n)
@@ -162,10 +161,10 @@ func (s *net[T]) begin(ctx context.Context) (err error) {
 }
 
 // objective returns the objective at w.
-func (s *net[T]) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
+func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
 
 // losses calls do for ranges of rows, with their losses and derivatives at scores, and adds up what it returns in row order.
-func (s *net[T]) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
+func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
 	err = parallel.Ordered(ctx, s.Workers, (n+block.RunRows-1)/block.RunRows, func(k int) [3]float64 {
 		lo, hi := k*block.RunRows, min(n, (k+1)*block.RunRows)
@@ -192,7 +191,7 @@ func (s *net[T]) losses(ctx context.Context, scores []float64, do func(first int
 }
 
 // evaluate gives w the best bias, and computes the loss, its derivatives and a lower bound of the optimum there.
-func (s *net[T]) evaluate(ctx context.Context) error {
+func (s *net) evaluate(ctx context.Context) error {
 	if err := s.balance(ctx); err != nil {
 		return err
 	}
@@ -205,7 +204,7 @@ func (s *net[T]) evaluate(ctx context.Context) error {
 }
 
 // derive computes the loss and its derivatives at the scores, and the dual objective of the rows.
-func (s *net[T]) derive(ctx context.Context) error {
+func (s *net) derive(ctx context.Context) error {
 	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
@@ -219,7 +218,7 @@ func (s *net[T]) derive(ctx context.Context) error {
 		return err
 	}
 	if s.loss = sum[0]; s.loss-s.loss != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	s.linear = sum[1]
 	return s.columns.each(ctx, s.Workers, func(j int) {
@@ -228,7 +227,7 @@ func (s *net[T]) derive(ctx context.Context) error {
 }
 
 // prove improves the lower bound by the dual variables at w.
-func (s *net[T]) prove() {
+func (s *net) prove() {
 	d := &elastic.Dual{Linear: s.linear, Vector: make([]float64, s.features)}
 	for j := range d.Vector {
 		d.Vector[j] = -s.gradient[j]
@@ -237,7 +236,7 @@ func (s *net[T]) prove() {
 }
 
 // balance makes the bias best.
-func (s *net[T]) balance(ctx context.Context) error {
+func (s *net) balance(ctx context.Context) error {
 	if s.features == len(s.w) {
 		return nil
 	}
@@ -275,7 +274,7 @@ func (s *net[T]) balance(ctx context.Context) error {
 }
 
 // minimise makes steps until the gap is small enough, or there are too many passes.
-func (s *net[T]) minimise(ctx context.Context) error {
+func (s *net) minimise(ctx context.Context) error {
 	for s.mark(); s.passes+2 < s.Epochs && !s.done(); s.mark() {
 		until := s.part
 		if s.brief {
@@ -313,10 +312,10 @@ func (s *net[T]) minimise(ctx context.Context) error {
 }
 
 // done tells whether the gap is small enough.
-func (s *net[T]) done() bool { return s.objective()-s.lower <= nearly*s.objective() }
+func (s *net) done() bool { return s.objective()-s.lower <= nearly*s.objective() }
 
 // move goes from w to next, or as far as the objective falls enough. It tells whether it went.
-func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
+func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 	from := s.objective()
 	slope := s.Of(next[:s.features]) - s.Of(s.w[:s.features]) // of the penalty, at most
 	for j, v := range next {
@@ -357,7 +356,7 @@ func (s *net[T]) move(ctx context.Context, next []float64) (bool, error) {
 }
 
 // passed counts a pass, and those of coordinate descent before, by elements. It reports them.
-func (s *net[T]) passed() {
+func (s *net) passed() {
 	if all := s.columns.all(); all > 0 {
 		s.passes += s.visited / all
 		s.visited %= all

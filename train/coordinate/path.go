@@ -11,7 +11,7 @@ import (
 // Path returns the minima for up to count falling penalties l1, or for those that are given. They are those of
 // elastic.Task.Path. Each search begins at the minimum before. A step leaves out columns whose weight is 0 and whose
 // gradient says that it stays so. The gradient of all columns after the step tells whether that was right.
-func (n *Net[T]) Path(ctx context.Context, count int, penalties []float64) ([]*elastic.Stage, error) {
+func (n *Net) Path(ctx context.Context, count int, penalties []float64) ([]*elastic.Stage, error) {
 	one := *n
 	one.Epochs, one.Checkpoint = math.MaxInt64, nil
 	s := newNet(&one)

@@ -8,10 +8,10 @@ import (
 	"halfspace/checkpoint"
 )
 
-func (s *dual[T]) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
+func (s *dual) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 
 // state walks what the search is at before a sweep.
-func (s *dual[T]) state(w *checkpoint.Walk) {
+func (s *dual) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visited)
 	w.Int(&s.steps)
@@ -28,10 +28,10 @@ func (s *dual[T]) state(w *checkpoint.Walk) {
 	}
 }
 
-func (s *net[T]) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
+func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
 
 // resume goes to what a checkpoint has, if there is one.
-func (s *net[T]) resume(ctx context.Context) error {
+func (s *net) resume(ctx context.Context) error {
 	loaded, err := s.Checkpoint.Load(s.state)
 	if loaded {
 		err = s.derive(ctx)
@@ -40,7 +40,7 @@ func (s *net[T]) resume(ctx context.Context) error {
 }
 
 // state walks what the search is at before a step. What derive computes is not part of it.
-func (s *net[T]) state(w *checkpoint.Walk) {
+func (s *net) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	for _, v := range []*int64{&s.passes, &s.visited, &s.steps} {
 		w.Int(v)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"halfspace/kernel"
 )
 
 const (
@@ -16,7 +14,7 @@ const (
 )
 
 // violation returns by how much a slope of a weight's loss and l2 violates the conditions of the optimum.
-func (s *net[T]) violation(j int, w, slope float64) float64 {
+func (s *net) violation(j int, w, slope float64) float64 {
 	switch {
 	case j >= s.features:
 		return math.Abs(slope)
@@ -31,7 +29,7 @@ func (s *net[T]) violation(j int, w, slope float64) float64 {
 }
 
 // best returns the minimum over a weight w, given the slope of the loss's model and l2 there, and the second derivative.
-func (s *net[T]) best(j int, w, slope, curvature float64) float64 {
+func (s *net) best(j int, w, slope, curvature float64) float64 {
 	if j >= s.features {
 		return w - slope/curvature
 	}
@@ -47,7 +45,7 @@ func (s *net[T]) best(j int, w, slope, curvature float64) float64 {
 
 // step returns weights near the minimum of the quadratic model, and the rounds of coordinate descent that it took. It
 // leaves the scores of the step in along. It ends when the violations have fallen to a part of those at the start.
-func (s *net[T]) step(ctx context.Context, part float64) (next []float64, rounds int, err error) {
+func (s *net) step(ctx context.Context, part float64) (next []float64, rounds int, err error) {
 	next = slices.Clone(s.w)
 	total, largest := 0.0, 0.0
 	var all []int
@@ -93,7 +91,7 @@ func (s *net[T]) step(ctx context.Context, part float64) (next []float64, rounds
 }
 
 // pull returns how much a gradient pulls a weight of 0 to a value that it may have.
-func (s *net[T]) pull(gradient float64) float64 {
+func (s *net) pull(gradient float64) float64 {
 	if s.NonNegative {
 		return -gradient
 	}
@@ -101,7 +99,7 @@ func (s *net[T]) pull(gradient float64) float64 {
 }
 
 // curve computes the diagonal of the Hessian for some columns.
-func (s *net[T]) curve(ctx context.Context, some []int) error {
+func (s *net) curve(ctx context.Context, some []int) error {
 	for _, j := range some {
 		s.diagonal[j] = -1
 	}
@@ -115,7 +113,7 @@ func (s *net[T]) curve(ctx context.Context, some []int) error {
 
 // round minimises over one weight after the other in a random order. It leaves out weights of 0 whose slope is below L1 by
 // more than limit. It returns the sum of violations, and the largest.
-func (s *net[T]) round(active *[]int, next []float64, limit float64) (sum, most float64) {
+func (s *net) round(active *[]int, next []float64, limit float64) (sum, most float64) {
 	order := *active
 	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	left := order[:0]
@@ -144,7 +142,7 @@ func (s *net[T]) round(active *[]int, next []float64, limit float64) (sum, most 
 }
 
 // curvatureOf sums the squares of a column's values times the curvatures of its rows.
-func curvatureOf[V kernel.Float](rows []uint32, values []V, along []float64) float64 {
+func curvatureOf[V float32 | float64](rows []uint32, values []V, along []float64) float64 {
 	var a, b float64
 	k := 0
 	for ; k+2 <= len(rows); k += 2 {
@@ -160,7 +158,7 @@ func curvatureOf[V kernel.Float](rows []uint32, values []V, along []float64) flo
 }
 
 // slopeOf sums a column's values times the curvatures and the scores of the step of its rows.
-func slopeOf[V kernel.Float](rows []uint32, values []V, along []float64) float64 {
+func slopeOf[V float32 | float64](rows []uint32, values []V, along []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(rows)]
 	k := 0
@@ -180,7 +178,7 @@ func slopeOf[V kernel.Float](rows []uint32, values []V, along []float64) float64
 }
 
 // addTo adds a column times by to the scores of the step.
-func addTo[V kernel.Float](along []float64, rows []uint32, values []V, by float64) {
+func addTo[V float32 | float64](along []float64, rows []uint32, values []V, by float64) {
 	values = values[:len(rows)]
 	for k, r := range rows {
 		along[2*int(r)+1] += float64(by * float64(values[k]))

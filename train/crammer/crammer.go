@@ -12,7 +12,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/checkpoint"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -28,9 +27,9 @@ const (
 // A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but biases, L2 > 0. Of
 // train.Options it uses Epochs, the most passes over the rows, Seed, Workers and Progress. As many visits as there are
 // rows count as a pass.
-type Task[T kernel.Float] struct {
+type Task struct {
 	train.Options
-	Rows block.Source[T]
+	Rows block.Source
 	L2   float64
 }
 
@@ -57,9 +56,9 @@ type Solution struct {
 //
 // Each time the violation is reached, a pass over the rows measures the duality gap; see bound. The search stops at a gap
 // of 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of the source.
-func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
+func (t *Task) Solve(ctx context.Context) (*Solution, error) {
 	spec := t.Rows.Spec()
-	s := &search[T]{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
+	s := &search{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
 	s.violation, s.all = loosest, true
 	err := s.begin(ctx)
 	if err == nil {
@@ -73,8 +72,8 @@ func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
 
 // A search is the state of a task. Everything is divided by l2: weights have the penalty 1/2 |w|^2, and dual variables
 // the bound c/l2.
-type search[T kernel.Float] struct {
-	*Task[T]
+type search struct {
+	*Task
 	classes, cols, features int
 
 	w       []float64 // of the features: those of all classes for the first feature, then for the next
@@ -83,7 +82,7 @@ type search[T kernel.Float] struct {
 	inertia float64   // of the biases: 1/inertia is the penalty on their distance from the centre; 0: no biases
 	a       []float64 // of each row, for all classes
 	rows    []row
-	scratch visit[T]
+	scratch visit
 
 	loss, objective float64 // when they were measured last
 	lower           float64 // the greatest lower bound of the minimum so far
@@ -96,10 +95,10 @@ type search[T kernel.Float] struct {
 	all       bool    // no row rests
 }
 
-func (s *search[T]) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
+func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
 
 // state walks what the search is at before an epoch.
-func (s *search[T]) state(w *checkpoint.Walk) {
+func (s *search) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visits)
 	w.Int(&s.steps)
@@ -130,11 +129,11 @@ type row struct {
 }
 
 // begin makes a pass over the rows. Weights are 0 after it.
-func (s *search[T]) begin(ctx context.Context) error {
+func (s *search) begin(ctx context.Context) error {
 	n := int(s.Rows.Rows())
 	s.w, s.bias, s.sum = make([]float64, s.features*s.classes), make([]float64, s.classes), make([]float64, s.classes)
 	s.a, s.rows = block.Alloc[float64](n*s.classes), make([]row, 0, n)
-	s.scratch = newVisit[T](s.classes)
+	s.scratch = newVisit(s.classes)
 	squares, weight := 0.0, 0.0
 	for b, err := range s.Rows.Blocks(ctx) {
 		if err != nil {
@@ -145,7 +144,7 @@ func (s *search[T]) begin(ctx context.Context) error {
 		}
 		for r, y := range b.Y {
 			class := int32(y)
-			if class < 0 || int(class) >= s.classes || T(class) != y {
+			if class < 0 || int(class) >= s.classes || float32(class) != y {
 				return errors.New("a label is no number of a class")
 			}
 			s.scratch.load(b, r, s.features)
@@ -175,7 +174,7 @@ func (s *search[T]) begin(ctx context.Context) error {
 }
 
 // minimise makes epochs until the gap is small enough, or there are too many passes.
-func (s *search[T]) minimise(ctx context.Context) error {
+func (s *search) minimise(ctx context.Context) error {
 	for s.mark(); !s.ended(0); s.mark() {
 		found, err := s.epoch(ctx, s.epochs)
 		if err != nil {
@@ -203,19 +202,19 @@ func (s *search[T]) minimise(ctx context.Context) error {
 }
 
 // ended tells whether the gap is small enough, or there are no passes left for an epoch, a measurement and more epochs.
-func (s *search[T]) ended(more int64) bool {
+func (s *search) ended(more int64) bool {
 	return s.objective-s.lower <= finer*tolerance*s.objective || s.passes()+2+more > s.Epochs
 }
 
 // wake has all rows visited in the next epoch.
-func (s *search[T]) wake() {
+func (s *search) wake() {
 	for i := range s.rows {
 		s.rows[i].rests = s.rows[i].square == 0
 	}
 }
 
 // epoch visits the rows that don't rest. It returns the greatest violation that it found.
-func (s *search[T]) epoch(ctx context.Context, epoch uint64) (violation float64, err error) {
+func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, err error) {
 	rng := rand.NewPCG(s.Seed, epoch)
 	var order []uint32
 	for b, err := range s.Rows.Blocks(ctx) {
@@ -245,7 +244,7 @@ func (s *search[T]) epoch(ctx context.Context, epoch uint64) (violation float64,
 }
 
 // weights returns the vectors of weights, one for each class.
-func (s *search[T]) weights() []float64 {
+func (s *search) weights() []float64 {
 	w := make([]float64, s.classes*s.cols)
 	for c := range s.features {
 		for k, v := range s.w[c*s.classes:][:s.classes] {
@@ -261,15 +260,15 @@ func (s *search[T]) weights() []float64 {
 }
 
 // passes returns the number of passes over the rows.
-func (s *search[T]) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
+func (s *search) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
 
 // passed counts visits of rows, and reports them.
-func (s *search[T]) passed(visits int64) {
+func (s *search) passed(visits int64) {
 	s.visits += visits
 	s.report(nil)
 }
 
-func (s *search[T]) report(sum func() [sha256.Size]byte) {
+func (s *search) report(sum func() [sha256.Size]byte) {
 	if s.Progress == nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // measure makes a pass over the rows and measures the objective and the gap.
-func (s *search[T]) measure(ctx context.Context) (err error) {
+func (s *search) measure(ctx context.Context) (err error) {
 	if s.loss, err = s.Value(ctx, s.weights()); err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func (s *search[T]) measure(ctx context.Context) (err error) {
 	}
 	s.objective = s.loss + float64(s.L2/2*square)
 	if s.objective-s.objective != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	s.lower = max(s.lower, float64(s.L2*s.bound(square)))
 	return nil
@@ -32,7 +32,7 @@ func (s *search[T]) measure(ctx context.Context) (err error) {
 // The dual objective is the sum of a_y over the rows less half the square of the weights of a. With biases, the sum of a_k
 // over the rows must be 0 for every class k. So the a of the rows of each class are multiplied by a factor of up to 1.
 // With 1-e the least factor, that lengthens the weights by at most e times the sum of |a| |x|.
-func (s *search[T]) bound(square float64) float64 {
+func (s *search) bound(square float64) float64 {
 	if s.features == s.cols {
 		own := 0.0
 		for i, one := range s.rows {
@@ -103,7 +103,7 @@ func balance(flow []float64, n int) []float64 {
 }
 
 // Value makes a pass over the rows and returns the sum of losses of weights, a vector for each class.
-func (t *Task[T]) Value(ctx context.Context, w []float64) (float64, error) {
+func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
 	spec := t.Rows.Spec()
 	classes, cols, features := len(spec.Classes), spec.Cols(), spec.Width()
 	by, bias := make([]float64, features*classes), make([]float64, classes)
@@ -116,8 +116,8 @@ func (t *Task[T]) Value(ctx context.Context, w []float64) (float64, error) {
 		}
 	}
 	total := 0.0
-	err := block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run[T]) (sum float64) {
-		v := newVisit[T](classes)
+	err := block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run) (sum float64) {
+		v := newVisit(classes)
 		for r, y := range run.Y {
 			weight := run.Weight(r)
 			if weight == 0 {

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A visit is the memory that a visit of a row needs.
-type visit[T kernel.Float] struct {
+type visit struct {
 	columns []uint32  // of the features that aren't 0
 	values  []float64 // theirs
 	slope   []float64 // of each class: its score, and 1 unless it is the row's own
@@ -18,12 +18,12 @@ type visit[T kernel.Float] struct {
 	sorted  []float64
 }
 
-func newVisit[T kernel.Float](classes int) visit[T] {
-	return visit[T]{slope: make([]float64, classes)}
+func newVisit(classes int) visit {
+	return visit{slope: make([]float64, classes)}
 }
 
 // load takes the features of row r that aren't 0.
-func (v *visit[T]) load(b *block.Block[T], r, features int) {
+func (v *visit) load(b *block.Block, r, features int) {
 	v.columns, v.values = v.columns[:0], v.values[:0]
 	if b.Sparse == nil {
 		for c, x := range b.X[r*b.Stride:][:features] {
@@ -42,7 +42,7 @@ func (v *visit[T]) load(b *block.Block[T], r, features int) {
 }
 
 // square returns the sum of squares of the row.
-func (v *visit[T]) square() (sum float64) {
+func (v *visit) square() (sum float64) {
 	for _, x := range v.values {
 		sum += float64(x * x)
 	}
@@ -50,11 +50,11 @@ func (v *visit[T]) square() (sum float64) {
 }
 
 // score sets the slopes of a row of a class.
-func (v *visit[T]) score(w, bias []float64, class int) {
+func (v *visit) score(w, bias []float64, class int) {
 	copy(v.slope, bias)
 	n := len(bias)
 	for k, c := range v.columns {
-		kernel.Axpy(v.slope, v.values[k], w[int(c)*n:][:n])
+		f64.Axpy(v.slope, v.values[k], w[int(c)*n:][:n])
 	}
 	for k := range v.slope {
 		if k != class {
@@ -68,7 +68,7 @@ func (v *visit[T]) score(w, bias []float64, class int) {
 //
 // The best a minimises 1/2 A |a|^2 + B.a, with A the row's square and B the slopes less A a. It is the lesser of the
 // bound and (t - B_k)/A for every class k, with the t that makes the sum 0.
-func (s *search[T]) visit(b *block.Block[T], r int) (violation float64) {
+func (s *search) visit(b *block.Block, r int) (violation float64) {
 	i := b.First + int64(r)
 	one, a, v := &s.rows[i], s.a[int(i)*s.classes:][:s.classes], &s.scratch
 	if one.bound == 0 {
@@ -111,7 +111,7 @@ func (r *row) limit(k int) float64 {
 }
 
 // change sets a to the best of the row that is loaded, and weights and biases accordingly.
-func (s *search[T]) change(one *row, a []float64) {
+func (s *search) change(one *row, a []float64) {
 	v := &s.scratch
 	v.sorted = v.sorted[:0]
 	for _, k := range v.free {

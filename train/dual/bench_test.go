@@ -22,7 +22,7 @@ import (
 // compares with an epoch in which each visit computes them, as books write the dual form.
 func BenchmarkTrain(b *testing.B) {
 	x, y := noisy(20000, 28, 0.1, 1)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, kind := range []string{"linear", "rbf"} {
 		for _, workers := range slices.Compact([]int{1, runtime.GOMAXPROCS(0)}) {
 			b.Run(fmt.Sprintf("n=20000/d=28/kernel=%s/workers=%d", kind, workers), func(b *testing.B) {
@@ -32,8 +32,8 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-func benchTrain(b *testing.B, d *block.Data[float32], kind string, workers int) {
-	var first, more *Result[float32]
+func benchTrain(b *testing.B, d *block.Data, kind string, workers int) {
+	var first, more *Result
 	var err error
 	for b.Loop() {
 		opt := Options{Options: train.Options{Epochs: 10, Workers: workers}, Kernel: model.Kernel{Kind: kind}}
@@ -62,7 +62,7 @@ func benchTrain(b *testing.B, d *block.Data[float32], kind string, workers int) 
 
 // recompute returns the seconds that a mistake costs without the matrix: to score all rows by one of them, and to add
 // that to the scores. Workers have their own rows, and don't wait for each other.
-func recompute(b *testing.B, d *block.Data[float32], workers int) float64 {
+func recompute(b *testing.B, d *block.Data, workers int) float64 {
 	const times = 1000
 	start := time.Now()
 	err := parallel.For(context.Background(), workers, workers, func(_, part int) {

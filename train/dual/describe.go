@@ -9,7 +9,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/memory"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -27,10 +26,7 @@ func describe(name, minimises, example string) *train.Learner {
 			return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: train.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
 		},
 		Perceptron: func(train.Settings) (margin, l2 float64) { return 0, 0 }}
-	l.Float32 = func(ctx context.Context, task *train.Task[float32]) (*train.Learned[float32], error) {
-		return learnTask(ctx, name, task)
-	}
-	l.Float64 = func(ctx context.Context, task *train.Task[float64]) (*train.Learned[float64], error) {
+	l.Train = func(ctx context.Context, task *train.Task) (*train.Learned, error) {
 		return learnTask(ctx, name, task)
 	}
 	return l
@@ -51,9 +47,9 @@ var options = []train.Option{
 }
 
 // learnTask trains on rows in memory. The rest of the memory is for inner products.
-func learnTask[T kernel.Float](ctx context.Context, name string, task *train.Task[T]) (*train.Learned[T], error) {
+func learnTask(ctx context.Context, name string, task *train.Task) (*train.Learned, error) {
 	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
-	data, ok := task.Rows.(*block.Data[T])
+	data, ok := task.Rows.(*block.Data)
 	if task.Memory == 0 {
 		source = "the memory for it"
 	}
@@ -65,14 +61,14 @@ func learnTask[T kernel.Float](ctx context.Context, name string, task *train.Tas
 	}
 	opt := *task.Settings.(*Options)
 	opt.Memory = max(1, (limit-used)/10*9)
-	if whole := Bytes[T](int(data.Rows())); whole > opt.Memory {
+	if whole := Bytes(int(data.Rows())); whole > opt.Memory {
 		task.Note(fmt.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", say.Size(whole), source, say.Size(limit)))
 	}
 	r, err := Train(ctx, data, opt)
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
 		if r.Expansion != nil {
 			m.Expansion, m.Bias = r.Expansion, nil
 			if m.FitBias {

@@ -8,12 +8,10 @@ import (
 	"math"
 	"slices"
 	"time"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/beside"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -29,12 +27,12 @@ type Options struct {
 }
 
 // Result is what a training learned and how it went.
-type Result[T kernel.Float] struct {
+type Result struct {
 	// Result has Weights if the kernel is linear and the form isn't train.Voted: of more than two classes a vector for
 	// each. Otherwise there is an Expansion, and Radius and Norm are those in the kernel's feature space. Norm, Margin
 	// and Loss are 0 with train.Voted. Visits are those of the binary classifier with the most, and Updates those of
 	// all.
-	train.Result[T]
+	train.Result
 	Expansion *model.Expansion
 	Bias      []float64 // of each binary classifier, of its last or its averaged weights: the sum of alpha_i y_i
 
@@ -44,12 +42,12 @@ type Result[T kernel.Float] struct {
 }
 
 // Bytes returns how much memory the inner products of all pairs of rows take.
-func Bytes[T kernel.Float](rows int) int64 {
-	n, err := gram.Elements[T](rows, gram.Full)
+func Bytes(rows int) int64 {
+	n, err := gram.Elements(rows, gram.Full)
 	if err != nil {
 		return math.MaxInt64
 	}
-	return int64(n) * int64(unsafe.Sizeof(T(0)))
+	return int64(n) * 4
 }
 
 // Train runs the dual form of the perceptron learning algorithm on rows in memory with labels -1 and +1, or on class
@@ -72,16 +70,16 @@ func Bytes[T kernel.Float](rows int) int64 {
 //
 // The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
 // classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
-func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options) (*Result[T], error) {
+func Train(ctx context.Context, data *block.Data, opt Options) (*Result, error) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
 	}
-	checked, err := block.Check[T](ctx, data, opt.Workers)
+	checked, err := block.Check(ctx, data, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
-	data = checked.(*block.Data[T])
+	data = checked.(*block.Data)
 	if opt, err = opt.withDefaults(data.Spec().Width()); err != nil {
 		return nil, err
 	}
@@ -107,7 +105,7 @@ func Train[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options
 }
 
 // conclude returns what was learned until err, which may be ctx's error. The figures are counted as long as after lasts.
-func (l *learner[T]) conclude(ctx, after context.Context, err error) (*Result[T], error) {
+func (l *learner) conclude(ctx, after context.Context, err error) (*Result, error) {
 	if err != nil && (ctx.Err() == nil || l.updates() == 0) {
 		return nil, err
 	}
@@ -151,7 +149,7 @@ func (o Options) withDefaults(features int) (Options, error) {
 }
 
 // updates returns the number of updates so far.
-func (l *learner[T]) updates() (n int) {
+func (l *learner) updates() (n int) {
 	for _, m := range l.binaries {
 		n += len(m.mistakes)
 	}
@@ -162,8 +160,8 @@ func (l *learner[T]) updates() (n int) {
 func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
 
 // result returns what was learned, without the figures of evaluate.
-func (l *learner[T]) result() *Result[T] {
-	r := &Result[T]{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
+func (l *learner) result() *Result {
+	r := &Result{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
 	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Seconds()
 	r.Converged = true
 	for _, m := range l.binaries {
@@ -189,7 +187,7 @@ func (l *learner[T]) result() *Result[T] {
 }
 
 // collapse sets the weights, or the expansion, from the mistakes.
-func (l *learner[T]) collapse(r *Result[T], support []uint32) {
+func (l *learner) collapse(r *Result, support []uint32) {
 	spec := l.data.Spec()
 	coefficients := make([][]float64, len(l.binaries))
 	for c, m := range l.binaries {
@@ -201,11 +199,11 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 		if !spec.Bias {
 			b = 0
 		}
-		r.Bias = append(r.Bias, float64(T(b)))
+		r.Bias = append(r.Bias, float64(float32(b)))
 		if l.opt.linear() {
 			r.Weights = append(r.Weights, l.rowSum(coefficients[c], support)...)
 			if spec.Bias {
-				r.Weights = append(r.Weights, T(b))
+				r.Weights = append(r.Weights, float32(b))
 			}
 		}
 	}
@@ -219,9 +217,9 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 		place[i] = uint32(k)
 	}
 	for c, m := range l.binaries {
-		narrow := make([]T, len(support))
+		narrow := make([]float32, len(support))
 		for k, v := range coefficients[c] {
-			narrow[k] = T(v)
+			narrow[k] = float32(v)
 		}
 		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
 		if l.opt.Form == train.Voted {
@@ -229,7 +227,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 		}
 	}
 	if l.opt.Form == train.Voted && slices.ContainsFunc(l.weights, func(w float64) bool { return w != 1 }) {
-		var steps []T
+		var steps []float32
 		for _, i := range support {
 			steps = append(steps, l.step(i))
 		}
@@ -239,7 +237,7 @@ func (l *learner[T]) collapse(r *Result[T], support []uint32) {
 }
 
 // coefficients returns y_i alpha_i of the rows of support, or their means over all visits.
-func (l *learner[T]) coefficients(m *binary[T], support []uint32) []float64 {
+func (l *learner) coefficients(m *binary, support []uint32) []float64 {
 	sums := make(map[uint32]int64, len(support))
 	over := 1.0
 	for _, k := range m.mistakes {
@@ -260,7 +258,7 @@ func (l *learner[T]) coefficients(m *binary[T], support []uint32) []float64 {
 }
 
 // votes returns the mistakes as the votes of the weights after them. place maps rows to support vectors.
-func (m *binary[T]) votes(place map[uint32]uint32) model.Votes {
+func (m *binary) votes(place map[uint32]uint32) model.Votes {
 	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
 	next := m.visits + 1
 	for k := len(m.mistakes) - 1; k >= 0; k-- {
@@ -271,9 +269,9 @@ func (m *binary[T]) votes(place map[uint32]uint32) model.Votes {
 }
 
 // rowSum returns the sum of the rows of support times their coefficients: in row order within a run, then over runs.
-func (l *learner[T]) rowSum(coefficients []float64, support []uint32) []T {
+func (l *learner) rowSum(coefficients []float64, support []uint32) []float32 {
 	d := l.data.Spec().Width()
-	w, part, out := make([]float64, d), make([]float64, d), make([]T, d)
+	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
 	for lo := 0; lo < len(support); {
 		hi := lo
 		for hi < len(support) && support[hi]/block.RunRows == support[lo]/block.RunRows {
@@ -289,13 +287,13 @@ func (l *learner[T]) rowSum(coefficients []float64, support []uint32) []T {
 		lo = hi
 	}
 	for c, v := range w {
-		out[c] = T(v)
+		out[c] = float32(v)
 	}
 	return out
 }
 
 // Model returns the weights or the expansion as a model of the columns of spec, without the description of the training.
-func (r *Result[T]) Model(spec *schema.Spec) *model.Model {
+func (r *Result) Model(spec *schema.Spec) *model.Model {
 	m := model.New(spec, r.Weights)
 	if len(spec.Classes) > 2 {
 		m.Options.Multiclass = model.OneVersusRest
@@ -310,8 +308,8 @@ func (r *Result[T]) Model(spec *schema.Spec) *model.Model {
 }
 
 // evaluate scores the rows and sets the errors, radius, norm, margin and loss of r. It is an error if scores overflow.
-func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
-	scorer, err := predict.NewScorer[T](r.Model(l.data.Spec()), l.opt.Workers)
+func (l *learner) evaluate(ctx context.Context, r *Result) error {
+	scorer, err := predict.NewScorer(r.Model(l.data.Spec()), l.opt.Workers)
 	if err != nil {
 		return err
 	}
@@ -355,35 +353,35 @@ func (l *learner[T]) evaluate(ctx context.Context, r *Result[T]) error {
 		r.Margin = margin / r.Norm
 	}
 	if sum := r.Norm + r.Radius + r.Loss; bad || sum-sum != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	return nil
 }
 
 // A norm sums the squared norms of the weights, or those in the kernel's feature space: each coefficient times the
 // score of its row.
-type norm[T kernel.Float] struct {
+type norm struct {
 	square       float64
 	rows         []int64
-	coefficients [][]T
+	coefficients [][]float32
 }
 
-func newNorm[T kernel.Float](r *Result[T]) *norm[T] {
-	n := new(norm[T])
+func newNorm(r *Result) *norm {
+	n := new(norm)
 	for _, v := range r.Weights {
 		n.square = math.FMA(float64(v), float64(v), n.square)
 	}
 	if r.Expansion != nil {
 		n.rows = r.Expansion.Rows
 		for _, c := range r.Expansion.Coefficients {
-			n.coefficients = append(n.coefficients, model.Unpack[T](c))
+			n.coefficients = append(n.coefficients, model.Unpack[float32](c))
 		}
 	}
 	return n
 }
 
 // add takes the scores of each row in turn.
-func (n *norm[T]) add(row int64, scores [][]T, i int) {
+func (n *norm) add(row int64, scores [][]float32, i int) {
 	if len(n.rows) == 0 || n.rows[0] != row {
 		return
 	}

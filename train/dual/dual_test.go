@@ -21,7 +21,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-func mustTrain[T kernel.Float](t *testing.T, d *block.Data[T], opt Options) *Result[T] {
+func mustTrain(t *testing.T, d *block.Data, opt Options) *Result {
 	t.Helper()
 	r, err := Train(context.Background(), d, opt)
 	if err != nil {
@@ -55,7 +55,7 @@ func noisy(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
 // TestTextbook is the dual run of the text books: alpha = (2, 0, 5), b = -3 (Li Hang, "Statistical Learning Methods",
 // 2012, example 2.2).
 func TestTextbook(t *testing.T) {
-	d := testrows.Dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
+	d := testrows.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	r := mustTrain(t, d, Options{})
 	if !slices.Equal(r.Mistakes, []int64{2, 0, 5}) || !slices.Equal(r.Bias, []float64{-3}) {
 		t.Errorf("n is %v and b is %v, want 2, 0, 5 and -3", r.Mistakes, r.Bias)
@@ -75,10 +75,10 @@ func TestTextbook(t *testing.T) {
 // TestPrimal: on integers the dual form makes the primal form's mistakes, visit for visit. w is the sum of alpha_i y_i
 // x_i to the last bit.
 func TestPrimal(t *testing.T) {
-	testPrimal[float32](t)
+	testPrimal(t)
 }
 
-func testPrimal[T kernel.Float](t *testing.T) {
+func testPrimal(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
 		rows, features int
@@ -87,7 +87,7 @@ func testPrimal[T kernel.Float](t *testing.T) {
 	}{{1, 1, 0, false}, {300, 4, 0, false}, {700, 6, 0.1, false}, {4500, 3, 0.02, false}, {300, 4, 0, true}, {700, 6, 0.1, true}} {
 		x, y := noisy(c.rows, c.features, c.flips, 3)
 		for i, order := range train.Orders {
-			d := testrows.Dense[T](x, y, i%2 == 0)
+			d := testrows.Dense(x, y, i%2 == 0)
 			if i%2 == 1 {
 				d = testrows.Sparse(d)
 			}
@@ -140,19 +140,19 @@ func testPrimal[T kernel.Float](t *testing.T) {
 func wholes(r int) float64 { return float64(r * 7 % 5) }
 
 // classes returns rows of three classes.
-func classes[T kernel.Float](n int) (d *block.Data[T], x [][]float64, y []float64) {
+func classes(n int) (d *block.Data, x [][]float64, y []float64) {
 	x, _ = noisy(n, 4, 0, 21)
 	for _, row := range x {
 		y = append(y, float64(int(math.Abs(row[0]+2*row[1]))%3))
 	}
-	d = testrows.Dense[T](x, y, true)
+	d = testrows.Dense(x, y, true)
 	d.Spec().Classes = []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}
 	return d, x, y
 }
 
 // TestClasses: the binary classifiers of several classes, learned together, are those that are learned alone.
 func TestClasses(t *testing.T) {
-	d, x, y := classes[float32](300)
+	d, x, y := classes(300)
 	for _, opt := range []Options{
 		{Options: train.Options{Epochs: 4}}, {Options: train.Options{Epochs: 4, Order: train.Shuffle}, Form: train.Averaged, Kernel: model.Kernel{Kind: "rbf"}},
 		{Options: train.Options{Epochs: 50, Order: train.Random}, Form: train.Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
@@ -170,7 +170,7 @@ func TestClasses(t *testing.T) {
 					sign[i] = 1
 				}
 			}
-			one := testrows.Dense[float32](x, sign, true)
+			one := testrows.Dense(x, sign, true)
 			r := mustTrain(t, one, opt)
 			for i := range n {
 				n[i] += r.Mistakes[i]
@@ -204,7 +204,7 @@ func TestSame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	const row = 200 * 4 // bytes of a row of the matrix
-	d, _, _ := classes[float32](200)
+	d, _, _ := classes(200)
 	for _, opt := range []Options{
 		{Form: train.Averaged},
 		{Kernel: model.Kernel{Kind: "rbf"}},
@@ -212,7 +212,7 @@ func TestSame(t *testing.T) {
 		{Kernel: model.Kernel{Kind: "poly"}, Options: train.Options{Order: train.Random}},
 	} {
 		opt.Epochs = 3
-		var want *Result[float32]
+		var want *Result
 		levels := kernel.Levels()
 		if race.Enabled { // for each level the kernels are to read and write the same
 			levels = levels[len(levels)-1:]
@@ -222,7 +222,7 @@ func TestSame(t *testing.T) {
 			for workers, memory := range map[int]int64{1: 0, 2: row, 3: 40 * row, 8: 8 * row, 4: 1 << 30} {
 				opt.Workers, opt.Memory = workers, memory
 				got := mustTrain(t, d, opt)
-				if cached := memory > 0 && memory < Bytes[float32](200); cached == (got.Computed == 200) && memory != 40*row {
+				if cached := memory > 0 && memory < Bytes(200); cached == (got.Computed == 200) && memory != 40*row {
 					t.Errorf("%d bytes: %d rows computed", memory, got.Computed)
 				}
 				got.Seconds, got.GramSeconds, got.Computed = 0, 0, 0
@@ -241,13 +241,13 @@ func TestSame(t *testing.T) {
 // are those of a cache of rows, where all are always up to date, to the last bit.
 func TestWindows(t *testing.T) {
 	const n = fewRows + 300
-	d, _, _ := classes[float32](n)
+	d, _, _ := classes(n)
 	orders, workers := []train.Order{train.Cyclic, train.Shuffle}, []int{1, 2, 3}
 	if testing.Short() {
 		orders, workers = orders[:1], workers[1:2]
 	}
 	for _, order := range orders {
-		want := walked(t, d, order, 1, Bytes[float32](n)-1)
+		want := walked(t, d, order, 1, Bytes(n)-1)
 		if want.cache == nil {
 			t.Fatal("all rows were computed at once")
 		}
@@ -263,7 +263,7 @@ func TestWindows(t *testing.T) {
 }
 
 // walked returns a learner after two epochs.
-func walked(t *testing.T, d *block.Data[float32], order train.Order, workers int, memory int64) *learner[float32] {
+func walked(t *testing.T, d *block.Data, order train.Order, workers int, memory int64) *learner {
 	t.Helper()
 	opt := Options{Options: train.Options{Order: order, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
 		Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
@@ -280,23 +280,23 @@ func walked(t *testing.T, d *block.Data[float32], order train.Order, workers int
 // TestErrors has rows and options that can't be learned with.
 func TestErrors(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)
-	d := testrows.Dense[float32](x, y, true)
-	huge := testrows.Dense[float32]([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
-	unlabelled := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
+	huge := testrows.Dense([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
+	unlabelled := testrows.Dense(x, y, true)
 	for b := range unlabelled.Blocks(context.Background()) {
 		b.Y = nil
 	}
-	single := testrows.Dense[float32](x, y, true)
+	single := testrows.Dense(x, y, true)
 	single.Spec().Classes = single.Spec().Classes[:1]
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, c := range []struct {
 		want string
 		ctx  context.Context
-		data *block.Data[float32]
+		data *block.Data
 		opt  Options
 	}{
-		{"no rows", nil, block.NewData[float32](d.Spec(), nil), Options{}},
+		{"no rows", nil, block.NewData(d.Spec(), nil), Options{}},
 		{"only class", nil, single, Options{}},
 		{"no labels", nil, unlabelled, Options{}},
 		{"unknown form", nil, d, Options{Form: "first"}},
@@ -325,7 +325,7 @@ func TestErrors(t *testing.T) {
 // TestUnfinished: a training that ends while the Gram matrix is computed says so.
 func TestUnfinished(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)
-	l, err := newLearner(context.Background(), testrows.Dense[float32](x, y, true), Options{Options: train.Options{Eta: 1, Workers: 1}})
+	l, err := newLearner(context.Background(), testrows.Dense(x, y, true), Options{Options: train.Options{Eta: 1, Workers: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestUnfinished(t *testing.T) {
 // TestUncounted: a training that was interrupted, and had no time to count, has the weights so far and no figures.
 func TestUncounted(t *testing.T) {
 	x, y := noisy(60, 3, 0.2, 4)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, form := range train.Forms {
 		opt, err := Options{Form: form}.withDefaults(3)
 		if err != nil {

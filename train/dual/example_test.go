@@ -12,7 +12,7 @@ import (
 
 func ExampleTrain() {
 	corners := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
-	rows, err := block.FromRows[float32](corners, []bool{false, true, true, false}, block.RowOptions{}) // XOR
+	rows, err := block.FromRows(corners, []bool{false, true, true, false}, block.RowOptions{}) // XOR
 	if err != nil {
 		panic(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -82,7 +81,7 @@ func TestForms(t *testing.T) {
 		if bias {
 			one = 1
 		}
-		d, weight := testrows.Dense[float32](x, y, bias), func(int) float64 { return 1 }
+		d, weight := testrows.Dense(x, y, bias), func(int) float64 { return 1 }
 		if weighted {
 			weight = func(r int) float64 { return wholes(r + 1) } // the first row counts from the first visit on
 			d = testrows.Weighted(d, weight)
@@ -137,7 +136,7 @@ func TestForms(t *testing.T) {
 }
 
 // checkNorm compares the norm, if there is one, with the double sum over mistakes.
-func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result[float32]) {
+func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result) {
 	t.Helper()
 	want, radius := 0.0, 0.0
 	for _, i := range l.mistakes {
@@ -157,7 +156,7 @@ func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Resul
 }
 
 // scores scores rows by the model of a result, after it went through its file.
-func scores[T kernel.Float](t *testing.T, r *Result[T], spec *schema.Spec, x [][]float64) [][]T {
+func scores(t *testing.T, r *Result, spec *schema.Spec, x [][]float64) [][]float32 {
 	t.Helper()
 	m := r.Model(spec)
 	m.Algorithm = "test"
@@ -169,11 +168,11 @@ func scores[T kernel.Float](t *testing.T, r *Result[T], spec *schema.Spec, x [][
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := predict.NewScorer[T](m, 2)
+	s, err := predict.NewScorer(m, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for b := range testrows.Dense[T](x, make([]float64, len(x)), spec.Bias).Blocks(context.Background()) {
+	for b := range testrows.Dense(x, make([]float64, len(x)), spec.Bias).Blocks(context.Background()) {
 		out, err := s.Scores(context.Background(), b)
 		if err != nil {
 			t.Fatal(err)

@@ -46,9 +46,9 @@ func TestMNIST(t *testing.T) {
 	}
 }
 
-func errorShare(t *testing.T, r *Result[float32], test *block.Data[float32]) float64 {
+func errorShare(t *testing.T, r *Result, test *block.Data) float64 {
 	t.Helper()
-	s, err := predict.NewScorer[float32](r.Model(test.Spec()), 2)
+	s, err := predict.NewScorer(r.Model(test.Spec()), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

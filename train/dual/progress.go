@@ -14,7 +14,7 @@ const (
 )
 
 // alphas returns the SHA-256 of the dual coefficients: how often each row made an update, for each class.
-func (l *learner[T]) alphas() [sha256.Size]byte {
+func (l *learner) alphas() [sha256.Size]byte {
 	var all [][]uint32
 	for _, m := range l.binaries {
 		updates := make([]uint32, l.n)
@@ -26,7 +26,7 @@ func (l *learner[T]) alphas() [sha256.Size]byte {
 	return train.SumOf(all...)()
 }
 
-func (l *learner[T]) report(sum func() [sha256.Size]byte) {
+func (l *learner) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}

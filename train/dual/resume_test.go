@@ -27,9 +27,9 @@ func (s *stopper) Err() error {
 // on with the whole matrix again, makes the mistakes of one that doesn't stop.
 func TestResumeMemory(t *testing.T) {
 	const n = fewRows + 300
-	d, _, _ := classes[float32](n)
+	d, _, _ := classes(n)
 	var state []byte
-	begin := func(memory int64) *learner[float32] {
+	begin := func(memory int64) *learner {
 		opt := Options{Options: train.Options{Order: train.Shuffle, Epochs: 2, Eta: 1, Workers: 1}, Memory: memory,
 			Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
 		l, err := newLearner(t.Context(), d, opt)
@@ -41,7 +41,7 @@ func TestResumeMemory(t *testing.T) {
 		}
 		return l
 	}
-	keep := func(l *learner[float32]) {
+	keep := func(l *learner) {
 		var err error
 		if state, err = checkpoint.Write(l.state); err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestResumeMemory(t *testing.T) {
 	}); err != nil || stop == 0 {
 		t.Fatal(err)
 	}
-	second := begin(Bytes[float32](n) / 4)
+	second := begin(Bytes(n) / 4)
 	if err := second.run(&stopper{t.Context(), 20}); err != context.Canceled || second.cache == nil || second.epoch != 0 || !second.inside {
 		t.Fatalf("epoch %d, error %v", second.epoch, err)
 	}

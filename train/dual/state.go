@@ -7,7 +7,7 @@ import (
 )
 
 // mark takes the state of the training for a checkpoint if one is due, or the last one is old.
-func (l *learner[T]) mark() {
+func (l *learner) mark() {
 	visits := int64(0)
 	for _, m := range l.binaries {
 		visits = max(visits, m.visits)
@@ -17,7 +17,7 @@ func (l *learner[T]) mark() {
 
 // state walks what the training is at: before a window, or between two visits of a part without windows. The inner products are not part
 // of it.
-func (l *learner[T]) state(w *checkpoint.Walk) {
+func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	w.Int(&l.epoch)
 	w.Count(&l.window)
@@ -31,7 +31,7 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 	}
 }
 
-func (m *binary[T]) state(w *checkpoint.Walk, n int) {
+func (m *binary) state(w *checkpoint.Walk, n int) {
 	w.Int(&m.visits)
 	w.Int(&m.streak)
 	w.Count(&m.next)

@@ -40,7 +40,7 @@ func Example() {
 	alpha, updates := literal(x, y, gauss)
 	fmt.Println(alpha, updates)
 
-	rows, err := block.FromRows[float32](x, []bool{false, false, true, true}, block.RowOptions{})
+	rows, err := block.FromRows(x, []bool{false, false, true, true}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

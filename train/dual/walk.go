@@ -22,17 +22,17 @@ import (
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
-type learner[T kernel.Float] struct {
-	data     *block.Data[T]
-	x        *gram.Rows[T]
+type learner struct {
+	data     *block.Data
+	x        *gram.Rows
 	opt      Options
 	mercer   gram.Mercer
-	eta      T
+	eta      float32
 	weights  []float64 // sample weights; nil if all are 1
 	n        int
-	binaries []*binary[T]       // one for two classes, else one for each class versus the rest
-	whole    *gram.Symmetric[T] // all inner products; nil if there is a cache
-	cache    *gram.RowCache[T]
+	binaries []*binary       // one for two classes, else one for each class versus the rest
+	whole    *gram.Symmetric // all inner products; nil if there is a cache
+	cache    *gram.RowCache
 
 	epoch  int64 // epochs that are finished
 	window int   // number of the window of the next visit, in an epoch with windows
@@ -44,11 +44,11 @@ type learner[T kernel.Float] struct {
 }
 
 // A binary is the state of one binary classifier.
-type binary[T kernel.Float] struct {
-	y      []T // -1 and +1
-	scores []T // of all rows; NaN for those with a sample weight of 0, which are never mistakes
+type binary struct {
+	y      []float32 // -1 and +1
+	scores []float32 // of all rows; NaN for those with a sample weight of 0, which are never mistakes
 
-	pending   updates[T] // updates that the scores of rows outside of the window don't have yet, in the order of mistakes
+	pending   updates // updates that the scores of rows outside of the window don't have yet, in the order of mistakes
 	mistakes  []mistake
 	visits    int64
 	streak    int64 // visits since the last mistake
@@ -64,8 +64,8 @@ type mistake struct {
 	visit int64
 }
 
-func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Options) (*learner[T], error) {
-	l := &learner[T]{data: data, x: gram.FeaturesOf(data), opt: opt, eta: T(opt.Eta), n: int(data.Rows()), start: time.Now()}
+func newLearner(ctx context.Context, data *block.Data, opt Options) (*learner, error) {
+	l := &learner{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows()), start: time.Now()}
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
@@ -77,7 +77,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 		classes = 1
 	}
 	for c := range classes {
-		m := &binary[T]{y: block.Alloc[T](l.n), scores: block.Alloc[T](l.n)}
+		m := &binary{y: block.Alloc[float32](l.n), scores: block.Alloc[float32](l.n)}
 		for b := range data.Blocks(ctx) {
 			if b == nil || b.Y == nil {
 				return nil, errors.Join(ctx.Err(), block.ErrNoLabels)
@@ -88,7 +88,7 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 			}
 			for i := range own {
 				if b.Weight(i) == 0 {
-					m.scores[int(b.First)+i] = T(math.NaN())
+					m.scores[int(b.First)+i] = float32(math.NaN())
 				}
 			}
 			if c == 0 {
@@ -107,20 +107,20 @@ func newLearner[T kernel.Float](ctx context.Context, data *block.Data[T], opt Op
 }
 
 // step returns what a mistake adds to the alpha of row i.
-func (l *learner[T]) step(i uint32) T {
+func (l *learner) step(i uint32) float32 {
 	if l.weights == nil {
 		return l.eta
 	}
-	return T(float64(l.eta) * l.weights[i])
+	return float32(float64(l.eta) * l.weights[i])
 }
 
 // multiply computes the inner products of all rows, or makes a cache for them if they don't fit in opt.Memory.
-func (l *learner[T]) multiply(ctx context.Context) (err error) {
-	if bytes := Bytes[T](l.n); l.opt.Memory > 0 && bytes > l.opt.Memory {
+func (l *learner) multiply(ctx context.Context) (err error) {
+	if bytes := Bytes(l.n); l.opt.Memory > 0 && bytes > l.opt.Memory {
 		l.cache, err = gram.NewRowCache(l.x, l.mercer, l.opt.Memory, l.opt.Workers)
 		return err
 	}
-	if l.whole, err = gram.NewSymmetric[T](l.n, gram.Full); err != nil {
+	if l.whole, err = gram.NewSymmetric(l.n, gram.Full); err != nil {
 		return err
 	}
 	if err = gram.Gram(ctx, l.whole, l.x, l.mercer, l.opt.Workers); err != nil && ctx.Err() != nil {
@@ -130,14 +130,14 @@ func (l *learner[T]) multiply(ctx context.Context) (err error) {
 }
 
 // row returns the kernel of row i with all rows. ahead yields the rows that are probably needed next.
-func (l *learner[T]) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]T, error) {
+func (l *learner) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]float32, error) {
 	if l.whole != nil {
 		return l.whole.Data[i*l.whole.Stride:][:l.n], ctx.Err()
 	}
 	return l.cache.Row(ctx, i, ahead)
 }
 
-func (l *learner[T]) run(ctx context.Context) error {
+func (l *learner) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
 	for l.epoch < l.opt.Epochs {
@@ -158,7 +158,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 
 // visits makes as many visits as there are rows, or those that are left of epoch e, in the order of opt. Package perceptron describes
 // random draws.
-func (l *learner[T]) visits(ctx context.Context, e int64) error {
+func (l *learner) visits(ctx context.Context, e int64) error {
 	if l.opt.Order == train.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
 	}
@@ -184,9 +184,9 @@ func (l *learner[T]) visits(ctx context.Context, e int64) error {
 type span struct{ lo, hi int }
 
 // updates are what mistakes add to scores: for each k, a[k] times row g[k] of the matrix.
-type updates[T kernel.Float] struct {
-	a []T
-	g [][]T
+type updates struct {
+	a []float32
+	g [][]float32
 }
 
 // fewRows is the most rows whose scores stay in the first- or second-level cache.
@@ -199,7 +199,7 @@ const fewRows = 8 * kernel.ChunkRows
 // the scores of the other rows, each in the order of the mistakes. So all workers read the matrix from memory.
 //
 // A training may go on with another memory limit. So the visits without windows begin at l.place, and end the epoch once begun.
-func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
+func (l *learner) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
 	if l.inside || l.whole == nil || chunks == nil || l.n <= fewRows {
 		return l.visit(ctx, rows, l.place, l.n, []span{{0, l.n}})
 	}
@@ -225,7 +225,7 @@ func (l *learner[T]) stretch(ctx context.Context, rows []uint32, chunks func(win
 
 // visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next.
 // Classifiers with a mistake on the same row share its inner products. Only the scores of hot rows are updated.
-func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
+func (l *learner) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
 	if !l.inside {
 		for _, m := range l.binaries {
 			l.seek(m, rows, from, to)
@@ -276,7 +276,7 @@ func (l *learner[T]) visit(ctx context.Context, rows []uint32, from, to int, hot
 }
 
 // update adds a times row g of the matrix to the scores of hot rows, and leaves it pending for the others.
-func (l *learner[T]) update(m *binary[T], a T, g []T, hot []span) {
+func (l *learner) update(m *binary, a float32, g []float32, hot []span) {
 	rows := 0
 	for _, s := range hot {
 		for lo := s.lo; lo < s.hi; lo += panel {
@@ -291,7 +291,7 @@ func (l *learner[T]) update(m *binary[T], a T, g []T, hot []span) {
 }
 
 // catchUp adds the pending updates to the scores of all rows that aren't hot.
-func (l *learner[T]) catchUp(ctx context.Context, hot []span) error {
+func (l *learner) catchUp(ctx context.Context, hot []span) error {
 	slices.SortFunc(hot, func(a, b span) int { return a.lo - b.lo })
 	var cold []span
 	part, from := min(panel, (l.n+l.opt.Workers-1)/l.opt.Workers), 0
@@ -314,8 +314,8 @@ func (l *learner[T]) catchUp(ctx context.Context, hot []span) error {
 }
 
 // add adds the updates to the scores of some rows, in order. Four rows of the matrix at a time are twice as fast.
-func (u *updates[T]) add(scores []T, rows span) {
-	y, x := scores[rows.lo:rows.hi], make([][]T, 4)
+func (u *updates) add(scores []float32, rows span) {
+	y, x := scores[rows.lo:rows.hi], make([][]float32, 4)
 	k := 0
 	for ; k+4 <= len(u.a); k += 4 {
 		for j := range x {
@@ -331,7 +331,7 @@ func (u *updates[T]) add(scores []T, rows span) {
 // seek finds the next mistake between two places, and counts the visits before it. A classifier has converged after as
 // many visits in a row without a mistake as there are rows. If rows are drawn, a pass must also find no row on the
 // wrong side.
-func (l *learner[T]) seek(m *binary[T], rows []uint32, from, to int) {
+func (l *learner) seek(m *binary, rows []uint32, from, to int) {
 	m.next = to
 	for !m.done {
 		at := m.find(rows, from, to)
@@ -352,7 +352,7 @@ func (l *learner[T]) seek(m *binary[T], rows []uint32, from, to int) {
 }
 
 // pass counts visits without a mistake.
-func (m *binary[T]) pass(visits int) {
+func (m *binary) pass(visits int) {
 	m.visits += int64(visits)
 	m.streak += int64(visits)
 }
@@ -361,7 +361,7 @@ func (m *binary[T]) pass(visits int) {
 const panel = 16 << 10
 
 // find returns the first place from from to to whose row is on the wrong side, or to.
-func (m *binary[T]) find(rows []uint32, from, to int) int {
+func (m *binary) find(rows []uint32, from, to int) int {
 	if rows == nil {
 		for ; from < to; from += panel {
 			hi := min(to, from+panel)
@@ -380,7 +380,7 @@ func (m *binary[T]) find(rows []uint32, from, to int) int {
 }
 
 // ahead yields the rows from a place on that are on the wrong side now.
-func (m *binary[T]) ahead(rows []uint32, from int) iter.Seq[uint32] {
+func (m *binary) ahead(rows []uint32, from int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := m.find(rows, from, len(m.y)); at < len(m.y); at = m.find(rows, at+1, len(m.y)) {
 			i := uint32(at)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -36,7 +36,7 @@ func newQuadratic(s *Search, damping float64) *quadratic {
 		z: append([]float64(nil), p.W[:n]...), r: append([]float64(nil), p.Gradient[:n]...)}
 	if last := len(p.Hessian) - 1; s.Bias && p.Hessian[last] > 0 {
 		q.bias = p.Hessian[last-n:]
-		kernel.Axpy(q.r, -p.Gradient[n]/q.bias[n], q.bias[:n])
+		f64.Axpy(q.r, -p.Gradient[n]/q.bias[n], q.bias[:n])
 	}
 	for j := range q.diagonal {
 		h := p.Hessian[j*(j+1)/2+j]
@@ -63,7 +63,7 @@ func (q *quadratic) column(j int) []float64 {
 		c[i] = h[i*(i+1)/2+j]
 	}
 	if q.bias != nil {
-		kernel.Axpy(c, -q.bias[j]/q.bias[q.n], q.bias[:q.n])
+		f64.Axpy(c, -q.bias[j]/q.bias[q.n], q.bias[:q.n])
 	}
 	c[j] = q.diagonal[j]
 	q.columns[j] = c
@@ -137,7 +137,7 @@ func (q *quadratic) move(j int, d float64) {
 	} else {
 		q.z[j] += d
 	}
-	kernel.Axpy(q.r, d, q.column(j))
+	f64.Axpy(q.r, d, q.column(j))
 }
 
 // newton goes to the minimum over the variables that aren't 0 with their signs as they are. If a sign would change, it
@@ -186,14 +186,14 @@ func (q *quadratic) step() *Step {
 		s.D[j] = z - p.W[j]
 	}
 	if q.bias != nil {
-		s.D[q.n] = -(p.Gradient[q.n] + kernel.Dot(q.bias[:q.n], s.D[:q.n])) / q.bias[q.n]
+		s.D[q.n] = -(p.Gradient[q.n] + f64.Dot(q.bias[:q.n], s.D[:q.n])) / q.bias[q.n]
 	}
 	for j, d := range s.D {
 		if d == 0 {
 			continue
 		}
 		row := p.Hessian[j*(j+1)/2:][:j+1]
-		kernel.Axpy(s.Slope[:j+1], d, row)
+		f64.Axpy(s.Slope[:j+1], d, row)
 		for i := j + 1; i < len(s.D); i++ {
 			s.Slope[i] = math.FMA(d, p.Hessian[i*(i+1)/2+j], s.Slope[i])
 		}

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/checkpoint"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -169,7 +169,7 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 // gain returns by how much the step lowers the model of the objective.
 func (s *Search) gain(step *Step) float64 {
 	n := s.features()
-	slope := kernel.Dot(s.Point.Gradient, step.D)
+	slope := f64.Dot(s.Point.Gradient, step.D)
 	return s.Of(s.Point.W[:n]) - s.Of(sum(s.Point.W, step.D)[:n]) - slope - float64(step.Square/2)
 }
 

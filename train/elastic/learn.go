@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/beside"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -30,12 +29,12 @@ type Loss interface {
 }
 
 // A Task is rows, a loss, a penalty and options. Of train.Options it uses Epochs, the most passes, Workers and Progress.
-type Task[T kernel.Float] struct {
+type Task struct {
 	Penalty
 	train.Options
-	Rows  block.Source[T]
-	Of    func(block.Source[T]) Loss // the loss of all rows, or of a sample of them
-	Round func(w []float64)          // rounds weights to those of the model
+	Rows  block.Source
+	Of    func(block.Source) Loss // the loss of all rows, or of a sample of them
+	Round func(w []float64)       // rounds weights to those of the model
 }
 
 // A Solution is the result of a task.
@@ -52,21 +51,21 @@ type Solution struct {
 
 // Result returns what learners share of a solution for that many rows. If the rows lost pivots times the bias, it makes s
 // the solution for the original rows.
-func Result[T kernel.Float](s *Solution, pivots []float64, rows int64) (r train.Result[T]) {
+func Result(s *Solution, pivots []float64, rows int64) (r train.Result) {
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*rows, s.Steps, s.Converged, s.Seconds
 	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
 	if pivots != nil {
 		train.Uncentre(s.Exact, pivots)
 	}
 	for _, v := range s.Exact {
-		r.Weights = append(r.Weights, T(v))
+		r.Weights = append(r.Weights, float32(v))
 	}
 	return r
 }
 
 // Learn finds the minimum. If there are many rows, it begins at the minimum of a sample. If ctx ends the search after a
 // step, Learn returns the weights so far with ctx's error.
-func (t *Task[T]) Learn(ctx context.Context) (*Solution, error) {
+func (t *Task) Learn(ctx context.Context) (*Solution, error) {
 	start := time.Now()
 	after, end := beside.After(ctx)
 	defer end()
@@ -97,7 +96,7 @@ func (t *Task[T]) Learn(ctx context.Context) (*Solution, error) {
 }
 
 // measure sums the losses of the rounded weights.
-func (t *Task[T]) measure(ctx context.Context, r *Solution, s *Search, loss Loss) error {
+func (t *Task) measure(ctx context.Context, r *Solution, s *Search, loss Loss) error {
 	w := slices.Clone(r.Exact)
 	t.Round(w)
 	r.Passes = s.Passes + 1
@@ -109,18 +108,18 @@ func (t *Task[T]) measure(ctx context.Context, r *Solution, s *Search, loss Loss
 	r.Objective = r.Loss + s.Of(w[:s.features()])
 	r.Gap = max(0, r.Objective-s.Lower)
 	if r.Objective-r.Objective != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	return nil
 }
 
 // search returns a search with this loss.
-func (t *Task[T]) search(loss Loss, start time.Time) *Search {
+func (t *Task) search(loss Loss, start time.Time) *Search {
 	s := &Search{Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
 	s.At = func(ctx context.Context, w []float64) (*Point, error) {
 		p, err := loss.At(ctx, w)
 		if err == nil && p.Loss-p.Loss != 0 {
-			err = train.TooLarge[T]()
+			err = train.TooLarge()
 		}
 		if err == nil && t.Progress != nil {
 			rows := t.Rows.Rows()
@@ -133,7 +132,7 @@ func (t *Task[T]) search(loss Loss, start time.Time) *Search {
 }
 
 // minimise returns the weights of the minimum. The last step needs no pass after it.
-func (t *Task[T]) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, error) {
+func (t *Task) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, error) {
 	var err error
 	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
 		return nil, err
@@ -158,7 +157,7 @@ func (t *Task[T]) minimise(ctx context.Context, s *Search, loss Loss) ([]float64
 }
 
 // again makes the pass at the weights of a checkpoint again, without counting it.
-func (t *Task[T]) again(ctx context.Context, s *Search) error {
+func (t *Task) again(ctx context.Context, s *Search) error {
 	w, passes, show := s.Point.W, s.Passes, t.Progress
 	if len(w) != t.Rows.Spec().Cols() {
 		return fmt.Errorf("the checkpoint has %d weights, and there are %d columns: name an empty folder", len(w), t.Rows.Spec().Cols())
@@ -172,7 +171,7 @@ func (t *Task[T]) again(ctx context.Context, s *Search) error {
 }
 
 // begin makes the first pass, at the minimum of a sample. If the bias alone is better, begin makes another pass there.
-func (t *Task[T]) begin(ctx context.Context, s *Search, loss Loss) error {
+func (t *Task) begin(ctx context.Context, s *Search, loss Loss) error {
 	alone, least, err := t.alone(ctx, t.Rows, loss)
 	if err != nil {
 		return err
@@ -196,7 +195,7 @@ func (t *Task[T]) begin(ctx context.Context, s *Search, loss Loss) error {
 }
 
 // near returns the minimum of a sample, or nil if there is none.
-func (t *Task[T]) near(ctx context.Context, sample *block.Data[T]) ([]float64, error) {
+func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) {
 	few, loss, share := *t, t.Of(sample), float64(sample.Rows())/float64(t.Rows.Rows())
 	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
 	s := few.search(loss, time.Now())
@@ -214,9 +213,9 @@ func (t *Task[T]) near(ctx context.Context, sample *block.Data[T]) ([]float64, e
 }
 
 // alone returns the weights with the best bias and zeros, and their loss. It reads only labels and sample weights.
-func (t *Task[T]) alone(ctx context.Context, rows block.Source[T], loss Loss) (w []float64, least float64, err error) {
+func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []float64, least float64, err error) {
 	var weights [2]float64
-	err = passes.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh[T], func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	err = passes.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias
 	bias, least := loss.Alone(weights, biased)
 	w = make([]float64, rows.Spec().Cols())
@@ -227,13 +226,13 @@ func (t *Task[T]) alone(ctx context.Context, rows block.Source[T], loss Loss) (w
 }
 
 // weighPass sums the sample weights of the two classes.
-var weighPass = passes.NewPerRun("elastic.weigh", weighRun[float32], weighRun[float64])
+var weighPass = passes.NewPerRun("elastic.weigh", weighRun)
 
-func weighRun[T kernel.Float](block.Source[T], struct{}) func(block.Run[T]) [2]float64 {
-	return weigh[T]
+func weighRun(block.Source, struct{}) func(block.Run) [2]float64 {
+	return weigh
 }
 
-func weigh[T kernel.Float](run block.Run[T]) (sums [2]float64) {
+func weigh(run block.Run) (sums [2]float64) {
 	for i, y := range run.Y {
 		class := 0
 		if y > 0 {

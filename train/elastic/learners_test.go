@@ -19,35 +19,36 @@ import (
 // A learned is what both learners tell of a training.
 type learned struct {
 	exact          []float64
-	weights        []float64
+	weights        []float32
 	objective, gap float64
 	converged      bool
+	rounded        bool
 }
 
 // losses train with the penalties l1 and l2. derivative returns that of the loss at a margin.
 var losses = []struct {
 	name       string
-	train      func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned
+	train      func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned
 	derivative func(margin float64) float64
 }{
-	{"logistic", func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned {
+	{"logistic", func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned {
 		r, err := logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged}
+		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
 	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
-	{"squared hinge", func(t *testing.T, d block.Source[float64], p elastic.Penalty, workers int) learned {
+	{"squared hinge", func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned {
 		r, err := svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged}
+		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
 	}, func(m float64) float64 { return -2 * max(0, 1-m) }},
 }
 
 // gradient returns the gradient of the sum of losses at w, in plain loops.
-func gradient(t *testing.T, d block.Source[float64], w []float64, derivative func(float64) float64) []float64 {
+func gradient(t *testing.T, d block.Source, w []float64, derivative func(float64) float64) []float64 {
 	g := make([]float64, len(w))
 	for b, err := range d.Blocks(t.Context()) {
 		if err != nil {
@@ -56,10 +57,10 @@ func gradient(t *testing.T, d block.Source[float64], w []float64, derivative fun
 		for r, y := range b.Y {
 			x, score := b.X[r*b.Stride:][:len(w)], 0.0
 			for i, v := range x {
-				score += v * w[i]
+				score += float64(v) * w[i]
 			}
 			for i, v := range x {
-				g[i] += b.Weight(r) * y * derivative(y*score) * v
+				g[i] += b.Weight(r) * float64(y) * derivative(float64(y)*score) * float64(v)
 			}
 		}
 	}
@@ -68,7 +69,7 @@ func gradient(t *testing.T, d block.Source[float64], w []float64, derivative fun
 
 // optimal fails unless the weights meet the conditions of Karush, Kuhn and Tucker: the gradient of the loss and of l2
 // is -l1 times the sign of a weight, between -l1 and l1 at weights of 0, and 0 for the bias.
-func optimal(t *testing.T, name string, d block.Source[float64], w []float64, p elastic.Penalty, derivative func(float64) float64) {
+func optimal(t *testing.T, name string, d block.Source, w []float64, p elastic.Penalty, derivative func(float64) float64) {
 	t.Helper()
 	size := p.L1
 	for _, v := range gradient(t, d, make([]float64, len(w)), derivative) {
@@ -96,9 +97,9 @@ func optimal(t *testing.T, name string, d block.Source[float64], w []float64, p 
 
 // problems returns small data: normal rows, ties, equal and constant columns, rows that a plane separates, sample
 // weights of which some are 0, columns far from zero, and no bias.
-func problems() map[string]*block.Data[float64] {
+func problems() map[string]*block.Data {
 	rng := rand.New(rand.NewPCG(8, 1))
-	draw := func(n, d int, change func(row []float64, y *float64)) *block.Data[float64] {
+	draw := func(n, d int, change func(row []float64, y *float64)) *block.Data {
 		x, y := make([][]float64, n), make([]float64, n)
 		for r := range x {
 			x[r] = make([]float64, d)
@@ -108,7 +109,7 @@ func problems() map[string]*block.Data[float64] {
 			y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
 			change(x[r], &y[r])
 		}
-		return testrows.Dense[float64](x, y, true)
+		return testrows.Dense(x, y, true)
 	}
 	plain := func([]float64, *float64) {}
 	normal := draw(300, 6, plain)
@@ -116,9 +117,9 @@ func problems() map[string]*block.Data[float64] {
 	spec.Bias = false
 	noBias := draw(200, 4, plain)
 	for b := range noBias.Blocks(context.Background()) {
-		noBias = block.NewData(&spec, []*block.Block[float64]{b}) // its column of ones is a feature
+		noBias = block.NewData(&spec, []*block.Block{b}) // its column of ones is a feature
 	}
-	return map[string]*block.Data[float64]{
+	return map[string]*block.Data{
 		"normal": normal,
 		"ties": draw(200, 6, func(x []float64, _ *float64) {
 			for i := range x {
@@ -138,17 +139,18 @@ func problems() map[string]*block.Data[float64] {
 var penalties = []elastic.Penalty{{L1: 0.01}, {L1: 1}, {L1: 20}, {L1: 1, L2: 1e-6}, {L1: 2, L2: 3}, {L1: 1e4},
 	{L1: 1, NonNegative: true}, {L2: 1, NonNegative: true}, {L1: 2, L2: 3, NonNegative: true}}
 
-// TestOptimum: the weights are the optimum, and the gap proves it.
+// TestOptimum: the exact weights are the optimum. The gap proves that the rounded ones are as good, but for columns far from
+// zero, whose scores lose digits.
 func TestOptimum(t *testing.T) {
 	zeros := 0
-	for name, d := range problems() {
+	for rows, d := range problems() {
 		for _, p := range penalties {
 			for _, l := range losses {
 				r := l.train(t, d, p, 2)
-				name := fmt.Sprintf("%s, %s, %v", name, l.name, p)
+				name := fmt.Sprintf("%s, %s, %v", rows, l.name, p)
 				optimal(t, name, d, r.exact, p, l.derivative)
-				if !r.converged || !(r.gap <= 1e-6*r.objective) {
-					t.Errorf("%s: converged %v, gap %v of %v", name, r.converged, r.gap, r.objective)
+				if r.converged != (r.gap <= 1e-6*r.objective) || !r.converged && (!r.rounded || rows != "far") {
+					t.Errorf("%s: converged %v, rounded %v, gap %v of %v", name, r.converged, r.rounded, r.gap, r.objective)
 				}
 				for _, v := range r.exact {
 					if v == 0 {
@@ -200,12 +202,12 @@ func TestSameWeights(t *testing.T) {
 		}
 		y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
 	}
-	d := testrows.Dense[float64](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, l := range losses {
 		p := elastic.Penalty{L1: 300, L2: 1}
 		want := l.train(t, d, p, 1)
 		optimal(t, l.name, d, want.exact, p, l.derivative)
-		for name, r := range map[string]learned{"3 workers": l.train(t, d, p, 3), "a stream": l.train(t, testrows.Stream[float64]{Data: d}, p, 2), "sparse rows": l.train(t, testrows.Sparse(d), p, 2)} {
+		for name, r := range map[string]learned{"3 workers": l.train(t, d, p, 3), "a stream": l.train(t, testrows.Stream{Data: d}, p, 2), "sparse rows": l.train(t, testrows.Sparse(d), p, 2)} {
 			if !slices.Equal(r.exact, want.exact) || r.gap != want.gap {
 				t.Errorf("%s, %s: weights %v with a gap of %v, want %v and %v", l.name, name, r.exact, r.gap, want.exact, want.gap)
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -41,7 +41,7 @@ func (s *Stage) Nonzero(features int) (n int) {
 // weights are 0, and the last is 1e-4 of it, or 1e-2 with fewer rows than features. Those between are evenly spaced
 // logarithmically. They are those of Friedman, Hastie and Tibshirani (2010). A path ends early when the weights explain 99.9
 // % of the loss. If penalties is given, it is the path's.
-func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	loss := t.Of(t.Rows)
 	s := t.search(loss, time.Now())
 	s.Most = math.MaxInt64
@@ -73,7 +73,7 @@ func (t *Task[T]) Path(ctx context.Context, n int, penalties []float64) ([]*Stag
 
 // Centred follows a path over rows, less pivots if columns are far from zero; see train.Pivots. It returns weights for
 // the original rows.
-func Centred[T kernel.Float](ctx context.Context, src block.Source[T], follow func(block.Source[T]) ([]*Stage, error)) ([]*Stage, error) {
+func Centred(ctx context.Context, src block.Source, follow func(block.Source) ([]*Stage, error)) ([]*Stage, error) {
 	pivots, err := train.Pivots(ctx, src)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (p Penalty) Ladder(gradient []float64, rows int64, n int) []float64 {
 	for i := 1; i < n; i++ {
 		all[i] = float64(depth*float64(i)) / float64(n-1)
 	}
-	kernel.Exp(all, all)
+	f64.Exp(all, all)
 	for i := range all {
 		all[i] *= largest
 	}

@@ -10,7 +10,7 @@ import (
 // BenchmarkTrain trains on a million rows. It measures the whole call, and the learning alone in ms/fit.
 func BenchmarkTrain(b *testing.B) {
 	x, y := draw(1_000_000, 28, 0, 1)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	b.Run("type=f32/n=1000000/d=28", func(b *testing.B) {
 		seconds := 0.0
 		for b.Loop() {

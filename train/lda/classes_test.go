@@ -13,10 +13,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 )
 
-func mustTrainWith[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *Result[T] {
+func mustTrainWith(t *testing.T, src block.Source, opt Options) *Result {
 	t.Helper()
 	r, err := Train(context.Background(), src, opt)
 	if err != nil {
@@ -26,15 +25,15 @@ func mustTrainWith[T kernel.Float](t *testing.T, src block.Source[T], opt Option
 }
 
 // rowsOf returns rows whose labels are class numbers.
-func rowsOf[T kernel.Float](x [][]float64, classes []float64, k int, bias bool) *block.Data[T] {
+func rowsOf(x [][]float64, classes []float64, k int, bias bool) *block.Data {
 	if k > 2 {
-		return testrows.Classes[T](x, classes, k, bias)
+		return testrows.Classes(x, classes, k, bias)
 	}
 	var y []float64
 	for _, c := range classes {
 		y = append(y, 2*c-1)
 	}
-	return testrows.Dense[T](x, y, bias)
+	return testrows.Dense(x, y, bias)
 }
 
 // TestScikitLearnClasses: weights of any number of classes, shrunk or not, and directions, are those of scikit-learn's
@@ -69,7 +68,7 @@ func TestScikitLearnClasses(t *testing.T) {
 		if v, ok := c.Shrinkage.(float64); ok {
 			opt.Shrinkage = v
 		}
-		r := mustTrainWith(t, rowsOf[float32](c.X, c.Y, c.Classes, true), opt)
+		r := mustTrainWith(t, rowsOf(c.X, c.Y, c.Classes, true), opt)
 		d := len(c.X[0])
 		var coef, intercept []float64
 		for v := range slices.Chunk(r.Exact, d+1) {
@@ -137,8 +136,8 @@ func probabilities(w, row []float64, classes int) []float64 {
 // there is none.
 func TestProjection(t *testing.T) {
 	x, y := draw(300, 4, 0, 3)
-	r := mustTrainWith(t, testrows.Dense[float32](x, y, true), Options{Solver: Eigen})
-	plain := mustTrainWith(t, testrows.Dense[float32](x, y, true), Options{})
+	r := mustTrainWith(t, testrows.Dense(x, y, true), Options{Solver: Eigen})
+	plain := mustTrainWith(t, testrows.Dense(x, y, true), Options{})
 	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.Explained != nil {
 		t.Errorf("weights %v, and by Cholesky %v with the projection %v", r.Weights, plain.Weights, plain.Projection)
 	}
@@ -162,11 +161,11 @@ func TestProjection(t *testing.T) {
 		a, b = math.Round(a*1024)/1024, math.Round(b*1024)/1024
 		line, classes = append(line, []float64{c + a, 2*c + b}, []float64{c - a, 2*c - b}), append(classes, c, c)
 	}
-	r = mustTrainWith(t, testrows.Classes[float32](line, classes, 3, true), Options{Solver: Eigen})
+	r = mustTrainWith(t, testrows.Classes(line, classes, 3, true), Options{Solver: Eigen})
 	if len(r.Projection) != 1 {
 		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.Explained)
 	}
-	same := mustTrainWith(t, testrows.Classes[float32]([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
+	same := mustTrainWith(t, testrows.Classes([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
 	if len(same.Projection) != 0 {
 		t.Errorf("equal means have directions %v", same.Projection)
 	}
@@ -177,7 +176,7 @@ func TestProjection(t *testing.T) {
 func TestLedoitWolf(t *testing.T) {
 	x, y := draw(60, 10, 2, 3)
 	testrows.Round(x)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	r := mustTrainWith(t, d, Options{Shrinkage: LedoitWolf})
 	for class, label := range []float64{-1, 1} {
 		if want := ledoitWolfShare(x, y, label); math.Abs(r.Shrinkage[class]-want) > 1e-10 || !(want > 0 && want < 1) {
@@ -192,7 +191,7 @@ func TestLedoitWolf(t *testing.T) {
 		for i := range 40 {
 			x, y = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()}), append(y, float64(i%2*2-1))
 		}
-		r := mustTrainWith(t, testrows.Dense[float32](testrows.Round(x), y, true), Options{Shrinkage: LedoitWolf})
+		r := mustTrainWith(t, testrows.Dense(testrows.Round(x), y, true), Options{Shrinkage: LedoitWolf})
 		want := ledoitWolfShare(x, y, 1)
 		if math.Abs(r.Shrinkage[1]-want) > 1e-9 {
 			t.Errorf("seed %d: share %v, want %v", seed, r.Shrinkage[1], want)
@@ -205,7 +204,7 @@ func TestLedoitWolf(t *testing.T) {
 		t.Error("no share is 1")
 	}
 	many, labels := draw(20000, 10, 2, 3)
-	few := mustTrainWith(t, testrows.Dense[float32](many, labels, true), Options{Shrinkage: LedoitWolf})
+	few := mustTrainWith(t, testrows.Dense(many, labels, true), Options{Shrinkage: LedoitWolf})
 	for class, v := range few.Shrinkage {
 		if !(v < r.Shrinkage[class]/10) {
 			t.Errorf("20,000 rows are shrunk by %v, 60 by %v", v, r.Shrinkage[class])
@@ -275,10 +274,10 @@ func TestWeights(t *testing.T) {
 				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, label)
 			}
 		}
-		rows := rowsOf[float32](x, labels, c.classes, true)
+		rows := rowsOf(x, labels, c.classes, true)
 		weighted := testrows.Weighted(rows, func(r int) float64 { return float64(r % 4) })
-		want := mustTrainWith(t, rowsOf[float32](repeated, repeatedY, c.classes, true), c.opt)
-		for _, src := range []block.Source[float32]{weighted, testrows.Sparse(weighted), testrows.Stream[float32]{Data: weighted}} {
+		want := mustTrainWith(t, rowsOf(repeated, repeatedY, c.classes, true), c.opt)
+		for _, src := range []block.Source{weighted, testrows.Sparse(weighted), testrows.Stream{Data: weighted}} {
 			r := mustTrainWith(t, src, c.opt)
 			near(t, fmt.Sprint(c), r.Exact, want.Exact, 1e-8)
 			near(t, fmt.Sprint(c)+" shares", r.Shrinkage, want.Shrinkage, 1e-8)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -16,7 +15,7 @@ var Learner = &train.Learner{Name: "lda", Minimises: "the scatter within the cla
 	Use: "probabilities in one pass, if the classes are nearly normal", Options: []train.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
 	New: func() train.Settings { return &Options{Options: train.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s train.Settings) bool { return s.(*Options).Shrinkage == 0 },
-	Story:     story, Float32: learnTask[float32], Float64: learnTask[float64]}
+	Story:     story, Train: learnTask}
 
 var (
 	shrinkageOption = train.Option{Name: "shrinkage", Value: "NUMBER|auto", Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for each class (Ledoit and Wolf).",
@@ -26,7 +25,7 @@ var (
 		Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
 )
 
-func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
 	opt := *task.Settings.(*Options)
 	if opt.Solver == "auto" {
 		opt.Solver = Cholesky
@@ -35,7 +34,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 	if err != nil {
 		return nil, err
 	}
-	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
 		m.Training.Ridge = r.Ridge
 		if r.Projection != nil {
 			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, Explained: r.Explained}

@@ -10,7 +10,7 @@ import (
 
 func ExampleTrain() {
 	x := [][]float64{{1, 2}, {2, 1}, {2, 3}, {5, 6}, {6, 5}, {6, 7}}
-	rows, err := block.FromRows[float32](x, []string{"a", "a", "a", "b", "b", "b"}, block.RowOptions{})
+	rows, err := block.FromRows(x, []string{"a", "a", "a", "b", "b", "b"}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -38,10 +38,10 @@ type Options struct {
 	Shrinkage float64 // the share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and Margin
 // are those of Weights. Epochs counts passes over the rows. Loss is 0.
-type Result[T kernel.Float] struct {
-	train.Result[T]
+type Result struct {
+	train.Result
 	Exact []float64   // the weights, one for each column, the bias last; of more than two classes a vector for each
 	Means [][]float64 // of each feature, for each class; of two classes first that of the rows labelled -1
 	Ridge float64     // what was added to the scaled diagonal of the covariance, see dense.Factorise; mostly 0
@@ -97,7 +97,7 @@ const maxColumns = 1 << 14
 // neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, a
 // class without rows, errors of src, and ctx's error. It is also an error if no feature varies within a class, if
 // features overflow, or if there are too many columns.
-func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return nil, err
 	}
 	start := time.Now()
-	r := new(Result[T])
+	r := new(Result)
 	if err := r.learn(ctx, src, opt, start); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (o *Options) check() (err error) {
 }
 
 // checkRows returns an error if there are no rows, fewer than two classes, or too many columns.
-func checkRows[T kernel.Float](src block.Source[T]) error {
+func checkRows(src block.Source) error {
 	spec := src.Spec()
 	if src.Rows() == 0 {
 		return errors.New("there are no rows to learn from")
@@ -147,7 +147,7 @@ func checkRows[T kernel.Float](src block.Source[T]) error {
 }
 
 // learn computes the weights. See Train.
-func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options, start time.Time) error {
+func (r *Result) learn(ctx context.Context, src block.Source, opt Options, start time.Time) error {
 	spec, passes := src.Spec(), int64(0)
 	report := func() {
 		if opt.Progress != nil {
@@ -168,9 +168,9 @@ func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options,
 	shift := make([]float64, spec.Width())
 	if far := m.far(len(shift)); far != nil {
 		for i, v := range far {
-			shift[i] = float64(T(v))
+			shift[i] = float64(float32(v))
 		}
-		src = shifted[T]{src, shift}
+		src = shifted{src, shift}
 		if m, err = sum(ctx, src, opt.Workers, all); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (r *Result[T]) learn(ctx context.Context, src block.Source[T], opt Options,
 	}
 	var factor *dense.Factor
 	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
-		return cmp.Or(err, train.TooLarge[T]())
+		return cmp.Or(err, train.TooLarge())
 	}
 	r.Epochs = passes
 	return r.discriminate(ctx, m, factor, shift, spec, opt.Solver == Eigen)
@@ -210,7 +210,7 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // discriminate computes the weights, and the projection if project is set, from the moments of rows less shift.
-func (r *Result[T]) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
+func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
 	d, k := len(shift), len(m.n)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)
@@ -242,7 +242,7 @@ func (r *Result[T]) discriminate(ctx context.Context, m *moments, factor *dense.
 		}
 		r.Exact = factor.Solve(diff)
 		if spec.Bias {
-			r.Exact = append(r.Exact, log(m.n[1], m.n[0])-kernel.Dot(r.Exact, middle))
+			r.Exact = append(r.Exact, log(m.n[1], m.n[0])-f64.Dot(r.Exact, middle))
 		}
 	} else {
 		for class, w := range weights {
@@ -252,25 +252,25 @@ func (r *Result[T]) discriminate(ctx context.Context, m *moments, factor *dense.
 			}
 			r.Exact = append(r.Exact, w...)
 			if spec.Bias {
-				r.Exact = append(r.Exact, log(m.n[class], m.rows())-kernel.Dot(w, middle))
+				r.Exact = append(r.Exact, log(m.n[class], m.rows())-f64.Dot(w, middle))
 			}
 		}
 	}
 	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
+		r.Weights = append(r.Weights, float32(v))
 	}
 	return nil
 }
 
 // project computes the directions from the class means less the mean of all rows, and from their products with S^-1.
-func (r *Result[T]) project(ctx context.Context, m *moments, from, weights [][]float64) error {
+func (r *Result) project(ctx context.Context, m *moments, from, weights [][]float64) error {
 	k, d := len(from), len(from[0])
 	root := make([]float64, k)
 	var g []float64 // M' S^-1 M
 	for i := range k {
 		root[i] = math.Sqrt(m.n[i] / m.rows())
 		for j := range i + 1 {
-			g = append(g, float64(root[i]*root[j])*kernel.Dot(from[i], weights[j]))
+			g = append(g, float64(root[i]*root[j])*f64.Dot(from[i], weights[j]))
 		}
 	}
 	values, vectors, err := dense.Eigen(ctx, g, k)
@@ -285,9 +285,9 @@ func (r *Result[T]) project(ctx context.Context, m *moments, from, weights [][]f
 		sum += value
 		v := make([]float64, d)
 		for class, u := range vectors[j] {
-			kernel.Axpy(v, u*root[class]/math.Sqrt(value), weights[class])
+			f64.Axpy(v, u*root[class]/math.Sqrt(value), weights[class])
 		}
-		if kernel.Dot(v, from[k-1]) < 0 {
+		if f64.Dot(v, from[k-1]) < 0 {
 			for i := range v {
 				v[i] = -v[i]
 			}
@@ -306,6 +306,6 @@ func log(a, b float64) float64 {
 		return -log(b, a)
 	}
 	x := []float64{(a - b) / b}
-	kernel.Log1p(x, x)
+	f64.Log1p(x, x)
 	return x[0]
 }

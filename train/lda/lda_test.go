@@ -19,7 +19,7 @@ import (
 	"halfspace/train"
 )
 
-func mustTrain[T kernel.Float](t *testing.T, src block.Source[T]) *Result[T] {
+func mustTrain(t *testing.T, src block.Source) *Result {
 	t.Helper()
 	r, err := Train(context.Background(), src, Options{})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		d := len(c.Coef)
-		r := mustTrain(t, testrows.Dense[float32](c.X, c.Y, true))
+		r := mustTrain(t, testrows.Dense(c.X, c.Y, true))
 		near(t, c.Name, r.Exact[:d], c.Coef, 1e-8)
 		near(t, c.Name+" intercept", r.Exact[d:], []float64{c.Intercept}, 1e-8)
 		for i, want := range c.Probability {
@@ -102,7 +102,7 @@ func TestScikitLearn(t *testing.T) {
 				t.Errorf("%s: the probability of row %d is %v, want %v", c.Name, i, p, want)
 			}
 		}
-		without := mustTrain(t, testrows.Dense[float32](c.X, c.Y, false))
+		without := mustTrain(t, testrows.Dense(c.X, c.Y, false))
 		near(t, c.Name+" without bias", without.Exact, c.Coef, 1e-8)
 		if passes := int64(1); strings.Contains(c.Name, "far from zero") != (r.Epochs == passes+1) {
 			t.Errorf("%s: %d passes", c.Name, r.Epochs)
@@ -116,7 +116,7 @@ func TestRegression(t *testing.T) {
 	for seed := range uint64(5) {
 		x, y := draw(400, 4, 1, seed)
 		testrows.Round(x)
-		r := mustTrain(t, testrows.Dense[float32](x, y, true))
+		r := mustTrain(t, testrows.Dense(x, y, true))
 		a := make([][]float64, 5)
 		for i := range a {
 			a[i] = make([]float64, 6)
@@ -159,21 +159,21 @@ func TestIdentity(t *testing.T) {
 	}{{50, 1, 2, 0, Options{}}, {9000, 5, 2, 0, Options{}}, {9000, 5, 2, 3000, Options{}}, {4200, 40, 2, 0, Options{Solver: Eigen}},
 		{9000, 5, 4, 3000, Options{Shrinkage: LedoitWolf, Solver: Eigen}}, {500, 3, 40, 0, Options{Shrinkage: 0.1, Solver: Eigen}}} {
 		x, y := draw(c.n, c.d, c.offset, 1)
-		d := testrows.Dense[float32](x, y, true)
+		d := testrows.Dense(x, y, true)
 		if c.classes > 2 {
 			for i := range y {
 				y[i] = float64(i * 7 % 41 % c.classes)
 			}
-			d = testrows.Classes[float32](x, y, c.classes, true)
+			d = testrows.Classes(x, y, c.classes, true)
 		}
-		var want *Result[float32]
+		var want *Result
 		levels := kernel.Levels()
 		if race.Enabled { // for each level the kernels are to read and write the same
 			levels = levels[len(levels)-1:]
 		}
 		for _, level := range levels {
 			kernel.Use(level)
-			for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+			for _, src := range []block.Source{d, testrows.Stream{Data: d}, testrows.Sparse(d)} {
 				for _, workers := range []int{1, 2, 3, 8} {
 					c.opt.Workers = workers
 					got, err := Train(context.Background(), src, c.opt)
@@ -202,7 +202,7 @@ func TestInvariance(t *testing.T) {
 			row[i] = math.Round(v*256) / 256 // float32 holds it when it is moved or scaled
 		}
 	}
-	want := mustTrain(t, testrows.Dense[float32](x, y, true)).Exact
+	want := mustTrain(t, testrows.Dense(x, y, true)).Exact
 	rng := rand.New(rand.NewPCG(1, 1))
 	var permuted, moved, scaled [][]float64
 	var permutedY, swapped []float64
@@ -215,7 +215,7 @@ func TestInvariance(t *testing.T) {
 		swapped = append(swapped, -y[i])
 	}
 	train := func(x [][]float64, y []float64) []float64 {
-		return mustTrain(t, testrows.Dense[float32](x, y, true)).Exact
+		return mustTrain(t, testrows.Dense(x, y, true)).Exact
 	}
 	near(t, "permuted", train(permuted, permutedY), want, 1e-10)
 	near(t, "moved", train(moved, y)[:4], want[:4], 1e-9)
@@ -232,12 +232,12 @@ func TestInvariance(t *testing.T) {
 // TestSingular: a repeated column and a constant one don't change predictions.
 func TestSingular(t *testing.T) {
 	x, y := draw(300, 3, 0, 5)
-	plain := mustTrain(t, testrows.Dense[float32](x, y, true))
+	plain := mustTrain(t, testrows.Dense(x, y, true))
 	var more [][]float64
 	for _, row := range x {
 		more = append(more, []float64{row[0], row[1], row[2], row[1], 7})
 	}
-	r := mustTrain(t, testrows.Dense[float32](more, y, true))
+	r := mustTrain(t, testrows.Dense(more, y, true))
 	w := r.Exact
 	near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.Exact, 1e-6)
 	if r.Ridge == 0 || plain.Ridge != 0 {
@@ -255,42 +255,42 @@ func make01(y []float64) (classes []float64) {
 
 func TestErrors(t *testing.T) {
 	x, y := draw(100, 2, 0, 1)
-	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
-		d := testrows.Dense[float32](x, y, true)
+	with := func(spoil func(*block.Data)) *block.Data {
+		d := testrows.Dense(x, y, true)
 		spoil(d)
 		return d
 	}
-	spoilt := func(f func(b *block.Block[float32])) func(*block.Data[float32]) {
-		return func(d *block.Data[float32]) {
+	spoilt := func(f func(b *block.Block)) func(*block.Data) {
+		return func(d *block.Data) {
 			for b := range d.Blocks(context.Background()) {
 				f(b)
 			}
 		}
 	}
-	same := func(*block.Data[float32]) {}
+	same := func(*block.Data) {}
 	for _, c := range []struct {
 		want string
-		src  *block.Data[float32]
+		src  *block.Data
 		opt  Options
 	}{
 		{"workers is -1", with(same), Options{Options: train.Options{Workers: -1}}},
-		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
-		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"labels of 3 classes are the numbers 0 to 2", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
-		{"no row is of the class 2, training takes 3 classes", testrows.Classes[float32](x, make01(y), 3, true), Options{}},
+		{"there are no rows", block.NewData(with(same).Spec(), nil), Options{}},
+		{"the only class", with(func(d *block.Data) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
+		{"labels of 3 classes are the numbers 0 to 2", with(func(d *block.Data) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
+		{"no row is of the class 2, training takes 3 classes", testrows.Classes(x, make01(y), 3, true), Options{}},
 		{`unknown solver "svd"`, with(same), Options{Solver: "svd"}},
 		{"shrinkage is 1.5", with(same), Options{Shrinkage: 1.5}},
 		{"shrinkage is NaN", with(same), Options{Shrinkage: math.NaN()}},
-		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
-		{"no row is of the class -1", with(spoilt(func(b *block.Block[float32]) {
+		{"no labels", with(spoilt(func(b *block.Block) { b.Y = nil })), Options{}},
+		{"no row is of the class -1", with(spoilt(func(b *block.Block) {
 			for i := range b.Y {
 				b.Y[i] = 1
 			}
 		})), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
-		{"no feature varies", testrows.Dense[float32]([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), Options{}},
-		{"no row is of the class 1", testrows.Dense[float32]([][]float64{{1}}, []float64{-1}, true), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.NaN()) })), Options{}},
+		{"no feature varies", testrows.Dense([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), Options{}},
+		{"no row is of the class 1", testrows.Dense([][]float64{{1}}, []float64{-1}, true), Options{}},
 	} {
 		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

@@ -8,7 +8,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -25,7 +24,7 @@ type classes struct {
 }
 
 // classOf returns the class number of a label, or -1 if it is no label.
-func classOf[T kernel.Float](y T, classes int) int {
+func classOf(y float32, classes int) int {
 	class := int(y)
 	if classes == 2 {
 		class = int(y+1) / 2 // -1 and +1, without a branch that is hard to predict
@@ -38,7 +37,7 @@ func classOf[T kernel.Float](y T, classes int) int {
 
 // sum computes the moments in one pass, those of one class alone if only isn't all. Each row gets one more element for
 // each class, which is 1 for its own class. So the products include the sums of the classes.
-func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only int) (*moments, error) {
+func sum(ctx context.Context, src block.Source, workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
 	products, err := gram.NewTriangle(cols + k)
 	if err != nil {
@@ -62,16 +61,16 @@ func sum[T kernel.Float](ctx context.Context, src block.Source[T], workers, only
 const all = -1 // classes
 
 // momentsPass is the pass of sum. Its argument is the class.
-var momentsPass = train.NewScatterTask("lda.moments", classifier[float32], classifier[float64])
+var momentsPass = train.NewScatterTask("lda.moments", classifier)
 
-func classifier[T kernel.Float](src block.Source[T], only int) func(run block.Run[T], s, f []float64) classes {
+func classifier(src block.Source, only int) func(run block.Run, s, f []float64) classes {
 	k := len(src.Spec().Classes)
-	return func(run block.Run[T], s, f []float64) classes { return classify(run, s, f, k, only) }
+	return func(run block.Run, s, f []float64) classes { return classify(run, s, f, k, only) }
 }
 
 // classify counts the rows of each class in a run. It sets s to the sample weights in the products, and f to 1 for each
 // row's class.
-func classify[T kernel.Float](run block.Run[T], s, f []float64, k, only int) classes {
+func classify(run block.Run, s, f []float64, k, only int) classes {
 	c := classes{n: make([]float64, k)}
 	clear(s)
 	clear(f)
@@ -173,36 +172,33 @@ func (m *moments) far(d int) []float64 {
 	return means
 }
 
-// shifted is the rows of another source less a vector, which T holds exactly.
-type shifted[T kernel.Float] struct {
-	block.Source[T]
+// shifted is the rows of another source less a vector, which float32 holds exactly.
+type shifted struct {
+	block.Source
 	by []float64
 }
 
 const shiftView = "lda.shift"
 
-func init() {
-	passes.NewView(shiftView, shift[float32])
-	passes.NewView(shiftView, shift[float64])
-}
+func init() { passes.NewView(shiftView, shift) }
 
-func shift[T kernel.Float](src block.Source[T], by []float64, _ int) block.Source[T] {
-	return shifted[T]{src, by}
+func shift(src block.Source, by []float64, _ int) block.Source {
+	return shifted{src, by}
 }
 
 // Remote returns the cluster of the rows; see block.Remote.
-func (s shifted[T]) Remote() (block.Cluster, []block.View) {
+func (s shifted) Remote() (block.Cluster, []block.View) {
 	return passes.Changed(s.Source, shiftView, s.by)
 }
 
-func (s shifted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (s shifted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range s.Source.Blocks(ctx) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			c := block.New[T](b.First, b.Len(), b.Cols)
+			c := block.New(b.First, b.Len(), b.Cols)
 			c.Y, c.W = b.Y, b.W
 			if b.Sparse == nil {
 				copy(c.X, b.X)
@@ -216,7 +212,7 @@ func (s shifted[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error
 					}
 				}
 				for i, v := range s.by {
-					row[i] -= T(v)
+					row[i] -= float32(v)
 				}
 			}
 			if !yield(c, nil) {

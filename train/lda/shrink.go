@@ -6,7 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // shrink sets a covariance of d columns to (1-a) times itself and a times its mean variance on the diagonal.
@@ -29,7 +29,7 @@ func shrink(s []float64, d int, a float64) {
 // Let a class of n rows have the covariance C, with the class's deviations as units, and the mean variance mu. Let q be
 // the squared norm of a row less the mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2 - d
 // mu^2)/d, the share is min(beta, delta)/delta. Sums of C^2 are over all elements.
-func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, passed func()) (s, shares []float64, err error) {
+func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, passed func()) (s, shares []float64, err error) {
 	d := src.Spec().Width()
 	units := make([][]float64, len(m.n)) // 1/deviation
 	covariances := make([][]float64, len(m.n))
@@ -89,26 +89,26 @@ func ledoitWolf[T kernel.Float](ctx context.Context, src block.Source[T], worker
 }
 
 // fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4.
-func fourthMoments[T kernel.Float](ctx context.Context, src block.Source[T], workers int, m *moments, units [][]float64) ([]float64, error) {
+func fourthMoments(ctx context.Context, src block.Source, workers int, m *moments, units [][]float64) ([]float64, error) {
 	args := fourthArgs{make([][]float64, len(m.n)), units}
 	for class := range args.means {
 		args.means[class] = m.means(class)
 	}
 	total := make([]float64, len(m.n))
-	err := passes.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { kernel.Axpy(total, 1, s) })
+	err := passes.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
 	return total, err
 }
 
 // fourthPass is the pass of fourthMoments.
-var fourthPass = passes.NewPerRun("lda.fourth", fourthRun[float32], fourthRun[float64])
+var fourthPass = passes.NewPerRun("lda.fourth", fourthRun)
 
 // fourthArgs are the means and units of each class.
 type fourthArgs struct{ means, units [][]float64 }
 
-func fourthRun[T kernel.Float](src block.Source[T], args fourthArgs) func(block.Run[T]) []float64 {
+func fourthRun(src block.Source, args fourthArgs) func(block.Run) []float64 {
 	k, d := len(args.means), src.Spec().Width()
-	return func(run block.Run[T]) []float64 {
-		sums, dense := make([]float64, k), make([]T, run.Stride)
+	return func(run block.Run) []float64 {
+		sums, dense := make([]float64, k), make([]float32, run.Stride)
 		for r, y := range run.Y {
 			class := classOf(y, k)
 			row := dense

@@ -7,13 +7,12 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 )
 
 // factorise returns the factor of the covariance s within classes, given the moments of the rows, and the ridge that it
 // added. Where s loses too many digits by its squares, a pass over the rows finds the factor without squares. passed is
 // called after the pass.
-func factorise[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
+func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
 	d := src.Spec().Width()
 	f, ridge, err := dense.Factorise(ctx, s, d)
 	if f == nil || opt.Shrinkage != 0 || d > dense.MostTriangle || ridge == 0 && !f.Blurred() {
@@ -43,13 +42,13 @@ func factorise[T kernel.Float](ctx context.Context, src block.Source[T], opt Opt
 type rootArgs struct{ Means [][]float64 }
 
 // rootPass is the pass of factorise.
-var rootPass = passes.NewPerRun("lda.root", rootRun[float32], rootRun[float64])
+var rootPass = passes.NewPerRun("lda.root", rootRun)
 
 // rootRun returns what computes the triangle of a run's rows less the means of their classes, each times the root of its
 // sample weight.
-func rootRun[T kernel.Float](src block.Source[T], args rootArgs) func(block.Run[T]) []float64 {
+func rootRun(src block.Source, args rootArgs) func(block.Run) []float64 {
 	classes, d := len(args.Means), src.Spec().Width()
-	return func(run block.Run[T]) []float64 {
+	return func(run block.Run) []float64 {
 		t, row := dense.NewTriangle(d), make([]float64, d)
 		for r, y := range run.Y {
 			class, root := classOf(y, classes), math.Sqrt(run.Weight(r))
@@ -67,7 +66,7 @@ func rootRun[T kernel.Float](src block.Source[T], args rootArgs) func(block.Run[
 }
 
 // widen sets out to the first elements of row r.
-func widen[T kernel.Float](b *block.Block[T], r int, out []float64) {
+func widen(b *block.Block, r int, out []float64) {
 	if b.Sparse == nil {
 		for i, v := range b.X[r*b.Stride:][:len(out)] {
 			out[i] = float64(v)

@@ -25,7 +25,7 @@ func TestNearlyDependent(t *testing.T) {
 				x[7][i] /= by
 			}
 		}
-		r := mustTrain(t, testrows.Dense[float32](testrows.Round(x), y, true))
+		r := mustTrain(t, testrows.Dense(testrows.Round(x), y, true))
 		if r.Ridge != 0 {
 			t.Errorf("seed %d, %v: a ridge of %v", seed, by, r.Ridge)
 		}

@@ -39,7 +39,7 @@ func Example() {
 	y := []bool{false, false, false, true, true, true}
 	fmt.Printf("%.4f\n", literal(x, y))
 
-	rows, err := block.FromRows[float32](x, y, block.RowOptions{})
+	rows, err := block.FromRows(x, y, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 //
 // There is no such bound if a plane separates all rows but those on it. Then each Newton step adds 1 to the scores of
 // the rows off the plane, however short the step is in the norm of H.
-func (s *solver[T]) certify(ctx context.Context, w []float64) error {
+func (s *solver) certify(ctx context.Context, w []float64) error {
 	s.gap, s.exists, s.fresh = math.Inf(1), false, true
 	if err := s.pass(ctx, w, true, &s.at); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *solver[T]) certify(ctx context.Context, w []float64) error {
 // With the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). To that audit adds the rounding
 // errors of scores, by their curvature, and those of sums, by the standard errors of their weights. blur is the rounding
 // error of the objective.
-func (s *solver[T]) audit(ctx context.Context, w, step []float64) (distance, blur float64, err error) {
+func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur float64, err error) {
 	d := s.spread(step)
 	all := audited{product: s.zeros(), sizes: s.zeros()}
 	args := auditArgs{w, d}
@@ -120,25 +120,25 @@ type audited struct {
 type auditArgs struct{ w, d []float64 }
 
 // auditPass is the pass of audit.
-var auditPass = passes.NewPerRun("logistic.audit", auditRun[float32], auditRun[float64])
+var auditPass = passes.NewPerRun("logistic.audit", auditRun)
 
-func auditRun[T kernel.Float](src block.Source[T], args auditArgs) func(block.Run[T]) audited {
+func auditRun(src block.Source, args auditArgs) func(block.Run) audited {
 	return newProblem(src, 0, 1).auditRun(args)
 }
 
 func (a *audited) add(b audited) {
-	kernel.Axpy(a.product, 1, b.product)
-	kernel.Axpy(a.sizes, 1, b.sizes)
+	f64.Axpy(a.product, 1, b.product)
+	f64.Axpy(a.sizes, 1, b.sizes)
 	a.square += b.square
 	a.blur += b.blur
 	a.losses += b.losses
 }
 
 // auditRun returns what audits a run.
-func (p *problem[T]) auditRun(args auditArgs) func(block.Run[T]) audited {
-	return func(run block.Run[T]) audited {
+func (p *problem) auditRun(args auditArgs) func(block.Run) audited {
+	return func(run block.Run) audited {
 		a := audited{product: p.zeros(), sizes: p.zeros()}
-		c := p.scratch.Get().(*scratch[T])
+		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)
 		unused, changes, row := sums{margin: math.Inf(1)}, make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
@@ -158,7 +158,7 @@ func (p *problem[T]) auditRun(args auditArgs) func(block.Run[T]) audited {
 }
 
 // auditRow adds row r of a panel, with the changes of scores by the direction. product is memory for each class.
-func (p *problem[T]) auditRow(c *scratch[T], rows *block.Block[T], r int, changes, product, w []float64, a *audited) {
+func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, product, w []float64, a *audited) {
 	weight, curvature, mean := rows.Weight(r), c.s[r], 0.0
 	if weight == 0 {
 		return
@@ -200,7 +200,7 @@ func (p *problem[T]) auditRow(c *scratch[T], rows *block.Block[T], r int, change
 // least e^-m/4, with m the greatest |w.x|. With more classes, each has a probability of at least e^-m/K.
 func (s *sums) reach(vectors int) float64 {
 	e := []float64{s.largest / 2}
-	kernel.Exp(e, e)
+	f64.Exp(e, e)
 	return e[0] * math.Sqrt(float64(max(4, vectors))/s.lightest)
 }
 
@@ -210,7 +210,7 @@ func (s *sums) reach(vectors int) float64 {
 // mixes a little of the same probabilities rho into those of all rows: (1-e) p + e rho.
 //
 // zero is the sum over rows of 1/K - [y = k] times the row, for each class k. total is the sum of the rows.
-func (s *solver[T]) dualGap(w []float64, at *sums, zero, total []float64) float64 {
+func (s *solver) dualGap(w []float64, at *sums, zero, total []float64) float64 {
 	bias, k := s.penalised() < s.cols, float64(max(2, s.vectors))
 	e, rho := s.mixture(at, zero)
 	entropy := at.loss // the sum over rows of -p log p: the loss, less the product of w with the loss's gradient
@@ -234,7 +234,7 @@ func (s *solver[T]) dualGap(w []float64, at *sums, zero, total []float64) float6
 }
 
 // mixture returns e and rho of dualGap.
-func (s *solver[T]) mixture(at *sums, zero []float64) (e float64, rho []float64) {
+func (s *solver) mixture(at *sums, zero []float64) (e float64, rho []float64) {
 	if s.penalised() == s.cols {
 		return 0, nil
 	}

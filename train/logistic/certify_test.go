@@ -111,12 +111,12 @@ func TestVerdict(t *testing.T) {
 				y[r] = 2
 			}
 		}
-		d := testrows.Classes[float64](x, y, classes, true)
+		d := testrows.Classes(x, y, classes, true)
 		if classes == 2 {
 			for r := range y {
 				y[r] = 2*y[r] - 1
 			}
-			d = testrows.Dense[float64](x, y, true)
+			d = testrows.Dense(x, y, true)
 		}
 		want, full := apart(differences(x, y, classes))
 		if !full {

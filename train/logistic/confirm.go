@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 // row's elements alone, and these differences don't tell the classes. Two Unix times have differences of that size which
 // may tell the classes, so that their weights count. Coefficients that don't hold are corrected, given the triangle of
 // the rows.
-func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Claim) error {
+func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim) error {
 	out := make([]bool, s.cols)
 	for _, c := range claims {
 		out[c.Column] = true
@@ -41,7 +41,7 @@ func (s *solver[T]) confirm(ctx context.Context, r []float64, claims []dense.Cla
 			switch {
 			case found.exact[k] <= double:
 				s.dependent = append(s.dependent, c.Dependence)
-			case found.most[k] <= float64(likeRows*s.unit)+double && tried == corrections && found.related(k) < chance:
+			case found.most[k] <= likeRows*floatError+double && tried == corrections && found.related(k) < chance:
 				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
 			default:
 				doubtful, off = append(doubtful, c), append(off, found.sums[k])
@@ -87,7 +87,7 @@ func (d *mismatches) related(k int) (most float64) {
 }
 
 // check makes a pass over the rows.
-func (s *solver[T]) check(ctx context.Context, claims []dense.Claim) (*mismatches, error) {
+func (s *solver) check(ctx context.Context, claims []dense.Claim) (*mismatches, error) {
 	args := claimed{Pivots: s.pivots}
 	for _, c := range claims {
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
@@ -96,9 +96,9 @@ func (s *solver[T]) check(ctx context.Context, claims []dense.Claim) (*mismatche
 	return all, passes.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
 		for k := range all.most {
 			all.most[k], all.exact[k] = max(all.most[k], d.most[k]), max(all.exact[k], d.exact[k])
-			kernel.Axpy(all.sums[k], 1, d.sums[k])
-			kernel.Axpy(all.slopes[k], 1, d.slopes[k])
-			kernel.Axpy(all.squares[k], 1, d.squares[k])
+			f64.Axpy(all.sums[k], 1, d.sums[k])
+			f64.Axpy(all.slopes[k], 1, d.slopes[k])
+			f64.Axpy(all.squares[k], 1, d.squares[k])
 		}
 	})
 }
@@ -129,7 +129,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 }
 
 // checkPass is the pass of check.
-var checkPass = passes.NewPerRun("logistic.check", checkRun[float32], checkRun[float64])
+var checkPass = passes.NewPerRun("logistic.check", checkRun)
 
 // claimed are the coefficients of each claim, -1 for its column, and what was subtracted from each column, or nil.
 type claimed struct {
@@ -137,9 +137,9 @@ type claimed struct {
 	Pivots       []float64
 }
 
-func checkRun[T kernel.Float](src block.Source[T], args claimed) func(block.Run[T]) *mismatches {
+func checkRun(src block.Source, args claimed) func(block.Run) *mismatches {
 	cols, vectors := src.Spec().Cols(), newProblem(src, 0, 1).vectors
-	return func(run block.Run[T]) *mismatches {
+	return func(run block.Run) *mismatches {
 		d, row := newMismatches(len(args.Coefficients), cols, vectors), make([]float64, cols)
 		for r := range run.Len() {
 			weight := run.Weight(r)
@@ -162,7 +162,7 @@ func checkRun[T kernel.Float](src block.Source[T], args claimed) func(block.Run[
 				}
 				if off != 0 {
 					d.most[k], d.exact[k] = max(d.most[k], math.Abs(off)/terms), max(d.exact[k], math.Abs(off)/own)
-					kernel.Axpy(d.sums[k], float64(weight*off), row)
+					f64.Axpy(d.sums[k], float64(weight*off), row)
 					if run.Y != nil { // else an error follows
 						d.addSlopes(k, float64(run.Y[r]), float64(weight*off))
 					}

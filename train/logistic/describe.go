@@ -9,7 +9,6 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -37,7 +36,7 @@ var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^
 	ScaleFree: func(s train.Settings) bool {
 		return s.(*Options).L2 == 0 && !s.(*Options).elastic() && s.(*Options).Solver != SGD
 	},
-	Story: story, Float32: learnTask[float32], Float64: learnTask[float64]}
+	Story: story, Train: learnTask}
 
 var (
 	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
@@ -73,7 +72,7 @@ var (
 	}()
 )
 
-func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
 	opt := *task.Settings.(*Options)
 	robust, err := uncounted(ctx, task)
 	if err != nil {
@@ -88,7 +87,7 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
+	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
 // shardBytes returns the bytes that a shard of sgd takes for rows of a spec: its weights, and an equal part of the panels of all
@@ -104,7 +103,7 @@ func (o *Options) shardBytes(spec *schema.Spec) int64 {
 	return weights + (panels*panel+shards-1)/shards
 }
 
-func (r *Result[T]) keep(m *model.Model, opt *Options) {
+func (r *Result) keep(m *model.Model, opt *Options) {
 	if opt.Epochs == 0 {
 		m.Options.Epochs = r.Solver.epochs(len(r.Exact))
 	}
@@ -120,7 +119,7 @@ func (r *Result[T]) keep(m *model.Model, opt *Options) {
 
 // uncounted tells whether rows of two classes have weights that can't be counts: class weights other than 1, or sample
 // weights that aren't whole.
-func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, error) {
+func uncounted(ctx context.Context, task *train.Task) (bool, error) {
 	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 { // no standard errors are kept of these
 		return false, nil
 	}
@@ -128,18 +127,18 @@ func uncounted[T kernel.Float](ctx context.Context, task *train.Task[T]) (bool, 
 		return true, nil
 	}
 	broken := false
-	err := passes.Reduce(ctx, task.Rows, task.Settings.Shared().Workers, brokenPass, struct{}{}, hasBroken[T], func(b bool) { broken = broken || b })
+	err := passes.Reduce(ctx, task.Rows, task.Settings.Shared().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
 	return broken, err
 }
 
 // brokenPass finds sample weights that aren't whole.
-var brokenPass = passes.NewPerRun("logistic.broken", brokenRun[float32], brokenRun[float64])
+var brokenPass = passes.NewPerRun("logistic.broken", brokenRun)
 
-func brokenRun[T kernel.Float](block.Source[T], struct{}) func(block.Run[T]) bool {
-	return hasBroken[T]
+func brokenRun(block.Source, struct{}) func(block.Run) bool {
+	return hasBroken
 }
 
-func hasBroken[T kernel.Float](run block.Run[T]) bool {
+func hasBroken(run block.Run) bool {
 	return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
 }
 

@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/coordinate"
@@ -63,9 +63,9 @@ func (o *Options) penalty() elastic.Penalty {
 }
 
 // learnElastic is learn with a penalty l1.
-func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], pivots []float64, opt Options) (*Result[T], error) {
+func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
+	task.Round = func(w []float64) { train.RoundCentred(w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
 		net := netOf(src, opt)
@@ -75,22 +75,22 @@ func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], pivo
 	if s == nil {
 		return nil, err
 	}
-	return &Result[T]{Result: elastic.Result[T](s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
+	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
 // netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
-func netOf[T kernel.Float](src block.Source[T], opt Options) *coordinate.Net[T] {
-	return &coordinate.Net[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: kernel.Logistic}
+func netOf(src block.Source, opt Options) *coordinate.Net {
+	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic}
 }
 
-func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
-	return &elastic.Task[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{problem: newProblem(src, 0, opt.Workers)} }}
+func elasticTask(src block.Source, opt Options) *elastic.Task {
+	return &elastic.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
+		Of: func(src block.Source) elastic.Loss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
 }
 
 // Path returns the minima for up to n falling penalties l1, or for those that are given; see elastic.Task. Weights are
-// not rounded to T.
-func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+// not rounded to float32.
+func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = Newton.epochs(src.Spec().Cols())
@@ -105,7 +105,7 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, func(src block.Source[T]) ([]*elastic.Stage, error) {
+	return elastic.Centred(ctx, src, func(src block.Source) ([]*elastic.Stage, error) {
 		if wide(src.Spec().Cols()) {
 			return netOf(src, opt).Path(ctx, n, penalties)
 		}
@@ -114,40 +114,40 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 }
 
 // SumLosses sums the losses of rows at each of several weights.
-func SumLosses[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, weights [][]float64) ([]float64, error) {
+func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
 	if wide(src.Spec().Cols()) {
-		return (&truncated.Task[T]{Options: opt.Options, Rows: src, Loss: kernel.Logistic}).Values(ctx, weights)
+		return (&truncated.Task{Options: opt.Options, Rows: src, Loss: f64.Logistic}).Values(ctx, weights)
 	}
-	return (&rowLoss[T]{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
+	return (&rowLoss{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
 }
 
 // rowLoss is the loss of rows as package elastic takes it.
-type rowLoss[T kernel.Float] struct {
-	*problem[T]
+type rowLoss struct {
+	*problem
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
 // Losses makes a pass over the rows and sums their losses at each of several weights.
-func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 	total, padded := make([]float64, len(all)), make([][]float64, len(all))
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := passes.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { kernel.Axpy(total, 1, of) })
+	err := passes.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
 // lossesPass is the pass of Losses.
-var lossesPass = passes.NewPerRun("logistic.losses", lossesRun[float32], lossesRun[float64])
+var lossesPass = passes.NewPerRun("logistic.losses", lossesRun)
 
-func lossesRun[T kernel.Float](src block.Source[T], w [][]float64) func(block.Run[T]) []float64 {
+func lossesRun(src block.Source, w [][]float64) func(block.Run) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)
 }
 
 // lossesRun returns what sums the losses of a run at each of several weights.
-func (l *problem[T]) lossesRun(padded [][]float64) func(block.Run[T]) []float64 {
-	return func(run block.Run[T]) []float64 {
-		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch[T])
+func (l *problem) lossesRun(padded [][]float64) func(block.Run) []float64 {
+	return func(run block.Run) []float64 {
+		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
 		defer l.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
@@ -167,25 +167,25 @@ func (l *problem[T]) lossesRun(padded [][]float64) func(block.Run[T]) []float64 
 const surest = 30 // the greatest bias of rows without features
 
 // Alone returns the bias log(p/n) for weights p and n of the classes, and the loss with it.
-func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64) {
+func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p, odds := weights[0], weights[1], []float64{0}
 	if big := max(n, p); biased && n != p {
 		odds[0] = big/min(n, p) - 1
-		kernel.Log1p(odds, odds)
+		f64.Log1p(odds, odds)
 		if bias = min(odds[0], surest); n > p {
 			bias = -bias
 		}
 	}
 	e := []float64{bias, -bias}
-	kernel.Exp(e, e)
-	kernel.Log1p(e, e)
+	f64.Exp(e, e)
+	f64.Log1p(e, e)
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
 // elasticPass is the pass of At.
-var elasticPass = train.NewScatterTask("logistic.elastic", elasticRun[float32], elasticRun[float64])
+var elasticPass = train.NewScatterTask("logistic.elastic", elasticRun)
 
-func elasticRun[T kernel.Float](src block.Source[T], a elasticArgs) func(block.Run[T], []float64, []float64) elasticSums {
+func elasticRun(src block.Source, a elasticArgs) func(block.Run, []float64, []float64) elasticSums {
 	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
 }
 
@@ -202,8 +202,8 @@ type elasticSums struct {
 }
 
 // elasticRun returns what makes the pass of At on a run.
-func (l *problem[T]) elasticRun(w []float64, first bool) func(run block.Run[T], s, _ []float64) elasticSums {
-	return func(run block.Run[T], s, _ []float64) elasticSums {
+func (l *problem) elasticRun(w []float64, first bool) func(run block.Run, s, _ []float64) elasticSums {
+	return func(run block.Run, s, _ []float64) elasticSums {
 		p := elasticSums{sums: l.run(run, w, s, nil)}
 		if first {
 			p.widest = columnSizes(run, l.cols)
@@ -213,7 +213,7 @@ func (l *problem[T]) elasticRun(w []float64, first bool) func(run block.Run[T], 
 }
 
 // At makes a pass over the rows.
-func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	m, err := gram.NewTriangle(l.cols)
 	if err != nil {
 		return nil, err
@@ -244,8 +244,8 @@ func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error
 }
 
 // columnSizes returns the greatest absolute value of each column of a run.
-func columnSizes[T kernel.Float](run block.Run[T], cols int) []float64 {
-	widest, wide := make([]float64, cols), widen.Reader[T]{}
+func columnSizes(run block.Run, cols int) []float64 {
+	widest, wide := make([]float64, cols), widen.Reader{}
 	for r := range run.Len() {
 		columns, values := wide.Row(run.Block, r)
 		for k, c := range columns {
@@ -272,7 +272,7 @@ func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int
 	if !(z < 1) {
 		return nil
 	}
-	d := &elastic.Dual{Linear: p.Loss - kernel.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
+	d := &elastic.Dual{Linear: p.Loss - f64.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
 	for _, v := range s.Slope[:features] {
 		d.Vector = append(d.Vector, -v)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleTrain() {
-	rows, err := block.FromRows[float64]([][]float64{{1}, {2}, {3}, {4}, {5}, {6}}, []int{0, 0, 1, 0, 1, 1}, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{1}, {2}, {3}, {4}, {5}, {6}}, []int{0, 0, 1, 0, 1, 1}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

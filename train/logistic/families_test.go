@@ -16,7 +16,7 @@ func TestFamilies(t *testing.T) {
 		rows = 400 // pure Go and emulators take minutes for more
 	}
 	for _, f := range families.All() {
-		d := families.Rows[float32](f, rows)
+		d := families.Rows(f, rows)
 		best := math.Inf(1)
 		for _, solver := range []Solver{Newton, LBFGS} {
 			r := mustTrain(t, d, Options{L2: 1, Solver: solver})

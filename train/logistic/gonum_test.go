@@ -18,10 +18,11 @@ import (
 // objective.
 func TestGonum(t *testing.T) {
 	x, _ := draw(300, 4, 3)
+	testrows.Round(x)
 	for _, classes := range []int{3, 5} {
 		y := several(x, classes)
 		const l2 = 0.5
-		d := testrows.Classes[float64](x, y, classes, true)
+		d := testrows.Classes(x, y, classes, true)
 		r := mustTrain(t, d, Options{L2: l2})
 		objective := func(w []float64) float64 {
 			sum, _, _ := softmaxLoss(x, y, w, classes)
@@ -65,7 +66,7 @@ func TestGonum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := objective(r.Weights); got > best.F*(1+1e-12) {
+		if got := objective(testrows.Float64s(r.Weights)); got > best.F*(1+1e-12) {
 			t.Errorf("%d classes: objective %v, gonum's %v", classes, got, best.F)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // products are sums of u u' over rows, with u = (p_1 x, p_2 x, ...) times the root of the sample weight. p_k is the
@@ -30,7 +30,7 @@ func newProducts(cols, n int) *products {
 }
 
 // addProducts adds the rows of a panel. The scores in c are their probabilities of each class.
-func addProducts[T kernel.Float](s *products, rows *block.Block[T], c *scratch[T]) {
+func addProducts(s *products, rows *block.Block, c *scratch) {
 	n := rows.Len()
 	if rows.Sparse != nil {
 		clear(s.u)
@@ -66,20 +66,20 @@ func (s *products) element(i, j int) float64 {
 // diag(p_k p_j) X. The blocks for k = j make the blocks of a row sum to zero. The Hessian is singular, since the same
 // vector may be added to the weights of all classes. So joint adds a matrix that acts on such vectors alone; gradients
 // are orthogonal to them.
-func (p *problem[T]) joint(ctx context.Context, w []float64, at *sums) error {
+func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
 	err := passes.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
 		at.add(s.sums)
-		kernel.Axpy(all.blocks, 1, s.products)
+		f64.Axpy(all.blocks, 1, s.products)
 	})
 	at.hessian = all.hessian()
 	return err
 }
 
 // jointPass is the pass of joint.
-var jointPass = passes.NewPerRun("logistic.joint", jointRun[float32], jointRun[float64])
+var jointPass = passes.NewPerRun("logistic.joint", jointRun)
 
-func jointRun[T kernel.Float](src block.Source[T], w []float64) func(block.Run[T]) jointSums {
+func jointRun(src block.Source, w []float64) func(block.Run) jointSums {
 	return newProblem(src, 0, 1).jointRun(w)
 }
 
@@ -90,8 +90,8 @@ type jointSums struct {
 }
 
 // jointRun returns what makes the pass of joint on a run.
-func (p *problem[T]) jointRun(w []float64) func(block.Run[T]) jointSums {
-	return func(run block.Run[T]) jointSums {
+func (p *problem) jointRun(w []float64) func(block.Run) jointSums {
+	return func(run block.Run) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)
 		return jointSums{p.run(run, w, nil, s), s.blocks}
 	}
@@ -135,14 +135,14 @@ func (s *products) hessian() []float64 {
 // Let s_m be the greatest score of a row, e_k = exp(s_k - s_m), and rest the sum of e_k for k other than m. The loss is
 // log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), less 1 if k is y. Both are times the sample
 // weight.
-func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64, r *sums) {
+func softmax(scores []float64, y []float32, weights, factors []float64, r *sums) {
 	var best [softmaxRows]int
 	var own, rest [softmaxRows]float64
 	centreScores(scores, y, weights, best[:], own[:], r)
 	n := len(y)
 	for k := range len(scores) / softmaxRows {
 		e := scores[k*softmaxRows:][:n]
-		kernel.Exp(e, e)
+		f64.Exp(e, e)
 		for i, v := range e {
 			if k != best[i] {
 				rest[i] += v
@@ -168,7 +168,7 @@ func softmax[T kernel.Float](scores []float64, y []T, weights, factors []float64
 			factors[at+i*dense.PanelCols] = v
 		}
 	}
-	kernel.Log1p(rest[:n], rest[:n])
+	f64.Log1p(rest[:n], rest[:n])
 	for i, v := range rest[:n] {
 		if v -= own[i]; weights != nil {
 			v = float64(v * weights[i])
@@ -182,7 +182,7 @@ const softmaxRows = dense.PanelRows
 
 // centreScores subtracts the greatest score of each row from all of its scores. It sets the class with that score in
 // best, and what is left of the score of the row's own class in own. It updates r.margin and r.largest.
-func centreScores[T kernel.Float](scores []float64, y []T, weights []float64, best []int, own []float64, r *sums) {
+func centreScores(scores []float64, y []float32, weights []float64, best []int, own []float64, r *sums) {
 	classes := len(scores) / softmaxRows
 	for i, y := range y {
 		class := int(y)

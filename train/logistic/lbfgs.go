@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -35,11 +35,11 @@ type scaling struct {
 
 // scaling computes it in a pass over the rows. scale[i]^2 is the diagonal of the Hessian at zeros: l2 and, with K
 // classes, 1/K (1 - 1/K) times n times the variance of the column.
-func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
+func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 	err := passes.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
-		kernel.Axpy(all.sums, 1, m.sums)
-		kernel.Axpy(all.squares, 1, m.squares)
+		f64.Axpy(all.sums, 1, m.sums)
+		f64.Axpy(all.squares, 1, m.squares)
 		all.n += m.n
 	})
 	n, bound := all.n, p.zeroCurvature()
@@ -68,7 +68,7 @@ func (p *problem[T]) scaling(ctx context.Context) (*scaling, error) {
 			s.scale[i] = 1
 		}
 		if err == nil && s.scale[i]-s.scale[i] != 0 {
-			err = train.TooLarge[T]()
+			err = train.TooLarge()
 		}
 	}
 	return s, err
@@ -81,15 +81,15 @@ type columns struct {
 }
 
 // columnsPass is the pass of scaling.
-var columnsPass = passes.NewPerRun("logistic.columns", columnsRun[float32], columnsRun[float64])
+var columnsPass = passes.NewPerRun("logistic.columns", columnsRun)
 
-func columnsRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) columns {
+func columnsRun(src block.Source, _ struct{}) func(block.Run) columns {
 	return newProblem(src, 0, 1).columns
 }
 
 // columns sums over the rows of a run.
-func (p *problem[T]) columns(run block.Run[T]) columns {
-	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader[T]{}
+func (p *problem) columns(run block.Run) columns {
+	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader{}
 	for r := range run.Len() {
 		weight := run.Weight(r)
 		m.n += weight
@@ -134,7 +134,7 @@ type moments struct {
 }
 
 // moments makes a pass over the rows. It also finds the columns that depend on others.
-func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
+func (s *solver) moments(ctx context.Context) (*moments, error) {
 	bound := s.zeroCurvature()
 	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 	}
 	r := &moments{total: make([]float64, s.cols)}
 	add := func(sum float64) { r.weight += sum }
-	if err := train.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh[T], add); err != nil {
+	if err := train.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh, add); err != nil {
 		return nil, err
 	}
 	if r.weight == 0 {
@@ -162,14 +162,14 @@ func (s *solver[T]) moments(ctx context.Context) (*moments, error) {
 }
 
 // momentsPass is the pass of moments.
-var momentsPass = train.NewScatterTask("logistic.moments", momentsRun[float32], momentsRun[float64])
+var momentsPass = train.NewScatterTask("logistic.moments", momentsRun)
 
-func momentsRun[T kernel.Float](block.Source[T], struct{}) func(run block.Run[T], weights, _ []float64) float64 {
-	return weigh[T]
+func momentsRun(block.Source, struct{}) func(run block.Run, weights, _ []float64) float64 {
+	return weigh
 }
 
 // weigh writes the sample weights of a run to weights, and returns their sum.
-func weigh[T kernel.Float](run block.Run[T], weights, _ []float64) (sum float64) {
+func weigh(run block.Run, weights, _ []float64) (sum float64) {
 	for i := range weights {
 		weights[i] = run.Weight(i)
 		sum += weights[i]
@@ -185,7 +185,7 @@ func (s *scaling) weights(v, w []float64, stride int) {
 			w[i] = v[i] / scale
 		}
 		if s.bias >= 0 {
-			w[s.bias] -= kernel.Dot(w[:s.bias], s.mean[:s.bias])
+			w[s.bias] -= f64.Dot(w[:s.bias], s.mean[:s.bias])
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (s *scaling) gradient(g []float64, stride int) {
 	for at := 0; at < len(g); at += stride {
 		g := g[at:][:stride]
 		if s.bias >= 0 {
-			kernel.Axpy(g[:s.bias], -g[s.bias], s.mean[:s.bias])
+			f64.Axpy(g[:s.bias], -g[s.bias], s.mean[:s.bias])
 		}
 		for i, scale := range s.scale {
 			g[i] /= scale
@@ -209,7 +209,7 @@ func (s *scaling) gradient(g []float64, stride int) {
 // shortens the step until it meets Armijo's condition. If differences of the objective are only rounding, the slope at
 // the end of the step decides (Hager and Zhang, "A New Conjugate Gradient Method with Guaranteed Descent", 2005,
 // equation 4.1). quasiNewton tells whether it reached the goal.
-func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
+func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 	c, err := s.variables(ctx)
 	if err != nil {
 		return false, err
@@ -234,14 +234,14 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 			return false, nil
 		}
 		direction := s.memory.direction(s.at.gradient)
-		slope := kernel.Dot(s.at.gradient, direction)
+		slope := f64.Dot(s.at.gradient, direction)
 		step := 1.0
 		for {
 			if s.passes >= s.opt.Epochs || step < shortest || slope >= 0 {
 				return false, nil
 			}
 			copy(next, s.v)
-			kernel.Axpy(next, step, direction)
+			f64.Axpy(next, step, direction)
 			w := s.zeros()
 			c.weights(next, w, s.stride)
 			if err := s.evaluate(ctx, w, false, &at); err != nil {
@@ -249,7 +249,7 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 			}
 			c.gradient(at.gradient, s.stride)
 			rise := at.objective - s.at.objective
-			end := kernel.Dot(at.gradient, direction)
+			end := f64.Dot(at.gradient, direction)
 			if rise <= descent*step*slope || math.Abs(rise) <= flat*s.at.objective && math.Abs(end) <= (1-2*descent)*-slope {
 				s.w = w
 				break
@@ -264,7 +264,7 @@ func (s *solver[T]) quasiNewton(ctx context.Context) (reached bool, err error) {
 }
 
 // variables returns the change of variables: a whitening, or a scaling if there are too many columns for a Hessian.
-func (s *solver[T]) variables(ctx context.Context) (change, error) {
+func (s *solver) variables(ctx context.Context) (change, error) {
 	if s.cols > widest {
 		sc, err := s.scaling(ctx)
 		if err != nil {
@@ -282,7 +282,7 @@ func (s *solver[T]) variables(ctx context.Context) (change, error) {
 	return whitening{f}, err
 }
 
-func norm(x []float64) float64 { return math.Sqrt(kernel.Dot(x, x)) }
+func norm(x []float64) float64 { return math.Sqrt(f64.Dot(x, x)) }
 
 // A history is the last steps, the latest one last.
 type history struct{ pairs []pair }
@@ -299,7 +299,7 @@ func (h *history) add(v, next, g, gNext []float64) {
 	for i := range v {
 		p.s[i], p.y[i] = next[i]-v[i], gNext[i]-g[i]
 	}
-	if p.sy = kernel.Dot(p.s, p.y); !(p.sy > 1e-16*kernel.Dot(p.y, p.y)) {
+	if p.sy = f64.Dot(p.s, p.y); !(p.sy > 1e-16*f64.Dot(p.y, p.y)) {
 		return
 	}
 	if len(h.pairs) == remembered {
@@ -311,23 +311,23 @@ func (h *history) add(v, next, g, gNext []float64) {
 // direction returns -H g by Nocedal's two loops.
 func (h *history) direction(g []float64) []float64 {
 	q := make([]float64, len(g))
-	kernel.Axpy(q, -1, g)
+	f64.Axpy(q, -1, g)
 	if len(h.pairs) == 0 {
 		return q
 	}
 	var alpha [remembered]float64
 	for i := len(h.pairs) - 1; i >= 0; i-- {
 		p := h.pairs[i]
-		alpha[i] = kernel.Dot(p.s, q) / p.sy
-		kernel.Axpy(q, -alpha[i], p.y)
+		alpha[i] = f64.Dot(p.s, q) / p.sy
+		f64.Axpy(q, -alpha[i], p.y)
 	}
 	last := h.pairs[len(h.pairs)-1]
-	scale := last.sy / kernel.Dot(last.y, last.y)
+	scale := last.sy / f64.Dot(last.y, last.y)
 	for i := range q {
 		q[i] *= scale
 	}
 	for i, p := range h.pairs {
-		kernel.Axpy(q, alpha[i]-kernel.Dot(p.y, q)/p.sy, p.s)
+		f64.Axpy(q, alpha[i]-f64.Dot(p.y, q)/p.sy, p.s)
 	}
 	return q
 }

@@ -11,7 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/beside"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/truncated"
 )
@@ -76,7 +76,7 @@ import (
 // features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. ErrSeparable names
 // the class if one alone is apart from two or more others. With Truncated, or
 // with L1 and more than 16,384 columns, the order of sums is that of package truncated or coordinate.
-func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	if pivots != nil {
 		rows = train.Centre(src, len(pivots)-1, pivots)
 	}
-	r, err := method[T](&opt)(ctx, rows, pivots, opt)
+	r, err := method(&opt)(ctx, rows, pivots, opt)
 	if err != nil {
 		return r, err // of weights so far
 	}
@@ -122,26 +122,23 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // method returns the function that learns with these options.
-func method[T kernel.Float](opt *Options) func(context.Context, block.Source[T], []float64, Options) (*Result[T], error) {
+func method(opt *Options) func(context.Context, block.Source, []float64, Options) (*Result, error) {
 	switch {
 	case opt.elastic():
-		return learnElastic[T]
+		return learnElastic
 	case opt.Solver == Truncated:
-		return learnTruncated[T]
+		return learnTruncated
 	}
-	return learn[T]
+	return learn
 }
 
 // learn finds weights for rows less pivots, which may be nil, and turns them into weights for the original rows.
-func learn[T kernel.Float](ctx context.Context, src block.Source[T], pivots []float64, opt Options) (*Result[T], error) {
+func learn(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	s := newSolver(src, opt)
-	s.pivots, s.unit = pivots, math.Ldexp(1, -24)
-	if float64(T(1+s.unit)) != 1 {
-		s.unit = math.Ldexp(1, -53)
-	}
+	s.pivots = pivots
 	s.round = func(c []float64) []float64 {
 		for w := range slices.Chunk(c, s.cols) {
-			train.RoundCentred[T](w, pivots)
+			train.RoundCentred(w, pivots)
 		}
 		return c
 	}
@@ -153,7 +150,7 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], pivots []fl
 	if err != nil && (!interrupted || !counted && after.Err() == nil) {
 		return nil, err
 	}
-	r := &Result[T]{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
+	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.learned.Seconds()
 	if pivots != nil {
 		for w := range slices.Chunk(r.Exact, s.cols) {
@@ -161,7 +158,7 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], pivots []fl
 		}
 	}
 	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
+		r.Weights = append(r.Weights, float32(v))
 	}
 	r.Loss = s.at.loss
 	if interrupted {
@@ -191,11 +188,11 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], pivots []fl
 func wide(cols int) bool { return cols > maxColumns }
 
 // learnTruncated is learn by Truncated.
-func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], pivots []float64, opt Options) (*Result[T], error) {
+func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	start := time.Now()
 	after, end := beside.After(ctx)
 	defer end()
-	task := truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: kernel.Logistic}
+	task := truncated.Task{Options: opt.Options, Rows: src, L2: opt.L2, Loss: f64.Logistic}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err
@@ -203,12 +200,12 @@ func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], pi
 	if err == nil && s.Weight == 0 {
 		return nil, errWeightless
 	}
-	r := &Result[T]{Solver: Truncated, Exact: slices.Clone(s.W)}
+	r := &Result{Solver: Truncated, Exact: slices.Clone(s.W)}
 	r.Updates, r.Seconds, r.Interrupted = s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
 	if r.Interrupted {
 		ctx = after
 	}
-	train.RoundCentred[T](s.W, pivots)
+	train.RoundCentred(s.W, pivots)
 	lower, late := s.Objective-s.Gap, error(nil)
 	if r.Loss, late = task.Value(ctx, s.W); late != nil {
 		if !r.Interrupted {
@@ -217,7 +214,7 @@ func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], pi
 		r.Uncounted = true
 	}
 	w := s.W[:src.Spec().Width()]
-	r.Objective = r.Loss + float64(opt.L2/2*kernel.Dot(w, w))
+	r.Objective = r.Loss + float64(opt.L2/2*f64.Dot(w, w))
 	r.Epochs = s.Passes + 1
 	r.Visits = r.Epochs * src.Rows()
 	r.Gap = max(0, r.Objective-lower)
@@ -230,7 +227,7 @@ func learnTruncated[T kernel.Float](ctx context.Context, src block.Source[T], pi
 		train.Uncentre(r.Exact, pivots)
 	}
 	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, T(v))
+		r.Weights = append(r.Weights, float32(v))
 	}
 	return r, err
 }

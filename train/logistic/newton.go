@@ -8,12 +8,12 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
 // minimise runs Newton's method from w, first with the factor if there is one. It tells whether it reached the goal.
-func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
+func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 	if !s.goesOn() {
 		s.last, s.suspected = 0, 0
 		err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
@@ -57,19 +57,19 @@ func (s *solver[T]) minimise(ctx context.Context) (reached bool, err error) {
 }
 
 // step returns the step H^-1 g with a factor of H, in the order of compact. Its sum over more than two classes is 0.
-func (s *solver[T]) step(f *dense.Factor) []float64 {
+func (s *solver) step(f *dense.Factor) []float64 {
 	return s.balance(f.Solve(s.compact(s.at.gradient)))
 }
 
 // negative returns -v.
 func negative(v []float64) []float64 {
 	n := make([]float64, len(v))
-	kernel.Axpy(n, -1, v)
+	f64.Axpy(n, -1, v)
 	return n
 }
 
 // less returns the weights less a step.
-func (s *solver[T]) less(step []float64) []float64 {
+func (s *solver) less(step []float64) []float64 {
 	w := slices.Clone(s.w)
 	for i, v := range s.spread(step) {
 		w[i] -= v
@@ -78,14 +78,14 @@ func (s *solver[T]) less(step []float64) []float64 {
 }
 
 // distance returns the norm of the gradient, of which step is the product with H^-1.
-func (s *solver[T]) distance(step []float64) float64 {
-	return math.Sqrt(max(0, kernel.Dot(s.compact(s.at.gradient), step)))
+func (s *solver) distance(step []float64) float64 {
+	return math.Sqrt(max(0, f64.Dot(s.compact(s.at.gradient), step)))
 }
 
 // doubt checks whether to begin at w, a sample's optimum, with the sample's Hessian. It begins at zeros if w is no
 // better. It also does if that Hessian predicts a further gain of more than 1/20 of w's gain over zeros. Then all rows
 // differ from the sample. If the optimum is merely far from w, it takes the Hessian of all rows instead.
-func (s *solver[T]) doubt(ctx context.Context) error {
+func (s *solver) doubt(ctx context.Context) error {
 	farthest, norm := s.farthest, s.distance(s.step(s.factor))
 	s.farthest = 0
 	switch {
@@ -100,7 +100,7 @@ func (s *solver[T]) doubt(ctx context.Context) error {
 }
 
 // begin sets the starting point: zeros, or the optimum of a sample with the sample's Hessian.
-func (s *solver[T]) begin(ctx context.Context) error {
+func (s *solver) begin(ctx context.Context) error {
 	sample, err := train.Sample(ctx, s.src)
 	if err != nil || sample == nil {
 		return err
@@ -109,8 +109,8 @@ func (s *solver[T]) begin(ctx context.Context) error {
 	opt := s.opt
 	opt.L2 *= share
 	opt.Progress, opt.Checkpoint = nil, nil
-	few := newSolver[T](sample, opt)
-	few.goal, few.unit, few.pivots = ofSample, s.unit, s.pivots
+	few := newSolver(sample, opt)
+	few.goal, few.pivots = ofSample, s.pivots
 	reached, err := few.minimise(ctx)
 	if err != nil || !reached || few.ridge > 0 || few.sharp || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
@@ -129,7 +129,7 @@ func (s *solver[T]) begin(ctx context.Context) error {
 
 // move takes the first step with which the objective doesn't rise, with more and more damping of the Hessian. It tells
 // whether there was one. If the Hessian is an earlier one, move replaces it by that at w before it adds damping.
-func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
+func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
 		step, gain, err := s.damping.Step(ctx, from.factor, s.compact(from.at.gradient))
@@ -163,7 +163,7 @@ func (s *solver[T]) move(ctx context.Context, keep bool) (bool, error) {
 }
 
 // evaluate makes a pass over the rows at w, and computes a new factor if hessian is set.
-func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
+func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	s.report(nil)
 	if err := s.pass(ctx, w, hessian, at); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s *solver[T]) evaluate(ctx context.Context, w []float64, hessian bool, at 
 
 // stdErrors returns the standard errors of the weights for the original rows, or nil if there are none. That of a column that was left
 // out is 0.
-func (s *solver[T]) stdErrors(ctx context.Context) ([]float64, error) {
+func (s *solver) stdErrors(ctx context.Context) ([]float64, error) {
 	if s.ridge > 0 || s.inexact || s.opt.L2 == 0 && !s.exists {
 		return nil, nil
 	}
@@ -203,9 +203,9 @@ func (s *solver[T]) stdErrors(ctx context.Context) ([]float64, error) {
 	}
 	if s.pivots != nil { // the bias is less by the dot product of the others and the pivots
 		c := make([]float64, s.cols)
-		kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
+		f64.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		c[s.cols-1] = 1
-		d[s.cols-1] = kernel.Dot(c, s.factor.Solve(c))
+		d[s.cols-1] = f64.Dot(c, s.factor.Solve(c))
 	}
 	for i, v := range d {
 		d[i] = math.Sqrt(v)
@@ -220,7 +220,7 @@ func (s *solver[T]) stdErrors(ctx context.Context) ([]float64, error) {
 //
 // References: Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum
 // likelihood estimation of misspecified models", Econometrica 50, 1982.
-func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
+func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	errors, err := s.stdErrors(ctx)
 	if errors == nil || !s.opt.Robust {
 		return errors, err
@@ -239,12 +239,12 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 		}
 		clear(c)
 		if i == s.cols-1 && s.pivots != nil { // the bias is less by the dot product of the others and the pivots
-			kernel.Axpy(c[:len(s.pivots)], -1, s.pivots)
+			f64.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		}
 		c[i] = 1
 		x := s.factor.Solve(c)
 		b.MulVec(product, x)
-		if errors[i] = math.Sqrt(kernel.Dot(x, product)); !(errors[i] > 0) { // no row changes this weight
+		if errors[i] = math.Sqrt(f64.Dot(x, product)); !(errors[i] > 0) { // no row changes this weight
 			return nil, nil
 		}
 	}
@@ -252,23 +252,23 @@ func (s *solver[T]) sandwich(ctx context.Context) ([]float64, error) {
 }
 
 // sandwichPass is the pass of sandwich.
-var sandwichPass = train.NewScatterTask("logistic.sandwich", sandwichRun[float32], sandwichRun[float64])
+var sandwichPass = train.NewScatterTask("logistic.sandwich", sandwichRun)
 
-func sandwichRun[T kernel.Float](src block.Source[T], w []float64) func(run block.Run[T], squares, _ []float64) struct{} {
+func sandwichRun(src block.Source, w []float64) func(run block.Run, squares, _ []float64) struct{} {
 	return newProblem(src, 0, 1).squaresAt(w)
 }
 
 // squaresAt returns what computes the squares of a run at w.
-func (s *problem[T]) squaresAt(w []float64) func(run block.Run[T], squares, _ []float64) struct{} {
-	return func(run block.Run[T], squares, _ []float64) struct{} {
+func (s *problem) squaresAt(w []float64) func(run block.Run, squares, _ []float64) struct{} {
+	return func(run block.Run, squares, _ []float64) struct{} {
 		s.squares(run, w, squares)
 		return struct{}{}
 	}
 }
 
 // squares sets out to the squares of the rows' factors in the gradient at w.
-func (s *problem[T]) squares(run block.Run[T], w, out []float64) {
-	c := s.scratch.Get().(*scratch[T])
+func (s *problem) squares(run block.Run, w, out []float64) {
+	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	unused := sums{margin: math.Inf(1)}
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {

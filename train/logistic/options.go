@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"halfspace/internal/dense"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -64,12 +63,12 @@ func (o *Options) defaultL2() {
 	}
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to T, and Errors, Radius, Norm and Margin
+// Result is what Train learned. Of train.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and Margin
 // are those of Weights. Epochs counts passes over the rows, without those that prove the result or measure its errors.
 // Updates counts steps. Loss is the sum over rows of log(1 + e^(-y (w.x))), or of -log p of the row's class, without
 // the penalty.
-type Result[T kernel.Float] struct {
-	train.Result[T]
+type Result struct {
+	train.Result
 	Exact     []float64 // the weights, one for each column, the bias last; with more than two classes a vector for each
 	Solver    Solver    // the solver that ran
 	StdErrors []float64 // of each weight, see Train, 0 of columns in Dependent; nil if Ridge isn't 0 or the solver isn't Newton

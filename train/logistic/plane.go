@@ -10,7 +10,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -62,7 +62,7 @@ func (o onSides) separate(reach float64) bool {
 }
 
 // probe makes a pass over the rows and returns how a direction, in the order of compact, changes their scores.
-func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, error) {
+func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
 	all := s.newProbed()
 	err := passes.Reduce(ctx, s.src, s.workers, probePass, d, s.probeRun(d), func(p *probed) {
@@ -76,14 +76,14 @@ func (s *solver[T]) probe(ctx context.Context, direction []float64) (*probed, er
 }
 
 // probePass is the pass of probe.
-var probePass = passes.NewPerRun("logistic.probe", probeRun[float32], probeRun[float64])
+var probePass = passes.NewPerRun("logistic.probe", probeRun)
 
-func probeRun[T kernel.Float](src block.Source[T], d []float64) func(block.Run[T]) *probed {
+func probeRun(src block.Source, d []float64) func(block.Run) *probed {
 	return newProblem(src, 0, 1).probeRun(d)
 }
 
 // newProbed returns what a direction changes of no rows.
-func (s *problem[T]) newProbed() *probed {
+func (s *problem) newProbed() *probed {
 	p := &probed{all: newOnSides(), own: make([]onSides, max(2, s.vectors))}
 	for k := range p.own {
 		p.own[k] = newOnSides()
@@ -92,15 +92,15 @@ func (s *problem[T]) newProbed() *probed {
 }
 
 // probeRun returns what probes a direction, laid out as weights are, on a run.
-func (s *problem[T]) probeRun(d []float64) func(block.Run[T]) *probed {
+func (s *problem) probeRun(d []float64) func(block.Run) *probed {
 	largest := make([]float64, s.cols) // of the direction's elements
 	for i := range largest {
 		for k := range s.vectors {
 			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
 		}
 	}
-	return func(run block.Run[T]) *probed {
-		p, c := s.newProbed(), s.scratch.Get().(*scratch[T])
+	return func(run block.Run) *probed {
+		p, c := s.newProbed(), s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
@@ -115,7 +115,7 @@ func (s *problem[T]) probeRun(d []float64) func(block.Run[T]) *probed {
 }
 
 // see adds the rows of a panel with their scores for each class, which are in c. Two classes have one score, that of the second.
-func see[T kernel.Float](p *probed, rows *block.Block[T], c *scratch[T], largest []float64) {
+func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 	scores := c.scores
 	for r, y := range rows.Y {
 		if rows.Weight(r) == 0 {
@@ -152,7 +152,7 @@ func see[T kernel.Float](p *probed, rows *block.Block[T], c *scratch[T], largest
 }
 
 // separated returns an error if the direction from 0 to w separates the rows.
-func (s *solver[T]) separated(ctx context.Context, w []float64) error {
+func (s *solver) separated(ctx context.Context, w []float64) error {
 	p, err := s.probe(ctx, w)
 	if err != nil || !p.all.separate(p.reach) && !p.any() {
 		return err
@@ -185,7 +185,7 @@ func suspicious(norm, last float64) bool { return norm > 0.5*last && norm < 0.72
 //
 // Let I be independent columns of these rows, J the others, and G the matrix X'X of the rows. The direction is w in J,
 // and w_I = -G_II^-1 G_IJ w_J in I.
-func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
+func (s *solver) separatedNear(ctx context.Context, w []float64) error {
 	g, err := s.onPlane(ctx, w)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 				product[i] += float64(g[max(i, j)*(max(i, j)+1)/2+min(i, j)] * d[j])
 			}
 		}
-		kernel.Axpy(d, -1, f.Solve(product))
+		f64.Axpy(d, -1, f.Solve(product))
 	}
 	size := func(i int) float64 { return math.Abs(d[i]) * math.Sqrt(g[i*(i+1)/2+i]) }
 	most := 0.0
@@ -235,7 +235,7 @@ func (s *solver[T]) separatedNear(ctx context.Context, w []float64) error {
 }
 
 // onPlane returns X'X of the rows with small scores.
-func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error) {
+func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 	m, err := gram.NewTriangle(s.cols)
 	if err != nil {
 		return nil, err
@@ -246,16 +246,16 @@ func (s *solver[T]) onPlane(ctx context.Context, w []float64) ([]float64, error)
 }
 
 // onPlanePass is the pass of onPlane.
-var onPlanePass = train.NewScatterTask("logistic.onplane", onPlaneRun[float32], onPlaneRun[float64])
+var onPlanePass = train.NewScatterTask("logistic.onplane", onPlaneRun)
 
-func onPlaneRun[T kernel.Float](src block.Source[T], d []float64) func(block.Run[T], []float64, []float64) struct{} {
+func onPlaneRun(src block.Source, d []float64) func(block.Run, []float64, []float64) struct{} {
 	return newProblem(src, 0, 1).onPlaneRun(d)
 }
 
 // onPlaneRun returns what sets near to 1 for the rows of a run that may be on the plane d, and to 0 for others.
-func (s *problem[T]) onPlaneRun(d []float64) func(run block.Run[T], near, _ []float64) struct{} {
-	return func(run block.Run[T], near, _ []float64) struct{} {
-		c := s.scratch.Get().(*scratch[T])
+func (s *problem) onPlaneRun(d []float64) func(run block.Run, near, _ []float64) struct{} {
+	return func(run block.Run, near, _ []float64) struct{} {
+		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))

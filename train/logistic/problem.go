@@ -10,40 +10,40 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
 // A problem is the rows, and what sums over them need. Two classes have one vector of weights; of more classes each has
 // one. A vector has stride elements, with zeros at its end.
-type problem[T kernel.Float] struct {
-	src     block.Source[T]
+type problem struct {
+	src     block.Source
 	cols    int
 	stride  int
 	vectors int
 	l2      float64
 	workers int
 	out     []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
-	scratch sync.Pool // of *scratch[T]
+	scratch sync.Pool // of *scratch
 }
 
-type scratch[T kernel.Float] struct {
-	panel  *dense.Panel[T]
-	wide   widen.Reader[T]
+type scratch struct {
+	panel  *dense.Panel
+	wide   widen.Reader
 	scores []float64 // of each vector
 	s      [block.RunRows]float64
 
 	ones, y, factors, losses [dense.PanelRows]float64 // of the rows of a panel
 }
 
-func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *problem[T] {
+func newProblem(src block.Source, l2 float64, workers int) *problem {
 	cols, vectors := src.Spec().Cols(), 1
 	if n := len(src.Spec().Classes); n > 2 {
 		vectors = n
 	}
-	p := &problem[T]{src: src, cols: cols, stride: dense.Pad(cols), vectors: vectors, l2: l2, workers: workers}
+	p := &problem{src: src, cols: cols, stride: dense.Pad(cols), vectors: vectors, l2: l2, workers: workers}
 	p.scratch.New = func() any {
-		c := &scratch[T]{panel: dense.NewPanel[T](cols, vectors), scores: make([]float64, vectors*dense.PanelRows)}
+		c := &scratch{panel: dense.NewPanel(cols, vectors), scores: make([]float64, vectors*dense.PanelRows)}
 		for i := range c.ones {
 			c.ones[i] = 1
 		}
@@ -53,7 +53,7 @@ func newProblem[T kernel.Float](src block.Source[T], l2 float64, workers int) *p
 }
 
 // zeros returns zero weights.
-func (p *problem[T]) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
+func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
 // sums are sums over rows.
 type sums struct {
@@ -69,7 +69,7 @@ type sums struct {
 }
 
 // pass computes the sums at w, with the Hessian if hessian is set.
-func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
+func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}
 	var err error
 	switch {
@@ -78,7 +78,7 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 	case hessian:
 		err = p.scatter(ctx, w, at)
 	default:
-		part := func(run block.Run[T]) sums { return p.run(run, w, nil, nil) }
+		part := func(run block.Run) sums { return p.run(run, w, nil, nil) }
 		err = passes.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
 	}
 	if err == nil && at.noLabels {
@@ -104,30 +104,30 @@ func (p *problem[T]) pass(ctx context.Context, w []float64, hessian bool, at *su
 
 // The passes of a problem at weights.
 var (
-	gradientPass = passes.NewPerRun("logistic.gradient", gradientRun[float32], gradientRun[float64])
-	hessianPass  = train.NewScatterTask("logistic.hessian", hessianRun[float32], hessianRun[float64])
+	gradientPass = passes.NewPerRun("logistic.gradient", gradientRun)
+	hessianPass  = train.NewScatterTask("logistic.hessian", hessianRun)
 )
 
-func gradientRun[T kernel.Float](src block.Source[T], w []float64) func(block.Run[T]) sums {
+func gradientRun(src block.Source, w []float64) func(block.Run) sums {
 	p := newProblem(src, 0, 1)
-	return func(run block.Run[T]) sums { return p.run(run, w, nil, nil) }
+	return func(run block.Run) sums { return p.run(run, w, nil, nil) }
 }
 
-func hessianRun[T kernel.Float](src block.Source[T], w []float64) func(run block.Run[T], s, _ []float64) sums {
+func hessianRun(src block.Source, w []float64) func(run block.Run, s, _ []float64) sums {
 	p := newProblem(src, 0, 1)
-	return func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s, nil) }
+	return func(run block.Run, s, _ []float64) sums { return p.run(run, w, s, nil) }
 }
 
 // penalised returns the number of weights of a vector without the bias.
-func (p *problem[T]) penalised() int { return p.src.Spec().Width() }
+func (p *problem) penalised() int { return p.src.Spec().Width() }
 
 // scatter computes the Hessian with the other sums.
-func (p *problem[T]) scatter(ctx context.Context, w []float64, at *sums) error {
+func (p *problem) scatter(ctx context.Context, w []float64, at *sums) error {
 	m, err := gram.NewTriangle(p.cols)
 	if err != nil {
 		return err
 	}
-	part := func(run block.Run[T], s, _ []float64) sums { return p.run(run, w, s, nil) }
+	part := func(run block.Run, s, _ []float64) sums { return p.run(run, w, s, nil) }
 	err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
 	at.hessian = m.Data
 	return err
@@ -144,13 +144,13 @@ func (s *sums) add(t sums) {
 
 // run computes the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s,
 // unless that is nil. With more classes it adds the rows to products, unless that is nil.
-func (p *problem[T]) run(run block.Run[T], w []float64, s []float64, products *products) sums {
+func (p *problem) run(run block.Run, w []float64, s []float64, products *products) sums {
 	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
 		clear(s)
 		return r
 	}
-	c := p.scratch.Get().(*scratch[T])
+	c := p.scratch.Get().(*scratch)
 	defer p.scratch.Put(c)
 	if s == nil {
 		s = c.s[:run.Len()]
@@ -183,7 +183,7 @@ func (s *sums) addWeights(w []float64, n int) {
 }
 
 // compact returns weights, or a gradient, without the zeros at the ends of vectors. It may share memory with w.
-func (p *problem[T]) compact(w []float64) []float64 {
+func (p *problem) compact(w []float64) []float64 {
 	if p.vectors == 1 {
 		return w[:p.cols:p.cols]
 	}
@@ -195,7 +195,7 @@ func (p *problem[T]) compact(w []float64) []float64 {
 }
 
 // spread is the inverse of compact, and returns a copy.
-func (p *problem[T]) spread(c []float64) []float64 {
+func (p *problem) spread(c []float64) []float64 {
 	w := p.zeros()
 	for k := range p.vectors {
 		copy(w[k*p.stride:], c[k*p.cols:][:p.cols])
@@ -204,7 +204,7 @@ func (p *problem[T]) spread(c []float64) []float64 {
 }
 
 // panel adds the rows of a panel to the sums. The gradient stays in the panel until take.
-func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, r *sums) {
+func (p *problem) panel(c *scratch, rows *block.Block, w, s []float64, r *sums) {
 	n := rows.Len()
 	c.panel.Load(rows)
 	for k := range p.vectors {
@@ -219,7 +219,7 @@ func (p *problem[T]) panel(c *scratch[T], rows *block.Block[T], w, s []float64, 
 }
 
 // take writes the gradient of the panels since the last call to g.
-func (p *problem[T]) take(c *scratch[T], g []float64) {
+func (p *problem) take(c *scratch, g []float64) {
 	for k := range p.vectors {
 		c.panel.Take(k, g[k*p.stride:][:0])
 	}
@@ -227,18 +227,18 @@ func (p *problem[T]) take(c *scratch[T], g []float64) {
 
 // logistic adds the losses of rows of two classes. It sets the rows' factors in the gradient and, in s, those in the
 // Hessian. Each is multiplied by the sample weight.
-func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums) {
+func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
 	n := len(scores)
 	for i, y := range rows.Y {
 		c.y[i] = float64(y)
 	}
-	kernel.Logistic(scores, c.factors[:n], s, c.losses[:n], c.y[:n])
+	f64.Logistic(scores, c.factors[:n], s, c.losses[:n], c.y[:n])
 	weights := c.ones[:n]
 	if rows.W != nil {
 		weights = rows.W
 		c.multiply(weights, scores, s)
 	}
-	r.loss += kernel.Dot(c.losses[:n], weights)
+	r.loss += f64.Dot(c.losses[:n], weights)
 	for _, m := range scores {
 		if size := math.Abs(m); size > r.largest {
 			r.largest = size
@@ -255,7 +255,7 @@ func (c *scratch[T]) logistic(rows *block.Block[T], scores, s []float64, r *sums
 
 // multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 counts for nothing,
 // whatever its margin.
-func (c *scratch[T]) multiply(weights, margins, s []float64) {
+func (c *scratch) multiply(weights, margins, s []float64) {
 	for i, weight := range weights {
 		if weight == 0 {
 			margins[i], s[i], c.factors[i], c.losses[i] = math.NaN(), 0, 0, 0

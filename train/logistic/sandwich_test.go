@@ -42,14 +42,14 @@ func TestSandwich(t *testing.T) {
 	}
 	differ := 0
 	for i, c := range fixture.Cases {
-		dense := testrows.Dense[float64](c.X, c.Y, c.FitIntercept)
+		dense := testrows.Dense(c.X, c.Y, c.FitIntercept)
 		d, sparse := reweighted(t, dense, c.SampleWeight, c.ClassWeight), reweighted(t, testrows.Sparse(dense), c.SampleWeight, c.ClassWeight)
 		if want[i].Name != c.Name {
 			t.Fatalf("case %d is %s, and the errors are of %s", i, c.Name, want[i].Name)
 		}
 		var first []float64
 		for workers := 1; workers < 4; workers++ {
-			for _, src := range []block.Source[float64]{d, sparse} {
+			for _, src := range []block.Source{d, sparse} {
 				r, err := Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: train.Options{Workers: workers}})
 				if err != nil {
 					t.Fatal(err)
@@ -70,7 +70,7 @@ func TestSandwich(t *testing.T) {
 		if c.L2 > 0 {
 			continue
 		}
-		heavy := mustTrain(t, train.WithClassWeights[float64](d, []float64{7, 7}), Options{Robust: true})
+		heavy := mustTrain(t, train.WithClassWeights(d, []float64{7, 7}), Options{Robust: true})
 		nearly(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
 	}
 	if differ == 0 {

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/visits"
 )
@@ -37,7 +37,7 @@ const (
 //
 // An epoch is stale if the loss of its visits isn't below the least so far by 1e-4 of it. descend ends after
 // opt.Epochs, or after three stale epochs in a row, if the objective is proven to be within 1e-3 of the optimum.
-func (s *solver[T]) descend(ctx context.Context) error {
+func (s *solver) descend(ctx context.Context) error {
 	if s.pivots != nil && s.opt.Order != train.Cyclic {
 		return fmt.Errorf("sgd in the order %s takes no columns far from zero: standardize them, or use cyclic", s.opt.Order)
 	}
@@ -80,7 +80,7 @@ func (s *solver[T]) descend(ctx context.Context) error {
 		}
 		by.mean(s.w)
 		s.balanceWeights()
-		if x := kernel.Dot(s.w, s.w); x-x != 0 {
+		if x := f64.Dot(s.w, s.w); x-x != 0 {
 			return s.tooLarge()
 		}
 		if err := s.bound(ctx); err != nil {
@@ -97,11 +97,11 @@ func (s *solver[T]) descend(ctx context.Context) error {
 
 // visit calls learn with the rows of an epoch, 32 at a time or, in another order of many columns, one. rows are those of src.
 // learn may use the scratch c until it returns.
-func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T], c *scratch[T])) error {
-	c := s.scratch.Get().(*scratch[T])
+func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows, epoch int64, learn func(part *block.Block, c *scratch)) error {
+	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	if s.opt.Order != train.Cyclic {
-		return s.ordered(ctx, rows, epoch, func(part *block.Block[T]) { learn(part, c) })
+		return s.ordered(ctx, rows, epoch, func(part *block.Block) { learn(part, c) })
 	}
 	for runs, err := range block.Runs(ctx, src, 1) {
 		if err != nil {
@@ -120,15 +120,15 @@ func (s *solver[T]) visit(ctx context.Context, src block.Source[T], rows *visits
 }
 
 // ordered is visit in another order than that of the source. It copies the rows of a batch.
-func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int64, learn func(part *block.Block[T])) error {
+func (s *solver) ordered(ctx context.Context, rows *visits.Rows, epoch int64, learn func(part *block.Block)) error {
 	if wide(s.cols) { // steps take one row
-		return rows.Epoch(ctx, epoch, 0, func(b *block.Block[T], r int) error {
+		return rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
 			learn(b.Slice(r, r+1))
 			return nil
 		})
 	}
-	part, n := block.NewFor[T](s.src.Spec(), 0, batch), 0
-	sparse := block.NewSparseFor[T](s.src.Spec(), 0, batch, 0)
+	part, n := block.NewFor(s.src.Spec(), 0, batch), 0
+	sparse := block.NewSparseFor(s.src.Spec(), 0, batch, 0)
 	take := func() {
 		if sparse.Len() > 0 {
 			learn(sparse)
@@ -138,7 +138,7 @@ func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int
 		}
 		n = 0
 	}
-	err := rows.Epoch(ctx, epoch, 0, func(b *block.Block[T], r int) error {
+	err := rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
 		if b.Sparse != nil {
 			sparse.AppendRow(b, r)
 		} else {
@@ -159,32 +159,32 @@ func (s *solver[T]) ordered(ctx context.Context, rows *visits.Rows[T], epoch int
 }
 
 // A walk is the state of averaged stochastic gradient descent with steps on 32 rows.
-type walk[T kernel.Float] struct {
-	*solver[T]
+type walk struct {
+	*solver
 	*scaling
 	*course
 	v, average []float64 // variables of the scaling
 	w, g       []float64 // weights, and the gradient in v
 }
 
-func (a *walk[T]) mean(w []float64) { a.weights(a.average, w, a.stride) }
+func (a *walk) mean(w []float64) { a.weights(a.average, w, a.stride) }
 
-func (a *walk[T]) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
+func (a *walk) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
 
 // learn takes a step of descend on a batch.
-func (a *walk[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
+func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
 	t := float64(a.t)
 	a.weights(a.v, a.w, a.stride)
 	a.panel(c, part, a.w, c.s[:part.Len()], sum)
 	a.take(c, a.g)
 	share := float64(part.Len()) / a.all
 	for k := 0; k < len(a.w); k += a.stride {
-		kernel.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
+		f64.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
 	}
 	a.gradient(a.g, a.stride)
 	perEpoch := (a.each + batch - 1) / batch
 	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
-	kernel.Axpy(a.v, -eta, a.g)
+	f64.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
 		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
 	}
@@ -193,7 +193,7 @@ func (a *walk[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
 
 // bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it finds the optimum by Newton's
 // method, and compares. If the Hessian is too large and there is a penalty, the dual problem gives a bound.
-func (s *solver[T]) bound(ctx context.Context) error {
+func (s *solver) bound(ctx context.Context) error {
 	if !s.hasMatrix() {
 		if s.zero == nil && s.opt.L2 > 0 {
 			var at sums
@@ -218,7 +218,7 @@ func (s *solver[T]) bound(ctx context.Context) error {
 	}
 	if s.best == 0 {
 		other := newSolver(s.src, s.opt)
-		other.w, other.round, other.unit, other.pivots = slices.Clone(s.w), s.round, s.unit, s.pivots
+		other.w, other.round, other.pivots = slices.Clone(s.w), s.round, s.pivots
 		other.examined, other.out = true, s.out
 		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.Epochs(), nil, nil
 		if _, err := other.minimise(ctx); err != nil {
@@ -241,8 +241,8 @@ func (s *solver[T]) bound(ctx context.Context) error {
 // "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth. So a step changes v
 // where it changes u. See Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic Gradient Descent",
 // 2011, section 6.1. Its shares are those of descend. Biases have no penalty, and a mean of their own.
-type lazy[T kernel.Float] struct {
-	*solver[T]
+type lazy struct {
+	*solver
 	*course
 	uv                   []float64 // u and v of each column by turns, for each vector of weights; those of the bias stay 0
 	scale, shift, growth float64
@@ -257,17 +257,17 @@ type lazy[T kernel.Float] struct {
 // leastScale is the least scale. Below it, u is multiplied by the scale, which then is 1, and shift u moves to v.
 const leastScale = 1e-6
 
-func newLazy[T kernel.Float](s *solver[T], square float64, c course) *lazy[T] {
+func newLazy(s *solver, square float64, c course) *lazy {
 	size := float64(square/4) + s.l2/c.all
 	if size == 0 { // all features are 0: any rate does
 		size = 1
 	}
-	return &lazy[T]{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
+	return &lazy{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
 		first: s.opt.Eta / size}
 }
 
-func (a *lazy[T]) mean(w []float64) {
+func (a *lazy) mean(w []float64) {
 	for i := range w {
 		w[i] = (a.uv[2*i+1] + float64(a.shift*a.uv[2*i])) / a.growth
 	}
@@ -278,18 +278,18 @@ func (a *lazy[T]) mean(w []float64) {
 	}
 }
 
-func (a *lazy[T]) sum() func() [sha256.Size]byte {
+func (a *lazy) sum() func() [sha256.Size]byte {
 	return train.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
 }
 
 // learn takes a step on each row.
-func (a *lazy[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
+func (a *lazy) learn(part *block.Block, c *scratch, sum *sums) {
 	for r := range part.Len() {
 		a.load(c, part, r)
 		for k := range a.vectors {
 			c.scores[k*dense.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
 		}
-		one := block.Block[T]{Y: part.Y[r : r+1]}
+		one := block.Block{Y: part.Y[r : r+1]}
 		if part.W != nil {
 			one.W = part.W[r : r+1]
 		}
@@ -303,7 +303,7 @@ func (a *lazy[T]) learn(part *block.Block[T], c *scratch[T], sum *sums) {
 }
 
 // load sets the elements to those of row r that aren't 0, without the bias.
-func (a *lazy[T]) load(c *scratch[T], b *block.Block[T], r int) {
+func (a *lazy) load(c *scratch, b *block.Block, r int) {
 	a.columns, a.values = a.columns[:0], a.values[:0]
 	columns, values := c.wide.Row(b, r)
 	for k, c := range columns {
@@ -314,7 +314,7 @@ func (a *lazy[T]) load(c *scratch[T], b *block.Block[T], r int) {
 }
 
 // step changes the weights by the factors of the row, the first one of a panel.
-func (a *lazy[T]) step(factors []float64) {
+func (a *lazy) step(factors []float64) {
 	t := float64(a.t)
 	eta := a.first / math.Sqrt(1+t/a.each)
 	if a.scale *= 1 - float64(eta*a.l2)/a.all; a.scale < leastScale {
@@ -339,7 +339,7 @@ func (a *lazy[T]) step(factors []float64) {
 }
 
 // unscale sets u to the weights and the scale to 1. The weights and their mean stay the same.
-func (a *lazy[T]) unscale() {
+func (a *lazy) unscale() {
 	for i := 0; i < len(a.uv); i += 2 {
 		a.uv[i+1] += float64(a.shift * a.uv[i])
 		a.uv[i] *= a.scale
@@ -348,10 +348,10 @@ func (a *lazy[T]) unscale() {
 }
 
 // of returns u and v of a vector of weights.
-func (a *lazy[T]) of(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
+func (a *lazy) of(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
 
 // move adds by times the row to u, and leaves v + shift u as it is.
-func (a *lazy[T]) move(uv []float64, by float64) {
+func (a *lazy) move(uv []float64, by float64) {
 	back := -float64(by * a.shift)
 	for k, c := range a.columns {
 		x := a.values[k]
@@ -380,7 +380,7 @@ func dotElements(columns []uint32, values, uv []float64) float64 {
 }
 
 // told counts a pass. sum has the losses of the rows during it.
-func (s *solver[T]) told(sum *sums) {
+func (s *solver) told(sum *sums) {
 	s.passes++
 	s.measure = &train.Measure{Objective: sum.loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // wordRows returns rows of a few words of many, with a bias and that many noisy classes.
-func wordRows(rows, words, classes int) *block.Data[float32] {
+func wordRows(rows, words, classes int) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
@@ -28,12 +28,12 @@ func wordRows(rows, words, classes int) *block.Data[float32] {
 		y[r] = float64(class % classes)
 	}
 	if classes > 2 {
-		return testrows.Classes[float32](x, y, classes, true)
+		return testrows.Classes(x, y, classes, true)
 	}
 	for r := range y {
 		y[r] = 2*y[r] - 1
 	}
-	return testrows.Dense[float32](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // TestOrders: stochastic gradient descent in every order gives the same weights of dense rows, of sparse ones and of a file, with batches and
@@ -41,7 +41,7 @@ func wordRows(rows, words, classes int) *block.Data[float32] {
 func TestOrders(t *testing.T) {
 	for _, shape := range []struct{ rows, words, classes int }{{5000, 30, 2}, {700, 40, 3}, {90, maxColumns + 100, 2}, {60, maxColumns + 100, 3}} {
 		data := testrows.Weighted(wordRows(shape.rows, shape.words, shape.classes), func(r int) float64 { return float64(r%4) / 2 })
-		file, err := cache.Temporary(t.Context(), block.Source[float32](data), nil)
+		file, err := cache.Temporary(t.Context(), data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestOrders(t *testing.T) {
 		var before []float32
 		for _, order := range train.Orders {
 			var want []float32
-			for workers, src := range []block.Source[float32]{data, testrows.Sparse(data), file} {
+			for workers, src := range []block.Source{data, testrows.Sparse(data), file} {
 				opt := Options{Options: train.Options{Epochs: 3, Order: order, Seed: 5, Workers: workers + 1}, L2: 1, Solver: SGD}
 				r, err := Train(t.Context(), src, opt)
 				if err != nil {
@@ -72,7 +72,7 @@ func TestLazy(t *testing.T) {
 	for _, l2 := range []float64{0, 40, 3e4} { // the last makes the scale small
 		data := wordRows(300, 25, 2)
 		opt := Options{Options: train.Options{Eta: 0.7}, L2: l2, Solver: SGD}
-		s := newSolver[float32](data, opt)
+		s := newSolver(data, opt)
 		sc, err := s.scaling(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestLazy(t *testing.T) {
 		for range 2 {
 			for b := range data.Blocks(context.Background()) {
 				var sum sums
-				a.learn(b, s.scratch.New().(*scratch[float32]), &sum)
+				a.learn(b, s.scratch.New().(*scratch), &sum)
 				for r, y := range b.Y {
 					x := b.X[r*b.Stride:][:b.Cols]
 					score := 0.0

@@ -8,17 +8,16 @@ import (
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/mixing"
 	"halfspace/train/visits"
 )
 
 // A mover takes the steps of stochastic gradient descent.
-type mover[T kernel.Float] interface {
-	learn(part *block.Block[T], c *scratch[T], sum *sums) // takes steps on some rows, and adds their losses to sum
-	mean(w []float64)                                     // sets w to the mean of the weights
-	sum() func() [sha256.Size]byte                        // of the last weights
+type mover interface {
+	learn(part *block.Block, c *scratch, sum *sums) // takes steps on some rows, and adds their losses to sum
+	mean(w []float64)                               // sets w to the mean of the weights
+	sum() func() [sha256.Size]byte                  // of the last weights
 	state(w *checkpoint.Walk)
 
 	at() *course             // which the caller may change
@@ -35,16 +34,16 @@ type course struct {
 
 func (c *course) at() *course { return c }
 
-func (a *walk[T]) mixed() [][]float64 { return [][]float64{a.v, a.average} }
+func (a *walk) mixed() [][]float64 { return [][]float64{a.v, a.average} }
 
-func (a *walk[T]) begin(vectors [][]float64) {
+func (a *walk) begin(vectors [][]float64) {
 	copy(a.v, vectors[0])
 	copy(a.average, vectors[1])
 }
 
 // mixed sets u to the weights and v to their mean, since only these can be mixed. It returns them with the biases and their
 // means.
-func (a *lazy[T]) mixed() [][]float64 {
+func (a *lazy) mixed() [][]float64 {
 	a.unscale()
 	for i := 1; i < len(a.uv); i += 2 {
 		a.uv[i] /= a.growth
@@ -53,7 +52,7 @@ func (a *lazy[T]) mixed() [][]float64 {
 	return [][]float64{a.uv, a.bias, a.meanBias}
 }
 
-func (a *lazy[T]) begin(vectors [][]float64) {
+func (a *lazy) begin(vectors [][]float64) {
 	for i, v := range [][]float64{a.uv, a.bias, a.meanBias} {
 		copy(v, vectors[i])
 	}
@@ -61,38 +60,38 @@ func (a *lazy[T]) begin(vectors [][]float64) {
 }
 
 // newMover returns what takes the steps of descend.
-func (s *solver[T]) newMover(sc *scaling, c course) mover[T] {
+func (s *solver) newMover(sc *scaling, c course) mover {
 	if wide(s.cols) {
 		return newLazy(s, sc.square, c)
 	}
-	return &walk[T]{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
+	return &walk{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
 }
 
 // epoch returns a function that makes epoch s.epochs of descend. The function adds the losses of the visits to sum.
-func (s *solver[T]) epoch(sc *scaling, by mover[T]) (func(ctx context.Context, sum *sums) error, error) {
+func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *sums) error, error) {
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)
 	}
 	rows, err := visits.NewRows(s.src, s.opt.Options)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().t = s.steps
-		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block[T], c *scratch[T]) { by.learn(part, c, sum) })
+		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
 		s.steps = by.at().t
 		return err
 	}, err
 }
 
 // shardsEpoch is epoch with shards.
-func (s *solver[T]) shardsEpoch(sc *scaling, by mover[T]) (func(ctx context.Context, sum *sums) error, error) {
+func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, sum *sums) error, error) {
 	if s.pivots != nil {
 		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
 	}
-	shards, err := mixing.NewShards(s.src, s.opt.Options, func(rows block.Source[T], number int) (mixing.Member[T], error) {
+	shards, err := mixing.NewShards(s.src, s.opt.Options, func(rows block.Source, number int) (mixing.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
-	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part[T], err error) {
+	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
 		args.opt.Checkpoint, args.opt.Progress = nil, nil
-		err = passes.Each(ctx, s.src, passes.Choose[T, shardArgs, mixing.Part[T]](shardPass32, shardPass64), args, dealt, func(p mixing.Part[T]) error {
+		err = passes.Each(ctx, s.src, shardTask, args, dealt, func(p mixing.Part) error {
 			parts = append(parts, p)
 			return nil
 		})
@@ -125,10 +124,10 @@ func (s *solver[T]) shardsEpoch(sc *scaling, by mover[T]) (func(ctx context.Cont
 }
 
 // A shard takes the steps of an epoch on the rows of a shard.
-type shard[T kernel.Float] struct {
-	mover[T]
-	solver *solver[T]
-	rows   block.Source[T]
+type shard struct {
+	mover
+	solver *solver
+	rows   block.Source
 	number int
 	first  int64 // the number of its first step
 	visits int64
@@ -136,14 +135,14 @@ type shard[T kernel.Float] struct {
 }
 
 // newShard returns a shard that begins with the vectors of a mover.
-func (s *solver[T]) newShard(rows block.Source[T], number int, sc *scaling, c course, vectors [][]float64) *shard[T] {
-	x := &shard[T]{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.t}
+func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, vectors [][]float64) *shard {
+	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.t}
 	x.begin(vectors)
 	return x
 }
 
 // Pass takes the steps; see mixing.Member. It never pauses.
-func (x *shard[T]) Pass(ctx context.Context, epoch int64) error {
+func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	opt := x.solver.opt.Options
 	opt.Workers = 1
 	rows, err := visits.NewRows(x.rows, opt)
@@ -151,26 +150,25 @@ func (x *shard[T]) Pass(ctx context.Context, epoch int64) error {
 		return err
 	}
 	rows.Shard = x.number
-	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block[T], c *scratch[T]) {
+	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block, c *scratch) {
 		x.learn(part, c, &x.losses)
 		x.visits += int64(part.Len())
 	})
 }
 
-func (x *shard[T]) Part() mixing.Part[T] {
-	return mixing.Part[T]{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
+func (x *shard) Part() mixing.Part {
+	return mixing.Part{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
 }
 
-func (x *shard[T]) Visits() int64 { return x.visits }
+func (x *shard) Visits() int64 { return x.visits }
 
 // State does nothing: states are taken between two epochs.
-func (x *shard[T]) State(*checkpoint.Walk) {}
+func (x *shard) State(*checkpoint.Walk) {}
 
-// shardPass32 and shardPass64 are the steps of a shard on a cluster. A piece is a shard.
-var (
-	shardPass32 = passes.New("logistic.sgd", shardPass[float32])
-	shardPass64 = passes.New("logistic.sgd", shardPass[float64])
-)
+// shardTask is the steps of a shard on a cluster. A piece is a shard.
+var shardTask *passes.Task[shardArgs, mixing.Part]
+
+func init() { shardTask = passes.New("logistic.sgd", shardPass) } // which reaches shardTask again
 
 // shardArgs are what the steps of all shards in an epoch depend on.
 type shardArgs struct {
@@ -181,7 +179,7 @@ type shardArgs struct {
 	vectors [][]float64
 }
 
-func shardPass[T kernel.Float](ctx context.Context, piece passes.Piece[T], args shardArgs) (part mixing.Part[T], err error) {
+func shardPass(ctx context.Context, piece passes.Piece, args shardArgs) (part mixing.Part, err error) {
 	rows, err := block.Check(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err

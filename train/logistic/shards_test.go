@@ -15,13 +15,13 @@ import (
 )
 
 // sparseWords returns sparse rows of a few words, in the blocks of a whole data set.
-func sparseWords(rows, words, classes int) *block.Data[float32] {
+func sparseWords(rows, words, classes int) *block.Data {
 	few := testrows.Sparse(wordRows(150, words, classes))
-	each, blocks := block.Rows[float32](words+1), []*block.Block[float32]{}
+	each, blocks := block.Rows(words+1), []*block.Block{}
 	for b := range few.Blocks(context.Background()) {
 		for r := range rows {
 			if r%each == 0 {
-				blocks = append(blocks, block.NewSparseFor[float32](few.Spec(), int64(r), each, 0))
+				blocks = append(blocks, block.NewSparseFor(few.Spec(), int64(r), each, 0))
 			}
 			blocks[len(blocks)-1].AppendRow(b, (r+r/150)%150)
 		}
@@ -30,8 +30,8 @@ func sparseWords(rows, words, classes int) *block.Data[float32] {
 }
 
 // denseRows returns the dense form of sparse rows in one block.
-func denseRows(d *block.Data[float32]) *block.Data[float32] {
-	dense := block.NewFor[float32](d.Spec(), 0, int(d.Rows()))
+func denseRows(d *block.Data) *block.Data {
+	dense := block.NewFor(d.Spec(), 0, int(d.Rows()))
 	for b := range d.Blocks(context.Background()) {
 		for r := range b.Len() {
 			b.Axpy(dense.X[r*dense.Stride:][:dense.Stride], 1, r)
@@ -39,23 +39,23 @@ func denseRows(d *block.Data[float32]) *block.Data[float32] {
 		copy(dense.Y, b.Y)
 		copy(dense.W, b.W)
 	}
-	return block.NewData(d.Spec(), []*block.Block[float32]{dense})
+	return block.NewData(d.Spec(), []*block.Block{dense})
 }
 
 // mixedSteps makes the epochs of descend with shards as the paper writes them: every shard takes the steps of a mover of its own,
 // and the next epoch begins with the mean of their vectors. It returns the exact weights and the number of steps.
-func mixedSteps(t *testing.T, d *block.Data[float32], opt Options) ([]float64, int64) {
+func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 	var err error
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		t.Fatal(err)
 	}
-	s := newSolver(block.Trust(block.Source[float32](d)), opt)
+	s := newSolver(block.Trust(d), opt)
 	sc, err := s.scaling(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
-	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch[float32])
+	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)
 	if wide(s.cols) {
 		each = 1
 	}
@@ -90,7 +90,7 @@ func mixedSteps(t *testing.T, d *block.Data[float32], opt Options) ([]float64, i
 			one := s.newMover(sc, at)
 			one.begin(all.mixed())
 			for lo := 0; lo < len(order); lo += each {
-				part := block.NewSparseFor[float32](d.Spec(), 0, each, 0)
+				part := block.NewSparseFor(d.Spec(), 0, each, 0)
 				for _, id := range order[lo:min(len(order), lo+each)] {
 					b, r := index.At(id)
 					part.AppendRow(b, r)
@@ -136,12 +136,12 @@ func TestShards(t *testing.T) {
 		}
 		opt := Options{Options: train.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
 		want, steps := mixedSteps(t, d, opt)
-		file, err := cache.Temporary(t.Context(), block.Source[float32](d), nil)
+		file, err := cache.Temporary(t.Context(), d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		sources := []block.Source[float32]{d, file}
+		sources := []block.Source{d, file}
 		if shape.words < 100 {
 			sources = append(sources, denseRows(d))
 		}
@@ -161,13 +161,13 @@ func TestShards(t *testing.T) {
 // TestShardsNear: shards come as near to the optimum as one path does.
 func TestShardsNear(t *testing.T) {
 	for _, classes := range []int{2, 3} {
-		d := testrows.RandomClasses[float64](20_000, 6, classes, 0.1)
+		d := testrows.RandomClasses(20_000, 6, classes, 0.1)
 		if classes == 2 {
 			x, y := draw(20_000, 6, 4)
-			d = testrows.Dense[float64](x, y, true)
+			d = testrows.Dense(x, y, true)
 		}
 		for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
-			r, err := Train(t.Context(), block.Source[float64](d), Options{Options: train.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
+			r, err := Train(t.Context(), d, Options{Options: train.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
 			if err != nil || !r.Converged || !(r.Gap <= roughly*r.Objective) {
 				t.Errorf("%s, %d classes: a gap of %v of %v, converged %t (error %v)", order, classes, r.Gap, r.Objective, r.Converged, err)
 			}
@@ -185,7 +185,7 @@ func TestShardsMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	for _, features := range []int{2, 200, 511} { // the last are too many for a walk
-		d := block.Trust(block.Source[float32](testrows.Logistic(100, features)))
+		d := block.Trust(testrows.Logistic(100, features))
 		opt := Options{Options: train.Options{Order: train.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
 		s := newSolver(d, opt)
 		sc, err := s.scaling(t.Context())
@@ -194,7 +194,7 @@ func TestShardsMemory(t *testing.T) {
 		}
 		mixed := s.newMover(sc, course{}).mixed()
 		before := live()
-		shards := make([]*shard[float32], opt.Shards)
+		shards := make([]*shard, opt.Shards)
 		for i := range shards {
 			shards[i] = s.newShard(d, i, sc, course{all: 1600, each: 100}, mixed)
 			if err := shards[i].Pass(t.Context(), 0); err != nil {
@@ -220,7 +220,7 @@ func TestShardsRefused(t *testing.T) {
 	}
 	two := train.Options{Shards: 2}
 	for want, c := range map[string]struct {
-		rows *block.Data[float32]
+		rows *block.Data
 		opt  Options
 	}{
 		"shards need the solver sgd":         {d, Options{Options: two}},

@@ -9,11 +9,11 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
 const (
+	floatError = 0x1p-24 // relative rounding error of the elements of columns
 	tolerance  = 1e-6    // the norm at which Newton's method stops
 	converges  = 1e-6    // the gap of a converged result, relative to the objective
 	roughly    = 1e-3    // the same for SGD
@@ -32,8 +32,8 @@ const (
 )
 
 // A solver is the state of a minimisation.
-type solver[T kernel.Float] struct {
-	*problem[T]
+type solver struct {
+	*problem
 	opt Options
 	w   []float64
 	point
@@ -50,7 +50,6 @@ type solver[T kernel.Float] struct {
 	round     func([]float64) []float64 // rounds exact weights, in the order of compact, to those of the model
 	rounded   bool                      // the exact weights converged, but the rounded ones didn't
 	pivots    []float64                 // what was subtracted from each column, or nil
-	unit      float64                   // relative rounding error of the elements of columns
 	examined  bool                      // dependent is known
 	dependent []dense.Dependence
 	inexact   bool // a dependent column differs from its combination by the rounding of its elements
@@ -75,13 +74,13 @@ type point struct {
 	exists bool    // an optimum exists; see certify
 }
 
-func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
+func newSolver(src block.Source, opt Options) *solver {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver[T]{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
+	return &solver{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
 }
 
 // fit finds the optimum, or goes as far towards it as the options allow. It bounds the gap of the rounded weights.
-func (s *solver[T]) fit(ctx context.Context) (err error) {
+func (s *solver) fit(ctx context.Context) (err error) {
 	if s.resumed, err = s.opt.Checkpoint.Load(s.state); err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (s *solver[T]) fit(ctx context.Context) (err error) {
 
 // first runs L-BFGS. If that is slow and the Hessian is small enough, it runs Newton's method. It tells whether the gap
 // needs no more work.
-func (s *solver[T]) first(ctx context.Context) (done bool, err error) {
+func (s *solver) first(ctx context.Context) (done bool, err error) {
 	if s.stage == fallen {
 		_, err = s.minimise(ctx)
 		return false, err
@@ -138,7 +137,7 @@ func (s *solver[T]) first(ctx context.Context) (done bool, err error) {
 }
 
 // balance subtracts from the weights of each column their mean over the classes, if there are more than two.
-func (s *solver[T]) balance(c []float64) []float64 {
+func (s *solver) balance(c []float64) []float64 {
 	for i := range s.cols * min(1, s.vectors-1) {
 		mean := 0.0
 		for k := range s.vectors {
@@ -151,10 +150,10 @@ func (s *solver[T]) balance(c []float64) []float64 {
 	return c
 }
 
-func (s *solver[T]) tooLarge() error { return train.TooLarge[T]() }
+func (s *solver) tooLarge() error { return train.TooLarge() }
 
 // leaveOut marks the weights of dependent columns.
-func (s *solver[T]) leaveOut() {
+func (s *solver) leaveOut() {
 	if s.dependent == nil {
 		return
 	}
@@ -167,17 +166,17 @@ func (s *solver[T]) leaveOut() {
 }
 
 // written returns the weights rounded as in the model.
-func (s *solver[T]) written() []float64 {
+func (s *solver) written() []float64 {
 	s.learned = time.Since(s.start)
 	return s.spread(s.round(slices.Clone(s.compact(s.w))))
 }
 
 // good tells whether the gap, relative to the objective, is small enough.
-func (s *solver[T]) good() bool { return s.gap <= converges*s.at.objective }
+func (s *solver) good() bool { return s.gap <= converges*s.at.objective }
 
 // finish bounds the gap of the rounded weights. If the gap is too large, and not because of the rounding, Newton's method
 // continues, unless it turns out that a plane separates the rows.
-func (s *solver[T]) finish(ctx context.Context) error {
+func (s *solver) finish(ctx context.Context) error {
 	for ; ; s.tried++ {
 		if s.stage == finishing && s.resumed { // inside the next call
 			if _, err := s.minimise(ctx); err != nil {
@@ -232,7 +231,7 @@ func (s *solver[T]) finish(ctx context.Context) error {
 
 // compareDual lowers the gap of a point to what the dual problem tells about the weights, if there is a penalty and the
 // Hessian tells too little. at must be that of the weights.
-func (s *solver[T]) compareDual(ctx context.Context, told *point) error {
+func (s *solver) compareDual(ctx context.Context, told *point) error {
 	if s.l2 == 0 || told.gap <= converges*told.at.objective || s.rounded || !s.sharp && s.ridge == 0 {
 		return nil
 	}
@@ -256,11 +255,11 @@ func (s *solver[T]) compareDual(ctx context.Context, told *point) error {
 }
 
 // hasMatrix tells whether the Hessian is small enough for first-order methods to compute it at the end.
-func (s *solver[T]) hasMatrix() bool { return s.vectors*s.cols <= matrixRows }
+func (s *solver) hasMatrix() bool { return s.vectors*s.cols <= matrixRows }
 
 // boundDual bounds the gap by the dual problem if there is a penalty. It tells whether the gap is small enough, or no
 // better bound can be computed.
-func (s *solver[T]) boundDual(ctx context.Context) (bool, error) {
+func (s *solver) boundDual(ctx context.Context) (bool, error) {
 	if s.opt.L2 == 0 && s.hasMatrix() {
 		return false, nil
 	}
@@ -280,9 +279,9 @@ func (s *solver[T]) boundDual(ctx context.Context) (bool, error) {
 	return s.converged || !s.hasMatrix(), nil
 }
 
-func (s *solver[T]) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
+func (s *solver) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
 
-func (s *solver[T]) report(sum func() [sha256.Size]byte) {
+func (s *solver) report(sum func() [sha256.Size]byte) {
 	if s.opt.Progress == nil {
 		return
 	}

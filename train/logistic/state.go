@@ -42,9 +42,9 @@ func (t *trace) goesOn() bool {
 }
 
 // moved gives the state to the method of SGD.
-func (s *solver[T]) moved() error { return s.opt.Checkpoint.Read(s.mover, s.by.state) }
+func (s *solver) moved() error { return s.opt.Checkpoint.Read(s.mover, s.by.state) }
 
-func (s *solver[T]) mark() {
+func (s *solver) mark() {
 	if s.opt.Checkpoint != nil {
 		s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
 	}
@@ -52,7 +52,7 @@ func (s *solver[T]) mark() {
 
 // state walks what the solver is at before a step, or before an epoch of SGD. What the first passes over the rows tell,
 // such as scalings, is not part of it.
-func (s *solver[T]) state(w *checkpoint.Walk) {
+func (s *solver) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	for _, v := range []*int64{&s.passes, &s.steps, &s.epochs} {
 		w.Int(v)
@@ -92,7 +92,7 @@ func (s *solver[T]) state(w *checkpoint.Walk) {
 }
 
 // column walks the number of a column.
-func (s *solver[T]) column(w *checkpoint.Walk, c *int) {
+func (s *solver) column(w *checkpoint.Walk, c *int) {
 	if w.Count(c); *c >= s.cols {
 		w.Fail(errors.New("it has another column"))
 		*c = 0
@@ -100,7 +100,7 @@ func (s *solver[T]) column(w *checkpoint.Walk, c *int) {
 }
 
 // vector walks weights, sums of columns, or nil.
-func (s *solver[T]) vector(w *checkpoint.Walk, v *[]float64) {
+func (s *solver) vector(w *checkpoint.Walk, v *[]float64) {
 	checkpoint.Slice(w, v)
 	if n := len(*v); n != 0 && n != s.cols && n != s.vectors*s.stride {
 		w.Fail(errors.New("it has a vector of another length"))
@@ -113,12 +113,12 @@ func (s *sums) state(w *checkpoint.Walk) {
 	}
 }
 
-func (a *walk[T]) state(w *checkpoint.Walk) {
+func (a *walk) state(w *checkpoint.Walk) {
 	checkpoint.Values(w, a.v)
 	checkpoint.Values(w, a.average)
 }
 
-func (a *lazy[T]) state(w *checkpoint.Walk) {
+func (a *lazy) state(w *checkpoint.Walk) {
 	checkpoint.Values(w, a.uv)
 	checkpoint.Values(w, a.bias)
 	checkpoint.Values(w, a.meanBias)

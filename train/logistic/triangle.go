@@ -8,20 +8,19 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 )
 
 // root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at weights w, in
 // the order of compact: R'R is the Hessian without the penalty. If w is nil, R is the triangle of the rows, each times the
 // root of its sample weight.
-func (p *problem[T]) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
+func (p *problem) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
 	all := dense.NewTriangle(p.rootSize(w))
 	err := passes.Reduce(ctx, p.src, p.workers, rootPass, w, p.rootRun(w), all.Merge)
 	return all, err
 }
 
 // rootSize returns the number of columns of root.
-func (p *problem[T]) rootSize(w []float64) int {
+func (p *problem) rootSize(w []float64) int {
 	if w == nil {
 		return p.cols
 	}
@@ -29,18 +28,18 @@ func (p *problem[T]) rootSize(w []float64) int {
 }
 
 // rootPass is the pass of root.
-var rootPass = passes.NewPerRun("logistic.root", rootRun[float32], rootRun[float64])
+var rootPass = passes.NewPerRun("logistic.root", rootRun)
 
-func rootRun[T kernel.Float](src block.Source[T], w []float64) func(block.Run[T]) []float64 {
+func rootRun(src block.Source, w []float64) func(block.Run) []float64 {
 	return newProblem(src, 0, 1).rootRun(w)
 }
 
 // rootRun returns what makes the pass of root on a run. For more than two classes, the Hessian of a row with sample weight
 // c is the sum over classes m of u u' with u = sqrt(c p_m) ([k = m] - p_k) x, for each class k.
-func (p *problem[T]) rootRun(w []float64) func(block.Run[T]) []float64 {
-	return func(run block.Run[T]) []float64 {
+func (p *problem) rootRun(w []float64) func(block.Run) []float64 {
+	return func(run block.Run) []float64 {
 		t := dense.NewTriangle(p.rootSize(w))
-		c := p.scratch.Get().(*scratch[T])
+		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)
 		unused := sums{margin: math.Inf(1)}
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
@@ -70,7 +69,7 @@ func (p *problem[T]) rootRun(w []float64) func(block.Run[T]) []float64 {
 
 // addClasses adds a row of a sample weight with its probabilities of more than two classes: each dense.PanelRows elements
 // after the one before.
-func (p *problem[T]) addClasses(t *dense.Triangle, weight float64, columns []uint32, values, probabilities []float64) {
+func (p *problem) addClasses(t *dense.Triangle, weight float64, columns []uint32, values, probabilities []float64) {
 	for m := range p.vectors {
 		root := math.Sqrt(probabilities[m*dense.PanelRows] * weight)
 		if root == 0 {
@@ -108,7 +107,7 @@ func setRow(t *dense.Triangle, to int, columns []uint32, values []float64, from 
 
 // penaliseRoot makes the triangle of the loss's Hessian that of the objective's. For more than two classes it adds the
 // matrix of joint, which acts on the same vector added to all classes.
-func (p *problem[T]) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
+func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 	n := vectors * p.cols
 	if vectors > 1 {
 		r, squares := t.Elements(), make([]float64, p.cols)
@@ -135,7 +134,7 @@ func (p *problem[T]) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 
 // factorise computes the factor of the Hessian at w. If rounding errors of the Hessian may matter, factorise makes a pass
 // over the rows and computes the factor without squares.
-func (s *solver[T]) factorise(ctx context.Context, w, hessian []float64) (err error) {
+func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
 	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
 		return cmp.Or(err, s.tooLarge())
@@ -154,12 +153,12 @@ func (s *solver[T]) factorise(ctx context.Context, w, hessian []float64) (err er
 }
 
 // blurs tells whether a factor of a matrix of n rows needs a triangle, and the triangle isn't too large.
-func (s *solver[T]) blurs(f *dense.Factor, ridge float64, n int) bool {
+func (s *solver) blurs(f *dense.Factor, ridge float64, n int) bool {
 	return n <= dense.MostTriangle && (ridge > 0 || f.Blurred())
 }
 
 // factoriseMoments returns the factor of the Hessian at zeros, for the weights of one class.
-func (s *solver[T]) factoriseMoments(ctx context.Context, hessian []float64) (*dense.Factor, error) {
+func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dense.Factor, error) {
 	out := s.out[:min(len(s.out), s.cols)]
 	f, ridge, err := dense.FactoriseWithout(ctx, hessian, s.cols, out)
 	if f != nil && s.blurs(f, ridge, s.cols) {
@@ -180,7 +179,7 @@ func (s *solver[T]) factoriseMoments(ctx context.Context, hessian []float64) (*d
 }
 
 // zeroCurvature returns the second derivative of a row's loss by the score of a class at weights of 0.
-func (p *problem[T]) zeroCurvature() float64 {
+func (p *problem) zeroCurvature() float64 {
 	k := float64(max(2, p.vectors))
 	return (1 - 1/k) / k
 }
@@ -188,7 +187,7 @@ func (p *problem[T]) zeroCurvature() float64 {
 // examine finds the columns that depend on others if there is no penalty, given the Hessian at zeros. With a penalty, the
 // weights of such columns are determined too. What the Hessian suggests, the triangle of the rows must confirm, and then
 // each row.
-func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) {
+func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
 	s.examined, s.dependent, s.inexact = true, nil, false
 	if s.l2 > 0 {
 		return nil
@@ -207,7 +206,7 @@ func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) 
 		}
 		sizes[i] = math.Sqrt(max(0, square))
 	}
-	found, err := dense.Dependent(ctx, hessian, s.cols, bias, sizes, s.unit)
+	found, err := dense.Dependent(ctx, hessian, s.cols, bias, sizes, floatError)
 	if found == nil || s.cols > dense.MostTriangle {
 		return err
 	}
@@ -218,7 +217,7 @@ func (s *solver[T]) examine(ctx context.Context, hessian []float64) (err error) 
 	for i := range sizes {
 		sizes[i] /= math.Sqrt(s.zeroCurvature())
 	}
-	claims, err := dense.Claims(ctx, t.Elements(), s.cols, bias, sizes, s.unit)
+	claims, err := dense.Claims(ctx, t.Elements(), s.cols, bias, sizes, floatError)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func Example() {
 	w, b := literal(x, y, 0.1)
 	fmt.Printf("%.6f %.6f\n", w, b)
 
-	rows, err := block.FromRows[float64]([][]float64{{1}, {2}, {3}, {4}, {5}, {6}}, y, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{1}, {2}, {3}, {4}, {5}, {6}}, y, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

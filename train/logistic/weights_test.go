@@ -20,11 +20,11 @@ func TestSGD(t *testing.T) {
 				x[i][3] = 1000 + 50*x[i][3] // the scaling is for this column
 				x[i][4] *= 1e-3
 			}
-			d := testrows.Dense[float64](x, y, true)
+			d := testrows.Dense(x, y, true)
 			if classes > 2 {
-				d = testrows.Classes[float64](x, several(x, classes), classes, true)
+				d = testrows.Classes(x, several(x, classes), classes, true)
 			}
-			objective := func(r *Result[float64]) float64 {
+			objective := func(r *Result) float64 {
 				p, at := newProblem(d, l2, 1), sums{}
 				w := p.zeros()
 				for k := range p.vectors {
@@ -54,11 +54,11 @@ func TestWeights(t *testing.T) {
 	x, y := draw(400, 4, 6)
 	weight := func(r int) float64 { return float64(r % 4) }
 	for _, classes := range []int{2, 3} {
-		labels, make := y, testrows.Dense[float64]
+		labels, make := y, testrows.Dense
 		if classes > 2 {
 			labels = several(x, classes)
-			make = func(x [][]float64, y []float64, bias bool) *block.Data[float64] {
-				return testrows.Classes[float64](x, y, classes, bias)
+			make = func(x [][]float64, y []float64, bias bool) *block.Data {
+				return testrows.Classes(x, y, classes, bias)
 			}
 		}
 		var repeated [][]float64
@@ -75,9 +75,9 @@ func TestWeights(t *testing.T) {
 					continue
 				}
 				want := mustTrain(t, rows, Options{L2: 2, Solver: solver})
-				for _, src := range []block.Source[float64]{weighted, testrows.Sparse(weighted), testrows.Stream[float64]{Data: weighted}} {
+				for _, src := range []block.Source{weighted, testrows.Sparse(weighted), testrows.Stream{Data: weighted}} {
 					r := mustTrain(t, src, Options{L2: 2, Solver: solver})
-					nearly(t, string(solver), r.Weights, want.Weights, 1e-8)
+					nearly(t, string(solver), r.Exact, want.Exact, 1e-8)
 					if solver == Newton {
 						nearly(t, "standard errors", r.StdErrors, want.StdErrors, 1e-8)
 					}
@@ -102,12 +102,12 @@ func TestWeights(t *testing.T) {
 			}
 		}
 	}
-	three := testrows.Classes[float64]([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
+	three := testrows.Classes([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
 	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("three classes: error %v", err)
 	}
 	// Rows of weight 0 don't matter for whether a plane separates the others.
-	line := testrows.Weighted(testrows.Dense[float64]([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
+	line := testrows.Weighted(testrows.Dense([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
 	for _, solver := range []Solver{Newton, LBFGS} {
 		if _, err := Train(t.Context(), line, Options{NoPenalty: true, Solver: solver}); err != ErrSeparable {
 			t.Errorf("%s: error %v", solver, err)

@@ -43,27 +43,27 @@ func TestMultinomial(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		opt := Options{L2: c.L2}
-		wide := mustTrain(t, testrows.Classes[float64](c.X, c.Y, c.Classes, c.FitIntercept), opt)
-		narrow := mustTrain(t, testrows.Sparse(testrows.Classes[float32](c.X, c.Y, c.Classes, c.FitIntercept)), opt)
-		nearly(t, c.Name, wide.Weights, c.Weights, 1e-6)
-		nearly(t, c.Name+" float32", narrow.Exact, c.Weights, 1e-6)
-		if !wide.Converged || wide.Solver != LBFGS {
-			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, wide.Converged, wide.Gradient, wide.Solver)
+		rows := testrows.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
+		r := mustTrain(t, rows, opt)
+		nearly(t, c.Name, r.Exact, c.Weights, 1e-6)
+		nearly(t, c.Name+", sparse", mustTrain(t, testrows.Sparse(rows), opt).Exact, c.Weights, 1e-6)
+		if !r.Converged || r.Solver != LBFGS {
+			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, r.Converged, r.Gradient, r.Solver)
 		}
-		loss, errors, p := softmaxLoss(c.X, c.Y, wide.Weights, c.Classes)
-		if math.Abs(wide.Loss/loss-1) > 1e-10 || wide.Errors != errors {
-			t.Errorf("%s: loss %v and %d errors, want %v and %d", c.Name, wide.Loss, wide.Errors, loss, errors)
+		loss, errors, p := softmaxLoss(c.X, c.Y, testrows.Float64s(r.Weights), c.Classes)
+		if math.Abs(r.Loss/loss-1) > 1e-10 || r.Errors != errors {
+			t.Errorf("%s: loss %v and %d errors, want %v and %d", c.Name, r.Loss, r.Errors, loss, errors)
 		}
 		for k, want := range c.Proba {
 			if math.Abs(p[k]-want) > 1e-6 {
 				t.Errorf("%s: probability %d of row 0 is %v, want %v", c.Name, k, p[k], want)
 			}
 		}
-		cols := len(wide.Weights) / c.Classes
+		cols := len(r.Weights) / c.Classes
 		for i := range cols {
 			sum := 0.0
 			for k := range c.Classes {
-				sum += wide.Exact[k*cols+i]
+				sum += r.Exact[k*cols+i]
 			}
 			if math.Abs(sum) > 1e-9 {
 				t.Errorf("%s: weights of column %d sum to %v over the classes", c.Name, i, sum)
@@ -104,7 +104,7 @@ func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, erro
 func TestSoftmax(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64
-		y      float64
+		y      float32
 	}{{[]float64{40, 0, 1}, 0}, {[]float64{40, 0, 1}, 2}, {[]float64{-800, 800, 0}, 1}, {[]float64{1, 1, 1}, 1}, {[]float64{-3, 2, 5}, 1}} {
 		scores, factors := make([]float64, 3*dense.PanelRows), make([]float64, dense.PanelRows*dense.PanelCols)
 		others, loss := 0.0, 0.0 // sums of e^(s_k - s_y)
@@ -116,7 +116,7 @@ func TestSoftmax(t *testing.T) {
 		}
 		loss = math.Log1p(others)
 		r := sums{margin: math.Inf(1)}
-		softmax(scores, []float64{c.y}, nil, factors, &r)
+		softmax(scores, []float32{c.y}, nil, factors, &r)
 		if math.Abs(r.loss-loss) > 1e-14*loss {
 			t.Errorf("%v: loss %v, want %v", c, r.loss, loss)
 		}
@@ -160,13 +160,13 @@ func TestHistory(t *testing.T) {
 // TestConstant: a column beside the bias that is constant up to rounding changes no score.
 func TestConstant(t *testing.T) {
 	x, y := draw(300, 3, 5)
-	plain := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
+	plain := mustTrain(t, testrows.Dense(x, y, true), Options{Solver: LBFGS})
 	for i := range x {
 		x[i] = append(x[i], 0.1)
 	}
-	r := mustTrain(t, testrows.Dense[float64](x, y, true), Options{Solver: LBFGS})
-	w := r.Weights
-	nearly(t, "effect", []float64{w[0], w[1], w[2], w[4] + 0.1*w[3]}, plain.Weights, 1e-7)
+	r := mustTrain(t, testrows.Dense(x, y, true), Options{Solver: LBFGS})
+	w := r.Exact
+	nearly(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {
 		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
 	}
@@ -176,37 +176,37 @@ func TestConstant(t *testing.T) {
 func TestClassesRenamed(t *testing.T) {
 	x, _ := draw(400, 3, 3)
 	y := several(x, 4)
-	want := mustTrain(t, testrows.Classes[float64](x, y, 4, true), Options{L2: 1})
+	want := mustTrain(t, testrows.Classes(x, y, 4, true), Options{L2: 1})
 	for i := range y {
 		y[i] = 3 - y[i]
 	}
-	got := mustTrain(t, testrows.Classes[float64](x, y, 4, true), Options{L2: 1}).Weights
+	got := mustTrain(t, testrows.Classes(x, y, 4, true), Options{L2: 1}).Exact
 	var turned []float64
 	for k := range 4 {
 		turned = append(turned, got[(3-k)*4:][:4]...)
 	}
-	nearly(t, "renamed", turned, want.Weights, 1e-9)
+	nearly(t, "renamed", turned, want.Exact, 1e-9)
 }
 
 // TestSeparableClasses: without penalty, classes that planes separate are an error. With one they aren't.
 func TestSeparableClasses(t *testing.T) {
 	x, y := [][]float64{{1, 0}, {0, 1}, {-1, -1}, {2, 0}}, []float64{0, 1, 2, 0}
-	if _, err := Train(t.Context(), testrows.Classes[float64](x, y, 3, true), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
+	if _, err := Train(t.Context(), testrows.Classes(x, y, 3, true), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("error %v", err)
 	}
-	if r := mustTrain(t, testrows.Classes[float64](x, y, 3, true), Options{L2: 1}); !r.Converged || r.Errors != 0 {
+	if r := mustTrain(t, testrows.Classes(x, y, 3, true), Options{L2: 1}); !r.Converged || r.Errors != 0 {
 		t.Errorf("with a penalty: %+v", r)
 	}
 }
 
 // wideRows returns sparse rows of ones in a few of many columns. The first columns tell the label.
-func wideRows[T kernel.Float](rows, cols int, seed uint64) *block.Data[T] {
+func wideRows(rows, cols int, seed uint64) *block.Data {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
-	s := &kernel.SparseRows[T]{Ptr: []int64{0}}
-	var y []T
+	s := &kernel.SparseRows{Ptr: []int64{0}}
+	var y []float32
 	for range rows {
-		label := T(2*rng.IntN(2) - 1)
+		label := float32(2*rng.IntN(2) - 1)
 		var columns []uint32
 		for range 10 {
 			columns = append(columns, uint32(rng.IntN(cols-1)))
@@ -220,13 +220,13 @@ func wideRows[T kernel.Float](rows, cols int, seed uint64) *block.Data[T] {
 		}
 		s.Ptr, y = append(s.Ptr, int64(len(s.Idx))), append(y, label)
 	}
-	return block.NewData(spec, []*block.Block[T]{{Cols: cols, Stride: kernel.Stride[T](cols), Sparse: s, Y: y}})
+	return block.NewData(spec, []*block.Block{{Cols: cols, Stride: kernel.Stride(cols), Sparse: s, Y: y}})
 }
 
 // TestWide: with 200,000 columns, an optimum is found in the memory of a few vectors.
 func TestWide(t *testing.T) {
 	const cols = 200_000
-	d := wideRows[float32](3000, cols, 1)
+	d := wideRows(3000, cols, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r := mustTrain(t, d, Options{L2: 1, Solver: LBFGS})

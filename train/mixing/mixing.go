@@ -13,7 +13,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -60,8 +59,8 @@ func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
 func Stream(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
 
 // A Part is what a shard made of an epoch.
-type Part[T kernel.Float] struct {
-	Weights []T         // at its end, with the stride of a block
+type Part struct {
+	Weights []float32   // at its end, with the stride of a block
 	Sum     []float64   // of the weights after each visit; nil unless the training averages them
 	State   [][]float64 // other vectors that the training mixes, see MeanState; nil if there are none
 	Loss    float64     // sum of the losses of the visits; 0 if the training doesn't use it
@@ -74,7 +73,7 @@ type Part[T kernel.Float] struct {
 // the share of a part is its share of the updates; without any update w stays. Sums are made in float64 in the order of
 // the parts. Mix returns the sum over the parts of their updates, each times the part's share. Theorem 3 of the paper
 // bounds the sum of that over the epochs by R^2/rho^2.
-func Mix[T kernel.Float](w []T, parts []Part[T], mix train.Mix) (updates float64) {
+func Mix(w []float32, parts []Part, mix train.Mix) (updates float64) {
 	shares, all := make([]float64, len(parts)), 0.0
 	for s, p := range parts {
 		shares[s] = 1
@@ -92,14 +91,14 @@ func Mix[T kernel.Float](w []T, parts []Part[T], mix train.Mix) (updates float64
 		for s, p := range parts {
 			sum += float64(shares[s] * float64(p.Weights[i]))
 		}
-		w[i] = T(sum / all)
+		w[i] = float32(sum / all)
 	}
 	return updates / all
 }
 
 // MeanState returns the mean over the parts of vector i of their states, in a new slice. All parts have equal shares, and there
 // is one or more. Sums are made in the order of the parts.
-func MeanState[T kernel.Float](parts []Part[T], i int) []float64 {
+func MeanState(parts []Part, i int) []float64 {
 	mean := make([]float64, len(parts[0].State[i]))
 	for _, p := range parts {
 		for c, v := range p.State[i] {

@@ -59,10 +59,10 @@ func TestMix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, counts := range [][]int64{{3}, {5, 0, 2}, {1, 1, 1, 1}, {0, 0, 9}, {0, 0}} {
 		for _, mix := range train.Mixes {
-			parts, all := make([]Part[float32], len(counts)), new(big.Rat)
+			parts, all := make([]Part, len(counts)), new(big.Rat)
 			share, updates := make([]*big.Rat, len(counts)), new(big.Rat)
 			for s, n := range counts {
-				parts[s] = Part[float32]{Weights: []float32{float32(rng.NormFloat64()), 1e9 * float32(rng.NormFloat64())}, Updates: n, State: [][]float64{nil, {float64(s)}}}
+				parts[s] = Part{Weights: []float32{float32(rng.NormFloat64()), 1e9 * float32(rng.NormFloat64())}, Updates: n, State: [][]float64{nil, {float64(s)}}}
 				if share[s] = big.NewRat(1, 1); mix == train.Mistakes {
 					share[s] = big.NewRat(n, 1)
 				}
@@ -101,21 +101,21 @@ func TestMix(t *testing.T) {
 }
 
 // numbered returns rows whose only feature is their number.
-func numbered(rows int) *block.Data[float32] {
+func numbered(rows int) *block.Data {
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
 		x[r], y[r] = []float64{float64(r + 1)}, 1
 	}
-	return testrows.Dense[float32](x, y, false)
+	return testrows.Dense(x, y, false)
 }
 
 // TestRows: a shard has the rows of its runs, in passes, chunks and by number: of rows in memory and in a file, dense and sparse.
 func TestRows(t *testing.T) {
 	const rows = 3*block.RunRows + 700
 	d := numbered(rows)
-	sources := []block.Source[float32]{d, testrows.Sparse(d)}
-	for _, data := range []*block.Data[float32]{d, testrows.Sparse(d)} {
-		file, err := cache.Temporary(t.Context(), block.Source[float32](data), nil)
+	sources := []block.Source{d, testrows.Sparse(d)}
+	for _, data := range []*block.Data{d, testrows.Sparse(d)} {
+		file, err := cache.Temporary(t.Context(), block.Source(data), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +148,14 @@ func TestRows(t *testing.T) {
 			if !slices.Equal(got, want) || shard.Rows() != int64(len(want)) {
 				t.Errorf("source %d, runs %v: %d other rows, %d are told, want %d", i, runs, len(got), shard.Rows(), len(want))
 			}
-			file, ok := shard.(block.Seekable[float32])
+			file, ok := shard.(block.Seekable)
 			if !ok {
 				continue
 			}
 			numbers := []uint32{0, uint32(len(want) - 1), uint32(len(want) / 2)}
-			to := block.NewFor[float32](d.Spec(), 0, block.RunRows)
+			to := block.NewFor(d.Spec(), 0, block.RunRows)
 			if file.Sparse() {
-				to = block.NewSparseFor[float32](d.Spec(), 0, block.RunRows, 0)
+				to = block.NewSparseFor(d.Spec(), 0, block.RunRows, 0)
 			}
 			if err := file.ReadRows(numbers, to); err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewRows(block.Source[float32](testrows.Stream[float32]{Data: d})); err == nil {
+	if _, err := NewRows(block.Source(testrows.Stream{Data: d})); err == nil {
 		t.Error("a stream was cut into shards")
 	}
 }
@@ -192,15 +192,15 @@ func (c *counter) Pass(ctx context.Context, _ int64) error {
 	return nil
 }
 
-func (c *counter) Part() Part[float32] { return Part[float32]{Visits: c.seen} }
+func (c *counter) Part() Part { return Part{Visits: c.seen} }
 
 func (c *counter) Visits() int64 { return c.seen }
 
 func (c *counter) State(w *checkpoint.Walk) { w.Int(&c.seen) }
 
-func counters(t *testing.T, err error) *Shards[float32] {
+func counters(t *testing.T, err error) *Shards {
 	opt, _ := train.Options{Shards: 3, Workers: 2}.WithDefaults()
-	x, failed := NewShards(block.Trust(block.Source[float32](numbered(20_000))), opt, func(rows block.Source[float32], shard int) (Member[float32], error) {
+	x, failed := NewShards(block.Trust(block.Source(numbered(20_000))), opt, func(rows block.Source, shard int) (Member, error) {
 		c := &counter{rows: rows.Rows()}
 		if shard == 1 {
 			c.err = err
@@ -215,7 +215,7 @@ func counters(t *testing.T, err error) *Shards[float32] {
 
 // TestShards: members that pause go on, parts come in the order of the shards, and an epoch that failed goes on or is taken as it is.
 func TestShards(t *testing.T) {
-	visits := func(parts []Part[float32]) (all []int64) {
+	visits := func(parts []Part) (all []int64) {
 		for _, p := range parts {
 			all = append(all, p.Visits)
 		}

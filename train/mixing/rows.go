@@ -14,18 +14,18 @@ import (
 const chunksPerRun = block.RunRows / kernel.ChunkRows
 
 // Rows are rows that shards are cut from.
-type Rows[T kernel.Float] struct {
-	src  block.Source[T]
-	runs []*block.Block[T] // of rows in memory
-	file block.Seekable[T] // of others
+type Rows struct {
+	src  block.Source
+	runs []*block.Block // of rows in memory
+	file block.Seekable // of others
 }
 
 // NewRows returns the rows of a source, which must be a *block.Data or a block.Seekable, and one that block.Check
 // returned.
-func NewRows[T kernel.Float](src block.Source[T]) (*Rows[T], error) {
-	r := &Rows[T]{src: src}
+func NewRows(src block.Source) (*Rows, error) {
+	r := &Rows{src: src}
 	switch from := src.(type) {
-	case *block.Data[T]:
+	case *block.Data:
 		for b, err := range from.Blocks(context.Background()) {
 			if err != nil {
 				return nil, err
@@ -34,7 +34,7 @@ func NewRows[T kernel.Float](src block.Source[T]) (*Rows[T], error) {
 				r.runs = append(r.runs, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
 			}
 		}
-	case block.Seekable[T]:
+	case block.Seekable:
 		r.file = from
 	default:
 		return nil, errors.New("shards need the rows in memory or in a cache file")
@@ -44,38 +44,38 @@ func NewRows[T kernel.Float](src block.Source[T]) (*Rows[T], error) {
 
 // Shard returns the rows of some runs as a source of their own, whose rows are numbered from 0. Each block is a run.
 // Only the last run of all rows may be shorter than the others, and only the last of the shard.
-func (r *Rows[T]) Shard(runs []int64) block.Source[T] {
+func (r *Rows) Shard(runs []int64) block.Source {
 	if r.file != nil {
-		return block.Trust(block.Source[T](&shardFile[T]{r.file, runs}))
+		return block.Trust(block.Source(&shardFile{r.file, runs}))
 	}
-	blocks := make([]*block.Block[T], len(runs))
+	blocks := make([]*block.Block, len(runs))
 	for i, number := range runs {
 		b := *r.runs[number]
 		b.First = int64(i) * block.RunRows
 		blocks[i] = &b
 	}
-	return block.Trust(block.Source[T](block.NewData(r.src.Spec(), blocks)))
+	return block.Trust(block.Source(block.NewData(r.src.Spec(), blocks)))
 }
 
 // A shardFile is the rows of some runs of a file.
-type shardFile[T kernel.Float] struct {
-	block.Seekable[T]
+type shardFile struct {
+	block.Seekable
 	runs []int64
 }
 
 // Rows returns the number of rows.
-func (f *shardFile[T]) Rows() int64 {
+func (f *shardFile) Rows() int64 {
 	n := int64(len(f.runs))
 	return min(n*block.RunRows, (n-1)*block.RunRows+f.Seekable.Rows()-f.runs[n-1]*block.RunRows)
 }
 
 // ReadChunk reads a chunk of the shard; see block.Seekable.
-func (f *shardFile[T]) ReadChunk(c int, to *block.Block[T]) error {
+func (f *shardFile) ReadChunk(c int, to *block.Block) error {
 	return f.Seekable.ReadChunk(int(f.runs[c/chunksPerRun])*chunksPerRun+c%chunksPerRun, to)
 }
 
 // ReadRows reads rows of the shard; see block.Seekable.
-func (f *shardFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
+func (f *shardFile) ReadRows(rows []uint32, to *block.Block) error {
 	all := make([]uint32, len(rows))
 	for i, row := range rows {
 		all[i] = uint32(f.runs[row/block.RunRows])*block.RunRows + row%block.RunRows
@@ -84,25 +84,25 @@ func (f *shardFile[T]) ReadRows(rows []uint32, to *block.Block[T]) error {
 }
 
 // A buffer has room for the rows of a run.
-type buffer[T kernel.Float] struct {
-	run   *block.Block[T]
-	rows  *block.Block[T] // as much of it as is in use
-	chunk *block.Block[T] // of sparse rows
+type buffer struct {
+	run   *block.Block
+	rows  *block.Block // as much of it as is in use
+	chunk *block.Block // of sparse rows
 }
 
 // Blocks yields the runs. The next ones are read while one is in use.
-func (f *shardFile[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	buffers := make([]*buffer[T], min(block.InFlight, len(f.runs)))
+func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	buffers := make([]*buffer, min(block.InFlight, len(f.runs)))
 	for i := range buffers {
-		buffers[i] = new(buffer[T])
+		buffers[i] = new(buffer)
 		if b := buffers[i]; f.Sparse() {
-			b.run, b.chunk = block.NewSparseFor[T](f.Spec(), 0, block.RunRows, 0), block.NewSparseFor[T](f.Spec(), 0, kernel.ChunkRows, 0)
+			b.run, b.chunk = block.NewSparseFor(f.Spec(), 0, block.RunRows, 0), block.NewSparseFor(f.Spec(), 0, kernel.ChunkRows, 0)
 		} else {
-			b.run = block.NewFor[T](f.Spec(), 0, block.RunRows)
+			b.run = block.NewFor(f.Spec(), 0, block.RunRows)
 		}
 	}
-	return func(yield func(*block.Block[T], error) bool) {
-		for b, err := range ahead.Each(ctx, len(f.runs), buffers, func(i int, b *buffer[T]) func() error {
+	return func(yield func(*block.Block, error) bool) {
+		for b, err := range ahead.Each(ctx, len(f.runs), buffers, func(i int, b *buffer) func() error {
 			return func() error { return f.read(i, b) }
 		}) {
 			if err != nil {
@@ -117,7 +117,7 @@ func (f *shardFile[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], er
 }
 
 // read reads run i of the shard.
-func (f *shardFile[T]) read(i int, b *buffer[T]) error {
+func (f *shardFile) read(i int, b *buffer) error {
 	first := int64(i) * block.RunRows
 	rows := int(min(block.RunRows, f.Rows()-first))
 	if f.Sparse() {

@@ -13,19 +13,18 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
 // A Member learns from the rows of one shard in one epoch.
-type Member[T kernel.Float] interface {
+type Member interface {
 	// Pass makes the rest of the epoch. Once Shards.Due says that a checkpoint is due, it returns ErrPause between two visits.
 	// But it first makes some visits: to begin may take longer than the time between two checkpoints, and each call must get
 	// on.
 	Pass(ctx context.Context, epoch int64) error
 
 	// Part returns what the shard has made of the epoch so far.
-	Part() Part[T]
+	Part() Part
 
 	// Visits returns how many visits the shard has made of the epoch so far.
 	Visits() int64
@@ -38,15 +37,15 @@ type Member[T kernel.Float] interface {
 var ErrPause = errors.New("paused")
 
 // Shards are the shards of a training. Between two epochs there are no members.
-type Shards[T kernel.Float] struct {
+type Shards struct {
 	opt     train.Options
-	count   int64                                                              // of rows
-	rows    *Rows[T]                                                           // nil if a cluster has them
-	begin   func(rows block.Source[T], shard int) (Member[T], error)           // makes a member from the weights of all
-	cluster func(context.Context, int64, [][]int64) (parts []Part[T], _ error) // makes the passes of an epoch, of dealt runs
+	count   int64                                                           // of rows
+	rows    *Rows                                                           // nil if a cluster has them
+	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the weights of all
+	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch, of dealt runs
 
-	each []Member[T] // of the epoch that goes on; nil between two epochs
-	done []bool      // which of them have finished it
+	each []Member // of the epoch that goes on; nil between two epochs
+	done []bool   // which of them have finished it
 
 	visits, updates atomic.Int64 // of the epoch, as far as they were told
 	reports         sync.Mutex
@@ -56,9 +55,9 @@ type Shards[T kernel.Float] struct {
 // of each shard, with the weights that the shards were mixed to. If a cluster has the rows, begin is not called. Then the
 // function cluster has the passes of an epoch made there. It returns the part of each shard, in the order of dealt, which has
 // the runs of each. It is an error if there are too few rows, or if src is neither a *block.Data nor a block.Seekable.
-func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin func(rows block.Source[T], shard int) (Member[T], error),
-	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part[T], error)) (x *Shards[T], err error) {
-	x = &Shards[T]{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
+func NewShards(src block.Source, opt train.Options, begin func(rows block.Source, shard int) (Member, error),
+	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
+	x = &Shards{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
 	if remote, _ := block.RemoteOf(src); remote == nil {
 		if x.rows, err = NewRows(src); err != nil {
 			return nil, err
@@ -70,13 +69,13 @@ func NewShards[T kernel.Float](src block.Source[T], opt train.Options, begin fun
 
 // CheckMemory returns an error if the weights of all shards don't fit in the memory that is left beside the rows. each is the
 // number of bytes that a shard takes.
-func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
+func CheckMemory(task *train.Task, each int64) error {
 	shards := task.Settings.Shared().Shards
 	if shards < 2 {
 		return nil
 	}
 	limit, beside := memory.Limit(task.Memory), max(1, task.Beside)
-	if _, ok := task.Rows.(*block.Data[T]); ok && task.Memory > 0 { // else the limit is what is free beside them
+	if _, ok := task.Rows.(*block.Data); ok && task.Memory > 0 { // else the limit is what is free beside them
 		limit -= task.Held
 	}
 	if float64(shards)*float64(each)*float64(beside) <= float64(limit) {
@@ -92,7 +91,7 @@ func CheckMemory[T kernel.Float](task *train.Task[T], each int64) error {
 
 // Epoch has all shards make an epoch, and returns what each made of it, in their order. It calls mark if a checkpoint is due.
 // After an error, the next call goes on where this one ended; a cluster begins the epoch again.
-func (x *Shards[T]) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part[T], error) {
+func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, error) {
 	if x.rows == nil {
 		dealt, err := Deal(x.count, &x.opt, epoch)
 		if err != nil {
@@ -117,12 +116,12 @@ func (x *Shards[T]) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part
 }
 
 // deal makes the members of an epoch.
-func (x *Shards[T]) deal(epoch int64) error {
+func (x *Shards) deal(epoch int64) error {
 	dealt, err := Deal(x.count, &x.opt, epoch)
 	if err != nil {
 		return err
 	}
-	each := make([]Member[T], len(dealt))
+	each := make([]Member, len(dealt))
 	for s, runs := range dealt {
 		if each[s], err = x.begin(x.rows.Shard(runs), s); err != nil {
 			return err
@@ -133,7 +132,7 @@ func (x *Shards[T]) deal(epoch int64) error {
 }
 
 // visit has the members visit their rows, as many at once as there are workers. It ends early if a checkpoint is due.
-func (x *Shards[T]) visit(ctx context.Context, epoch int64) error {
+func (x *Shards) visit(ctx context.Context, epoch int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := make(chan error, 1)
@@ -160,7 +159,7 @@ func (x *Shards[T]) visit(ctx context.Context, epoch int64) error {
 }
 
 // Take returns what the members have made of the epoch so far, and ends it. It returns nil between two epochs.
-func (x *Shards[T]) Take() (parts []Part[T]) {
+func (x *Shards) Take() (parts []Part) {
 	for _, member := range x.each {
 		parts = append(parts, member.Part())
 	}
@@ -171,10 +170,10 @@ func (x *Shards[T]) Take() (parts []Part[T]) {
 }
 
 // Due tells whether a checkpoint is due in an epoch. Members may call it concurrently.
-func (x *Shards[T]) Due(epoch int64) bool { return x.opt.Checkpoint.Due(epoch) }
+func (x *Shards) Due(epoch int64) bool { return x.opt.Checkpoint.Due(epoch) }
 
 // Visited returns how many visits the members have made of the epoch that goes on.
-func (x *Shards[T]) Visited() (visits int64) {
+func (x *Shards) Visited() (visits int64) {
 	for _, member := range x.each {
 		visits += member.Visits()
 	}
@@ -183,7 +182,7 @@ func (x *Shards[T]) Visited() (visits int64) {
 
 // Tell counts further visits and updates of a member. Then it calls report, unless another member is in report. Members may call
 // Tell concurrently.
-func (x *Shards[T]) Tell(visits, updates int64, report func()) {
+func (x *Shards) Tell(visits, updates int64, report func()) {
 	x.visits.Add(visits)
 	x.updates.Add(updates)
 	if x.reports.TryLock() {
@@ -193,12 +192,12 @@ func (x *Shards[T]) Tell(visits, updates int64, report func()) {
 }
 
 // Told returns the visits and updates of the epoch that Tell counted.
-func (x *Shards[T]) Told() (visits, updates int64) {
+func (x *Shards) Told() (visits, updates int64) {
 	return x.visits.Load(), x.updates.Load()
 }
 
 // State walks the members of an epoch that goes on.
-func (x *Shards[T]) State(w *checkpoint.Walk, epoch int64) {
+func (x *Shards) State(w *checkpoint.Walk, epoch int64) {
 	within := x.each != nil
 	if w.Bool(&within); !within {
 		x.each = nil

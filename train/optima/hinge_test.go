@@ -12,7 +12,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/svm"
@@ -20,7 +19,7 @@ import (
 )
 
 // rows returns rows with a few features each that aren't zero, and labels of a plane with noise. Most labels are 1.
-func rows[T kernel.Float](n, features int, bias bool) *block.Data[T] {
+func rows(n, features int, bias bool) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
 	x, y := make([][]float64, n), make([]float64, n)
 	for r := range x {
@@ -33,17 +32,17 @@ func rows[T kernel.Float](n, features int, bias bool) *block.Data[T] {
 		}
 		y[r] = math.Copysign(1, score)
 	}
-	return testrows.Dense[T](x, y, bias)
+	return testrows.Dense(x, y, bias)
 }
 
 // solvers find the minimum for the hinge of many columns: svm takes one or the other by the number of rows.
-func solvers[T kernel.Float]() map[string]func(context.Context, train.Options, block.Source[T], float64) (*truncated.Solution, error) {
-	return map[string]func(context.Context, train.Options, block.Source[T], float64) (*truncated.Solution, error){
-		"by row": func(ctx context.Context, opt train.Options, rows block.Source[T], l2 float64) (*truncated.Solution, error) {
-			return (&coordinate.Hinge[T]{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
+func solvers() map[string]func(context.Context, train.Options, block.Source, float64) (*truncated.Solution, error) {
+	return map[string]func(context.Context, train.Options, block.Source, float64) (*truncated.Solution, error){
+		"by row": func(ctx context.Context, opt train.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
+			return (&coordinate.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
 		},
-		"truncated": func(ctx context.Context, opt train.Options, rows block.Source[T], l2 float64) (*truncated.Solution, error) {
-			return (&truncated.Hinge[T]{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
+		"truncated": func(ctx context.Context, opt train.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
+			return (&truncated.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
 		},
 	}
 }
@@ -80,22 +79,22 @@ func TestHinge(t *testing.T) {
 	for _, bias := range []bool{false, true} {
 		for _, c := range []struct {
 			name string
-			rows *block.Data[float32]
+			rows *block.Data
 			l2   float64
 		}{
-			{"many rows", rows[float32](4500, 30, bias), 300},
-			{"many columns", rows[float32](300, 400, bias), 1},
-			{"weighted", testrows.Weighted(rows[float32](300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
+			{"many rows", rows(4500, 30, bias), 300},
+			{"many columns", rows(300, 400, bias), 1},
+			{"weighted", testrows.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
 		} {
 			what, d, l2 := fmt.Sprintf("%s, bias %t", c.name, bias), c.rows, c.l2
 			want, err := svm.Train(ctx, d, svm.Options{L2: l2, Loss: svm.Hinge})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, solve := range solvers[float32]() {
+			for name, solve := range solvers() {
 				var first *truncated.Solution
 				what := what + ", " + name
-				for form, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
+				for form, src := range []block.Source{d, testrows.Sparse(d), testrows.Stream{Data: d}} {
 					got, err := solve(ctx, train.Options{Epochs: 10000, Workers: form + 1}, src, l2)
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
@@ -118,8 +117,8 @@ func TestNoFeatures(t *testing.T) {
 		x[r], y[r] = make([]float64, 3), math.Copysign(1, float64(r)-6.5)
 	}
 	for _, l2 := range []float64{0.01, 1, 100} {
-		for name, solve := range solvers[float32]() {
-			got, err := solve(t.Context(), train.Options{Epochs: 1000}, testrows.Dense[float32](x, y, true), l2)
+		for name, solve := range solvers() {
+			got, err := solve(t.Context(), train.Options{Epochs: 1000}, testrows.Dense(x, y, true), l2)
 			if err != nil || math.Abs(got.Objective-14) > 1e-4 || math.Abs(got.W[3]-1) > 1e-4 {
 				t.Errorf("%s, l2 %v: objective %v with weights %v, error %v", name, l2, got.Objective, got.W, err)
 			}
@@ -130,7 +129,7 @@ func TestNoFeatures(t *testing.T) {
 // TestAlone: rows of one class, beside others with a sample weight of 0, have no loss with a bias alone.
 func TestAlone(t *testing.T) {
 	for _, class := range []float32{-1, 1} {
-		d := testrows.Weighted(rows[float32](3000, 40, true), func(int) float64 { return 1 })
+		d := testrows.Weighted(rows(3000, 40, true), func(int) float64 { return 1 })
 		for b, err := range d.Blocks(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
@@ -141,7 +140,7 @@ func TestAlone(t *testing.T) {
 				}
 			}
 		}
-		for name, solve := range solvers[float32]() {
+		for name, solve := range solvers() {
 			got, err := solve(t.Context(), train.Options{Epochs: 1000}, d, 1)
 			if err != nil || got.Objective != 0 || got.Gap != 0 || got.Passes > 20 || got.W[40]*float64(class) < 1 {
 				t.Errorf("%s, class %v: objective %v with the bias %v, a gap of %v after %d passes, error %v", name, class, got.Objective, got.W[40], got.Gap, got.Passes, err)
@@ -152,10 +151,10 @@ func TestAlone(t *testing.T) {
 
 // TestHingePasses: few passes end the search before the gap is small, and the gap says so.
 func TestHingePasses(t *testing.T) {
-	d := rows[float32](3000, 40, true)
+	d := rows(3000, 40, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, solve := range solvers[float32]() {
+	for name, solve := range solvers() {
 		for _, passes := range []int64{3, 6, 9} {
 			s, err := solve(t.Context(), train.Options{Epochs: passes, Workers: 2}, d, 1e-3)
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
@@ -22,15 +22,15 @@ func TestNet(t *testing.T) {
 	ctx := context.Background()
 	for _, bias := range []bool{false, true} {
 		for penalty, name := range map[elastic.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
-			for weighted, d := range []*block.Data[float32]{rows[float32](4500, 50, bias), testrows.Weighted(rows[float32](300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
+			for weighted, d := range []*block.Data{rows(4500, 50, bias), testrows.Weighted(rows(300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
 				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
 				want, err := logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative})
 				if err != nil {
 					t.Fatal(err)
 				}
 				var first *elastic.Solution
-				for form, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
-					task := coordinate.Net[float32]{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: form + 1}, Rows: src, Round: func([]float64) {}, Loss: kernel.Logistic}
+				for form, src := range []block.Source{d, testrows.Sparse(d), testrows.Stream{Data: d}} {
+					task := coordinate.Net{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: form + 1}, Rows: src, Round: func([]float64) {}, Loss: f64.Logistic}
 					got, err := task.Learn(ctx)
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)

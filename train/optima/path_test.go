@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
@@ -20,14 +20,14 @@ import (
 func TestPath(t *testing.T) {
 	for _, penalty := range []elastic.Penalty{{}, {L2: 0.5}, {L2: 0.5, NonNegative: true}} {
 		for _, bias := range []bool{false, true} {
-			d := rows[float32](1500, 40, bias)
+			d := rows(1500, 40, bias)
 			want, err := logistic.Path(t.Context(), d, logistic.Options{L2: penalty.L2, NonNegative: penalty.NonNegative}, 10, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var first []*elastic.Stage
-			for form, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
-				task := coordinate.Net[float32]{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: form + 1}, Rows: src, Loss: kernel.Logistic}
+			for form, src := range []block.Source{d, testrows.Sparse(d), testrows.Stream{Data: d}} {
+				task := coordinate.Net{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: form + 1}, Rows: src, Loss: f64.Logistic}
 				got, err := task.Path(t.Context(), 10, nil)
 				if err != nil {
 					t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/logistic"
@@ -35,7 +36,7 @@ func TestTruncated(t *testing.T) {
 	ctx := context.Background()
 	for _, bias := range []bool{false, true} {
 		for _, l2 := range []float64{0.01, 10} {
-			for weighted, d := range []*block.Data[float32]{rows[float32](5000, 40, bias), testrows.Weighted(rows[float32](4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
+			for weighted, d := range []*block.Data{rows(5000, 40, bias), testrows.Weighted(rows(4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
 				options := train.Options{Workers: 1}
 				l, err := logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton})
 				if err != nil {
@@ -48,13 +49,13 @@ func TestTruncated(t *testing.T) {
 				for name, task := range map[string]struct {
 					loss func(z, factor, curvature, loss, y []float64)
 					want float64
-				}{"logistic": {kernel.Logistic, l.Objective}, "squared hinge": {squaredHinges, s.Objective}} {
+				}{"logistic": {f64.Logistic, l.Objective}, "squared hinge": {squaredHinges, s.Objective}} {
 					what := fmt.Sprintf("%s, bias %t, l2 %v, weighted %d", name, bias, l2, weighted)
 					options.Epochs = 10000
 					var first *truncated.Solution
-					for workers, src := range []block.Source[float32]{d, testrows.Sparse(d), testrows.Stream[float32]{Data: d}} {
+					for workers, src := range []block.Source{d, testrows.Sparse(d), testrows.Stream{Data: d}} {
 						options.Workers = workers + 1
-						got, err := (&truncated.Task[float32]{Options: options, Rows: src, L2: l2, Loss: task.loss}).Solve(ctx)
+						got, err := (&truncated.Task{Options: options, Rows: src, L2: l2, Loss: task.loss}).Solve(ctx)
 						if err != nil {
 							t.Fatalf("%s: %v", what, err)
 						}
@@ -72,10 +73,10 @@ func TestTruncated(t *testing.T) {
 
 // TestTruncatedPasses: few passes end the search before the gap is small, and the gap says so.
 func TestTruncatedPasses(t *testing.T) {
-	d := rows[float32](3000, 40, true)
+	d := rows(3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
-		task := truncated.Task[float32]{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: kernel.Logistic}
+		task := truncated.Task{Options: train.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: f64.Logistic}
 		s, err := task.Solve(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -87,20 +88,20 @@ func TestTruncatedPasses(t *testing.T) {
 			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap, s.Objective)
 		}
 	}
-	loss, err := (&truncated.Task[float32]{Options: train.Options{Workers: 3}, Rows: d, Loss: kernel.Logistic}).Value(context.Background(), make([]float64, 41))
+	loss, err := (&truncated.Task{Options: train.Options{Workers: 3}, Rows: d, Loss: f64.Logistic}).Value(context.Background(), make([]float64, 41))
 	if want := 3000 * math.Ln2; err != nil || math.Abs(loss-want) > 1e-9*want || last >= want {
 		t.Errorf("the loss at zeros is %v, want %v; the last objective is %v; error %v", loss, want, last, err)
 	}
 }
 
 // wide returns sparse rows of many columns.
-func wide(n, features int) *block.Data[float32] {
+func wide(n, features int) *block.Data {
 	rng := rand.New(rand.NewPCG(1, 2))
 	spec := &schema.Spec{Features: make([]string, features), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range spec.Features {
 		spec.Features[c] = fmt.Sprint("x", c)
 	}
-	s, y := &kernel.SparseRows[float32]{Ptr: []int64{0}}, make([]float32, n)
+	s, y := &kernel.SparseRows{Ptr: []int64{0}}, make([]float32, n)
 	for r := range y {
 		from, score := len(s.Idx), 0.0
 		for range 20 {
@@ -116,7 +117,7 @@ func wide(n, features int) *block.Data[float32] {
 		y[r] = float32(math.Copysign(1, score+rng.NormFloat64()))
 	}
 	cols := features + 1
-	return block.NewData(spec, []*block.Block[float32]{{Cols: cols, Stride: kernel.Stride[float32](cols), Sparse: s, Y: y}})
+	return block.NewData(spec, []*block.Block{{Cols: cols, Stride: kernel.Stride(cols), Sparse: s, Y: y}})
 }
 
 // TestTruncatedWide: the learners take more columns than a Hessian may have, and prove their optima.
@@ -173,7 +174,7 @@ func TestTruncatedWide(t *testing.T) {
 // TestTruncatedChoice: logistic regression takes package truncated by itself for more than 256 columns with a penalty. Its optimum and
 // that of the squared hinge are those of Newton's method with a Hessian.
 func TestTruncatedChoice(t *testing.T) {
-	d, ctx := rows[float32](3000, 300, true), context.Background()
+	d, ctx := rows(3000, 300, true), context.Background()
 	want, err := logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package passive
 import (
 	"cmp"
 
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/visits"
@@ -18,9 +17,9 @@ var Learner = visits.Complete(&train.Learner{Name: "passive-aggressive",
 		return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1, Shards: 1, Mix: train.Uniform}, Loss: Hinge, C: 1}
 	},
 	Joint: true, Together: true,
-	NotFound:  "no plane with a margin of 1 for every row was found",
-	RowLoss:   func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
-	Stepper32: describe[float32], Stepper64: describe[float64]})
+	NotFound: "no plane with a margin of 1 for every row was found",
+	RowLoss:  func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
+	Stepper:  describe})
 
 var (
 	cOption = train.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
@@ -29,6 +28,6 @@ var (
 		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
 )
 
-func describe[T kernel.Float](spec *schema.Spec, s train.Settings) (train.Stepper[T], error) {
-	return newStepper[T](spec, *s.(*Options))
+func describe(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
+	return newStepper(spec, *s.(*Options))
 }

@@ -75,20 +75,20 @@ func (o Options) withDefaults() (Options, error) {
 // Train stops after opt.Epochs, or after an epoch without an update. All rows then have a loss of 0. Every order but
 // Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
-// overflow the element type, errors of src, and ctx's error.
-func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+// overflow float32, errors of src, and ctx's error.
+func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	return visits.Learn(ctx, Learner, src, &opt)
 }
 
 // A stepper makes the updates.
-type stepper[T kernel.Float] struct {
+type stepper struct {
 	opt    Options
-	w      []T
+	w      []float32
 	stride int
 }
 
 // newStepper returns a stepper for rows of a spec.
-func newStepper[T kernel.Float](spec *schema.Spec, opt Options) (*stepper[T], error) {
+func newStepper(spec *schema.Spec, opt Options) (*stepper, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
@@ -96,17 +96,17 @@ func newStepper[T kernel.Float](spec *schema.Spec, opt Options) (*stepper[T], er
 	if len(spec.Classes) < 2 {
 		return nil, train.TwoClasses(spec)
 	}
-	stride := kernel.Stride[T](spec.Cols())
-	return &stepper[T]{opt: opt, w: block.Alloc[T](spec.Vectors() * stride), stride: stride}, nil
+	stride := kernel.Stride(spec.Cols())
+	return &stepper{opt: opt, w: block.Alloc[float32](spec.Vectors() * stride), stride: stride}, nil
 }
 
-func (s *stepper[T]) Weights() []T { return s.w }
+func (s *stepper) Weights() []float32 { return s.w }
 
-func (s *stepper[T]) Begin(w []T, _ map[string][]float64) { copy(s.w, w) }
+func (s *stepper) Begin(w []float32, _ map[string][]float64) { copy(s.w, w) }
 
-func (s *stepper[T]) State() map[string][]float64 { return nil }
+func (s *stepper) State() map[string][]float64 { return nil }
 
-func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bool) {
+func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
 	if len(scores) > 1 {
 		return s.stepClasses(scores, b, r, int(y))
 	}
@@ -115,12 +115,12 @@ func (s *stepper[T]) Step(scores []T, b *block.Block[T], r int, y T) (updated bo
 	if t == 0 {
 		return false
 	}
-	b.Axpy(s.w, y*T(t), r)
+	b.Axpy(s.w, y*float32(t), r)
 	return true
 }
 
 // stepClasses is Step with a vector for each class.
-func (s *stepper[T]) stepClasses(scores []T, b *block.Block[T], r, own int) (updated bool) {
+func (s *stepper) stepClasses(scores []float32, b *block.Block, r, own int) (updated bool) {
 	b.RowScores(r, s.w, scores)
 	rival := 0
 	if own == 0 {
@@ -135,14 +135,14 @@ func (s *stepper[T]) stepClasses(scores []T, b *block.Block[T], r, own int) (upd
 	if t == 0 {
 		return false
 	}
-	b.Axpy(s.w[own*s.stride:][:s.stride], T(t), r)
-	b.Axpy(s.w[rival*s.stride:][:s.stride], -T(t), r)
+	b.Axpy(s.w[own*s.stride:][:s.stride], float32(t), r)
+	b.Axpy(s.w[rival*s.stride:][:s.stride], -float32(t), r)
 	return true
 }
 
 // size returns t, the size of the update of row r, whose loss is loss if that is above 0. The update adds t x or
 // subtracts it in that many vectors.
-func (s *stepper[T]) size(loss, vectors float64, b *block.Block[T], r int) float64 {
+func (s *stepper) size(loss, vectors float64, b *block.Block, r int) float64 {
 	if !(loss > 0) {
 		return 0
 	}

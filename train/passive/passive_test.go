@@ -17,7 +17,7 @@ import (
 	"halfspace/train"
 )
 
-func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *train.Result[T] {
+func mustTrain(t *testing.T, src block.Source, opt Options) *train.Result {
 	t.Helper()
 	r, err := Train(context.Background(), src, opt)
 	if err != nil {
@@ -61,13 +61,13 @@ func TestScikitLearn(t *testing.T) {
 		t.Fatalf("%d cases, error %v", len(fixture.Cases), err)
 	}
 	for _, c := range fixture.Cases {
-		r := mustTrain(t, testrows.Dense[float32](c.X, c.Y, c.Bias), Options{Options: train.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
+		r := mustTrain(t, testrows.Dense(c.X, c.Y, c.Bias), Options{Options: train.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
 		near(t, string(c.Loss), testrows.Float64s(r.Weights), c.Weights)
 	}
 }
 
 // literal is the algorithm of the paper, for labels that are class numbers. Of two classes, the second is positive.
-func literal(b *block.Block[float32], classes int, opt Options) (w [][]float64, updates int64) {
+func literal(b *block.Block, classes int, opt Options) (w [][]float64, updates int64) {
 	w = make([][]float64, classes)
 	for c := range w {
 		w[c] = make([]float64, b.Cols)
@@ -127,11 +127,11 @@ func weightOf(r int) float64 { return float64(r%4) / 2 }
 func TestLiteral(t *testing.T) {
 	for _, loss := range Losses {
 		for _, classes := range []int{2, 3} {
-			src := testrows.RandomClasses[float32](300, 4, classes, 0.1)
+			src := testrows.RandomClasses(300, 4, classes, 0.1)
 			if classes == 2 {
-				src = twoClasses[float32](300, 4, 0.1)
+				src = twoClasses(300, 4, 0.1)
 			}
-			for _, src := range []*block.Data[float32]{src, testrows.Weighted(src, weightOf)} {
+			for _, src := range []*block.Data{src, testrows.Weighted(src, weightOf)} {
 				opt := Options{Options: train.Options{Epochs: 3}, Loss: loss, C: 0.3}
 				r := mustTrain(t, src, opt)
 				for b := range src.Blocks(context.Background()) {
@@ -147,7 +147,7 @@ func TestLiteral(t *testing.T) {
 }
 
 // twoClasses returns normal rows with a bias and a share of wrong labels; without those, a plane separates them.
-func twoClasses[T kernel.Float](rows, features int, wrong float64) *block.Data[T] {
+func twoClasses(rows, features int, wrong float64) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(features)))
 	var x [][]float64
 	var y []float64
@@ -164,15 +164,15 @@ func twoClasses[T kernel.Float](rows, features int, wrong float64) *block.Data[T
 		}
 		x, y = append(x, row), append(y, label)
 	}
-	return testrows.Dense[T](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // TestStep: an update is the paper's minimum. It solves the loss of the row, up to the limit C, and changes the weights
 // along the row alone.
 func TestStep(t *testing.T) {
-	src := twoClasses[float32](200, 6, 0.2)
+	src := twoClasses(200, 6, 0.2)
 	for _, opt := range []Options{{C: 1e12}, {C: 0.05}, {C: 1e12, Loss: SquaredHinge}, {C: 0.05, Loss: SquaredHinge}} {
-		s, err := newStepper[float32](src.Spec(), opt)
+		s, err := newStepper(src.Spec(), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,11 +211,11 @@ func TestStep(t *testing.T) {
 // that made the labels, and for others.
 func TestBounds(t *testing.T) {
 	for _, wrong := range []float64{0, 0.15} {
-		src := twoClasses[float32](2000, 6, wrong)
+		src := twoClasses(2000, 6, wrong)
 		for b := range src.Blocks(context.Background()) {
 			radius := b.MaxSquaredNorm()
 			for _, opt := range []Options{{C: 1e9}, {C: 0.1}, {C: 10}, {C: 0.1, Loss: SquaredHinge}, {C: 10, Loss: SquaredHinge}} {
-				s, err := newStepper[float32](src.Spec(), opt)
+				s, err := newStepper(src.Spec(), opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -260,9 +260,9 @@ func TestSame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	for _, classes := range []int{2, 3} {
-		data := testrows.RandomClasses[float32](5000, 9, 3, 0.1)
+		data := testrows.RandomClasses(5000, 9, 3, 0.1)
 		if classes == 2 {
-			data = twoClasses[float32](5000, 9, 0.1)
+			data = twoClasses(5000, 9, 0.1)
 		}
 		data = testrows.Weighted(data, weightOf)
 		file, err := cache.Temporary(context.Background(), data, nil)
@@ -275,9 +275,9 @@ func TestSame(t *testing.T) {
 			want := mustTrain(t, data, opt)
 			for _, level := range kernel.Levels() {
 				kernel.Use(level)
-				forms := []block.Source[float32]{testrows.Sparse(data), file}
+				forms := []block.Source{testrows.Sparse(data), file}
 				if order == train.Cyclic {
-					forms = append(forms, testrows.Stream[float32]{Data: data})
+					forms = append(forms, testrows.Stream{Data: data})
 				}
 				for workers, src := range append(forms, data) {
 					opt.Workers = workers + 1
@@ -293,7 +293,7 @@ func TestSame(t *testing.T) {
 
 // TestConverges: once no row has a loss, the training stops. A separable set that the first epoch solves shows that.
 func TestConverges(t *testing.T) {
-	src := testrows.Dense[float32]([][]float64{{2, 0}, {0, -2}, {4, 1}}, []float64{1, -1, 1}, false)
+	src := testrows.Dense([][]float64{{2, 0}, {0, -2}, {4, 1}}, []float64{1, -1, 1}, false)
 	r := mustTrain(t, src, Options{C: 1000})
 	if !r.Converged || r.Epochs != 2 || r.Errors != 0 || r.Updates != 2 || !slices.Equal(r.Weights, []float32{0.5, 0.5}) {
 		t.Errorf("%+v", r)
@@ -301,16 +301,16 @@ func TestConverges(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	src := twoClasses[float32](20, 2, 0)
+	src := twoClasses(20, 2, 0)
 	for want, c := range map[string]struct {
-		src block.Source[float32]
+		src block.Source
 		opt Options
 	}{
 		"C is -1: use a number above 0": {src, Options{C: -1}},
 		"C is NaN":                      {src, Options{C: math.NaN()}},
 		`unknown loss "cubic"`:          {src, Options{Loss: "cubic"}},
-		"no rows":                       {block.NewData[float32](src.Spec(), nil), Options{}},
-		"in memory or in a cache file":  {testrows.Stream[float32]{Data: src}, Options{Options: train.Options{Order: train.Shuffle}}},
+		"no rows":                       {block.NewData(src.Spec(), nil), Options{}},
+		"in memory or in a cache file":  {testrows.Stream{Data: src}, Options{Options: train.Options{Order: train.Shuffle}}},
 	} {
 		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -25,14 +25,14 @@ func TestLiteral(t *testing.T) {
 	if testing.Short() {
 		levels = levels[len(levels)-1:]
 	}
-	testLiteral[float32](t, best, levels)
+	testLiteral(t, best, levels)
 	if !testing.Short() {
-		testLiteral[float32](t, best, levels)
+		testLiteral(t, best, levels)
 	}
 }
 
 // testLiteral runs the literal algorithm on the best level alone: it takes the longest.
-func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kernel.Level) {
+func testLiteral(t *testing.T, best kernel.Level, levels []kernel.Level) {
 	for i, c := range []struct {
 		rows, d    int
 		flips      float64
@@ -73,11 +73,8 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
-		if _, double := any(T(0)).(float64); double && c.rows > 1000 && i%3 > 0 { // float32 has all cases
-			continue
-		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
-		data := dense[T](x, y)
+		data := dense(x, y)
 		if c.weighted {
 			data = testrows.Weighted(data, quarters)
 		}
@@ -90,9 +87,9 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
 			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin, L2: c.l2}
 			want := newLiteral(data)
-			want.margin, want.l2, want.features = T(c.margin), c.l2, c.d
+			want.margin, want.l2, want.features = float32(c.margin), c.l2, c.d
 			want.start(mode, nil)
-			converged := want.train(order, 5, c.epochs, T(c.eta), c.maxUpdates)
+			converged := want.train(order, 5, c.epochs, float32(c.eta), c.maxUpdates)
 			if c.maxUpdates > 0 && c.flips > 0 && want.updates != c.maxUpdates {
 				t.Fatalf("problem %d, order %s: %d updates never reach the limit of %d", i, order, want.updates, c.maxUpdates)
 			}
@@ -107,10 +104,10 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 			}
 			for _, level := range levels {
 				kernel.Use(level)
-				sources := map[string]block.Source[T]{"memory": data, "sparse": sparse(data)}
-				files := map[string]block.Source[T]{"cache": cached, "sparse cache": sparsely}
+				sources := map[string]block.Source{"memory": data, "sparse": sparse(data)}
+				files := map[string]block.Source{"cache": cached, "sparse cache": sparsely}
 				if order == train.Cyclic {
-					sources["stream"] = stream[T]{data}
+					sources["stream"] = stream{data}
 				}
 				what := fmt.Sprintf("%s problem %d, order %s, pocket %s", level, i, order, mode)
 				workers := []int{1, 2, 3, 8}
@@ -143,7 +140,7 @@ func testLiteral[T kernel.Float](t *testing.T, best kernel.Level, levels []kerne
 }
 
 // testSources compares the training from every source with the literal one, for each number of workers.
-func testSources[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], workers []int, opt Options, want *literal[T],
+func testSources(t *testing.T, what string, sources map[string]block.Source, workers []int, opt Options, want *literal,
 	converged bool) {
 	t.Helper()
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
@@ -161,7 +158,7 @@ func testSources[T kernel.Float](t *testing.T, what string, sources map[string]b
 
 // testVotes compares the voters from every source with the literal algorithm's weights. It also compares the number of
 // rows that they outvote, unless outvoted is negative.
-func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T], converged bool, outvoted int64) {
+func testVotes(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool, outvoted int64) {
 	t.Helper()
 	opt.Form = train.Voted
 	for name, src := range sources {
@@ -178,17 +175,17 @@ func testVotes[T kernel.Float](t *testing.T, what string, sources map[string]blo
 
 // testAverage compares the averaged perceptron from every source with the mean of the literal algorithm's weights. They
 // are equal if every sum is exact, and otherwise within rounding.
-func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]block.Source[T], opt Options, want *literal[T],
+func testAverage(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal,
 	converged, exact bool) {
 	t.Helper()
-	var first []T
+	var first []float32
 	errors := int64(0)
 	for name, src := range sources {
 		opt.Workers = opt.Workers%3 + 1
 		got := mustTrain(t, src, opt)
 		if first == nil {
 			first = got.Weights
-			errors = want.errors(append(slices.Clone(first), make([]T, len(want.w)-len(first))...))
+			errors = want.errors(append(slices.Clone(first), make([]float32, len(want.w)-len(first))...))
 		}
 		if got.Visits != want.visits || got.Updates != want.updates || got.Converged != converged || !slices.Equal(got.Weights, first) {
 			t.Fatalf("%s, %s: got %+v, want %d visits, %d updates, converged %v, weights %v", what, name, got, want.visits, want.updates,
@@ -199,14 +196,14 @@ func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]b
 		}
 	}
 	eps := 0x1p-24
-	if unsafe.Sizeof(T(0)) == 8 {
+	if unsafe.Sizeof(float32(0)) == 8 {
 		eps = 0x1p-52
 	}
 	for c, v := range first {
 		// The sum of a span rounds once for each of its updates. Each of these is counted at most spanVisits times.
 		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
 		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
-		if exact && unsafe.Sizeof(T(0)) == 8 {
+		if exact && unsafe.Sizeof(float32(0)) == 8 {
 			bound = 0
 		}
 		if !(math.Abs(float64(v)-mean) <= bound) {
@@ -216,7 +213,7 @@ func testAverage[T kernel.Float](t *testing.T, what string, sources map[string]b
 }
 
 // compareLiteral compares a result with the literal algorithm's.
-func compareLiteral[T kernel.Float](t *testing.T, what string, got *train.Result[T], want *literal[T], converged bool) {
+func compareLiteral(t *testing.T, what string, got *train.Result, want *literal, converged bool) {
 	t.Helper()
 	want.measure()
 	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != want.errorsOf ||

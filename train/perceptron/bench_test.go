@@ -7,26 +7,25 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
 
 // benchData returns rows of normal features. A share of the labels is flipped.
-func benchData[T kernel.Float](rows, d int, flips float64) *block.Data[T] {
+func benchData(rows, d int, flips float64) *block.Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	truth := make([]float64, d)
 	for i := range truth {
 		truth[i] = rng.NormFloat64()
 	}
 	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2)}
-	var blocks []*block.Block[T]
-	for first, per := 0, block.Rows[T](d+1); first < rows; first += per {
-		b := block.New[T](int64(first), min(per, rows-first), d+1)
+	var blocks []*block.Block
+	for first, per := 0, block.Rows(d+1); first < rows; first += per {
+		b := block.New(int64(first), min(per, rows-first), d+1)
 		for r := range b.Len() {
 			row, s := b.X[r*b.Stride:], 0.0
 			for c, v := range truth {
-				row[c] = T(rng.NormFloat64())
+				row[c] = float32(rng.NormFloat64())
 				s += v * float64(row[c])
 			}
 			row[d] = 1
@@ -42,7 +41,7 @@ func benchData[T kernel.Float](rows, d int, flips float64) *block.Data[T] {
 
 // BenchmarkTrain is ten epochs over a million rows. About 13 % of the visits update.
 func BenchmarkTrain(b *testing.B) {
-	d := benchData[float32](1_000_000, 28, 0.04)
+	d := benchData(1_000_000, 28, 0.04)
 	for i := range 2 * len(train.Orders) {
 		order, form := train.Orders[i/2], train.Forms[i%2]
 		b.Run(fmt.Sprintf("type=f32/n=1000000/d=28/order=%s/average=%t", order, form == train.Averaged), func(b *testing.B) {

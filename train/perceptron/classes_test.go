@@ -15,30 +15,30 @@ import (
 )
 
 // classLiteral is the perceptron on several classes as in the papers, one row and one class at a time.
-type classLiteral[T kernel.Float] struct {
-	x                      [][]T
+type classLiteral struct {
+	x                      [][]float32
 	y                      []int
 	weights                []float64
-	w                      [][]T
+	w                      [][]float32
 	sum                    [][]float64 // of w over the visits
 	updates, visits, quiet int64
 }
 
-func newClassLiteral[T kernel.Float](d *block.Data[T]) *classLiteral[T] {
-	l := &classLiteral[T]{}
+func newClassLiteral(d *block.Data) *classLiteral {
+	l := &classLiteral{}
 	for b := range d.Blocks(context.Background()) {
 		for r, y := range b.Y {
 			l.x, l.y, l.weights = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride]), append(l.y, int(y)), append(l.weights, b.Weight(r))
 		}
 	}
 	for range d.Spec().Classes {
-		l.w, l.sum = append(l.w, make([]T, len(l.x[0]))), append(l.sum, make([]float64, len(l.x[0])))
+		l.w, l.sum = append(l.w, make([]float32, len(l.x[0]))), append(l.sum, make([]float64, len(l.x[0])))
 	}
 	return l
 }
 
 // rival returns the other class with the greatest score, and whether that is at least the score of the row's own class.
-func (l *classLiteral[T]) rival(i int) (rival int, wrong bool) {
+func (l *classLiteral) rival(i int) (rival int, wrong bool) {
 	rival = -1
 	for c := range l.w {
 		if c != l.y[i] && (rival < 0 || kernel.Dot(l.x[i], l.w[c]) > kernel.Dot(l.x[i], l.w[rival])) {
@@ -48,11 +48,11 @@ func (l *classLiteral[T]) rival(i int) (rival int, wrong bool) {
 	return rival, l.weights[i] > 0 && kernel.Dot(l.x[i], l.w[rival]) >= kernel.Dot(l.x[i], l.w[l.y[i]])
 }
 
-func (l *classLiteral[T]) visit(i int, eta T) {
+func (l *classLiteral) visit(i int, eta float32) {
 	l.visits++
 	l.quiet++
 	if rival, wrong := l.rival(i); wrong {
-		eta = T(float64(eta) * l.weights[i])
+		eta = float32(float64(eta) * l.weights[i])
 		kernel.Axpy(l.w[l.y[i]], eta, l.x[i])
 		kernel.Axpy(l.w[rival], -eta, l.x[i])
 		l.updates++
@@ -65,7 +65,7 @@ func (l *classLiteral[T]) visit(i int, eta T) {
 	}
 }
 
-func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+func (l *classLiteral) train(order train.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
 		before := l.updates
@@ -98,12 +98,7 @@ func (l *classLiteral[T]) train(order train.Order, seed uint64, epochs int, eta 
 // all visits. It covers every order and instruction set, and rows that are dense, sparse, in memory, streamed and in a
 // cache.
 func TestClasses(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { testClasses[float32](t, 1e-5) })
-	if !testing.Short() {
-	}
-}
-
-func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
+	const tolerance = 1e-5
 	defer kernel.Use(kernel.Active())
 	for _, c := range []struct {
 		rows, features, classes int
@@ -116,11 +111,11 @@ func testClasses[T kernel.Float](t *testing.T, tolerance float64) {
 		if testing.Short() && c.rows != 1500 {
 			continue
 		}
-		d := testrows.RandomClasses[T](c.rows, c.features, c.classes, c.wrong)
+		d := testrows.RandomClasses(c.rows, c.features, c.classes, c.wrong)
 		if c.weighted {
 			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
 		}
-		sources := map[string]block.Source[T]{"memory": d, "sparse": testrows.Sparse(d), "stream": stream[T]{d}, "cache": inCache(t, d), "sparse cache": inCache(t, testrows.Sparse(d))}
+		sources := map[string]block.Source{"memory": d, "sparse": testrows.Sparse(d), "stream": stream{d}, "cache": inCache(t, d), "sparse cache": inCache(t, testrows.Sparse(d))}
 		for _, order := range train.Orders {
 			want := newClassLiteral(d)
 			converged := want.train(order, 5, c.epochs, 0.5, c.updates)
@@ -175,7 +170,7 @@ func TestTwoAsClasses(t *testing.T) {
 	for i, y := range signs {
 		numbers[i] = (1 + y) / 2
 	}
-	two, classes := dense[float32](x, signs), dense[float32](x, numbers)
+	two, classes := dense(x, signs), dense(x, numbers)
 	for _, order := range train.Orders {
 		opt := Options{Options: train.Options{Order: order, Epochs: 4, Eta: 0.3, Seed: 9}}
 		a := mustTrain(t, two, opt)
@@ -213,7 +208,7 @@ func defaults(t testing.TB, opt Options) Options {
 // TestClassesMargin: with a margin, rows that are right by less also update the weights. Converged weights have all
 // rows right by it.
 func TestClassesMargin(t *testing.T) {
-	d := testrows.RandomClasses[float32](400, 3, 3, 0)
+	d := testrows.RandomClasses(400, 3, 3, 0)
 	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
 	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
 		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)
@@ -223,13 +218,13 @@ func TestClassesMargin(t *testing.T) {
 // TestClassesValidation: the weights after the epoch with the fewest errors on other rows are kept. Training ends after
 // some epochs without fewer errors.
 func TestClassesValidation(t *testing.T) {
-	d, v := testrows.RandomClasses[float32](1000, 4, 5, 0.2), testrows.RandomClasses[float32](999, 4, 5, 0.2)
+	d, v := testrows.RandomClasses(1000, 4, 5, 0.2), testrows.RandomClasses(999, 4, 5, 0.2)
 	for _, form := range train.Forms[:2] {
 		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
 		var want []float32
 		for e := 1; stale < 3; e++ {
 			r := mustTrain(t, d, Options{Options: train.Options{Order: train.Shuffle, Epochs: int64(e)}, Form: form})
-			on := &train.Result[float32]{Weights: r.Weights}
+			on := &train.Result{Weights: r.Weights}
 			if err := train.Evaluate(context.Background(), v, 1, on); err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +246,7 @@ func TestClassesValidation(t *testing.T) {
 // TestOneVersusRest: each class has the weights that it gets alone, for any number of workers, in memory and from a
 // cache.
 func TestOneVersusRest(t *testing.T) {
-	d := testrows.RandomClasses[float32](3000, 12, 5, 0.1)
+	d := testrows.RandomClasses(3000, 12, 5, 0.1)
 	cached, sparsely := inCache(t, d), inCache(t, testrows.Sparse(d))
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, order := range train.Orders {
@@ -269,9 +264,9 @@ func TestOneVersusRest(t *testing.T) {
 					x, y = append(x, row), append(y, map[bool]float64{true: 1, false: -1}[int(b.Y[r]) == class])
 				}
 			}
-			want = append(want, mustTrain(t, dense[float32](x, y), opt).Weights)
+			want = append(want, mustTrain(t, dense(x, y), opt).Weights)
 		}
-		for _, src := range []block.Source[float32]{d, cached, sparsely} {
+		for _, src := range []block.Source{d, cached, sparsely} {
 			for workers := 1; workers < 4; workers++ {
 				got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 					r, err := Train(ctx, train.Versus(src, class), opt)

@@ -31,7 +31,7 @@ func TestDataSets(t *testing.T) {
 		file, label string
 		updates     int64
 	}{{"magic04.csv.gz", "last", 300}, {"htru2.csv.gz", "class", 300}, {"a9a.svm.gz", "label", 100}, {"banknote.csv", "last", 700}} {
-		data, err := dataset.Load[float32](context.Background(), []string{filepath.Join(folder, c.file)}, dataset.Options{Label: c.label})
+		data, err := dataset.Load(context.Background(), []string{filepath.Join(folder, c.file)}, dataset.Options{Label: c.label})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestDataSets(t *testing.T) {
 			converged := want.train(opt.Order, opt.Seed, int(opt.Epochs), 1, opt.MaxUpdates)
 			for _, level := range kernel.Levels() {
 				kernel.Use(level)
-				for k, src := range []block.Source[float32]{data, cached, data} {
+				for k, src := range []block.Source{data, cached, data} {
 					if level == kernel.Generic && k != 1 {
 						continue // it takes long
 					}

@@ -7,7 +7,7 @@ import (
 )
 
 // decay divides all weights but the bias by 1 + eta l2. See Options.L2.
-func (l *learner[T]) decay() {
+func (l *learner) decay() {
 	if l.opt.L2 == 0 || l.decayed {
 		return
 	}
@@ -16,8 +16,8 @@ func (l *learner[T]) decay() {
 		l.mean.end(l.w)
 	}
 	spec := l.src.Spec()
-	stride, features := kernel.Stride[T](spec.Cols()), spec.Width()
-	factor := T(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
+	stride, features := kernel.Stride(spec.Cols()), spec.Width()
+	factor := float32(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
 	for v := range slices.Chunk(l.w, stride) {
 		for i := range v[:features] {
 			v[i] *= factor

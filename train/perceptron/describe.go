@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"unsafe"
 
 	"halfspace/kernel"
 	"halfspace/model"
@@ -66,17 +65,14 @@ func describe(l train.Learner, defaults Options, options ...train.Option) *train
 	l.New = func() train.Settings { o := defaults; return &o }
 	l.Perceptron = func(s train.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
 	judges := l.Judges
-	l.Float32 = func(ctx context.Context, task *train.Task[float32]) (*train.Learned[float32], error) {
-		return learnTask(ctx, task, judges)
-	}
-	l.Float64 = func(ctx context.Context, task *train.Task[float64]) (*train.Learned[float64], error) {
+	l.Train = func(ctx context.Context, task *train.Task) (*train.Learned, error) {
 		return learnTask(ctx, task, judges)
 	}
 	return &l
 }
 
 // learnTask trains. If the learner takes validation rows, they judge the weights.
-func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges bool) (*train.Learned[T], error) {
+func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learned, error) {
 	opt, validation := *task.Settings.(*Options), task.Validation
 	if !judges {
 		validation = nil
@@ -88,21 +84,21 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 		opt.VoterBytes = max(1, cmp.Or(opt.VoterBytes, VoterBytes)/int64(task.Versus)) // all classes share them
 	}
 	if task.Init != nil {
-		stride, cols := kernel.Stride[T](task.Rows.Spec().Cols()), task.Rows.Spec().Cols()
+		stride, cols := kernel.Stride(task.Rows.Spec().Cols()), task.Rows.Spec().Cols()
 		for i, v := range task.Init.Weights {
 			if i%stride < cols {
 				opt.Init = append(opt.Init, float64(v))
 			}
 		}
 	}
-	if err := mixing.CheckMemory(task, shardBytes[T](&opt, task.Rows.Spec())); err != nil {
+	if err := mixing.CheckMemory(task, shardBytes(&opt, task.Rows.Spec())); err != nil {
 		return nil, err
 	}
 	r, err := TrainValidated(ctx, task.Rows, validation, opt)
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned[T]{Result: r, Own: r, Keep: func(m *model.Model) {
+	return &train.Learned{Result: r, Own: r, Keep: func(m *model.Model) {
 		if r.Counts != nil {
 			m.Voters = model.NewVoters(r.Voters, r.Counts, task.Rows.Spec().Cols())
 		}
@@ -110,10 +106,10 @@ func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T], judges 
 }
 
 // shardBytes returns the bytes that a shard takes for rows of a spec.
-func shardBytes[T kernel.Float](opt *Options, spec *schema.Spec) int64 {
-	each := int64(unsafe.Sizeof(T(0)))
+func shardBytes(opt *Options, spec *schema.Spec) int64 {
+	each := int64(4)
 	if opt.Form == train.Averaged {
 		each += each + 8 // see mean
 	}
-	return each * int64(spec.Vectors()*kernel.Stride[T](spec.Cols()))
+	return each * int64(spec.Vectors()*kernel.Stride(spec.Cols()))
 }

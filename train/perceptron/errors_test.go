@@ -14,18 +14,18 @@ import (
 
 func TestErrors(t *testing.T) {
 	x, y := noisy(10000, 4, 0.1, false, 1)
-	d := dense[float32](x, y)
-	huge := dense[float32]([][]float64{{3e38, -3e38}, {3e38, 3e38}}, []float64{1, 1}) // the second row scores inf - inf
-	try := func(src block.Source[float32], opt train.Options) func() error {
+	d := dense(x, y)
+	huge := dense([][]float64{{3e38, -3e38}, {3e38, 3e38}}, []float64{1, 1}) // the second row scores inf - inf
+	try := func(src block.Source, opt train.Options) func() error {
 		return func() error { _, err := Train(context.Background(), src, Options{Options: opt}); return err }
 	}
-	unlabelled := dense[float32](x[:10], y[:10])
+	unlabelled := dense(x[:10], y[:10])
 	for b := range unlabelled.Blocks(context.Background()) {
 		b.Y = nil
 	}
-	three := dense[float32](x[:10], y[:10])
+	three := dense(x[:10], y[:10])
 	three.Spec().Classes = append(three.Spec().Classes, schema.IntClass(2))
-	numbers := dense[float32](x[:10], make([]float64, 10))
+	numbers := dense(x[:10], make([]float64, 10))
 	numbers.Spec().Classes = three.Spec().Classes
 	for want, run := range map[string]func() error{
 		"have no labels": try(unlabelled, train.Options{}),
@@ -45,7 +45,7 @@ func TestErrors(t *testing.T) {
 			return err
 		},
 		"no rows": func() error {
-			_, err := Train(context.Background(), block.NewData[float32](d.Spec(), nil), Options{})
+			_, err := Train(context.Background(), block.NewData(d.Spec(), nil), Options{})
 			return err
 		},
 		"too large": try(huge, train.Options{}),
@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		"as many as 64 MiB hold: end": func() error {
 			row := make([]float64, 60000)
 			row[0] = 1
-			d := dense[float32]([][]float64{row, row}, []float64{1, -1}) // the rows update at every visit
+			d := dense([][]float64{row, row}, []float64{1, -1}) // the rows update at every visit
 			_, err := Train(context.Background(), d, Options{Options: train.Options{Epochs: 1000}, Form: train.Voted})
 			return err
 		},
@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 			return err
 		},
 		"in memory or": func() error {
-			_, err := Train(context.Background(), stream[float32]{d}, Options{Options: train.Options{Order: train.Shuffle}})
+			_, err := Train(context.Background(), stream{d}, Options{Options: train.Options{Order: train.Shuffle}})
 			return err
 		},
 	} {
@@ -95,7 +95,7 @@ func TestCancel(t *testing.T) {
 	for _, order := range train.Orders {
 		ctx, cancel := context.WithCancel(context.Background())
 		opt := Options{Options: train.Options{Order: order, Epochs: 1 << 40, Progress: func(train.Progress) { cancel() }}}
-		if _, err := Train(ctx, dense[float32](x, y), opt); !errors.Is(err, context.Canceled) {
+		if _, err := Train(ctx, dense(x, y), opt); !errors.Is(err, context.Canceled) {
 			t.Errorf("order %s: error %v after the context was cancelled", order, err)
 		}
 	}

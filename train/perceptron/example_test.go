@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleTrain() {
-	rows, err := block.FromRows[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []string{"yes", "yes", "no"}, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{3, 3}, {4, 3}, {1, 1}}, []string{"yes", "yes", "no"}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

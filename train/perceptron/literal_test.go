@@ -14,14 +14,14 @@ import (
 
 // literal is the algorithm of the papers, one row at a time in the given order. Its pocket judges weights on all rows,
 // or on those of validation.
-type literal[T kernel.Float] struct {
-	x            [][]T
-	y            []T
+type literal struct {
+	x            [][]float32
+	y            []float32
 	weights      []float64 // nil: all are 1
-	validation   *literal[T]
+	validation   *literal
 	mode         pocket.Mode
-	margin       T
-	w, best      []T
+	margin       float32
+	w, best      []float32
 	fewest       float64
 	updates      int64
 	visits       int64
@@ -30,8 +30,8 @@ type literal[T kernel.Float] struct {
 	features     int
 	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
 
-	voters []T     // w after each update
-	counts []int64 // number of visits that each survived
+	voters []float32 // w after each update
+	counts []int64   // number of visits that each survived
 
 	sum, change []float64 // sums over the visits: of w after each, and of the magnitudes of updates
 
@@ -41,21 +41,21 @@ type literal[T kernel.Float] struct {
 	lossOf, marginOf float64
 }
 
-func newLiteral[T kernel.Float](d *block.Data[T]) *literal[T] {
-	l := &literal[T]{}
+func newLiteral(d *block.Data) *literal {
+	l := &literal{}
 	for b := range d.Blocks(context.Background()) {
 		for r := range b.Len() {
 			l.x = append(l.x, b.X[r*b.Stride:(r+1)*b.Stride])
 		}
 		l.y, l.weights = append(l.y, b.Y...), append(l.weights, b.W...)
 	}
-	l.w = make([]T, len(l.x[0]))
+	l.w = make([]float32, len(l.x[0]))
 	l.sum, l.change = make([]float64, len(l.w)), make([]float64, len(l.w))
 	return l
 }
 
 // errors counts the errors of w on the rows.
-func (l *literal[T]) errors(w []T) (n int64) {
+func (l *literal) errors(w []float32) (n int64) {
 	for i, x := range l.x {
 		if (kernel.Dot(x, w) > 0) != (l.y[i] > 0) {
 			n++
@@ -65,7 +65,7 @@ func (l *literal[T]) errors(w []T) (n int64) {
 }
 
 // measure measures best, once the training has ended.
-func (l *literal[T]) measure() {
+func (l *literal) measure() {
 	if !l.measured {
 		l.measured, l.errorsOf = true, l.errors(l.best)
 		l.lossOf, l.marginOf = l.loss(l.best)
@@ -73,7 +73,7 @@ func (l *literal[T]) measure() {
 }
 
 // weight returns the weight of row i.
-func (l *literal[T]) weight(i int) float64 {
+func (l *literal) weight(i int) float64 {
 	if l.weights == nil {
 		return 1
 	}
@@ -81,7 +81,7 @@ func (l *literal[T]) weight(i int) float64 {
 }
 
 // wrong sums up the weights of the errors of w, run by run.
-func (l *literal[T]) wrong(w []T) (sum float64) {
+func (l *literal) wrong(w []float32) (sum float64) {
 	for lo := 0; lo < len(l.x); lo += block.RunRows {
 		run := 0.0
 		for i := lo; i < min(len(l.x), lo+block.RunRows); i++ {
@@ -95,7 +95,7 @@ func (l *literal[T]) wrong(w []T) (sum float64) {
 }
 
 // start puts the initial zeros in the pocket.
-func (l *literal[T]) start(mode pocket.Mode, validation *literal[T]) {
+func (l *literal) start(mode pocket.Mode, validation *literal) {
 	if l.mode, l.validation = mode, validation; validation == nil {
 		l.validation = l
 	}
@@ -103,17 +103,17 @@ func (l *literal[T]) start(mode pocket.Mode, validation *literal[T]) {
 }
 
 // judge keeps the weights if they are better.
-func (l *literal[T]) judge() {
+func (l *literal) judge() {
 	if n := l.validation.wrong(l.w); n < l.fewest {
 		l.best, l.fewest, l.kept, l.longest = slices.Clone(l.w), n, l.updates, l.run
 	}
 }
 
 // over tells whether nothing can be better than the pocket's weights.
-func (l *literal[T]) over() bool { return l.mode != "" && l.fewest == 0 }
+func (l *literal) over() bool { return l.mode != "" && l.fewest == 0 }
 
 // outvoted counts the rows whose label has fewer votes than the other one, or as many if it is +1.
-func (l *literal[T]) outvoted() (n int64) {
+func (l *literal) outvoted() (n int64) {
 	for i, x := range l.x {
 		votes := int64(0)
 		for k, count := range l.counts {
@@ -131,7 +131,7 @@ func (l *literal[T]) outvoted() (n int64) {
 }
 
 // loss returns the perceptron's loss of w, and the margin of w, 0 if it doesn't separate the rows.
-func (l *literal[T]) loss(w []T) (loss, margin float64) {
+func (l *literal) loss(w []float32) (loss, margin float64) {
 	margin, square := math.Inf(1), 0.0
 	for i, x := range l.x {
 		m := float64(l.y[i]) * float64(kernel.Dot(x, w))
@@ -145,12 +145,12 @@ func (l *literal[T]) loss(w []T) (loss, margin float64) {
 }
 
 // visit visits a row, and tells whether the training goes on.
-func (l *literal[T]) visit(i int, eta T, maxUpdates int64) bool {
+func (l *literal) visit(i int, eta float32, maxUpdates int64) bool {
 	l.visits++
 	l.quiet++
 	wrong := l.y[i]*kernel.Dot(l.x[i], l.w) <= l.margin && l.weight(i) > 0
 	if wrong {
-		kernel.Axpy(l.w, T(float64(eta*l.y[i])*l.weight(i)), l.x[i])
+		kernel.Axpy(l.w, float32(float64(eta*l.y[i])*l.weight(i)), l.x[i])
 		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
 		l.updates++
 		l.quiet, l.run = 0, 0
@@ -221,7 +221,7 @@ func visited(n int, order train.Order, seed, epoch uint64) []uint32 {
 }
 
 // train makes epochs in an order, with its stopping rule. It judges the last weights of an epoch.
-func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+func (l *literal) train(order train.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	if !l.over() {
 		converged = l.walk(order, seed, epochs, eta, maxUpdates)
 		if l.mode == pocket.Epoch {
@@ -234,7 +234,7 @@ func (l *literal[T]) train(order train.Order, seed uint64, epochs int, eta T, ma
 	return converged
 }
 
-func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, maxUpdates int64) (converged bool) {
+func (l *literal) walk(order train.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
 		rows := visited(n, order, seed, uint64(e))
@@ -260,7 +260,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 		}
 		if l.l2 > 0 {
 			for c := range l.w[:l.features] {
-				l.w[c] *= T(1 / (1 + float64(float64(eta)*l.l2)))
+				l.w[c] *= float32(1 / (1 + float64(float64(eta)*l.l2)))
 			}
 			l.quiet = 0
 		}
@@ -275,7 +275,7 @@ func (l *literal[T]) walk(order train.Order, seed uint64, epochs int, eta T, max
 }
 
 // verified tells whether no row would update the weights.
-func (l *literal[T]) verified(w []T) bool {
+func (l *literal) verified(w []float32) bool {
 	for i, x := range l.x {
 		if l.y[i]*kernel.Dot(x, w) <= l.margin && l.weight(i) > 0 {
 			return false
@@ -285,7 +285,7 @@ func (l *literal[T]) verified(w []T) bool {
 }
 
 // pointWeight returns the sum of sample weights of wrong rows at a point of the curve.
-func (l *literal[T]) pointWeight(p pocket.Point) float64 {
+func (l *literal) pointWeight(p pocket.Point) float64 {
 	if l.validation.weights == nil && p.Weight == 0 {
 		return float64(p.Errors)
 	}
@@ -293,12 +293,12 @@ func (l *literal[T]) pointWeight(p pocket.Point) float64 {
 }
 
 // fewestByEnumeration returns the fewest errors of all weights, two and a bias, that are whole numbers up to most.
-func (l *literal[T]) fewestByEnumeration(most int) int64 {
-	fewest, w := int64(len(l.x)), make([]T, len(l.w))
+func (l *literal) fewestByEnumeration(most int) int64 {
+	fewest, w := int64(len(l.x)), make([]float32, len(l.w))
 	for a := -most; a <= most; a++ {
 		for b := -most; b <= most; b++ {
 			for bias := -2*most - 1; bias <= 2*most+1; bias++ {
-				w[0], w[1], w[2] = T(a), T(b), T(bias)
+				w[0], w[1], w[2] = float32(a), float32(b), float32(bias)
 				fewest = min(fewest, l.errors(w))
 			}
 		}

@@ -4,12 +4,9 @@ import (
 	"math"
 	"runtime"
 	"sync/atomic"
-	"unsafe"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/cpu"
-
-	"halfspace/kernel"
 )
 
 // Where mistakes are rare, most rows are scored to find that they are right. Those scores need no order. So the training
@@ -45,31 +42,31 @@ var forced *atomic.Int64
 
 // A lookouts is the goroutines that search for mistakes in a course: rows at positions from 0 on, in the order of the
 // visits. Its methods do nothing if it is nil.
-type lookouts[T kernel.Float] struct {
-	each    []*lookout[T]
-	own     *lookout[T]    // the training goroutine
+type lookouts struct {
+	each    []*lookout
+	own     *lookout       // the training goroutine
 	g       errgroup.Group // of the others, which begin with the first search
 	began   bool
 	pays    trial
 	visits  float64 // of the last stretches: gapVisits or up to twice as many
 	updates float64 // of these
 
-	length int                               // of the course
-	cut    func(at, rows int) (s stretch[T]) // some rows of the course or fewer, from a position on
+	length int                            // of the course
+	cut    func(at, rows int) (s stretch) // some rows of the course or fewer, from a position on
 
-	on       bool                      // a search goes on
-	clean    int                       // position up to which rows are right
-	wrong    bool                      // and the row there is a mistake
-	count    uint64                    // searches so far
-	searches [2]search[T]              // the last ones: a lookout may still have a piece of the one before
-	now      atomic.Pointer[search[T]] // the last one
+	on       bool                   // a search goes on
+	clean    int                    // position up to which rows are right
+	wrong    bool                   // and the row there is a mistake
+	count    uint64                 // searches so far
+	searches [2]search              // the last ones: a lookout may still have a piece of the one before
+	now      atomic.Pointer[search] // the last one
 	quit     atomic.Bool
 }
 
 // A search is what the goroutines share. They use the atomic numbers at any time. Only the training goroutine uses folded.
 // The rest changes only while nobody has a piece.
-type search[T kernel.Float] struct {
-	w      []T
+type search struct {
+	w      []float32
 	folded int // pieces before the first that isn't scored, or that isn't looked at
 
 	_     cpu.CacheLinePad // what changes with each search is on one line
@@ -78,7 +75,7 @@ type search[T kernel.Float] struct {
 	from  int              // position that it began at
 	to    int              // and where it ends
 	rows  int              // of a piece
-	cut   func(at, rows int) (s stretch[T])
+	cut   func(at, rows int) (s stretch)
 
 	_      cpu.CacheLinePad
 	scored [inRing]struct {
@@ -88,10 +85,10 @@ type search[T kernel.Float] struct {
 }
 
 // A lookout scores one piece after another.
-type lookout[T kernel.Float] struct {
-	all    *lookouts[T]
-	rule   rule[T]
-	w      []T
+type lookout struct {
+	all    *lookouts
+	rule   rule
+	w      []float32
 	copied uint64 // number of the search that w is a copy of the weights of; 0 for none
 	log    [1]uint32
 	idle   atomic.Bool // it waits for wake
@@ -104,24 +101,24 @@ const (
 )
 
 // newLookouts returns lookouts for a training. It returns nil if none would pay.
-func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
+func newLookouts(l *learner) *lookouts {
 	n := l.opt.Workers - 1
 	if forced == nil {
 		n = min(n, runtime.GOMAXPROCS(0)-1)
 	}
-	if n < 1 || l.shards != nil || len(l.w)*int(unsafe.Sizeof(T(0))) > lookoutBytes {
+	if n < 1 || l.shards != nil || len(l.w)*4 > lookoutBytes {
 		return nil
 	}
-	x := &lookouts[T]{}
+	x := &lookouts{}
 	for i := range x.searches {
-		x.searches[i].w = make([]T, len(l.w))
+		x.searches[i].w = make([]float32, len(l.w))
 	}
 	x.now.Store(&x.searches[0])
 	for range 1 + min(n, mostLookouts) {
-		o := &lookout[T]{all: x, rule: l.rule, w: make([]T, len(l.w)), wake: make(chan struct{}, 1)}
+		o := &lookout{all: x, rule: l.rule, w: make([]float32, len(l.w)), wake: make(chan struct{}, 1)}
 		o.rule.steps = nil
 		if l.rule.scores != nil {
-			o.rule.scores, o.rule.rivals = make([]T, len(l.rule.scores)), make([]uint32, 1)
+			o.rule.scores, o.rule.rivals = make([]float32, len(l.rule.scores)), make([]uint32, 1)
 		}
 		x.each = append(x.each, o)
 	}
@@ -130,7 +127,7 @@ func newLookouts[T kernel.Float](l *learner[T]) *lookouts[T] {
 }
 
 // stop ends the goroutines.
-func (x *lookouts[T]) stop() {
+func (x *lookouts) stop() {
 	if x == nil || !x.began {
 		return
 	}
@@ -141,14 +138,14 @@ func (x *lookouts[T]) stop() {
 }
 
 // begin begins a course of some length. cut returns a number of its rows or fewer, from a position on.
-func (x *lookouts[T]) begin(length int, cut func(at, rows int) stretch[T]) {
+func (x *lookouts) begin(length int, cut func(at, rows int) stretch) {
 	if x != nil {
 		x.length, x.cut = length, cut
 	}
 }
 
 // end ends a course: nothing reads its rows any more.
-func (x *lookouts[T]) end() {
+func (x *lookouts) end() {
 	if x == nil {
 		return
 	}
@@ -161,7 +158,7 @@ func (x *lookouts[T]) end() {
 }
 
 // piece returns the rows of a piece.
-func (x *lookouts[T]) piece() int {
+func (x *lookouts) piece() int {
 	all, cost := float64(len(x.each)+1), x.cost()
 	most := min(longest/cost, float64(x.length)/(leastShare*all))
 	return max(leastPiece, x.length/(over/2), int(min(most, math.Sqrt(x.gap()*handshake/(all*cost)))))
@@ -169,7 +166,7 @@ func (x *lookouts[T]) piece() int {
 
 // visit visits rows as rule.visit does, but for those that are found to be right. The stretch begins at a position of the
 // course.
-func (x *lookouts[T]) visit(u *rule[T], w []T, log []uint32, s *stretch[T], at int) (visits, updates int) {
+func (x *lookouts) visit(u *rule, w []float32, log []uint32, s *stretch, at int) (visits, updates int) {
 	if x.on && x.clean >= at+s.len() {
 		return s.len(), 0
 	}
@@ -200,7 +197,7 @@ func (x *lookouts[T]) visit(u *rule[T], w []T, log []uint32, s *stretch[T], at i
 
 // find returns how many of n rows from a position on are right, and whether the one after them is wrong. If it is not, and
 // there are fewer than n, the lookouts are late.
-func (x *lookouts[T]) find(at, n int, w []T) (right int, wrong bool) {
+func (x *lookouts) find(at, n int, w []float32) (right int, wrong bool) {
 	if !x.on && !x.open(at, w) {
 		return 0, false
 	}
@@ -218,7 +215,7 @@ func (x *lookouts[T]) find(at, n int, w []T) (right int, wrong bool) {
 
 // open begins a search at a position, with the weights w. It returns false if a lookout still has a piece of the last but
 // one.
-func (x *lookouts[T]) open(at int, w []T) bool {
+func (x *lookouts) open(at int, w []float32) bool {
 	s := &x.searches[x.count%2]
 	if !s.settled() {
 		return false
@@ -243,7 +240,7 @@ func (x *lookouts[T]) open(at int, w []T) bool {
 }
 
 // close ends a search: no more pieces are taken.
-func (x *lookouts[T]) close() {
+func (x *lookouts) close() {
 	if x != nil && x.on {
 		x.on = false
 		x.now.Load().close()
@@ -251,7 +248,7 @@ func (x *lookouts[T]) close() {
 }
 
 // fold goes over the pieces at the front that are scored, up to the first mistake.
-func (x *lookouts[T]) fold() {
+func (x *lookouts) fold() {
 	s := x.now.Load()
 	for !x.wrong {
 		v := s.scored[s.folded%inRing].Swap(0)
@@ -269,7 +266,7 @@ func (x *lookouts[T]) fold() {
 }
 
 // wait waits some time for the piece at the front, and tells whether it is scored.
-func (s *search[T]) wait() bool {
+func (s *search) wait() bool {
 	front := &s.scored[s.folded%inRing]
 	for range patience {
 		if front.Load() != 0 {
@@ -279,13 +276,13 @@ func (s *search[T]) wait() bool {
 	return false
 }
 
-func (s *search[T]) pieces() int { return (s.to - s.from + s.rows - 1) / s.rows }
+func (s *search) pieces() int { return (s.to - s.from + s.rows - 1) / s.rows }
 
 // close has no more pieces taken.
-func (s *search[T]) close() { s.taken.Or(over) }
+func (s *search) close() { s.taken.Or(over) }
 
 // settled tells whether all pieces of a closed search are scored.
-func (s *search[T]) settled() bool {
+func (s *search) settled() bool {
 	for last := int(s.taken.Load() & (over - 1)); s.folded < last; s.folded++ {
 		if s.scored[s.folded%inRing].Swap(0) == 0 {
 			return false
@@ -295,7 +292,7 @@ func (s *search[T]) settled() bool {
 }
 
 // rouse wakes the lookouts that sleep.
-func (x *lookouts[T]) rouse() {
+func (x *lookouts) rouse() {
 	for _, o := range x.each {
 		if o.idle.Load() && o.idle.CompareAndSwap(true, false) {
 			o.wake <- struct{}{}
@@ -304,7 +301,7 @@ func (x *lookouts[T]) rouse() {
 }
 
 // run scores pieces until it is told to quit. It gives its core away if there is none for long.
-func (o *lookout[T]) run() error {
+func (o *lookout) run() error {
 	for spins := 0; !o.all.quit.Load(); spins++ {
 		if o.take() {
 			spins = 0
@@ -323,14 +320,14 @@ func (o *lookout[T]) run() error {
 
 // free returns the number of the next piece of a search, and the value of taken that has it. It returns false if there is
 // none.
-func (s *search[T]) free() (piece int64, taken uint64, is bool) {
+func (s *search) free() (piece int64, taken uint64, is bool) {
 	taken = s.taken.Load()
 	piece = int64(taken & (over - 1))
 	return piece, taken, taken&over == 0 && piece < s.limit.Load()
 }
 
 // take scores the next piece, if there is one.
-func (o *lookout[T]) take() bool {
+func (o *lookout) take() bool {
 	s := o.all.now.Load()
 	for {
 		piece, taken, is := s.free()
@@ -346,7 +343,7 @@ func (o *lookout[T]) take() bool {
 
 // score counts the rows of a piece before the first one that updates the weights. A row with a sample weight of 0 that is
 // wrong counts as one that does.
-func (o *lookout[T]) score(s *search[T], piece int, number uint64) {
+func (o *lookout) score(s *search, piece int, number uint64) {
 	visit := o.rule.visit
 	if o.rule.scores == nil {
 		visit = o.rule.epoch

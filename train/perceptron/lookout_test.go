@@ -24,10 +24,10 @@ func TestLookouts(t *testing.T) {
 			continue
 		}
 		x, y := noisy(6000, 4, flips, false, 21)
-		d := dense[float32](x, y)
+		d := dense(x, y)
 		few := testrows.Weighted(d, quarters)
-		three := testrows.RandomClasses[float32](6000, 3, 3, flips)
-		for i, src := range []block.Source[float32]{d, sparse(d), inCache(t, d), few, inCache(t, sparse(few)), stream[float32]{d}, three, testrows.Sparse(three)} {
+		three := testrows.RandomClasses(6000, 3, 3, flips)
+		for i, src := range []block.Source{d, sparse(d), inCache(t, d), few, inCache(t, sparse(few)), stream{d}, three, testrows.Sparse(three)} {
 			if testing.Short() && i%3 > 0 {
 				continue
 			}
@@ -42,10 +42,10 @@ func TestLookouts(t *testing.T) {
 					if testing.Short() && (order == train.FixedShuffle || order == train.Random) {
 						continue
 					}
-					if _, file := src.(block.Seekable[float32]); file && order == train.Random {
+					if _, file := src.(block.Seekable); file && order == train.Random {
 						continue // slow, and read as the other orders are
 					}
-					if _, streams := src.(stream[float32]); streams && order != train.Cyclic {
+					if _, streams := src.(stream); streams && order != train.Cyclic {
 						continue
 					}
 					opt.Order, opt.Epochs, opt.Eta, opt.Workers = order, 2, 0.5, 1
@@ -66,7 +66,7 @@ func TestLookouts(t *testing.T) {
 }
 
 // told returns what a training learned, in a line.
-func told(r *train.Result[float32]) string {
+func told(r *train.Result) string {
 	return fmt.Sprint(r.Weights, r.Counts, r.Visits, r.Updates, r.Errors, r.Loss, r.Converged, r.Kept)
 }
 
@@ -81,9 +81,9 @@ func TestFind(t *testing.T) {
 			y[r] = -1
 		}
 	}
-	d := dense[float32](x, y)
+	d := dense(x, y)
 	for workers := 2; workers < 6; workers++ {
-		l, err := newLearner(t.Context(), block.Trust(block.Source[float32](d)), nil, defaults(t, Options{Options: train.Options{Workers: workers}}))
+		l, err := newLearner(t.Context(), block.Trust(block.Source(d)), nil, defaults(t, Options{Options: train.Options{Workers: workers}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,8 +91,8 @@ func TestFind(t *testing.T) {
 		l.look = newLookouts(l)
 		l.look.began = alone
 		l.w[0] = 1
-		l.look.begin(b.Len(), func(at, rows int) stretch[float32] {
-			return stretch[float32]{block: b, lo: at, hi: min(b.Len(), at+min(100, rows))}
+		l.look.begin(b.Len(), func(at, rows int) stretch {
+			return stretch{block: b, lo: at, hi: min(b.Len(), at+min(100, rows))}
 		})
 		for at < b.Len() {
 			n := min(1000, b.Len()-at)
@@ -164,11 +164,11 @@ func BenchmarkLookouts(b *testing.B) {
 				y[r] = float64(1 - 2*(r/c.every%2))
 			}
 		}
-		d := dense[float32](x, y)
+		d := dense(x, y)
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
 				opt := defaults(b, Options{Options: train.Options{Workers: workers, Epochs: 1 << 40}})
-				l, err := newLearner(context.Background(), block.Trust(block.Source[float32](d)), nil, opt)
+				l, err := newLearner(context.Background(), block.Trust(block.Source(d)), nil, opt)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
@@ -73,7 +72,7 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 
 // checkValidation returns the rows to validate on, checked by block.Check. It is an error if they have other columns or
 // classes than spec, which describes the rows to learn from.
-func checkValidation[T kernel.Float](ctx context.Context, spec *schema.Spec, rows block.Source[T], workers int) (block.Source[T], error) {
+func checkValidation(ctx context.Context, spec *schema.Spec, rows block.Source, workers int) (block.Source, error) {
 	rows, err := block.Check(ctx, rows, workers)
 	if err != nil {
 		return nil, fmt.Errorf("the rows to validate on: %w", err)

@@ -70,16 +70,16 @@ import (
 //
 // Every order but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't
 // depend on opt.Workers.
-// Errors: options out of range, no rows, fewer than two classes, weights that overflow the element type, errors of src,
+// Errors: options out of range, no rows, fewer than two classes, weights that overflow float32, errors of src,
 // and ctx's error.
-func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	return TrainValidated(ctx, src, nil, opt)
 }
 
 // TrainValidated is Train with a pocket that judges weights on the rows of validation, unless that is nil. They have
 // the columns and classes of src. Without opt.Pocket, it judges the weights, or their mean, at the end of each epoch.
 // The training ends once weights make no errors there, since nothing can replace them. That isn't convergence.
-func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*train.Result[T], error) {
+func TrainValidated(ctx context.Context, src, validation block.Source, opt Options) (*train.Result, error) {
 	opt, err := opt.withDefaults(validation != nil)
 	if err != nil {
 		return nil, err
@@ -124,22 +124,22 @@ func TrainValidated[T kernel.Float](ctx context.Context, src, validation block.S
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
-type learner[T kernel.Float] struct {
-	src    block.Source[T]
+type learner struct {
+	src    block.Source
 	opt    Options
 	rows   int64
-	rule   rule[T]
-	w      []T        // the weights; of several classes a vector for each, in their order
-	log    []uint32   // positions of updates in a stretch
-	keeper *keeper[T] // nil if no weights are judged
-	mean   *mean[T]   // nil if the weights aren't averaged
-	voters *voters[T] // nil if the weights don't vote
-	tracer *tracer[T] // nil if nobody looks at the updates
-	look   *lookouts[T]
-	shards *shards[T] // nil if there is one
-	member *shards[T] // whose rows these are; nil if they are all rows
-	since  int64      // visits of the member before its pass went on
-	stream int64      // the number of the shard as mixing.Stream has it
+	rule   rule
+	w      []float32 // the weights; of several classes a vector for each, in their order
+	log    []uint32  // positions of updates in a stretch
+	keeper *keeper   // nil if no weights are judged
+	mean   *mean     // nil if the weights aren't averaged
+	voters *voters   // nil if the weights don't vote
+	tracer *tracer   // nil if nobody looks at the updates
+	look   *lookouts
+	shards *shards // nil if there is one
+	member *shards // whose rows these are; nil if they are all rows
+	since  int64   // visits of the member before its pass went on
+	stream int64   // the number of the shard as mixing.Stream has it
 
 	visits    int64
 	updates   int64
@@ -158,22 +158,22 @@ type learner[T kernel.Float] struct {
 	told            struct{ visits, updates int64 } // of a shard, as the others were told
 }
 
-func newLearner[T kernel.Float](ctx context.Context, src, validation block.Source[T], opt Options) (*learner[T], error) {
+func newLearner(ctx context.Context, src, validation block.Source, opt Options) (*learner, error) {
 	spec := src.Spec()
-	stride, vectors := kernel.Stride[T](spec.Cols()), 1
-	l := &learner[T]{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, panelOf[T](stride, true))}
-	l.rule = rule[T]{eta: T(opt.Eta), margin: T(opt.Margin), weighted: spec.Weighted, stride: stride}
+	stride, vectors := kernel.Stride(spec.Cols()), 1
+	l := &learner{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, panelOf(stride, true))}
+	l.rule = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), weighted: spec.Weighted, stride: stride}
 	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != train.Voted {
-		l.rule.scores, l.rule.rivals, vectors = make([]T, classes), make([]uint32, len(l.log)), classes
+		l.rule.scores, l.rule.rivals, vectors = make([]float32, classes), make([]uint32, len(l.log)), classes
 	} else if err := train.TwoClasses(spec); err != nil {
 		return nil, err
 	}
-	l.w = block.Alloc[T](vectors * stride)
+	l.w = block.Alloc[float32](vectors * stride)
 	if opt.Init != nil && len(opt.Init) != vectors*spec.Cols() {
 		return nil, fmt.Errorf("there are %d weights to begin with: use %d", len(opt.Init), vectors*spec.Cols())
 	}
 	for i, v := range opt.Init {
-		l.w[i/spec.Cols()*stride+i%spec.Cols()] = T(v)
+		l.w[i/spec.Cols()*stride+i%spec.Cols()] = float32(v)
 	}
 	if m := l.rule.margin; m-m != 0 || m == 0 && opt.Margin > 0 {
 		return nil, fmt.Errorf("margin is %v: out of the range of %T", opt.Margin, m)
@@ -182,13 +182,13 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, eta)
 	}
 	if opt.Form == train.Averaged || opt.Form == train.Voted {
-		l.mean = newMean[T](len(l.w))
+		l.mean = newMean(len(l.w))
 	}
 	if opt.Form == train.Voted {
-		l.voters = &voters[T]{stride: stride, most: opt.VoterBytes}
+		l.voters = &voters{stride: stride, most: opt.VoterBytes}
 	}
 	if opt.Trace != nil {
-		l.tracer = &tracer[T]{w: make([]T, len(l.w)), every: max(1, opt.TraceEvery), cols: spec.Cols()}
+		l.tracer = &tracer{w: make([]float32, len(l.w)), every: max(1, opt.TraceEvery), cols: spec.Cols()}
 	}
 	if opt.Pocket != "" && opt.Pocket != pocket.Epoch {
 		l.log = l.log[:1] // return after every update
@@ -204,7 +204,7 @@ func newLearner[T kernel.Float](ctx context.Context, src, validation block.Sourc
 }
 
 // current returns the weights of a training that ends now.
-func (l *learner[T]) current() []T {
+func (l *learner) current() []float32 {
 	if l.mean != nil {
 		return l.mean.weights(l.w, l.visits)
 	}
@@ -219,7 +219,7 @@ const (
 )
 
 // mayReport reports the progress if the last report was some time ago.
-func (l *learner[T]) mayReport() {
+func (l *learner) mayReport() {
 	if l.calls++; l.calls%reportCalls != 0 {
 		return
 	}
@@ -230,7 +230,7 @@ func (l *learner[T]) mayReport() {
 	}
 }
 
-func (l *learner[T]) report(sum func() [sha256.Size]byte) {
+func (l *learner) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
@@ -245,7 +245,7 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 }
 
 // interrupted returns the weights so far if ctx ended the training after some updates, else nil.
-func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
+func (l *learner) interrupted(ctx context.Context) *train.Result {
 	if l.shards != nil {
 		l.take(l.shards.Take())
 	}
@@ -260,9 +260,9 @@ func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
 }
 
 // learned returns the figures that need no further pass over the rows.
-func (l *learner[T]) learned() *train.Result[T] {
+func (l *learner) learned() *train.Result {
 	w, cols := l.current(), l.src.Spec().Cols()
-	r := &train.Result[T]{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
+	r := &train.Result{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
 		Mixed: l.mixed, Converged: l.converged, Seconds: time.Since(l.start).Seconds()}
 	if l.keeper != nil {
 		r.Last = r.Weights
@@ -273,7 +273,7 @@ func (l *learner[T]) learned() *train.Result[T] {
 	return r
 }
 
-func (l *learner[T]) result(ctx context.Context) (*train.Result[T], error) {
+func (l *learner) result(ctx context.Context) (*train.Result, error) {
 	r := l.learned()
 	if _, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r, train.PerceptronLoss); err != nil {
 		return nil, err

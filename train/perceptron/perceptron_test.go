@@ -18,7 +18,7 @@ import (
 // TestTextbook is the example of the text books: three points in the plane, seven updates (Li Hang, "Statistical
 // Learning Methods", 2012, example 2.1).
 func TestTextbook(t *testing.T) {
-	d := dense[float32]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1})
+	d := dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1})
 	r := mustTrain(t, d, Options{})
 	if !slices.Equal(r.Weights, []float32{1, 1, -3}) || r.Updates != 7 || !r.Converged || r.Errors != 0 || r.Loss != 0 {
 		t.Errorf("got %+v, want weights 1, 1, bias -3 after 7 updates", r)
@@ -33,11 +33,11 @@ func TestTextbook(t *testing.T) {
 func TestPocketConverged(t *testing.T) {
 	found := map[bool]int{}
 	for _, x := range [][][]float64{{{1}, {0}}, {{1}, {-1}}, {{2}, {1}}} {
-		d := dense[float32](x, []float64{1, -1})
+		d := dense(x, []float64{1, -1})
 		for _, mode := range pocket.Modes {
 			for _, order := range train.Orders {
 				r := mustTrain(t, d, Options{Options: train.Options{Order: order}, Pocket: mode})
-				w := append(slices.Clone(r.Weights), make([]float32, kernel.Stride[float32](2)-2)...)
+				w := append(slices.Clone(r.Weights), make([]float32, kernel.Stride(2)-2)...)
 				quiet := newLiteral(d).verified(w)
 				if found[quiet]++; r.Errors != 0 || r.Converged != quiet {
 					t.Errorf("rows %v, %s, %s: weights %v, %d errors, converged %v", x, mode, order, r.Weights, r.Errors, r.Converged)
@@ -61,7 +61,7 @@ func TestPocketSeeds(t *testing.T) {
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(21, seed))
 		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
-		data := dense[float32](x, y)
+		data := dense(x, y)
 		weighted := seed%4 == 0
 		if weighted {
 			data = testrows.Weighted(data, quarters)
@@ -71,11 +71,11 @@ func TestPocketSeeds(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			opt.MaxUpdates = int64(1 + rng.IntN(100))
 		}
-		var validation block.Source[float32]
-		var judges *literal[float32]
+		var validation block.Source
+		var judges *literal
 		if rng.IntN(2) == 0 {
 			x, y := noisy(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
-			other := dense[float32](x, y)
+			other := dense(x, y)
 			if weighted {
 				other = testrows.Weighted(other, func(r int) float64 { return quarters(r + 5) })
 			}
@@ -111,7 +111,7 @@ func TestOptimum(t *testing.T) {
 			x = append(x, []float64{float64(rng.IntN(3) - 1), float64(rng.IntN(3) - 1)})
 			y = append(y, float64(2*rng.IntN(2)-1))
 		}
-		data := dense[float32](x, y)
+		data := dense(x, y)
 		fewest := newLiteral(data).fewestByEnumeration(6)
 		if fewest == 0 {
 			separable++
@@ -161,7 +161,7 @@ func TestUpdateBound(t *testing.T) {
 	}
 	for seed := range seeds {
 		x, y := noisy(2000, 6, 0, false, seed)
-		d := dense[float32](x, y)
+		d := dense(x, y)
 		rho := margin(d, seed)
 		for _, order := range train.Orders {
 			r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 100000, Seed: seed}})
@@ -173,7 +173,7 @@ func TestUpdateBound(t *testing.T) {
 }
 
 // margin returns the data's margin from the plane that noisy drew for the seed.
-func margin(d *block.Data[float32], seed uint64) float64 {
+func margin(d *block.Data, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	u := make([]float64, d.Spec().Cols())
 	norm := 0.3 * 0.3
@@ -218,7 +218,7 @@ func TestConjunctions(t *testing.T) {
 				x, y = append(x, row), append(y, label)
 			}
 			for _, order := range train.Orders {
-				r := mustTrain(t, dense[float32](x, y), Options{Options: train.Options{Order: order, Epochs: 10000}})
+				r := mustTrain(t, dense(x, y), Options{Options: train.Options{Order: order, Epochs: 10000}})
 				if bound := int64((d + 1) * (k*k - k + 1)); !r.Converged || r.Updates > bound || r.Updates == 0 {
 					t.Errorf("d=%d k=%d order %s: %d updates, converged %v, bound %d", d, k, order, r.Updates, r.Converged, bound)
 				}
@@ -229,7 +229,7 @@ func TestConjunctions(t *testing.T) {
 
 func TestPocketNeverWorse(t *testing.T) {
 	x, y := noisy(400, 5, 0.15, false, 1)
-	d := dense[float32](x, y)
+	d := dense(x, y)
 	last := int64(len(y))
 	for n := int64(1); n < 200; n += 7 {
 		r := mustTrain(t, d, Options{Options: train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, Pocket: pocket.Exact})
@@ -251,11 +251,11 @@ func TestMargin(t *testing.T) {
 		var y []float64
 		all, labels := noisy(100, 3, 0, false, seed)
 		for i := range all {
-			if margin(dense[float32](all[i:i+1], labels[i:i+1]), seed) > 0.3 {
+			if margin(dense(all[i:i+1], labels[i:i+1]), seed) > 0.3 {
 				x, y = append(x, all[i]), append(y, labels[i])
 			}
 		}
-		d := dense[float32](x, y)
+		d := dense(x, y)
 		rho := margin(d, seed)
 		for _, m := range []float64{0.01, 1, 20} {
 			for _, order := range train.Orders {
@@ -275,8 +275,8 @@ func TestMargin(t *testing.T) {
 // TestEarlyStop compares the last epoch, and the kept weights, with trainings of one epoch more each.
 func TestEarlyStop(t *testing.T) {
 	x, y := noisy(600, 20, 0.1, false, 4)
-	d, other := dense[float32](x[:400], y[:400]), dense[float32](x[400:], y[400:])
-	validated := func(opt Options) *train.Result[float32] {
+	d, other := dense(x[:400], y[:400]), dense(x[400:], y[400:])
+	validated := func(opt Options) *train.Result {
 		r, err := TrainValidated(context.Background(), d, other, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -319,7 +319,7 @@ func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
 	opt := Options{Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
-	r := mustTrain(t, dense[float32](x, y), opt)
+	r := mustTrain(t, dense(x, y), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {
 		epochs[p.Epoch] = true

@@ -26,7 +26,7 @@ import (
 // These are measured on fewer candidates.
 func BenchmarkTrain(b *testing.B) {
 	const rows, features, updates = 1_000_000, 28, 10_000
-	d := synth.Blocks[float32](synth.Options{Rows: rows, Features: features, Noise: 0.03, Seed: 1})
+	d := synth.Blocks(synth.Options{Rows: rows, Features: features, Noise: 0.03, Seed: 1})
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("type=f32/n=%d/d=%d/updates=%d/workers=%d", rows, features, updates, workers), func(b *testing.B) {
 			opt := perceptron.Options{Pocket: pocket.Exact}
@@ -54,9 +54,9 @@ func BenchmarkTrain(b *testing.B) {
 }
 
 // timeErrors returns the seconds that judging a candidate on all rows takes, k at a time.
-func timeErrors(b *testing.B, d *block.Data[float32], k, times, workers int) float64 {
+func timeErrors(b *testing.B, d *block.Data, k, times, workers int) float64 {
 	rng := rand.New(rand.NewPCG(3, 3))
-	cols, stride := d.Spec().Cols(), kernel.Stride[float32](d.Spec().Cols())
+	cols, stride := d.Spec().Cols(), kernel.Stride(d.Spec().Cols())
 	w := make([]float32, k*stride)
 	for i := range w {
 		if i%stride < cols {

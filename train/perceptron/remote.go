@@ -5,30 +5,25 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/train/mixing"
 )
 
-// passTask32 and passTask64 are Pass on a cluster. A piece is a shard.
-var (
-	passTask32 = passes.New("perceptron.pass", passPiece[float32])
-	passTask64 = passes.New("perceptron.pass", passPiece[float64])
-)
+// passTask is Pass on a cluster. A piece is a shard.
+var passTask *passes.Task[passArgs, mixing.Part]
+
+func init() { passTask = passes.New("perceptron.pass", passPiece) } // which reaches passTask again
 
 // passArgs are the arguments of Pass that all shards share.
-type passArgs[T kernel.Float] struct {
+type passArgs struct {
 	opt   Options
 	epoch int64
-	w     []T
+	w     []float32
 }
 
-// someTask32 and someTask64 are someUpdate on a cluster.
-var (
-	someTask32 = passes.New("perceptron.some", somePiece[float32])
-	someTask64 = passes.New("perceptron.some", somePiece[float64])
-)
+// someTask is someUpdate on a cluster.
+var someTask = passes.New("perceptron.some", somePiece)
 
-func somePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], args passArgs[T]) (bool, error) {
+func somePiece(ctx context.Context, piece passes.Piece, args passArgs) (bool, error) {
 	l, err := newShard(piece.Source, args.opt, 0, args.w)
 	if err != nil {
 		return false, err
@@ -37,12 +32,12 @@ func somePiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], args 
 }
 
 // mayUpdate is someUpdate, on the cluster of the rows if there is one.
-func (l *learner[T]) mayUpdate(ctx context.Context, w []T) (some bool, err error) {
+func (l *learner) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
 	if cluster, _ := block.RemoteOf(l.src); cluster == nil {
 		return l.someUpdate(ctx, w)
 	}
-	task := passes.Choose[T, passArgs[T], bool](someTask32, someTask64)
-	err = passes.Each(ctx, l.src, task, passArgs[T]{l.sent(), 0, w}, passes.Consecutive(l.rows), func(b bool) error {
+	task := someTask
+	err = passes.Each(ctx, l.src, task, passArgs{l.sent(), 0, w}, passes.Consecutive(l.rows), func(b bool) error {
 		some = some || b
 		return nil
 	})
@@ -50,21 +45,21 @@ func (l *learner[T]) mayUpdate(ctx context.Context, w []T) (some bool, err error
 }
 
 // sent returns the options for a cluster, without the checkpoint, the progress and the initial weights, which stay here.
-func (l *learner[T]) sent() Options {
+func (l *learner) sent() Options {
 	opt := l.opt
 	opt.Checkpoint, opt.Progress, opt.Init = nil, nil, nil
 	return opt
 }
 
-func passPiece[T kernel.Float](ctx context.Context, piece passes.Piece[T], args passArgs[T]) (mixing.Part[T], error) {
+func passPiece(ctx context.Context, piece passes.Piece, args passArgs) (mixing.Part, error) {
 	return Pass(ctx, piece.Source, args.opt, args.epoch, piece.Number, args.w)
 }
 
 // remoteEpoch has the cluster make the passes of an epoch, and returns what the shards have made of it.
-func (x *shards[T]) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part[T], err error) {
+func (x *shards) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 	l := x.all
-	task := passes.Choose[T, passArgs[T], mixing.Part[T]](passTask32, passTask64)
-	err = passes.Each(ctx, l.src, task, passArgs[T]{l.sent(), epoch, l.w}, dealt, func(p mixing.Part[T]) error {
+	task := passTask
+	err = passes.Each(ctx, l.src, task, passArgs{l.sent(), epoch, l.w}, dealt, func(p mixing.Part) error {
 		parts = append(parts, p)
 		return nil
 	})

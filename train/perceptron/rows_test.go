@@ -17,22 +17,22 @@ import (
 )
 
 // dense returns rows of features and labels as a data set, with a bias column.
-func dense[T kernel.Float](x [][]float64, y []float64) *block.Data[T] {
+func dense(x [][]float64, y []float64) *block.Data {
 	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}
-	cols, per := spec.Cols(), block.Rows[T](spec.Cols())
-	var blocks []*block.Block[T]
+	cols, per := spec.Cols(), block.Rows(spec.Cols())
+	var blocks []*block.Block
 	for first := 0; first < len(x); first += per {
-		b := block.New[T](int64(first), min(per, len(x)-first), cols)
+		b := block.New(int64(first), min(per, len(x)-first), cols)
 		for r := range b.Len() {
 			row := b.X[r*b.Stride:]
 			for c, v := range x[first+r] {
-				row[c] = T(v)
+				row[c] = float32(v)
 			}
 			row[cols-1] = 1
-			b.Y[r] = T(y[first+r])
+			b.Y[r] = float32(y[first+r])
 		}
 		blocks = append(blocks, b)
 	}
@@ -40,10 +40,10 @@ func dense[T kernel.Float](x [][]float64, y []float64) *block.Data[T] {
 }
 
 // sparse returns the same rows in CSR form.
-func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
-	var blocks []*block.Block[T]
+func sparse(d *block.Data) *block.Data {
+	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
-		s := &kernel.SparseRows[T]{Ptr: []int64{0}}
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c, v := range b.X[r*b.Stride : r*b.Stride+b.Cols] {
 				if v != 0 {
@@ -52,16 +52,16 @@ func sparse[T kernel.Float](d *block.Data[T]) *block.Data[T] {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[T]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
+		blocks = append(blocks, &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W})
 	}
 	return block.NewData(d.Spec(), blocks)
 }
 
 // A stream overwrites its blocks, as a source that reads a file does.
-type stream[T kernel.Float] struct{ *block.Data[T] }
+type stream struct{ *block.Data }
 
-func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error] {
-	return func(yield func(*block.Block[T], error) bool) {
+func (s stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
 		for b, err := range s.Data.Blocks(ctx) {
 			if err != nil {
 				yield(nil, err)
@@ -71,7 +71,7 @@ func (s stream[T]) Blocks(ctx context.Context) iter.Seq2[*block.Block[T], error]
 			c.X, c.Y, c.W = slices.Clone(b.X), slices.Clone(b.Y), slices.Clone(b.W)
 			goOn := yield(&c, nil)
 			for i := range c.X {
-				c.X[i] = T(math.NaN())
+				c.X[i] = float32(math.NaN())
 			}
 			clear(c.Y)
 			clear(c.W)
@@ -108,7 +108,7 @@ func noisy(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y [
 	return x, y
 }
 
-func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *train.Result[T] {
+func mustTrain(t *testing.T, src block.Source, opt Options) *train.Result {
 	t.Helper()
 	r, err := Train(context.Background(), src, opt)
 	if err != nil {
@@ -118,7 +118,7 @@ func mustTrain[T kernel.Float](t *testing.T, src block.Source[T], opt Options) *
 }
 
 // inCache returns the rows in a cache file.
-func inCache[T kernel.Float](t *testing.T, d *block.Data[T]) *cache.File[T] {
+func inCache(t *testing.T, d *block.Data) *cache.File {
 	t.Helper()
 	f, err := cache.Temporary(context.Background(), d, nil)
 	if err != nil {

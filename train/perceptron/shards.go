@@ -6,33 +6,32 @@ import (
 
 	"halfspace/block"
 	"halfspace/checkpoint"
-	"halfspace/kernel"
 	"halfspace/train/mixing"
 )
 
 // A shards is the shards of a training.
-type shards[T kernel.Float] struct {
-	*mixing.Shards[T]
-	all *learner[T] // that they are mixed in
+type shards struct {
+	*mixing.Shards
+	all *learner // that they are mixed in
 }
 
 // errPause ends the visits of a shard until the states of all are saved.
 var errPause = mixing.ErrPause
 
-func newShards[T kernel.Float](l *learner[T]) (x *shards[T], err error) {
-	x = &shards[T]{all: l}
-	x.Shards, err = mixing.NewShards(l.src, l.opt.Options, func(rows block.Source[T], s int) (mixing.Member[T], error) {
+func newShards(l *learner) (x *shards, err error) {
+	x = &shards{all: l}
+	x.Shards, err = mixing.NewShards(l.src, l.opt.Options, func(rows block.Source, s int) (mixing.Member, error) {
 		shard, err := newShard(rows, l.opt, s, l.w)
 		if err == nil {
 			shard.member = x
 		}
-		return member[T]{shard}, err
+		return member{shard}, err
 	}, x.remoteEpoch)
 	return x, err
 }
 
 // epoch is an epoch of all shards, from the weights of all. It mixes what they have at the end.
-func (x *shards[T]) epoch(ctx context.Context, epoch int64) error {
+func (x *shards) epoch(ctx context.Context, epoch int64) error {
 	l := x.all
 	if l.at == l.rows { // an interrupt came after the mix
 		return nil
@@ -50,7 +49,7 @@ func (x *shards[T]) epoch(ctx context.Context, epoch int64) error {
 }
 
 // take mixes parts in the weights. It tells whether no row would change the weights that they began with.
-func (l *learner[T]) take(parts []mixing.Part[T]) (clean bool) {
+func (l *learner) take(parts []mixing.Part) (clean bool) {
 	clean = true
 	for _, p := range parts {
 		l.visits += p.Visits
@@ -67,10 +66,10 @@ func (l *learner[T]) take(parts []mixing.Part[T]) (clean bool) {
 }
 
 // due tells whether a checkpoint is due.
-func (x *shards[T]) due() bool { return x.Due(x.all.epoch) }
+func (x *shards) due() bool { return x.Due(x.all.epoch) }
 
 // mayReport takes the counts of a shard, and reports the progress of all if the last report was some time ago.
-func (x *shards[T]) mayReport(shard *learner[T]) {
+func (x *shards) mayReport(shard *learner) {
 	visits, updates := shard.visits-shard.told.visits, shard.updates-shard.told.updates
 	shard.told.visits, shard.told.updates = shard.visits, shard.updates
 	x.Tell(visits, updates, func() {
@@ -81,18 +80,18 @@ func (x *shards[T]) mayReport(shard *learner[T]) {
 }
 
 // A member is the learner of a shard.
-type member[T kernel.Float] struct{ *learner[T] }
+type member struct{ *learner }
 
-func (m member[T]) Pass(ctx context.Context, epoch int64) error { return m.pass(ctx, epoch) }
+func (m member) Pass(ctx context.Context, epoch int64) error { return m.pass(ctx, epoch) }
 
-func (m member[T]) Part() mixing.Part[T] { return m.part() }
+func (m member) Part() mixing.Part { return m.part() }
 
-func (m member[T]) Visits() int64 { return m.visits }
+func (m member) Visits() int64 { return m.visits }
 
-func (m member[T]) State(w *checkpoint.Walk) { m.state(w) }
+func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
 // newShard returns the learner of a shard in an epoch that begins with the weights w.
-func newShard[T kernel.Float](rows block.Source[T], opt Options, shard int, w []T) (*learner[T], error) {
+func newShard(rows block.Source, opt Options, shard int, w []float32) (*learner, error) {
 	opt.Shards, opt.Workers = 1, 1
 	opt.MaxUpdates, opt.L2, opt.EarlyStop, opt.Pocket, opt.Init = 0, 0, 0, "", nil // which are of all shards
 	opt.Checkpoint, opt.Progress = nil, nil
@@ -105,7 +104,7 @@ func newShard[T kernel.Float](rows block.Source[T], opt Options, shard int, w []
 }
 
 // pass makes the rest of an epoch of a shard.
-func (l *learner[T]) pass(ctx context.Context, epoch int64) error {
+func (l *learner) pass(ctx context.Context, epoch int64) error {
 	visit, err := l.order()
 	if err != nil {
 		return err
@@ -121,8 +120,8 @@ func (l *learner[T]) pass(ctx context.Context, epoch int64) error {
 }
 
 // part returns what the shard has made of the epoch so far.
-func (l *learner[T]) part() mixing.Part[T] {
-	p := mixing.Part[T]{Weights: l.w, Visits: l.visits, Updates: l.updates, Clean: l.converged}
+func (l *learner) part() mixing.Part {
+	p := mixing.Part{Weights: l.w, Visits: l.visits, Updates: l.updates, Clean: l.converged}
 	if l.mean != nil {
 		l.mean.end(l.w)
 		p.Sum = l.mean.sum
@@ -133,7 +132,7 @@ func (l *learner[T]) part() mixing.Part[T] {
 // Pass makes an epoch of one shard, from the weights w of all shards, each vector with the stride of a block. rows are
 // those of the shard, numbered from 0: see mixing.Rows. The result depends on the arguments alone, but not on
 // opt.Workers. Errors are those of Train.
-func Pass[T kernel.Float](ctx context.Context, rows block.Source[T], opt Options, epoch int64, shard int, w []T) (part mixing.Part[T], err error) {
+func Pass(ctx context.Context, rows block.Source, opt Options, epoch int64, shard int, w []float32) (part mixing.Part, err error) {
 	if opt, err = opt.withDefaults(false); err != nil {
 		return part, err
 	}

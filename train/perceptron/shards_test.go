@@ -12,7 +12,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/mixing"
@@ -20,11 +19,11 @@ import (
 
 // mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the runs that
 // mixing.Deal documents.
-type mixedLiteral[T kernel.Float] struct {
-	all     *literal[T]
+type mixedLiteral struct {
+	all     *literal
 	mixed   float64
 	fewest  int64
-	best    []T // with fewest errors at the end of an epoch
+	best    []float32 // with fewest errors at the end of an epoch
 	visits  int64
 	updates int64
 }
@@ -57,11 +56,11 @@ func dealt(n, shards int, order train.Order, seed, epoch uint64) [][]int {
 }
 
 // epoch makes an epoch from the weights of all, and mixes.
-func (m *mixedLiteral[T]) epoch(shards int, opt Options, epoch uint64) {
-	a, parts := m.all, make([][]T, shards)
+func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
+	a, parts := m.all, make([][]float32, shards)
 	counts := make([]float64, shards)
 	for s, rows := range dealt(len(a.x), shards, opt.Order, opt.Seed, epoch) {
-		l := &literal[T]{w: slices.Clone(a.w), sum: a.sum, change: a.change, margin: a.margin}
+		l := &literal{w: slices.Clone(a.w), sum: a.sum, change: a.change, margin: a.margin}
 		for _, r := range rows {
 			l.x, l.y = append(l.x, a.x[r]), append(l.y, a.y[r])
 			if a.weights != nil {
@@ -74,7 +73,7 @@ func (m *mixedLiteral[T]) epoch(shards int, opt Options, epoch uint64) {
 			order, stream = train.Shuffle, uint64(s)<<32
 		}
 		for _, i := range visited(len(l.x), order, opt.Seed, stream) {
-			l.visit(int(i), T(opt.Eta), 0)
+			l.visit(int(i), float32(opt.Eta), 0)
 		}
 		parts[s], counts[s] = l.w, float64(l.updates)
 		m.visits += l.visits
@@ -98,7 +97,7 @@ func (m *mixedLiteral[T]) epoch(shards int, opt Options, epoch uint64) {
 			for s := range parts {
 				sum += shares[s] * float64(parts[s][i])
 			}
-			a.w[i] = T(sum / whole)
+			a.w[i] = float32(sum / whole)
 		}
 	}
 	if wrong := a.errors(a.w); wrong < m.fewest {
@@ -110,7 +109,7 @@ func (m *mixedLiteral[T]) epoch(shards int, opt Options, epoch uint64) {
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
 	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 runs
-	d := dense[float32](x, y)
+	d := dense(x, y)
 	for i, c := range []struct {
 		order  train.Order
 		mix    train.Mix
@@ -125,14 +124,14 @@ func TestShards(t *testing.T) {
 		if c.weigh {
 			rows = testrows.Weighted(d, quarters)
 		}
-		m := &mixedLiteral[float32]{all: newLiteral(rows)}
+		m := &mixedLiteral{all: newLiteral(rows)}
 		m.fewest, m.best, m.all.margin = m.all.errors(m.all.w), slices.Clone(m.all.w), float32(c.margin)
 		opt := Options{Options: train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 3, Eta: 0.5}, Margin: c.margin}
 		for e := range uint64(3) {
 			m.epoch(int(c.shards), opt, e)
 		}
 		what := fmt.Sprintf("%s %s %d shards", c.order, c.mix, c.shards)
-		sources := []block.Source[float32]{rows, sparse(rows), inCache(t, rows), inCache(t, sparse(rows))}
+		sources := []block.Source{rows, sparse(rows), inCache(t, rows), inCache(t, sparse(rows))}
 		var mean []float32
 		for j, src := range sources {
 			opt.Form, opt.Pocket, opt.Workers = "", "", 1+(i+j)%3
@@ -172,12 +171,12 @@ func TestShardsBound(t *testing.T) {
 			kept++
 		}
 	}
-	d := dense[float32](x[:kept], y[:kept])
+	d := dense(x[:kept], y[:kept])
 	for _, order := range train.Orders {
 		for _, mix := range train.Mixes {
 			for _, margin := range []float64{0, 2} {
 				opt := Options{Options: train.Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25}, Margin: margin}
-				r := mustTrain(t, block.Source[float32](d), opt)
+				r := mustTrain(t, block.Source(d), opt)
 				bound := r.UpdateBound(margin, 0.25)
 				if !r.Converged || r.Errors > 0 || r.Mixed == 0 || !(r.Mixed <= bound) || math.IsInf(bound, 1) {
 					t.Errorf("%s %s margin %v: converged %t, %d errors, %v mixed updates of %d, bound %v", order, mix, margin, r.Converged, r.Errors, r.Mixed, r.Updates, bound)
@@ -195,8 +194,8 @@ func TestOneShard(t *testing.T) {
 	d := noisyRows(9000)
 	for _, order := range train.Orders {
 		opt := defaults(t, Options{Options: train.Options{Order: order, Seed: 3, Epochs: 4}})
-		want := mustTrain(t, block.Source[float32](d), opt)
-		l, err := newLearner(t.Context(), block.Trust(block.Source[float32](d)), nil, opt)
+		want := mustTrain(t, block.Source(d), opt)
+		l, err := newLearner(t.Context(), block.Trust(block.Source(d)), nil, opt)
 		if err == nil {
 			l.shards, err = newShards(l)
 		}
@@ -211,7 +210,7 @@ func TestOneShard(t *testing.T) {
 
 // TestPass: the passes of the shards, made one by one and mixed, are an epoch of Train.
 func TestPass(t *testing.T) {
-	d := block.Trust(block.Source[float32](noisyRows(17_000)))
+	d := block.Trust(block.Source(noisyRows(17_000)))
 	opt := Options{Options: train.Options{Order: train.Shuffle, Mix: train.Mistakes, Shards: 3, Seed: 3, Epochs: 2}, Form: train.Averaged}
 	rows, err := mixing.NewRows(d)
 	if err != nil {
@@ -223,7 +222,7 @@ func TestPass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var parts []mixing.Part[float32]
+		var parts []mixing.Part
 		for s, runs := range dealt {
 			p, err := Pass(t.Context(), rows.Shard(runs), opt, epoch, s, w)
 			if err != nil {
@@ -247,23 +246,23 @@ func TestPass(t *testing.T) {
 
 // failsOnce is rows whose first pass in file order fails.
 type failsOnce struct {
-	block.Seekable[float32]
+	block.Seekable
 	failed bool
 }
 
-func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block[float32], error] {
+func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	if f.failed {
 		return f.Seekable.Blocks(ctx)
 	}
 	f.failed = true
-	return func(yield func(*block.Block[float32], error) bool) { yield(nil, context.Canceled) }
+	return func(yield func(*block.Block, error) bool) { yield(nil, context.Canceled) }
 }
 
 // TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
 func TestShardVerifies(t *testing.T) {
-	d := dense[float32]([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1})
+	d := dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1})
 	rows := &failsOnce{Seekable: inCache(t, d)}
-	shard, err := newShard(block.Trust(block.Source[float32](rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1})
+	shard, err := newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,11 +283,11 @@ func TestShardsRefused(t *testing.T) {
 		"unknown mix":  {Options: train.Options{Shards: 2, Mix: "odd"}},
 		"each shard has its own: leave them out, or the shards": {Options: train.Options{Shards: 2}, Form: train.Voted},
 	} {
-		if _, err := Train(t.Context(), block.Source[float32](d), opt); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Train(t.Context(), block.Source(d), opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := Train(t.Context(), block.Source[float32](stream[float32]{d}), Options{Options: train.Options{Shards: 2}}); err == nil || !strings.Contains(err.Error(), "in memory or in a cache file") {
+	if _, err := Train(t.Context(), block.Source(stream{d}), Options{Options: train.Options{Shards: 2}}); err == nil || !strings.Contains(err.Error(), "in memory or in a cache file") {
 		t.Errorf("of a stream: %v", err)
 	}
 }
@@ -296,20 +295,20 @@ func TestShardsRefused(t *testing.T) {
 // TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
 	opt := defaults(t, Options{Options: train.Options{Shards: 3, Epochs: 1}})
-	task := &train.Task[float32]{Rows: block.Trust(block.Source[float32](noisyRows(9000))), Settings: &opt, Held: 1 << 20}
+	task := &train.Task{Rows: block.Trust(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many
 		beside int
 		fits   bool
 	}{{95, 0, false}, {96, 1, true}, {479, 5, false}, {480, 5, true}} {
 		task.Memory, task.Beside = task.Held+c.room, c.beside
-		if _, err := Learner.Float32(t.Context(), task); (err == nil) != c.fits {
+		if _, err := Learner.Train(t.Context(), task); (err == nil) != c.fits {
 			t.Errorf("with %d bytes beside the rows, and %d trainings: error %v", c.room, c.beside, err)
 		}
 	}
 }
 
-func noisyRows(n int) *block.Data[float32] {
+func noisyRows(n int) *block.Data {
 	x, y := noisy(n, 4, 0.1, false, 8)
-	return dense[float32](x, y)
+	return dense(x, y)
 }

@@ -9,7 +9,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -51,9 +50,9 @@ func TestScikitLearn(t *testing.T) {
 		if c.FitIntercept {
 			want = append(slices.Clone(want), c.Intercept)
 		}
-		compareFixture(t, c.Name, mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
+		compareFixture(t, c.Name, mustTrain(t, fixtureData(c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
 		opt.Form = train.Averaged
-		if r := mustTrain(t, fixtureData[float32](c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
+		if r := mustTrain(t, fixtureData(c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
 			compareMean(t, c.Name, testrows.Float64s(r.Weights), c.Mean)
 			averaged++
 		}
@@ -64,24 +63,24 @@ func TestScikitLearn(t *testing.T) {
 }
 
 // fixtureData returns the rows as a data set, with a bias column only if bias is set.
-func fixtureData[T kernel.Float](x [][]float64, y, weights []float64, bias bool) *block.Data[T] {
+func fixtureData(x [][]float64, y, weights []float64, bias bool) *block.Data {
 	if weights != nil {
-		return testrows.Weighted(fixtureData[T](x, y, nil, bias), func(r int) float64 { return weights[r] })
+		return testrows.Weighted(fixtureData(x, y, nil, bias), func(r int) float64 { return weights[r] })
 	}
 	if bias {
-		return dense[T](x, y)
+		return dense(x, y)
 	}
-	b := block.New[T](0, len(x), len(x[0]))
+	b := block.New(0, len(x), len(x[0]))
 	for r, row := range x {
 		for c, v := range row {
-			b.X[r*b.Stride+c] = T(v)
+			b.X[r*b.Stride+c] = float32(v)
 		}
-		b.Y[r] = T(y[r])
+		b.Y[r] = float32(y[r])
 	}
-	return block.NewData(&schema.Spec{Features: make([]string, len(x[0])), Classes: make([]schema.Class, 2)}, []*block.Block[T]{b})
+	return block.NewData(&schema.Spec{Features: make([]string, len(x[0])), Classes: make([]schema.Class, 2)}, []*block.Block{b})
 }
 
-func compareFixture[T kernel.Float](t *testing.T, name string, got *train.Result[T], want []float64, updates int64) {
+func compareFixture(t *testing.T, name string, got *train.Result, want []float64, updates int64) {
 	t.Helper()
 	for i, v := range want {
 		if len(got.Weights) != len(want) || float64(got.Weights[i]) != v {

@@ -20,9 +20,9 @@ func BenchmarkSparse(b *testing.B) {
 	const rows, cols, elements = 50_000, 100_000, 80
 	rng := rand.New(rand.NewPCG(1, 1))
 	spec := &schema.Spec{Features: make([]string, cols-1), Bias: true, Classes: make([]schema.Class, 2), Positive: 1}
-	var blocks []*block.Block[float32]
-	for first := 0; first < rows; first += block.Rows[float32](cols) {
-		s, n := &kernel.SparseRows[float32]{Ptr: []int64{0}}, min(rows-first, block.Rows[float32](cols))
+	var blocks []*block.Block
+	for first := 0; first < rows; first += block.Rows(cols) {
+		s, n := &kernel.SparseRows{Ptr: []int64{0}}, min(rows-first, block.Rows(cols))
 		y := make([]float32, n)
 		for r := range y {
 			from, sum := len(s.Idx), 0.0
@@ -39,7 +39,7 @@ func BenchmarkSparse(b *testing.B) {
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 			y[r] = float32(math.Copysign(1, sum+rng.NormFloat64()))
 		}
-		blocks = append(blocks, &block.Block[float32]{First: int64(first), Cols: cols, Stride: kernel.Stride[float32](cols), Sparse: s, Y: y})
+		blocks = append(blocks, &block.Block{First: int64(first), Cols: cols, Stride: kernel.Stride(cols), Sparse: s, Y: y})
 	}
 	d := block.Trust(block.NewData(spec, blocks))
 	for _, order := range []train.Order{train.Cyclic, train.Shuffle} {

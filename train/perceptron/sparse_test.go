@@ -14,7 +14,7 @@ import (
 )
 
 // wideRows returns rows with a few features each that aren't zero, the label of a plane, and a share of wrong labels.
-func wideRows(rows, features int, wrong float64, classes int) *block.Data[float32] {
+func wideRows(rows, features int, wrong float64, classes int) *block.Data {
 	rng := rand.New(rand.NewPCG(7, uint64(features)))
 	plane := make([]float64, features)
 	for c := range plane {
@@ -37,9 +37,9 @@ func wideRows(rows, features int, wrong float64, classes int) *block.Data[float3
 		}
 	}
 	if classes > 2 {
-		return testrows.Classes[float32](x, y, classes, true)
+		return testrows.Classes(x, y, classes, true)
 	}
-	return testrows.Dense[float32](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
 // TestSparseForm: sparse rows give the result of the same rows in dense form, to the bit, with every option. Epochs end
@@ -85,7 +85,7 @@ func TestSparseForm(t *testing.T) {
 	}
 }
 
-func sameForms(t *testing.T, what string, dense *block.Data[float32], opt Options) {
+func sameForms(t *testing.T, what string, dense *block.Data, opt Options) {
 	t.Helper()
 	want, err := Train(context.Background(), dense, opt)
 	if err != nil {
@@ -95,7 +95,7 @@ func sameForms(t *testing.T, what string, dense *block.Data[float32], opt Option
 	if err != nil {
 		t.Fatalf("%s, sparse: %v", what, err)
 	}
-	for _, r := range []*train.Result[float32]{want, got} {
+	for _, r := range []*train.Result{want, got} {
 		r.Seconds, r.RowsScored = 0, 0 // of dense rows, bounds and hard rows save scores
 		for i := range r.Curve {
 			r.Curve[i].Seconds = 0
@@ -107,7 +107,7 @@ func sameForms(t *testing.T, what string, dense *block.Data[float32], opt Option
 }
 
 // short leaves out what is long.
-func short(r *train.Result[float32]) train.Result[float32] {
+func short(r *train.Result) train.Result {
 	s := *r
 	s.Weights, s.Last, s.Voters, s.Counts = s.Weights[:3], nil, nil, nil
 	return s

@@ -10,7 +10,7 @@ import (
 )
 
 // mark takes the state of the training for a checkpoint.
-func (l *learner[T]) mark() {
+func (l *learner) mark() {
 	visits := l.visits
 	if l.shards != nil {
 		visits += l.shards.Visited()
@@ -19,7 +19,7 @@ func (l *learner[T]) mark() {
 }
 
 // state walks what the training is at: between two stretches, or in what follows one.
-func (l *learner[T]) state(w *checkpoint.Walk) {
+func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	for _, v := range []*int64{&l.visits, &l.updates, &l.streak, &l.epoch, &l.at, &l.before} {
 		w.Int(v)
@@ -46,13 +46,13 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 	}
 }
 
-func (m *mean[T]) state(w *checkpoint.Walk) {
+func (m *mean) state(w *checkpoint.Walk) {
 	checkpoint.Values(w, m.late)
 	checkpoint.Values(w, m.sum)
 	w.Int(&m.span)
 }
 
-func (v *voters[T]) state(w *checkpoint.Walk) {
+func (v *voters) state(w *checkpoint.Walk) {
 	checkpoint.Slice(w, &v.w)
 	checkpoint.Slice(w, &v.counts)
 	if len(v.w) != len(v.counts)*v.stride {
@@ -60,13 +60,13 @@ func (v *voters[T]) state(w *checkpoint.Walk) {
 	}
 }
 
-func (k *keeper[T]) state(w *checkpoint.Walk) {
+func (k *keeper) state(w *checkpoint.Walk) {
 	w.Count(&k.found)
 	w.Int(&k.stale)
 	k.State(w)
 }
 
-func (j *classJudge[T]) State(w *checkpoint.Walk) {
+func (j *classJudge) State(w *checkpoint.Walk) {
 	w.Clock(&j.start)
 	w.Int(&j.judged)
 	checkpoint.Values(w, j.last)
@@ -79,7 +79,7 @@ func (j *classJudge[T]) State(w *checkpoint.Walk) {
 
 // goOn makes up for what came after the last stretch, up to the next one. An interrupt may have left it out. All of it
 // changes nothing if it was done. It returns errStop if no stretch follows.
-func (l *learner[T]) goOn(ctx context.Context) error {
+func (l *learner) goOn(ctx context.Context) error {
 	if l.over {
 		return errStop
 	}

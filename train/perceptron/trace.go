@@ -3,13 +3,12 @@ package perceptron
 import (
 	"slices"
 
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
 // A tracer repeats updates to look at them. The weights that learn are not touched.
-type tracer[T kernel.Float] struct {
-	w      []T // the weights before the stretch
+type tracer struct {
+	w      []float32 // the weights before the stretch
 	every  int64
 	cols   int
 	vector []float64 // of the last update
@@ -17,8 +16,8 @@ type tracer[T kernel.Float] struct {
 
 // trace repeats the updates of a visit to a stretch, whose positions are given, and hands every so many of them to
 // opt.Trace. The counts of visits and updates are those before the stretch.
-func (l *learner[T]) trace(s *stretch[T], positions []uint32) {
-	t, a := l.tracer, []T{l.rule.eta}
+func (l *learner) trace(s *stretch, positions []uint32) {
+	t, a := l.tracer, []float32{l.rule.eta}
 	last := (l.updates + int64(len(positions))) / t.every * t.every
 	for k, p := range positions {
 		number := l.updates + int64(k) + 1
@@ -39,7 +38,7 @@ func (l *learner[T]) trace(s *stretch[T], positions []uint32) {
 }
 
 // score returns the score of the row of update k, at position p, before the update.
-func (t *tracer[T]) score(u *rule[T], s *stretch[T], k int, p uint32) float64 {
+func (t *tracer) score(u *rule, s *stretch, k int, p uint32) float64 {
 	b, r := s.at(int(p))
 	if u.scores == nil {
 		return float64(b.Dot(r, t.w))
@@ -49,7 +48,7 @@ func (t *tracer[T]) score(u *rule[T], s *stretch[T], k int, p uint32) float64 {
 }
 
 // unpadded returns the weights in float64 without padding.
-func (t *tracer[T]) unpadded(stride int) []float64 {
+func (t *tracer) unpadded(stride int) []float64 {
 	t.vector = t.vector[:0]
 	for v := range slices.Chunk(t.w, stride) {
 		for _, x := range v[:t.cols] {

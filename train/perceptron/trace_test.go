@@ -15,11 +15,11 @@ import (
 // beginning, give the traced scores and weights.
 func TestTrace(t *testing.T) {
 	x, y := noisy(4200, 4, 0.1, false, 3)
-	plain := dense[float32](x, y)
+	plain := dense(x, y)
 	weighted := testrows.Weighted(plain, quarters)
-	classes := testrows.RandomClasses[float32](1500, 4, 3, 0.1)
+	classes := testrows.RandomClasses(1500, 4, 3, 0.1)
 	var traced int64
-	for name, src := range map[string]*block.Data[float32]{"dense": plain, "sparse": sparse(plain), "weighted": weighted, "classes": classes} {
+	for name, src := range map[string]*block.Data{"dense": plain, "sparse": sparse(plain), "weighted": weighted, "classes": classes} {
 		for _, order := range train.Orders {
 			for k, form := range []Options{{}, {Form: train.Averaged, Margin: 0.5}, {L2: 0.001}, {Pocket: "exact", Options: train.Options{MaxUpdates: 40}}} {
 				if form.Pocket != "" && name == "classes" {
@@ -32,7 +32,7 @@ func TestTrace(t *testing.T) {
 				}
 				where := fmt.Sprintf("%s, %s, form %d", name, order, k)
 				want := mustTrain(t, src, opt)
-				for _, rows := range []block.Source[float32]{src, inCache(t, src)} {
+				for _, rows := range []block.Source{src, inCache(t, src)} {
 					for _, every := range []int64{1, 7} {
 						var all []train.Update
 						opt.TraceEvery, opt.Trace = every, func(u train.Update) {
@@ -64,7 +64,7 @@ func TestTrace(t *testing.T) {
 }
 
 // repeatTrace makes the updates of a trace again.
-func repeatTrace(t *testing.T, where string, src *block.Data[float32], opt Options, all []train.Update, r *train.Result[float32]) {
+func repeatTrace(t *testing.T, where string, src *block.Data, opt Options, all []train.Update, r *train.Result) {
 	t.Helper()
 	if int64(len(all)) < r.Updates {
 		t.Errorf("%s: %d of %d updates", where, len(all), r.Updates)
@@ -77,7 +77,7 @@ func repeatTrace(t *testing.T, where string, src *block.Data[float32], opt Optio
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := tracer[float32]{w: make([]float32, len(l.w)), cols: src.Spec().Cols()}
+	again := tracer{w: make([]float32, len(l.w)), cols: src.Spec().Cols()}
 	visit := int64(0)
 	for i, u := range all {
 		b, row := index.At(uint32(u.Row))
@@ -109,7 +109,7 @@ func repeatTrace(t *testing.T, where string, src *block.Data[float32], opt Optio
 
 // endsAt compares the result with the weights of the last update, which the penalty of the last epoch multiplies by a factor. Each vector
 // has four weights and the bias, which has no penalty.
-func endsAt(t *testing.T, where string, all []train.Update, r *train.Result[float32], factor float64) {
+func endsAt(t *testing.T, where string, all []train.Update, r *train.Result, factor float64) {
 	t.Helper()
 	last := all[len(all)-1].Vector
 	for i, v := range last {

@@ -69,7 +69,7 @@ func (t *trial) ended(cost float64) {
 }
 
 // cost returns the seconds of a visit.
-func (x *lookouts[T]) cost() float64 {
+func (x *lookouts) cost() float64 {
 	if x.pays.cost[0] == 0 {
 		return unknownCost
 	}
@@ -77,16 +77,16 @@ func (x *lookouts[T]) cost() float64 {
 }
 
 // gap returns the visits from one update to the next in the mean.
-func (x *lookouts[T]) gap() float64 { return x.visits / (x.updates + 1) }
+func (x *lookouts) gap() float64 { return x.visits / (x.updates + 1) }
 
 // rare tells whether there are few enough updates for lookouts to pay.
-func (x *lookouts[T]) rare() bool { return x.gap()*x.cost() >= leastGap }
+func (x *lookouts) rare() bool { return x.gap()*x.cost() >= leastGap }
 
 // pay tells whether to search with lookouts.
-func (x *lookouts[T]) pay() bool { return x != nil && (forced != nil || x.pays.with && x.rare()) }
+func (x *lookouts) pay() bool { return x != nil && (forced != nil || x.pays.with && x.rare()) }
 
 // saw takes note of how many visits and updates a stretch had.
-func (x *lookouts[T]) saw(visits, updates int) {
+func (x *lookouts) saw(visits, updates int) {
 	if x == nil {
 		return
 	}

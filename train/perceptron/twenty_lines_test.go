@@ -39,7 +39,7 @@ func Example() {
 	w, b, updates := literal(x, y)
 	fmt.Println(w, b, updates)
 
-	rows, err := block.FromRows[float32](x, []bool{true, true, false}, block.RowOptions{})
+	rows, err := block.FromRows(x, []bool{true, true, false}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -10,18 +10,18 @@ import (
 
 // A stretch is rows to visit one after another: rows of a block in file order, or rows of an index by number. The first
 // row has position 0.
-type stretch[T kernel.Float] struct {
-	block  *block.Block[T] // nil if rows are visited by number
-	lo, hi int             // its rows
+type stretch struct {
+	block  *block.Block // nil if rows are visited by number
+	lo, hi int          // its rows
 
-	index *block.Index[T]
-	from  *visits.Window[T] // whose index that is
-	steps *steps[T]         // of the rows of index; nil if they have no sample weights
-	rows  []uint32          // row numbers in index
-	ahead []T               // rows to prefetch; see kernel.EpochIndexed
+	index *block.Index
+	from  *visits.Window // whose index that is
+	steps *steps         // of the rows of index; nil if they have no sample weights
+	rows  []uint32       // row numbers in index
+	ahead []float32      // rows to prefetch; see kernel.EpochIndexed
 }
 
-func (s *stretch[T]) len() int {
+func (s *stretch) len() int {
 	if s.block != nil {
 		return s.hi - s.lo
 	}
@@ -29,7 +29,7 @@ func (s *stretch[T]) len() int {
 }
 
 // part returns the rows from position lo up to hi, without hi, and their share of what is prefetched. stride is that of features.
-func (s *stretch[T]) part(lo, hi, stride int) stretch[T] {
+func (s *stretch) part(lo, hi, stride int) stretch {
 	part := *s
 	if s.block != nil {
 		part.lo, part.hi = s.lo+lo, s.lo+hi
@@ -41,7 +41,7 @@ func (s *stretch[T]) part(lo, hi, stride int) stretch[T] {
 }
 
 // at returns the block that holds the row at position i, and the row's number there.
-func (s *stretch[T]) at(i int) (b *block.Block[T], r int) {
+func (s *stretch) at(i int) (b *block.Block, r int) {
 	if s.block != nil {
 		return s.block, s.lo + i
 	}
@@ -49,14 +49,14 @@ func (s *stretch[T]) at(i int) (b *block.Block[T], r int) {
 }
 
 // number returns the number among all rows of the row at position i.
-func (s *stretch[T]) number(i uint32) int64 {
+func (s *stretch) number(i uint32) int64 {
 	if s.block != nil {
 		return s.block.First + int64(s.lo) + int64(i)
 	}
 	return s.from.Number(s.rows[i])
 }
 
-func (s *stretch[T]) sparse() bool {
+func (s *stretch) sparse() bool {
 	if s.block != nil {
 		return s.block.Sparse != nil
 	}
@@ -64,7 +64,7 @@ func (s *stretch[T]) sparse() bool {
 }
 
 // weight returns the sample weight of the row at position i.
-func (s *stretch[T]) weight(i uint32) float64 {
+func (s *stretch) weight(i uint32) float64 {
 	b, r := s.at(int(i))
 	return b.Weight(r)
 }
@@ -77,19 +77,19 @@ func (s *stretch[T]) weight(i uint32) float64 {
 // Of more classes, w holds one vector for each, in their order. The rival of a row is the other class with the greatest
 // score, the first of equal ones. The row updates w if its rival's score plus 2 margin is at least the score of its own
 // class: eta c x is added to the vector of its class and subtracted from that of the rival.
-type rule[T kernel.Float] struct {
-	eta, margin T
-	weighted    bool // rows have sample weights
-	stride      int  // length of a vector of weights
-	steps       []T  // of rows in file order from number first on, if rows have sample weights
+type rule struct {
+	eta, margin float32
+	weighted    bool      // rows have sample weights
+	stride      int       // length of a vector of weights
+	steps       []float32 // of rows in file order from number first on, if rows have sample weights
 	first       int64
-	scores      []T      // of one row, by class; nil for two classes
-	rivals      []uint32 // of the updates of the last visit, for several classes; as long as the log
+	scores      []float32 // of one row, by class; nil for two classes
+	rivals      []uint32  // of the updates of the last visit, for several classes; as long as the log
 }
 
 // visit visits the rows of a stretch in turn and updates w. It writes the positions of updates to log. It ends after the
 // last row, or when log is full.
-func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
+func (u *rule) visit(w []float32, log []uint32, s *stretch) (visits, updates int) {
 	if u.scores == nil {
 		visits, updates = u.epoch(w, log, s)
 		if u.weighted {
@@ -114,7 +114,7 @@ func (u *rule[T]) visit(w []T, log []uint32, s *stretch[T]) (visits, updates int
 
 // epoch visits rows of two classes by one kernel call. With sample weights, the labels of that call are the steps of the
 // rows.
-func (u *rule[T]) epoch(w []T, log []uint32, s *stretch[T]) (visits, updates int) {
+func (u *rule) epoch(w []float32, log []uint32, s *stretch) (visits, updates int) {
 	eta := u.eta
 	if u.weighted {
 		eta = 1
@@ -128,14 +128,14 @@ func (u *rule[T]) epoch(w []T, log []uint32, s *stretch[T]) (visits, updates int
 		y = u.stepsOf(b, s.lo, s.hi)
 	}
 	if b.Sparse != nil {
-		rows := kernel.SparseRows[T]{Ptr: b.Sparse.Ptr[s.lo : s.hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		rows := kernel.SparseRows{Ptr: b.Sparse.Ptr[s.lo : s.hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 		return rows.Epoch(w, log, y, eta, u.margin)
 	}
 	return kernel.Epoch(w, log, b.X[s.lo*b.Stride:s.hi*b.Stride], y, eta, u.margin)
 }
 
 // epochIndexed is epoch by row numbers.
-func (u *rule[T]) epochIndexed(w []T, log []uint32, s *stretch[T], eta T) (visits, updates int) {
+func (u *rule) epochIndexed(w []float32, log []uint32, s *stretch, eta float32) (visits, updates int) {
 	sparse, dense := s.index.Sparse(), s.index.Rows()
 	if u.weighted {
 		sparse, dense = s.steps.sparse, s.steps.dense
@@ -147,7 +147,7 @@ func (u *rule[T]) epochIndexed(w []T, log []uint32, s *stretch[T], eta T) (visit
 }
 
 // stepsOf returns the signed steps of rows lo to hi of b. It keeps them for the visits that go on among these rows.
-func (u *rule[T]) stepsOf(b *block.Block[T], lo, hi int) []T {
+func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 	from := b.First + int64(lo) - u.first
 	if from < 0 || from+int64(hi-lo) > int64(len(u.steps)) {
 		u.steps = slices.Grow(u.steps[:0], hi-lo)[:hi-lo]
@@ -159,7 +159,7 @@ func (u *rule[T]) stepsOf(b *block.Block[T], lo, hi int) []T {
 
 // dropWeightless drops the positions of rows with a sample weight of 0, whose updates changed nothing. It returns how
 // many positions are left.
-func (s *stretch[T]) dropWeightless(log []uint32) (left int) {
+func (s *stretch) dropWeightless(log []uint32) (left int) {
 	for _, p := range log {
 		if s.weight(p) != 0 {
 			log[left] = p
@@ -170,27 +170,27 @@ func (s *stretch[T]) dropWeightless(log []uint32) (left int) {
 }
 
 // signedSteps writes what updates multiply rows by: eta, the label and the sample weight.
-func signedSteps[T kernel.Float](dst, y []T, weights []float64, eta T) {
+func signedSteps(dst, y []float32, weights []float64, eta float32) {
 	for i, label := range y {
 		dst[i] = times(eta*label, weights[i])
 	}
 }
 
 // steps are the signed steps of rows that have sample weights. Kernels take them in the place of labels.
-type steps[T kernel.Float] struct {
-	index  *block.Index[T]
-	eta    T
-	y      [][]T                  // by chunk
-	dense  *kernel.Rows[T]        // the rows of index with y; nil if they are sparse
-	sparse *kernel.SparseIndex[T] // the same if they are sparse
+type steps struct {
+	index  *block.Index
+	eta    float32
+	y      [][]float32         // by chunk
+	dense  *kernel.Rows        // the rows of index with y; nil if they are sparse
+	sparse *kernel.SparseIndex // the same if they are sparse
 }
 
 // newSteps returns the steps of the rows of an index, or nil if there are none or they aren't weighted.
-func newSteps[T kernel.Float](index *block.Index[T], eta T, weighted bool) *steps[T] {
+func newSteps(index *block.Index, eta float32, weighted bool) *steps {
 	if !weighted || index.Rows() == nil && index.Sparse() == nil {
 		return nil
 	}
-	s := &steps[T]{index: index, eta: eta}
+	s := &steps{index: index, eta: eta}
 	left := 0
 	if rows := index.Rows(); rows != nil {
 		left = rows.Len()
@@ -198,7 +198,7 @@ func newSteps[T kernel.Float](index *block.Index[T], eta T, weighted bool) *step
 		left = index.Sparse().Len()
 	}
 	for ; left > 0; left -= kernel.ChunkRows {
-		s.y = append(s.y, make([]T, min(left, kernel.ChunkRows)))
+		s.y = append(s.y, make([]float32, min(left, kernel.ChunkRows)))
 	}
 	if rows := index.Rows(); rows != nil {
 		s.dense = rows.WithLabels(s.y)
@@ -210,7 +210,7 @@ func newSteps[T kernel.Float](index *block.Index[T], eta T, weighted bool) *step
 }
 
 // update computes the steps again after the labels or sample weights have changed.
-func (s *steps[T]) update() {
+func (s *steps) update() {
 	if s == nil {
 		return
 	}
@@ -222,7 +222,7 @@ func (s *steps[T]) update() {
 
 // wrong tells whether row r of b, of more than two classes, is a mistake, or within the margin. NaN is never wrong, and
 // neither is a label that is no class.
-func (u *rule[T]) wrong(b *block.Block[T], r int, w []T) (rival int, wrong bool) {
+func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool) {
 	b.RowScores(r, w, u.scores)
 	own := int(b.Y[r])
 	if own < 0 || own >= len(u.scores) {
@@ -240,7 +240,7 @@ func (u *rule[T]) wrong(b *block.Block[T], r int, w []T) (rival int, wrong bool)
 }
 
 // add makes the update of row r of b, with a in the place of eta.
-func (u *rule[T]) add(w []T, a T, b *block.Block[T], r, rival int) {
+func (u *rule) add(w []float32, a float32, b *block.Block, r, rival int) {
 	if u.scores == nil {
 		b.Axpy(w, times(a*b.Y[r], b.Weight(r)), r)
 		return
@@ -251,15 +251,15 @@ func (u *rule[T]) add(w []T, a T, b *block.Block[T], r, rival int) {
 }
 
 // times returns a times a sample weight, rounded once.
-func times[T kernel.Float](a T, weight float64) T { return T(float64(a) * weight) }
+func times(a float32, weight float64) float32 { return float32(float64(a) * weight) }
 
 // repeat makes updates of the last visit again, with a[k] in the place of eta. The updates are at positions at[k], and
 // are those from number first on. Four dense rows at a time read w once.
-func (u *rule[T]) repeat(w, a []T, s *stretch[T], first int, at []uint32) {
+func (u *rule) repeat(w, a []float32, s *stretch, first int, at []uint32) {
 	k := 0
 	if u.scores == nil && !s.sparse() {
-		var x [4][]T
-		var by [4]T
+		var x [4][]float32
+		var by [4]float32
 		for ; k+4 <= len(at); k += 4 {
 			for j, p := range at[k : k+4] {
 				b, r := s.at(int(p))

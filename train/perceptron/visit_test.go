@@ -15,15 +15,15 @@ func TestRepeat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, cols := range []int{1, 28, 40} {
 		x, y := noisy(3000, cols, 0.05, false, 3)
-		d := dense[float32](x, y)
-		for name, d := range map[string]*block.Data[float32]{"dense": d, "sparse": testrows.Sparse(d),
+		d := dense(x, y)
+		for name, d := range map[string]*block.Data{"dense": d, "sparse": testrows.Sparse(d),
 			"weighted": testrows.Weighted(d, func(row int) float64 { return float64(row%3) / 2 })} {
 			b := blockOf(t, d)
 			index, err := d.Index()
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := &rule[float32]{eta: 1, weighted: d.Spec().Weighted, stride: b.Stride}
+			u := &rule{eta: 1, weighted: d.Spec().Weighted, stride: b.Stride}
 			for n := range 10 {
 				rows, idx, at, a := make([]uint32, n), make([]uint32, b.Len()), make([]uint32, n), make([]float32, n)
 				for i := range idx {
@@ -36,11 +36,11 @@ func TestRepeat(t *testing.T) {
 					u.add(want, a[k], b, int(rows[k]), 0)
 				}
 				for what, c := range map[string]struct {
-					s  stretch[float32]
+					s  stretch
 					at []uint32
 				}{
-					"block": {stretch[float32]{block: b, hi: b.Len()}, rows},
-					"index": {stretch[float32]{index: index, rows: idx}, at},
+					"block": {stretch{block: b, hi: b.Len()}, rows},
+					"index": {stretch{index: index, rows: idx}, at},
 				} {
 					got := block.Alloc[float32](b.Stride)
 					if u.repeat(got, a, &c.s, 0, c.at); !slices.Equal(got, want) {
@@ -52,7 +52,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-func blockOf(t *testing.T, d *block.Data[float32]) *block.Block[float32] {
+func blockOf(t *testing.T, d *block.Data) *block.Block {
 	for b := range d.Blocks(t.Context()) {
 		return b
 	}

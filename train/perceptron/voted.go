@@ -3,10 +3,8 @@ package perceptron
 import (
 	"context"
 	"fmt"
-	"unsafe"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/predict"
 )
 
@@ -15,26 +13,26 @@ const VoterBytes = 64 << 20
 
 // voters are the weights after each update of a perceptron. Each has a count of the visits that it survived, the visit of
 // its update included (Freund and Schapire 1999, figure 1).
-type voters[T kernel.Float] struct {
-	w      []T // the vectors of weights, in the order of the updates
+type voters struct {
+	w      []float32 // the vectors of weights, in the order of the updates
 	counts []int64
 	stride int
 	most   int64 // bytes of w
 }
 
 // add counts visits to a stretch. The updates were at some positions; add repeats each of them.
-func (v *voters[T]) add(u *rule[T], s *stretch[T], visits int, positions []uint32) error {
-	a := []T{u.eta}
+func (v *voters) add(u *rule, s *stretch, visits int, positions []uint32) error {
+	a := []float32{u.eta}
 	counted := 0 // the visits before this position are counted
 	for k, p := range positions {
 		v.survive(int(p) - counted)
 		counted = int(p)
-		if int64(len(v.w)+v.stride)*int64(unsafe.Sizeof(T(0))) > v.most {
+		if int64(len(v.w)+v.stride)*4 > v.most {
 			return fmt.Errorf("more than %d vectors of weights would vote, which is as many as %.3g MiB hold: end the training earlier with epochs or "+
 				"max-updates, or average the weights instead", len(v.counts), float64(v.most)/(1<<20))
 		}
 		if len(v.counts) == 0 {
-			v.w = append(v.w, make([]T, v.stride)...)
+			v.w = append(v.w, make([]float32, v.stride)...)
 		} else {
 			v.w = append(v.w, v.w[len(v.w)-v.stride:]...)
 		}
@@ -46,18 +44,18 @@ func (v *voters[T]) add(u *rule[T], s *stretch[T], visits int, positions []uint3
 }
 
 // survive counts visits for the last voter. The first visit updates, so that the initial zeros survive none.
-func (v *voters[T]) survive(visits int) {
+func (v *voters) survive(visits int) {
 	if len(v.counts) > 0 {
 		v.counts[len(v.counts)-1] += int64(visits)
 	}
 }
 
 // errors counts the rows whose label isn't the prediction of the vote.
-func (v *voters[T]) errors(ctx context.Context, src block.Source[T], workers int) (errors int64, err error) {
+func (v *voters) errors(ctx context.Context, src block.Source, workers int) (errors int64, err error) {
 	votes := predict.NewVotes(v.w, v.counts)
-	part := func(run block.Run[T]) (n int64) {
+	part := func(run block.Run) (n int64) {
 		const rows = 16 // at a time: each has the scores of all voters
-		var scores [rows]T
+		var scores [rows]float32
 		for lo := 0; lo < run.Len() && ctx.Err() == nil; lo += rows {
 			some := run.Slice(lo, min(run.Len(), lo+rows))
 			votes.Scores(some, scores[:some.Len()])

@@ -12,7 +12,7 @@ import (
 )
 
 // run makes the epochs. It returns errStop if the training ends before the last.
-func (l *learner[T]) run(ctx context.Context) error {
+func (l *learner) run(ctx context.Context) error {
 	epoch, err := l.order()
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 }
 
 // endEpoch counts an epoch that is finished.
-func (l *learner[T]) endEpoch() {
+func (l *learner) endEpoch() {
 	l.epoch++
 	l.at, l.before, l.decayed = 0, l.updates, false
 	l.report(train.SumOf(l.w))
@@ -49,14 +49,14 @@ func (l *learner[T]) endEpoch() {
 }
 
 // order returns the function that makes an epoch in the order of the options.
-func (l *learner[T]) order() (epoch func(context.Context, int64) error, err error) {
+func (l *learner) order() (epoch func(context.Context, int64) error, err error) {
 	switch {
 	case l.shards != nil:
 		return l.shards.epoch, nil
 	case l.opt.Order == train.Cyclic:
 		return l.cyclic, nil
 	}
-	x := &numbered[T]{learner: l, steps: map[*block.Index[T]]*steps[T]{}}
+	x := &numbered{learner: l, steps: map[*block.Index]*steps{}}
 	if x.windows, err = visits.NewWindows(l.src, l.opt.Options, x.filled); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (l *learner[T]) order() (epoch func(context.Context, int64) error, err erro
 }
 
 // cyclic is an epoch in file order.
-func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
+func (l *learner) cyclic(ctx context.Context, _ int64) error {
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -86,13 +86,13 @@ func (l *learner[T]) cyclic(ctx context.Context, _ int64) error {
 }
 
 // inOrder visits the rows of a block that are still to be visited in the epoch.
-func (l *learner[T]) inOrder(ctx context.Context, b *block.Block[T]) error {
-	l.look.begin(b.Len(), func(at, rows int) stretch[T] {
-		return stretch[T]{block: b, lo: at, hi: min(b.Len(), at+rows)}
+func (l *learner) inOrder(ctx context.Context, b *block.Block) error {
+	l.look.begin(b.Len(), func(at, rows int) stretch {
+		return stretch{block: b, lo: at, hi: min(b.Len(), at+rows)}
 	})
 	defer l.look.end()
 	for r := int(min(max(0, l.at-b.First), int64(b.Len()))); r < b.Len(); {
-		visits, err := l.visit(ctx, &stretch[T]{block: b, lo: r, hi: l.reach(b, r)}, r)
+		visits, err := l.visit(ctx, &stretch{block: b, lo: r, hi: l.reach(b, r)}, r)
 		if err != nil {
 			return err
 		}
@@ -112,15 +112,15 @@ func (l *learner[T]) inOrder(ctx context.Context, b *block.Block[T]) error {
 const sparseRows = kernel.ChunkRows
 
 // panelOf returns the number of rows of a stretch.
-func panelOf[T kernel.Float](stride int, sparse bool) int {
-	if panel := kernel.PanelRows[T](stride); !sparse || panel > sparseRows {
+func panelOf(stride int, sparse bool) int {
+	if panel := kernel.PanelRows(stride); !sparse || panel > sparseRows {
 		return panel
 	}
 	return sparseRows
 }
 
 // least returns how many visits end a span or the training if no row updates.
-func (l *learner[T]) least() int {
+func (l *learner) least() int {
 	n := l.rows - l.streak
 	if l.mean != nil {
 		n = min(n, spanVisits-l.mean.span)
@@ -129,10 +129,10 @@ func (l *learner[T]) least() int {
 }
 
 // reach returns the end of the stretch that begins at row r of b.
-func (l *learner[T]) reach(b *block.Block[T], r int) int {
-	panel, hi := panelOf[T](l.rule.stride, b.Sparse != nil), b.Len()
+func (l *learner) reach(b *block.Block, r int) int {
+	panel, hi := panelOf(l.rule.stride, b.Sparse != nil), b.Len()
 	if b.Sparse != nil {
-		dense := kernel.PanelRows[T](l.rule.stride)
+		dense := kernel.PanelRows(l.rule.stride)
 		hi = min(hi, (r+l.least()+dense-1)/dense*dense)
 	}
 	return min(hi, r-r%panel+panel)
@@ -140,7 +140,7 @@ func (l *learner[T]) reach(b *block.Block[T], r int) int {
 
 // visit visits the rows of a stretch, from the first one on, which is at a position of its course. It returns how many:
 // fewer than all if the log was full.
-func (l *learner[T]) visit(ctx context.Context, s *stretch[T], at int) (visits int, err error) {
+func (l *learner) visit(ctx context.Context, s *stretch, at int) (visits int, err error) {
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
 	}
@@ -169,7 +169,7 @@ func (l *learner[T]) visit(ctx context.Context, s *stretch[T], at int) (visits i
 }
 
 // learn visits the rows of a stretch, which begins at a position of the course.
-func (l *learner[T]) learn(s *stretch[T], at int) (visits, updates int) {
+func (l *learner) learn(s *stretch, at int) (visits, updates int) {
 	room := l.room()
 	weightless := l.rule.weighted && len(room) < len(l.log) // rows that update nothing may fill the log of a single visit
 	if l.look.pay() && !weightless {
@@ -187,7 +187,7 @@ func (l *learner[T]) learn(s *stretch[T], at int) (visits, updates int) {
 }
 
 // room returns the log for the next visit, cut to the updates that are still allowed.
-func (l *learner[T]) room() []uint32 {
+func (l *learner) room() []uint32 {
 	if left := l.opt.MaxUpdates - l.updates; l.opt.MaxUpdates > 0 && left < int64(len(l.log)) {
 		return l.log[:left]
 	}
@@ -195,7 +195,7 @@ func (l *learner[T]) room() []uint32 {
 }
 
 // count counts the visits to a stretch and the updates, whose positions are in the log.
-func (l *learner[T]) count(ctx context.Context, visits, updates int) error {
+func (l *learner) count(ctx context.Context, visits, updates int) error {
 	l.visits += int64(visits)
 	l.at += int64(visits)
 	l.updates += int64(updates)
@@ -214,7 +214,7 @@ func (l *learner[T]) count(ctx context.Context, visits, updates int) error {
 }
 
 // checkUpdates ends a training that has made as many updates as it may.
-func (l *learner[T]) checkUpdates() error {
+func (l *learner) checkUpdates() error {
 	if l.updates > 0 && l.opt.MaxUpdates > 0 && l.updates >= l.opt.MaxUpdates {
 		return errStop
 	}
@@ -222,7 +222,7 @@ func (l *learner[T]) checkUpdates() error {
 }
 
 // checkStreak ends a training that converged in file order or in one permutation.
-func (l *learner[T]) checkStreak() error {
+func (l *learner) checkStreak() error {
 	if l.streak >= l.rows {
 		return l.finish()
 	}
@@ -231,7 +231,7 @@ func (l *learner[T]) checkStreak() error {
 
 // finish ends a training that converged: as many visits in a row as there are rows updated nothing. It doesn't count the
 // visits beyond those, so that the figures don't depend on how many rows a kernel call visits.
-func (l *learner[T]) finish() error {
+func (l *learner) finish() error {
 	beyond := l.streak - l.rows
 	l.visits -= beyond
 	if l.mean != nil {
@@ -246,15 +246,15 @@ func (l *learner[T]) finish() error {
 }
 
 // A numbered is a learner that visits rows by number.
-type numbered[T kernel.Float] struct {
-	*learner[T]
+type numbered struct {
+	*learner
 	within  int // rows of the next window that are visited already
-	windows visits.Windows[T]
-	steps   map[*block.Index[T]]*steps[T] // of the rows of each index; nil if they have no sample weights
+	windows visits.Windows
+	steps   map[*block.Index]*steps // of the rows of each index; nil if they have no sample weights
 }
 
 // filled makes the steps of the rows of an index, and returns what computes them again.
-func (x *numbered[T]) filled(index *block.Index[T]) (again func()) {
+func (x *numbered) filled(index *block.Index) (again func()) {
 	spec := x.src.Spec()
 	s := newSteps(index, x.rule.eta, spec.Weighted && spec.Vectors() == 1)
 	x.steps[index] = s
@@ -263,14 +263,14 @@ func (x *numbered[T]) filled(index *block.Index[T]) (again func()) {
 
 // walk visits the rows of a window, a panel at a time. Meanwhile it prefetches the chunks ahead: row i of them, in
 // storage order, during visit i. Between panels it calls after, unless that is nil.
-func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func() error) error {
-	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows[T](x.rule.stride)), win.Index.Sparse() != nil
+func (x *numbered) walk(ctx context.Context, win visits.Window, after func() error) error {
+	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows(x.rule.stride)), win.Index.Sparse() != nil
 	first := x.within
 	x.within = 0
-	from := func(i, rows int) stretch[T] {
+	from := func(i, rows int) stretch {
 		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
 		hi := min(kernel.ChunkRows, lo+rows)
-		s := stretch[T]{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
+		s := stretch{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
 		if c < len(win.Ahead) {
 			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)
 		}
@@ -299,14 +299,14 @@ func (x *numbered[T]) walk(ctx context.Context, win visits.Window[T], after func
 }
 
 // permuted is an epoch in the order of the given epoch's permutation.
-func (x *numbered[T]) permuted(ctx context.Context, epoch int64, after func() error) error {
+func (x *numbered) permuted(ctx context.Context, epoch int64, after func() error) error {
 	p := train.NewPermutation(int(x.rows), x.opt.Seed, x.stream+epoch)
 	x.within = p.Skip(x.at)
-	return x.windows.Permuted(ctx, p, func(win visits.Window[T]) error { return x.walk(ctx, win, after) })
+	return x.windows.Permuted(ctx, p, func(win visits.Window) error { return x.walk(ctx, win, after) })
 }
 
 // shuffle is an epoch with its own permutation. The training converges in an epoch without an update.
-func (x *numbered[T]) shuffle(ctx context.Context, epoch int64) error {
+func (x *numbered) shuffle(ctx context.Context, epoch int64) error {
 	err := x.permuted(ctx, epoch, nil)
 	if err == nil && x.updates == x.before {
 		x.converged = true
@@ -317,22 +317,22 @@ func (x *numbered[T]) shuffle(ctx context.Context, epoch int64) error {
 
 // fixedShuffle is an epoch through the permutation of the first epoch. It is computed again beside the visits: keeping it
 // would take memory for each row.
-func (x *numbered[T]) fixedShuffle(ctx context.Context, _ int64) error {
+func (x *numbered) fixedShuffle(ctx context.Context, _ int64) error {
 	return x.permuted(ctx, 0, x.checkStreak)
 }
 
 // random is an epoch of as many draws with replacement as there are rows. The seed of the generator is opt.Seed and the
 // number of the epoch.
-func (x *numbered[T]) random(ctx context.Context, epoch int64) error {
+func (x *numbered) random(ctx context.Context, epoch int64) error {
 	x.within = visits.WithinDraws(x.rows, x.at)
-	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(x.stream+epoch)), x.at, func(win visits.Window[T]) error {
+	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(x.stream+epoch)), x.at, func(win visits.Window) error {
 		return x.walk(ctx, win, func() error { return x.verify(ctx) })
 	})
 }
 
 // verify makes a pass over all rows once as many draws as there are rows updated nothing. The training has converged if
 // the pass finds no row that would update the weights.
-func (l *learner[T]) verify(ctx context.Context) error {
+func (l *learner) verify(ctx context.Context) error {
 	if l.streak < l.rows {
 		return nil
 	}
@@ -349,15 +349,15 @@ func (l *learner[T]) verify(ctx context.Context) error {
 
 // someUpdate tells whether some row would update the weights w. A row of class -1 and score 0 would, though its
 // prediction is right.
-func (l *learner[T]) someUpdate(ctx context.Context, w []T) (bool, error) {
+func (l *learner) someUpdate(ctx context.Context, w []float32) (bool, error) {
 	w = slices.Clone(w)
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return false, err
 		}
-		panel := panelOf[T](l.rule.stride, b.Sparse != nil)
+		panel := panelOf(l.rule.stride, b.Sparse != nil)
 		for r := 0; r < b.Len(); {
-			s := &stretch[T]{block: b, lo: r, hi: min(b.Len(), r-r%panel+panel)}
+			s := &stretch{block: b, lo: r, hi: min(b.Len(), r-r%panel+panel)}
 			visits, updates := l.rule.visit(w, l.log[:1], s)
 			if updates > 0 {
 				return true, nil

@@ -22,14 +22,14 @@ type frame struct {
 
 // far returns the frame for the columns that are far from zero, or nil if there are none. It takes the sums and the
 // Hessian at weights of 0, where the dual variables of all rows are in proportion to their sample weights.
-func (p *problem[T]) far(at *sums, h *hessian) *frame {
+func (p *problem) far(at *sums, h *hessian) *frame {
 	f := &frame{of: p.cols - 1, multiple: make([]float64, p.cols)}
 	total, found, largest := at.a[0]+at.a[1], 0, 0.0
 	for i := range p.src.Spec().Width() {
 		mean := (at.ax[0][i] + at.ax[1][i]) / total
 		square := (h.rows[i*(i+1)/2+i] - p.l2) / (p.loss.slope * at.weight)
 		if mean != 0 && square-float64(mean*mean) <= farthest*mean*mean {
-			f.multiple[i] = float64(T(mean))
+			f.multiple[i] = float64(float32(mean))
 			found++
 			if size := math.Abs(mean); !p.src.Spec().Bias && size > largest {
 				f.of, largest = i, size
@@ -51,7 +51,7 @@ func (p *problem[T]) far(at *sums, h *hessian) *frame {
 
 // constant tells whether the frame is useless, since it leaves only rounding errors of all of its columns. h must be
 // the Hessian in the frame with all rows in the active set.
-func (p *problem[T]) constant(h *hessian, weight float64) bool {
+func (p *problem) constant(h *hessian, weight float64) bool {
 	for i, m := range p.frame.multiple {
 		square := (h.rows[i*(i+1)/2+i] - p.l2) / (p.loss.slope * weight)
 		if m != 0 && square > constant*m*m {

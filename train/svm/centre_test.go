@@ -34,15 +34,15 @@ func TestFrame(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	x, y := offset(5000)
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, loss := range Losses {
-		want := mustTrain[float32](t, d, Options{Loss: loss})
-		if other := centredOptimum[float32](t, x, y, loss, 1); want.Objective-want.Gap > other*(1+1e-9) || want.Objective > other*(1+1e-3) {
+		want := mustTrain(t, d, Options{Loss: loss})
+		if other := centredOptimum(t, x, y, loss, 1); want.Objective-want.Gap > other*(1+1e-9) || want.Objective > other*(1+1e-3) {
 			t.Errorf("%s: objective %v and gap %v, centred %v", loss, want.Objective, want.Gap, other)
 		}
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			for k, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}, testrows.Sparse(d)} {
+			for k, src := range []block.Source{d, testrows.Stream{Data: d}, testrows.Sparse(d)} {
 				got := mustTrain(t, src, Options{Loss: loss, Options: train.Options{Workers: 1 + k}})
 				if !slices.Equal(got.Exact, want.Exact) || got.Gap != want.Gap {
 					t.Errorf("%s, %v, %T: weights %v, want %v", loss, level, src, got.Exact, want.Exact)
@@ -56,15 +56,16 @@ func TestFrame(t *testing.T) {
 // TestFrameWithoutBias: without a bias, columns that are far from zero are told apart.
 func TestFrameWithoutBias(t *testing.T) {
 	x, y := offset(500)
-	d := testrows.Dense[float64](x, y, false)
+	d := testrows.Dense(x, y, false)
 	for _, loss := range Losses {
-		r := mustTrain[float64](t, d, Options{Loss: loss})
-		if objective := exactly(d, r.Weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
+		r := mustTrain(t, d, Options{Loss: loss})
+		weights := testrows.Float64s(r.Weights)
+		if objective := exactly(d, weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
 			t.Errorf("%s: converged %v after %d passes, objective %v, it is %v, gap %v", loss, r.Converged, r.Epochs, r.Objective, objective, r.Gap)
 		}
-		for i := range r.Weights { // a minimum along each axis, where the bound on the optimum holds
+		for i := range weights { // a minimum along each axis, where the bound on the optimum holds
 			for _, by := range []float64{1 + 1e-6, 1 - 1e-6} {
-				w := slices.Clone(r.Weights)
+				w := slices.Clone(weights)
 				w[i] *= by
 				if other := exactly(d, w, loss, 1); other < r.Objective-r.Gap-1e-9*r.Objective {
 					t.Errorf("%s: objective %v and gap %v, but %v elsewhere", loss, r.Objective, r.Gap, other)
@@ -77,12 +78,12 @@ func TestFrameWithoutBias(t *testing.T) {
 // TestConstant: a constant column beside a bias is not far from zero.
 func TestConstant(t *testing.T) {
 	x, y := draw(500, 3, 2)
-	plain := testrows.Dense[float64](x, y, true)
+	plain := testrows.Dense(x, y, true)
 	for r := range x {
 		x[r] = append(x[r], 0.1)
 	}
 	for _, loss := range Losses {
-		want, r := mustTrain[float64](t, plain, Options{Loss: loss}), mustTrain[float64](t, testrows.Dense[float64](x, y, true), Options{Loss: loss})
+		want, r := mustTrain(t, plain, Options{Loss: loss}), mustTrain(t, testrows.Dense(x, y, true), Options{Loss: loss})
 		if math.Abs(r.Objective/want.Objective-1) > 2*tolerance || !r.Converged || math.Abs(r.Exact[3]) > 1e-3 {
 			t.Errorf("%s: objective %v, want %v; weights %v", loss, r.Objective, want.Objective, r.Exact)
 		}

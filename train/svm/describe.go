@@ -3,7 +3,6 @@ package svm
 import (
 	"context"
 
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -32,7 +31,7 @@ var Learner = &train.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.
 		}
 		return train.StepsStory(m, "Newton's", sum)
 	},
-	Float32: learnTask[float32], Float64: learnTask[float64]}
+	Train: learnTask}
 
 var (
 	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", Auto: true,
@@ -53,13 +52,13 @@ var (
 		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
 )
 
-func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
 	opt := *task.Settings.(*Options)
 	r, err := Train(ctx, task.Rows, opt)
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned[T]{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
 		if opt.Epochs == 0 {
 			m.Options.Epochs = opt.Loss.epochs(len(r.Exact) / len(m.Weights))
 		}

@@ -9,7 +9,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/elastic"
 )
@@ -47,7 +46,7 @@ func (o *Options) penalty() elastic.Penalty {
 
 // learnElastic finds the weights of the squared hinge with a penalty l1. Columns far from zero lose a multiple of the
 // bias first, which doesn't change the penalty.
-func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func learnElastic(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	pivots, err := train.Pivots(ctx, src)
 	if err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt 
 		src = train.Centre(src, len(pivots)-1, pivots)
 	}
 	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { train.RoundCentred[T](w, pivots) }
+	task.Round = func(w []float64) { train.RoundCentred(w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
 		net := netOf(src, opt)
@@ -66,19 +65,19 @@ func learnElastic[T kernel.Float](ctx context.Context, src block.Source[T], opt 
 	if s == nil {
 		return nil, err
 	}
-	return &Result[T]{Result: elastic.Result[T](s, pivots, src.Rows()), Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
+	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
-func elasticTask[T kernel.Float](src block.Source[T], opt Options) *elastic.Task[T] {
+func elasticTask(src block.Source, opt Options) *elastic.Task {
 	none := opt
 	none.L2 = 0
-	return &elastic.Task[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source[T]) elastic.Loss { return &rowLoss[T]{newProblem(src, none)} }}
+	return &elastic.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
+		Of: func(src block.Source) elastic.Loss { return &rowLoss{newProblem(src, none)} }}
 }
 
 // Path returns the minima for up to n falling penalties l1, or for those that are given; see elastic.Task. Weights are
-// not rounded to T.
-func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+// not rounded to float32.
+func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
@@ -93,7 +92,7 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, func(src block.Source[T]) ([]*elastic.Stage, error) {
+	return elastic.Centred(ctx, src, func(src block.Source) ([]*elastic.Stage, error) {
 		if wide(src.Spec().Cols()) {
 			return netOf(src, opt).Path(ctx, n, penalties)
 		}
@@ -102,15 +101,15 @@ func Path[T kernel.Float](ctx context.Context, src block.Source[T], opt Options,
 }
 
 // SumLosses sums the losses of rows at each of several weights.
-func SumLosses[T kernel.Float](ctx context.Context, src block.Source[T], opt Options, weights [][]float64) ([]float64, error) {
-	return (&rowLoss[T]{newProblem(src, opt)}).Losses(ctx, weights)
+func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
+	return (&rowLoss{newProblem(src, opt)}).Losses(ctx, weights)
 }
 
 // rowLoss is the squared hinge of rows as package elastic takes it.
-type rowLoss[T kernel.Float] struct{ *problem[T] }
+type rowLoss struct{ *problem }
 
 // Losses makes a pass over the rows and sums their losses at each of several weights.
-func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 	var padded [][]float64
 	for _, w := range all {
 		padded = append(padded, l.padded(w))
@@ -119,14 +118,14 @@ func (l *rowLoss[T]) Losses(ctx context.Context, all [][]float64) ([]float64, er
 }
 
 // padded returns a copy of weights as the sums take them.
-func (l *rowLoss[T]) padded(w []float64) []float64 {
+func (l *rowLoss) padded(w []float64) []float64 {
 	p := make([]float64, dense.Pad(l.cols))
 	copy(p, w)
 	return p
 }
 
 // Alone returns the bias (p-n)/(p+n) for weights p and n of the classes, and the loss with it.
-func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64) {
+func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p := weights[0], weights[1]
 	if biased && n+p > 0 {
 		bias = (p - n) / (p + n)
@@ -135,7 +134,7 @@ func (l *rowLoss[T]) Alone(weights [2]float64, biased bool) (bias, loss float64)
 }
 
 // At makes a pass over the rows.
-func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	var at sums
 	var h hessian
 	if err := l.pass(ctx, point{w: l.padded(w)}, &h, &at); err != nil {
@@ -148,7 +147,7 @@ func (l *rowLoss[T]) At(ctx context.Context, w []float64) (*elastic.Point, error
 
 // dual returns the point of the dual problem with the dual variables of the rows. With a bias, those of one class are
 // scaled down to the sum of the other's.
-func (l *rowLoss[T]) dual(at *sums) *elastic.Dual {
+func (l *rowLoss) dual(at *sums) *elastic.Dual {
 	scale := at.balance(l.src.Spec().Bias)
 	d := &elastic.Dual{Vector: make([]float64, l.src.Spec().Width())}
 	for class, c := range scale {

@@ -17,14 +17,14 @@ import (
 
 func TestErrors(t *testing.T) {
 	x, y := draw(100, 2, 1)
-	with := func(spoil func(*block.Data[float32])) *block.Data[float32] {
-		d := testrows.Dense[float32](x, y, true)
+	with := func(spoil func(*block.Data)) *block.Data {
+		d := testrows.Dense(x, y, true)
 		spoil(d)
 		return d
 	}
-	same := func(*block.Data[float32]) {}
-	spoilt := func(f func(b *block.Block[float32])) func(*block.Data[float32]) {
-		return func(d *block.Data[float32]) {
+	same := func(*block.Data) {}
+	spoilt := func(f func(b *block.Block)) func(*block.Data) {
+		return func(d *block.Data) {
 			for b := range d.Blocks(context.Background()) {
 				f(b)
 			}
@@ -32,19 +32,19 @@ func TestErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		want string
-		src  *block.Data[float32]
+		src  *block.Data
 		opt  Options
 	}{
 		{"l2 is -1", with(same), Options{L2: -1}},
 		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
 		{"unknown loss", with(same), Options{Loss: "log"}},
 		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
-		{"there are no rows", block.NewData[float32](with(same).Spec(), nil), Options{}},
-		{"the only class", with(func(d *block.Data[float32]) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"3 classes", with(func(d *block.Data[float32]) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}},
-		{"no labels", with(spoilt(func(b *block.Block[float32]) { b.Y = nil })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block[float32]) { b.X[0] = float32(math.NaN()) })), Options{}},
+		{"there are no rows", block.NewData(with(same).Spec(), nil), Options{}},
+		{"the only class", with(func(d *block.Data) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
+		{"3 classes", with(func(d *block.Data) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}},
+		{"no labels", with(spoilt(func(b *block.Block) { b.Y = nil })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.Inf(1)) })), Options{}},
+		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.NaN()) })), Options{}},
 	} {
 		for _, loss := range Losses {
 			if c.opt.Loss == "" || c.opt.Loss == SquaredHinge {
@@ -72,21 +72,21 @@ func TestErrors(t *testing.T) {
 func TestFew(t *testing.T) {
 	for _, loss := range Losses {
 		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
-		one := mustTrain(t, testrows.Dense[float32]([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
+		one := mustTrain(t, testrows.Dense([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
 		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.Exact[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
 			t.Errorf("%s: weights %v, want %v", loss, one.Exact, want)
 		}
-		class := mustTrain(t, testrows.Dense[float32]([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
+		class := mustTrain(t, testrows.Dense([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
 		if math.Abs(class.Exact[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
 			t.Errorf("%s of one class: %+v", loss, class)
 		}
-		constant := mustTrain(t, testrows.Dense[float32]([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
+		constant := mustTrain(t, testrows.Dense([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
 		if !constant.Converged || constant.Errors != 1 || constant.Exact[0] != 0 {
 			t.Errorf("%s of zeros: %+v", loss, constant)
 		}
 		x, y := draw(500, 3, 1)
 		var seen []train.Progress
-		r := mustTrain(t, testrows.Dense[float32](x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+		r := mustTrain(t, testrows.Dense(x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
 		if r.Converged || r.Epochs > 3 || r.Visits != r.Epochs*500 {
 			t.Errorf("%s: three passes give %+v", loss, r)
 		}
@@ -121,7 +121,7 @@ func TestRareCategories(t *testing.T) {
 			y[r] = 1
 		}
 	}
-	d := testrows.Dense[float32](x, y, true)
+	d := testrows.Dense(x, y, true)
 	r := mustTrain(t, d, Options{Loss: Hinge, L2: 1})
 	if !r.Converged || !(r.Gap <= 1e-6*r.Objective) {
 		t.Errorf("after %d passes it converged: %v, with a gap of %v of %v", r.Epochs, r.Converged, r.Gap, r.Objective)
@@ -133,12 +133,12 @@ func TestRareCategories(t *testing.T) {
 func TestHessian(t *testing.T) {
 	ctx := context.Background()
 	x, y := draw(700, 5, 4)
-	bring := func(d *block.Data[float64], points ...[]float64) hessian {
+	bring := func(d *block.Data, points ...[]float64) hessian {
 		opt, err := Options{L2: 1}.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSolver[float64](d, opt)
+		s := newSolver(d, opt)
 		for _, w := range points {
 			if err := s.evaluate(ctx, point{w: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
 				t.Fatal(err)
@@ -147,7 +147,7 @@ func TestHessian(t *testing.T) {
 		return s.hessian
 	}
 	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
-	d := testrows.Weighted(testrows.Dense[float64](x, y, true), func(r int) float64 { return float64(r%9) / 7 })
+	d := testrows.Weighted(testrows.Dense(x, y, true), func(r int) float64 { return float64(r%9) / 7 })
 	got, want := bring(d, zero, far, there), bring(d, there)
 	nearly(t, "matrix", got.rows, want.rows, 1e-14)
 	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
@@ -155,7 +155,7 @@ func TestHessian(t *testing.T) {
 	}
 
 	x[0][0], y[0] = 1e5, 1
-	d = testrows.Dense[float64](x, y, true)
+	d = testrows.Dense(x, y, true)
 	if h := bring(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
 		t.Error("rounding errors are taken for a matrix")
 	}
@@ -166,7 +166,7 @@ func TestHessian(t *testing.T) {
 			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})
 		}
 	}
-	if h := bring(testrows.Dense[float64](x, y, true), points...); h.w != nil {
+	if h := bring(testrows.Dense(x, y, true), points...); h.w != nil {
 		t.Error("what many steps leave is taken for a matrix")
 	}
 	r := mustTrain(t, d, Options{})

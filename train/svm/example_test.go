@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleTrain() {
-	rows, err := block.FromRows[float64]([][]float64{{3, 3}, {4, 3}, {1, 1}}, []int{1, 1, -1}, block.RowOptions{})
+	rows, err := block.FromRows([][]float64{{3, 3}, {4, 3}, {1, 1}}, []int{1, 1, -1}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

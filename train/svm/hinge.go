@@ -16,7 +16,7 @@ const (
 // Lagrangian method, with Newton's method inside. hinge minimises the smooth objective, makes each row's dual variable
 // its base, and increases the slope. It repeats that until the gap is small enough. Once few rows are near the kink of
 // their loss, it continues with those alone.
-func (s *solver[T]) hinge(ctx context.Context) error {
+func (s *solver) hinge(ctx context.Context) error {
 	for {
 		shrinks, whole := s.resumed && s.stage == inShrink, false
 		if !shrinks {
@@ -57,7 +57,7 @@ func (s *solver[T]) hinge(ctx context.Context) error {
 
 // shrink continues from w with the rows near the kink of their loss alone. Each pass over all rows adds rows that were
 // left out wrongly. It ends when there are none, or too many, and returns to the weights with the least objective.
-func (s *solver[T]) shrink(ctx context.Context, stage int) error {
+func (s *solver) shrink(ctx context.Context, stage int) error {
 	if !s.goesOn() {
 		s.bestW, s.bestAt = s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}
 		s.chosen = make([]bool, s.src.Rows())

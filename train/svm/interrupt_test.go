@@ -12,12 +12,12 @@ import (
 
 // An ending source cancels when one of its passes begins.
 type ending struct {
-	testrows.Stream[float64]
+	testrows.Stream
 	left   int // passes before that
 	cancel context.CancelFunc
 }
 
-func (e *ending) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], error] {
+func (e *ending) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	if e.left--; e.left == 0 {
 		e.cancel()
 	}
@@ -27,12 +27,12 @@ func (e *ending) Blocks(ctx context.Context) iter.Seq2[*block.Block[float64], er
 // TestInterrupted: once there are weights, an interrupt in any pass keeps them, and the loss is theirs.
 func TestInterrupted(t *testing.T) {
 	x, y := draw(3000, 3, 1)
-	d := testrows.Dense[float64](x, y, true)
+	d := testrows.Dense(x, y, true)
 	for _, loss := range Losses {
 		kept := false
 		for pass := 1; ; pass++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			src := &ending{testrows.Stream[float64]{Data: d}, pass, cancel}
+			src := &ending{testrows.Stream{Data: d}, pass, cancel}
 			r, err := Train(ctx, src, Options{Loss: loss})
 			cancel()
 			if src.left > 0 {
@@ -48,11 +48,11 @@ func TestInterrupted(t *testing.T) {
 			want := 0.0
 			for b := range d.Blocks(t.Context()) {
 				for i, y := range b.Y {
-					m := r.Weights[len(r.Weights)-1]
+					m := float64(r.Weights[len(r.Weights)-1])
 					for j, w := range r.Weights[:len(r.Weights)-1] {
-						m += w * b.X[i*b.Stride+j]
+						m += float64(w) * float64(b.X[i*b.Stride+j])
 					}
-					u := max(0, 1-y*m)
+					u := max(0, 1-float64(y)*m)
 					if loss == SquaredHinge {
 						u *= u
 					}

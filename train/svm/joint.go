@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/beside"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/crammer"
 )
@@ -18,22 +18,22 @@ import (
 const jointEpochs = 10_000
 
 // learnJoint is Train for more than two classes, which it learns together.
-func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	if why := opt.apart(); why != "" {
 		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
 	}
 	after, end := beside.After(ctx)
 	defer end()
 	start := time.Now()
-	task := crammer.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2}
+	task := crammer.Task{Options: opt.Options, Rows: src, L2: opt.L2}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err
 	}
-	r := &Result[T]{Exact: slices.Clone(s.W)}
+	r := &Result{Exact: slices.Clone(s.W)}
 	r.Epochs, r.Visits, r.Updates, r.Seconds, r.Interrupted = s.Passes, s.Visits, s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
 	for i, v := range s.W {
-		r.Weights = append(r.Weights, T(v))
+		r.Weights = append(r.Weights, float32(v))
 		s.W[i] = float64(r.Weights[i])
 	}
 	if r.Interrupted {
@@ -49,7 +49,7 @@ func learnJoint[T kernel.Float](ctx context.Context, src block.Source[T], opt Op
 	square, cols := 0.0, src.Spec().Cols()
 	for w := range slices.Chunk(s.W, cols) {
 		w = w[:src.Spec().Width()]
-		square += kernel.Dot(w, w)
+		square += f64.Dot(w, w)
 	}
 	r.Objective = r.Loss + float64(opt.L2/2*square)
 	r.Gap = max(0, r.Objective-(s.Objective-s.Gap))

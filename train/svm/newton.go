@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -27,7 +27,7 @@ const (
 // newton minimises the smooth objective from w, first with the factor if there is one. It stops when the goal is
 // reached. For the hinge it also stops when most of the gap is due to dual variables that only another base corrects.
 // It uses a factor for a second step if the active set hardly changes. It tells whether one of the two happened.
-func (s *solver[T]) newton(ctx context.Context) (bool, error) {
+func (s *solver) newton(ctx context.Context) (bool, error) {
 	for s.mark(inNewton); !s.done() && !s.solved(); s.mark(inNewton) {
 		if s.passes >= s.opt.Epochs || s.blurred() {
 			return false, nil
@@ -56,7 +56,7 @@ func (s *solver[T]) newton(ctx context.Context) (bool, error) {
 // relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. So relax adds an extra
 // penalty after a short step of the squared hinge, in proportion to the Hessian's diagonal. It divides it by ten when
 // half of the gap that it leaves is gone. It removes it when steps gain little.
-func (s *solver[T]) relax(ctx context.Context) error {
+func (s *solver) relax(ctx context.Context) error {
 	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
 	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
 		return nil
@@ -80,7 +80,7 @@ func (s *solver[T]) relax(ctx context.Context) error {
 }
 
 // eased tells whether the gap with the extra penalty is less than half of the objective.
-func (s *solver[T]) eased() bool {
+func (s *solver) eased() bool {
 	objective, dual := s.at.objective, s.at.dual
 	for i := range s.src.Spec().Width() {
 		objective += float64(float64(s.extra[i]/2*s.w[i]) * s.w[i])
@@ -91,16 +91,16 @@ func (s *solver[T]) eased() bool {
 }
 
 // solved tells whether the gap is mostly due to the errors of dual variables.
-func (s *solver[T]) solved() bool { return s.at.gap() <= mostly*s.at.apart }
+func (s *solver) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 
 // move takes a Newton step if the slope of the objective falls enough, or else the part of the step with the least
 // objective. It tells whether there is one.
-func (s *solver[T]) move(ctx context.Context) (bool, error) {
+func (s *solver) move(ctx context.Context) (bool, error) {
 	step, err := s.direction(ctx)
 	if err != nil {
 		return false, err
 	}
-	down := kernel.Dot(step, s.at.gradient)
+	down := f64.Dot(step, s.at.gradient)
 	if s.down = down; !(down > idle*s.at.objective) { // the rest of the gain is rounding
 		return false, nil
 	}
@@ -110,7 +110,7 @@ func (s *solver[T]) move(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	s.short = false
-	if up := -kernel.Dot(step, at.gradient); up > steep*down && !s.reached(&at) {
+	if up := -f64.Dot(step, at.gradient); up > steep*down && !s.reached(&at) {
 		t := at.kinks.minimum(-down, s.bend(step))
 		s.short = t < short
 		if t < least || s.passes >= s.opt.Epochs {
@@ -129,7 +129,7 @@ func (s *solver[T]) move(ctx context.Context) (bool, error) {
 // direction returns the Newton step. If the factor is that of the Hessian with a ridge, which may be many times the
 // penalty, direction corrects the step. It uses conjugate gradients with the factor as preconditioner. The ridge
 // changes few eigenvalues. Its error is ctx's.
-func (s *solver[T]) direction(ctx context.Context) ([]float64, error) {
+func (s *solver) direction(ctx context.Context) ([]float64, error) {
 	step := s.factor.Solve(s.at.gradient)
 	if s.ridge == 0 {
 		return step, nil
@@ -140,22 +140,22 @@ func (s *solver[T]) direction(ctx context.Context) ([]float64, error) {
 		rest[i] = s.at.gradient[i] - v
 	}
 	by := s.factor.Solve(rest)
-	size := kernel.Dot(rest, by)
-	for enough := refined * kernel.Dot(step, s.at.gradient); n > 0 && size > enough; n-- {
+	size := f64.Dot(rest, by)
+	for enough := refined * f64.Dot(step, s.at.gradient); n > 0 && size > enough; n-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		change := s.hessian.times(by)
-		t := size / kernel.Dot(by, change)
+		t := size / f64.Dot(by, change)
 		if !(t > 0) || math.IsInf(t, 0) {
 			break
 		}
-		kernel.Axpy(step, t, by)
-		kernel.Axpy(rest, -t, change)
+		f64.Axpy(step, t, by)
+		f64.Axpy(rest, -t, change)
 		next := s.factor.Solve(rest)
 		before := size
-		size = kernel.Dot(rest, next)
-		kernel.Axpy(next, size/before, by)
+		size = f64.Dot(rest, next)
+		f64.Axpy(next, size/before, by)
 		by = next
 	}
 	return step, nil
@@ -166,14 +166,14 @@ func (h *hessian) times(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
 		row := h.rows[i*(i+1)/2:][:i+1]
-		out[i] += kernel.Dot(row, v[:i+1])
-		kernel.Axpy(out[:i], x, row[:i])
+		out[i] += f64.Dot(row, v[:i+1])
+		f64.Axpy(out[:i], x, row[:i])
 	}
 	return out
 }
 
 // along returns the point at a part of the step from w.
-func (s *solver[T]) along(step []float64, t float64) []float64 {
+func (s *solver) along(step []float64, t float64) []float64 {
 	next := make([]float64, len(s.w))
 	for i, v := range step {
 		next[i] = math.FMA(-t, v, s.w[i])
@@ -182,14 +182,14 @@ func (s *solver[T]) along(step []float64, t float64) []float64 {
 }
 
 // done tells whether the gap is small enough.
-func (s *solver[T]) done() bool {
+func (s *solver) done() bool {
 	s.converged = s.reached(&s.at)
 	return s.converged
 }
 
 // blurred tells whether the gap may be rounding errors of the losses of the active rows. It may if it is no larger than
 // these, or if many passes haven't halved it. If it is not much larger than these, several passes are enough.
-func (s *solver[T]) blurred() bool {
+func (s *solver) blurred() bool {
 	gap := s.close()
 	if s.halved == 0 || gap < s.halfGap {
 		s.halfGap, s.halved = gap/2, s.passes
@@ -199,17 +199,17 @@ func (s *solver[T]) blurred() bool {
 }
 
 // close compares the gap with tolerance at the end: a gap above the goal but within tolerance is no failure.
-func (s *solver[T]) close() float64 {
+func (s *solver) close() float64 {
 	gap := s.at.objective - s.lower
 	s.converged = gap <= tolerance*s.at.objective
 	return gap
 }
 
 // reached tells whether the objective of a point with these sums is as near the optimum as the goal demands.
-func (s *solver[T]) reached(at *sums) bool { return at.objective-s.lower <= s.goal*at.objective }
+func (s *solver) reached(at *sums) bool { return at.objective-s.lower <= s.goal*at.objective }
 
 // evaluate makes a pass over the rows at a point. It computes the Hessian and its factor if matrix is set.
-func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sums) error {
+func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) error {
 	var h *hessian
 	if matrix {
 		h = &s.hessian
@@ -221,7 +221,7 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 		return err
 	}
 	if at.objective-at.objective != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	s.lower = max(s.lower, at.dual)
 	s.fresh = matrix && s.hessian.w != nil
@@ -238,14 +238,14 @@ func (s *solver[T]) evaluate(ctx context.Context, pt point, matrix bool, at *sum
 }
 
 // factorise computes the factor of the Hessian of a point with these sums.
-func (s *solver[T]) factorise(ctx context.Context, at *sums) (err error) {
+func (s *solver) factorise(ctx context.Context, at *sums) (err error) {
 	rows := s.hessian.rows
 	if n := len(rows) - 1; s.src.Spec().Bias && rows[n] == 0 { // no row is in the active set, so that the bias doesn't matter
 		rows[n] = 2 * math.Abs(at.gradient[s.cols-1])
 		s.hessian.w = nil
 	}
 	if s.factor, s.ridge, err = dense.Factorise(ctx, rows, s.cols); s.factor == nil && err == nil {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	return err
 }

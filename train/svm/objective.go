@@ -3,21 +3,21 @@ package svm
 import (
 	"math"
 
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // rest adds the sums over the rows that src leaves out.
-func (p *problem[T]) rest(w []float64, at *sums) {
+func (p *problem) rest(w []float64, at *sums) {
 	if p.fixed != nil {
 		at.add(*p.fixed)
-		at.loss += p.fixed.a[0] + p.fixed.a[1] + kernel.Dot(w[:p.cols], p.fixed.ax[0]) - kernel.Dot(w[:p.cols], p.fixed.ax[1])
+		at.loss += p.fixed.a[0] + p.fixed.a[1] + f64.Dot(w[:p.cols], p.fixed.ax[0]) - f64.Dot(w[:p.cols], p.fixed.ax[1])
 	}
 }
 
 // objectives computes the gradient and the objectives of both problems from the sums over rows. With a bias, the dual
 // variables of both classes must have the same sum. So objectives scales those of one class down for the dual
 // objective.
-func (p *problem[T]) objectives(w []float64, at *sums) {
+func (p *problem) objectives(w []float64, at *sums) {
 	p.rest(w, at)
 	scale := at.balance(p.src.Spec().Bias)
 	scaled := func(i int) float64 { return float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i]) }
@@ -56,7 +56,7 @@ func (s *sums) balance(bias bool) [2]float64 {
 }
 
 // descend computes the gradient from the sums over rows.
-func (p *problem[T]) descend(w []float64, s *sums) {
+func (p *problem) descend(w []float64, s *sums) {
 	features, original := p.src.Spec().Width(), p.frame.original(w)
 	for i := range s.gradient {
 		s.gradient[i] = s.ax[0][i] - s.ax[1][i]
@@ -71,7 +71,7 @@ func (p *problem[T]) descend(w []float64, s *sums) {
 }
 
 // square returns the sum of squares of the weights for the original rows, without the bias.
-func (p *problem[T]) square(w []float64) (sum float64) {
+func (p *problem) square(w []float64) (sum float64) {
 	for _, v := range w[:p.src.Spec().Width()] {
 		sum = math.FMA(v, v, sum)
 	}
@@ -87,7 +87,7 @@ func element(v []float64, i int) float64 {
 }
 
 // bend returns the second derivative of the penalty along a line.
-func (p *problem[T]) bend(step []float64) float64 {
+func (p *problem) bend(step []float64) float64 {
 	sum := float64(p.l2 * p.square(p.frame.original(step)))
 	for i, v := range p.extra {
 		sum += float64(float64(v*step[i]) * step[i])
@@ -96,7 +96,7 @@ func (p *problem[T]) bend(step []float64) float64 {
 }
 
 // penalise adds the second derivatives of the penalty to a Hessian.
-func (p *problem[T]) penalise(rows []float64) {
+func (p *problem) penalise(rows []float64) {
 	l2, features := p.l2, p.src.Spec().Width()
 	for i := range features {
 		rows[i*(i+1)/2+i] += l2 + element(p.extra, i)

@@ -9,14 +9,14 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/truncated"
 )
 
 // A problem is the rows, the loss in the form that Newton's method takes, and memory for sums over rows.
-type problem[T kernel.Float] struct {
-	src     block.Source[T]
+type problem struct {
+	src     block.Source
 	cols    int
 	l2      float64
 	extra   []float64 // the extra penalty of each variable in steps, which is no part of the objective; nil if there is none
@@ -24,7 +24,7 @@ type problem[T kernel.Float] struct {
 	loss    smoothing
 	fixed   *runSums  // sums over rows that src leaves out, whose dual variables are their sample weights; nil if there are none
 	frame   *frame    // the frame of the rows; nil if they are the original ones
-	scratch sync.Pool // of *dense.Panel[T]
+	scratch sync.Pool // of *dense.Panel
 }
 
 // A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum
@@ -52,12 +52,12 @@ func (l *smoothing) dual(i int, u float64) (a float64, free bool) {
 
 func (l *smoothing) squared() bool { return l.most > 1 }
 
-func newProblem[T kernel.Float](src block.Source[T], opt Options) *problem[T] {
-	p := &problem[T]{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
+func newProblem(src block.Source, opt Options) *problem {
+	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
 	if opt.Loss == Hinge {
 		p.loss = smoothing{slope: truncated.FirstSlope, most: 1}
 	}
-	p.scratch.New = func() any { return dense.NewPanel[T](p.cols, 2) }
+	p.scratch.New = func() any { return dense.NewPanel(p.cols, 2) }
 	return p
 }
 
@@ -91,7 +91,7 @@ type runSums struct {
 	noLabels bool
 }
 
-func (p *problem[T]) newSums() sums {
+func (p *problem) newSums() sums {
 	s := sums{gradient: make([]float64, p.cols)}
 	for class := range s.ax {
 		s.ax[class] = make([]float64, p.cols)
@@ -128,13 +128,13 @@ type point struct {
 }
 
 // pass computes the sums at a point, and updates h to it unless h is nil.
-func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
+func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
 	if h != nil {
 		err = p.scatter(ctx, pt, h, at)
 	} else {
-		part := func(run block.Run[T]) runSums { return p.run(run, pt, nil) }
+		part := func(run block.Run) runSums { return p.run(run, pt, nil) }
 		switch {
 		case p.loss.squared():
 			err = passes.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
@@ -156,23 +156,23 @@ func (p *problem[T]) pass(ctx context.Context, pt point, h *hessian, at *sums) e
 
 // The passes of the squared hinge at a point.
 var (
-	sumsPass    = passes.NewPerRun("svm.sums", sumsRun[float32], sumsRun[float64])
-	hessianPass = train.NewScatterTask("svm.hessian", hessianRun[float32], hessianRun[float64])
+	sumsPass    = passes.NewPerRun("svm.sums", sumsRun)
+	hessianPass = train.NewScatterTask("svm.hessian", hessianRun)
 )
 
-func sumsRun[T kernel.Float](src block.Source[T], pt point) func(block.Run[T]) runSums {
+func sumsRun(src block.Source, pt point) func(block.Run) runSums {
 	p := newProblem(src, Options{})
-	return func(run block.Run[T]) runSums { return p.run(run, pt, nil) }
+	return func(run block.Run) runSums { return p.run(run, pt, nil) }
 }
 
-func hessianRun[T kernel.Float](src block.Source[T], pt point) func(run block.Run[T], s, _ []float64) runSums {
+func hessianRun(src block.Source, pt point) func(run block.Run, s, _ []float64) runSums {
 	p := newProblem(src, Options{})
-	return func(run block.Run[T], s, _ []float64) runSums { return p.run(run, pt, s) }
+	return func(run block.Run, s, _ []float64) runSums { return p.run(run, pt, s) }
 }
 
 // scatter computes the sums at a point and updates h to it. It needs only the rows that are free at one of the two
 // points. If h has no point yet, it needs all free rows.
-func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
+func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
 	m, err := gram.NewTriangle(p.cols)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (p *problem[T]) scatter(ctx context.Context, pt point, h *hessian, at *sums
 		slope *= pt.raise
 	}
 	pt.other = h.w
-	part := func(run block.Run[T], s, _ []float64) runSums { return p.run(run, pt, s) }
+	part := func(run block.Run, s, _ []float64) runSums { return p.run(run, pt, s) }
 	switch {
 	case p.loss.squared():
 		err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
@@ -222,18 +222,18 @@ func (h *hessian) change(w, by []float64) {
 			return
 		}
 	}
-	kernel.Axpy(h.rows, 1, by)
+	f64.Axpy(h.rows, 1, by)
 }
 
 // run computes the sums over the rows of a run. Unless s is nil, run sets it to the weights of the rows in the change
 // of the Hessian, divided by the slope.
-func (p *problem[T]) run(run block.Run[T], pt point, s []float64) (r runSums) {
+func (p *problem) run(run block.Run, pt point, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
 		r.noLabels = true
 		return r
 	}
-	panel := p.scratch.Get().(*dense.Panel[T])
+	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
 	if pt.from != nil {
 		r.kinks = newKinks()
@@ -267,7 +267,7 @@ func (p *problem[T]) run(run block.Run[T], pt point, s []float64) (r runSums) {
 }
 
 // shortfall sets u to 1 less the margin of each row of a panel.
-func shortfall[T kernel.Float](panel *dense.Panel[T], labels []T, w, u []float64) {
+func shortfall(panel *dense.Panel, labels []float32, w, u []float64) {
 	panel.Scores(w, u)
 	for i, y := range labels {
 		u[i] = 1 - float64(float64(y)*u[i])
@@ -282,7 +282,7 @@ func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[
 type rowsAt struct{ u, from, other, s []float64 }
 
 // rows adds the rows of a panel to the sums, and sets their factors in the sums of the panel.
-func (p *problem[T]) rows(rows *block.Block[T], raise float64, at rowsAt, factors []float64, r *runSums) {
+func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []float64, r *runSums) {
 	loss := p.loss
 	if raise > 0 {
 		for i, u := range at.u {

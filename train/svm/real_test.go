@@ -130,7 +130,7 @@ func TestReal(t *testing.T) {
 						break
 					}
 					for _, loss := range Losses {
-						measure(t, name, testrows.Dense[float64](x, y, true), loss, l2, 130)
+						measure(t, name, testrows.Dense(x, y, true), loss, l2, 130)
 					}
 				}
 			}
@@ -155,7 +155,7 @@ func TestReal(t *testing.T) {
 			}
 		}
 		for _, loss := range Losses {
-			measure(t, "a9a", testrows.Dense[float32](x, y, true), loss, 1, 130)
+			measure(t, "a9a", testrows.Dense(x, y, true), loss, 1, 130)
 		}
 	})
 }

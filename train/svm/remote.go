@@ -5,7 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -13,13 +13,13 @@ import (
 // piece those of its rows.
 
 // remote tells whether a cluster makes the passes over the rows.
-func (p *problem[T]) remote() bool {
+func (p *problem) remote() bool {
 	cluster, _ := block.RemoteOf(p.src)
 	return cluster != nil
 }
 
 // pieces returns the runs of each piece of a pass, and a function that returns the base of the rows of piece i.
-func (p *problem[T]) pieces() (runs [][]int64, base func(i int) []float64) {
+func (p *problem) pieces() (runs [][]int64, base func(i int) []float64) {
 	runs = passes.Consecutive(p.src.Rows())
 	return runs, func(i int) []float64 {
 		lo, hi := passes.RowsOf(runs[i], p.src.Rows())
@@ -28,7 +28,7 @@ func (p *problem[T]) pieces() (runs [][]int64, base func(i int) []float64) {
 }
 
 // problemOf returns the rows of a piece with the hinge. It is an error if base is that of other rows.
-func problemOf[T kernel.Float](src passes.Piece[T], slope float64, base []float64) (*problem[T], error) {
+func problemOf(src passes.Piece, slope float64, base []float64) (*problem, error) {
 	if int64(len(base)) != src.Rows() {
 		return nil, passes.ErrOtherRows
 	}
@@ -51,13 +51,10 @@ type hingeSums struct {
 	base     []float64   // of each row, if it became another one; else nil
 }
 
-// hingeTask32 and hingeTask64 are the passes of the hinge. A piece has the base of its rows.
-var (
-	hingeTask32 = passes.NewOwn("svm.hinge", hingeOf[float32])
-	hingeTask64 = passes.NewOwn("svm.hinge", hingeOf[float64])
-)
+// hingeTask is the passes of the hinge. A piece has the base of its rows.
+var hingeTask = passes.NewOwn("svm.hinge", hingeOf)
 
-func hingeOf[T kernel.Float](ctx context.Context, src passes.Piece[T], args *hingeArgs, base []float64) (s *hingeSums, err error) {
+func hingeOf(ctx context.Context, src passes.Piece, args *hingeArgs, base []float64) (s *hingeSums, err error) {
 	p, err := problemOf(src, args.slope, base)
 	if err != nil {
 		return nil, err
@@ -67,10 +64,10 @@ func hingeOf[T kernel.Float](ctx context.Context, src passes.Piece[T], args *hin
 		products []float64
 		sums     runSums
 	}
-	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run[T]) *pair {
+	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) *pair {
 		r := &pair{}
 		if args.hessian {
-			r.products = train.ScatterRun(src.Spec(), run, p.cols, func(run block.Run[T], s, _ []float64) { r.sums = p.run(run, args.at, s) })
+			r.products = train.ScatterRun(src.Spec(), run, p.cols, func(run block.Run, s, _ []float64) { r.sums = p.run(run, args.at, s) })
 		} else {
 			r.sums = p.run(run, args.at, nil)
 		}
@@ -83,14 +80,14 @@ func hingeOf[T kernel.Float](ctx context.Context, src passes.Piece[T], args *hin
 }
 
 // passRemote makes a pass of the hinge. It adds the change of the Hessian to products, unless that is nil.
-func (p *problem[T]) passRemote(ctx context.Context, pt point, products []float64, at *sums) error {
+func (p *problem) passRemote(ctx context.Context, pt point, products []float64, at *sums) error {
 	pieces, base := p.pieces()
 	var raised []float64
-	task := passes.ChooseOwn[T, *hingeArgs, []float64, *hingeSums](hingeTask32, hingeTask64)
+	task := hingeTask
 	err := passes.EachOwn(ctx, p.src, task, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
 		for k, r := range s.runs {
 			if products != nil {
-				kernel.Axpy(products, 1, s.products[k])
+				f64.Axpy(products, 1, s.products[k])
 			}
 			at.add(r)
 		}
@@ -116,18 +113,15 @@ type nearOwn struct {
 }
 
 // nearSums are the near rows of each run of a piece, and the base of all its rows.
-type nearSums[T kernel.Float] struct {
-	runs []nearRows[T]
+type nearSums struct {
+	runs []nearRows
 	base []float64
 }
 
-// nearTask32 and nearTask64 look for the near rows of a piece.
-var (
-	nearTask32 = passes.NewOwn("svm.near", nearIn[float32])
-	nearTask64 = passes.NewOwn("svm.near", nearIn[float64])
-)
+// nearTask looks for the near rows of a piece.
+var nearTask = passes.NewOwn("svm.near", nearIn)
 
-func nearIn[T kernel.Float](ctx context.Context, src passes.Piece[T], args *nearArgs, own *nearOwn) (s *nearSums[T], err error) {
+func nearIn(ctx context.Context, src passes.Piece, args *nearArgs, own *nearOwn) (s *nearSums, err error) {
 	p, err := problemOf(src, args.slope, own.base)
 	if err != nil {
 		return nil, err
@@ -136,18 +130,18 @@ func nearIn[T kernel.Float](ctx context.Context, src passes.Piece[T], args *near
 	for _, row := range own.chosen {
 		chosen[row] = true
 	}
-	s = &nearSums[T]{base: own.base}
-	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run[T]) nearRows[T] { return p.nearOfRun(run, args.w, chosen) },
-		func(r nearRows[T]) { s.runs = append(s.runs, r) })
+	s = &nearSums{base: own.base}
+	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) nearRows { return p.nearOfRun(run, args.w, chosen) },
+		func(r nearRows) { s.runs = append(s.runs, r) })
 	return s, err
 }
 
 // nearRemote is eachNear on a cluster.
-func (s *solver[T]) nearRemote(ctx context.Context, add func(nearRows[T])) error {
+func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 	pieces, base := s.pieces()
 	var all []float64
 	var found []int
-	task := passes.ChooseOwn[T, *nearArgs, *nearOwn, *nearSums[T]](nearTask32, nearTask64)
+	task := nearTask
 	err := passes.EachOwn(ctx, s.src, task, &nearArgs{s.w, s.loss.slope}, pieces, func(i int) *nearOwn {
 		own := &nearOwn{base: base(i)}
 		lo, hi := passes.RowsOf(pieces[i], s.src.Rows())
@@ -157,7 +151,7 @@ func (s *solver[T]) nearRemote(ctx context.Context, add func(nearRows[T])) error
 			}
 		}
 		return own
-	}, func(p *nearSums[T]) error {
+	}, func(p *nearSums) error {
 		for _, r := range p.runs {
 			for k := range r.numbers {
 				r.numbers[k] += len(all)

@@ -8,7 +8,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/passes"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -21,11 +21,11 @@ const (
 	lastDigits = 1e-12   // relative to an objective, its last digits
 )
 
-// round sets Weights to Exact rounded to T. It sets the objective, the loss and the gap to those of Weights. If the gap
+// round sets Weights to Exact rounded to float32. It sets the objective, the loss and the gap to those of Weights. If the gap
 // is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or two. f is the frame of
 // the exact weights. round makes its passes over the rows in that frame, since scores of other rows lose digits. The gap
 // includes the rounding errors of the objective if they are more than its last digits.
-func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, opt Options) error {
+func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Options) error {
 	if f != nil {
 		src = train.Centre(src, f.of, f.multiple)
 	}
@@ -35,7 +35,7 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, op
 		for k, v := range by {
 			w[k] = make([]float64, dense.Pad(p.cols))
 			for i, x := range r.Exact {
-				w[k][i] = float64(T(math.FMA(v, x, x)))
+				w[k][i] = float64(float32(math.FMA(v, x, x)))
 			}
 			at[k] = f.inside(w[k])
 		}
@@ -50,12 +50,12 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, op
 				blur = 0
 			}
 			if objective-objective != 0 {
-				return train.TooLarge[T]()
+				return train.TooLarge()
 			}
 			if r.Weights == nil || objective < r.Objective {
-				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, make([]T, p.cols)
+				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, make([]float32, p.cols)
 				for i := range r.Weights {
-					r.Weights[i] = T(w[k][i])
+					r.Weights[i] = float32(w[k][i])
 				}
 			}
 		}
@@ -69,17 +69,17 @@ func (r *Result[T]) round(ctx context.Context, src block.Source[T], f *frame, op
 
 // losses makes a pass over the rows and sums their losses at several points. If errors is set, the sums of squaredChange at
 // these points follow.
-func (p *problem[T]) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
+func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
 	args := lossesArgs{p.loss.squared(), errors, w}
 	total := args.sums()
 	err := passes.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesRun(args), func(sums []float64) {
-		kernel.Axpy(total, 1, sums)
+		f64.Axpy(total, 1, sums)
 	})
 	return total, err
 }
 
 // lossesPass is the pass of losses.
-var lossesPass = passes.NewPerRun("svm.losses", lossesRun[float32], lossesRun[float64])
+var lossesPass = passes.NewPerRun("svm.losses", lossesRun)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {
@@ -94,7 +94,7 @@ func (a *lossesArgs) sums() []float64 {
 	return make([]float64, len(a.w))
 }
 
-func lossesRun[T kernel.Float](src block.Source[T], args lossesArgs) func(block.Run[T]) []float64 {
+func lossesRun(src block.Source, args lossesArgs) func(block.Run) []float64 {
 	opt := Options{Loss: Hinge}
 	if args.squared {
 		opt.Loss = SquaredHinge
@@ -103,19 +103,19 @@ func lossesRun[T kernel.Float](src block.Source[T], args lossesArgs) func(block.
 }
 
 // lossesRun returns what sums the losses of a run at several points.
-func (p *problem[T]) lossesRun(args lossesArgs) func(block.Run[T]) []float64 {
+func (p *problem) lossesRun(args lossesArgs) func(block.Run) []float64 {
 	if wide(p.cols) {
 		return p.wideLossesRun(args)
 	}
-	return func(run block.Run[T]) []float64 {
+	return func(run block.Run) []float64 {
 		sums := args.sums()
 		if run.Y == nil {
 			return sums
 		}
-		panel := p.scratch.Get().(*dense.Panel[T])
+		panel := p.scratch.Get().(*dense.Panel)
 		defer p.scratch.Put(panel)
 		var buf [dense.PanelRows]float64
-		var wide widen.Reader[T]
+		var wide widen.Reader
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
@@ -134,12 +134,12 @@ func (p *problem[T]) lossesRun(args lossesArgs) func(block.Run[T]) []float64 {
 }
 
 // addLoss adds row r, with margin 1-u at point k, to the sums.
-func addLoss[T kernel.Float](l *smoothing, args *lossesArgs, sums []float64, k int, wide *widen.Reader[T], rows *block.Block[T], r int, u float64) {
+func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *widen.Reader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)
 	sums[k] += float64(l.of(u) * c)
 	if args.errors && !(u <= 0) {
 		columns, values := wide.Row(rows, r)
-		sums[len(args.w)+k] += squaredChange(l, u, c, columns, values, args.w[k])
+		sums[len(args.w)+k] += float64(squaredChange(l, u, c, columns, values, args.w[k]))
 	}
 }
 

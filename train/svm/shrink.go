@@ -20,7 +20,7 @@ const (
 )
 
 // nearby finds the optimum for the hinge from weights whose scores have errors of about off.
-func (s *solver[T]) nearby(ctx context.Context, off float64) error {
+func (s *solver) nearby(ctx context.Context, off float64) error {
 	s.decided = true
 	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
 	for i := range s.loss.base {
@@ -30,7 +30,7 @@ func (s *solver[T]) nearby(ctx context.Context, off float64) error {
 }
 
 // nearBegun is nearby from its call of shrink on.
-func (s *solver[T]) nearBegun(ctx context.Context) error {
+func (s *solver) nearBegun(ctx context.Context) error {
 	if err := s.shrink(ctx, inNearby); err != nil || s.converged || s.passes >= s.opt.Epochs {
 		return err
 	}
@@ -45,13 +45,13 @@ func (s *solver[T]) nearBegun(ctx context.Context) error {
 // changes, or would change if the margin moved by a zone. Each row's dual variable becomes its base. near sets the
 // objective. It returns a solver of the near rows and their numbers. That solver fixes the dual variables of the other
 // rows at 0 or at their sample weight, which makes these rows one sum.
-func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, err error) {
+func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err error) {
 	s.at = s.newSums()
 	fixed := s.newSums()
-	var parts []nearRows[T]
+	var parts []nearRows
 	var base []float64
 	err = s.counted(&sums{}, func() error {
-		return s.eachNear(ctx, func(r nearRows[T]) {
+		return s.eachNear(ctx, func(r nearRows) {
 			s.at.loss += r.loss
 			s.at.weight += r.weight
 			fixed.add(r.fixed)
@@ -69,19 +69,19 @@ func (s *solver[T]) near(ctx context.Context) (few *solver[T], numbers []int, er
 		fixed.add(*s.fixed)
 	}
 	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.frame.original(s.w))); s.at.objective-s.at.objective != 0 {
-		return nil, nil, train.TooLarge[T]()
+		return nil, nil, train.TooLarge()
 	}
 	opt := s.opt
 	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, opt.Loss.Epochs()
-	few = newSolver[T](gather(s.src.Spec(), parts), opt)
+	few = newSolver(gather(s.src.Spec(), parts), opt)
 	few.w, few.goal, few.fixed, few.frame, few.decided = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
 	return few, numbers, nil
 }
 
 // nearRows are the near rows of a run, their dual variables and numbers, and sums over the others.
-type nearRows[T kernel.Float] struct {
-	rows    block.Block[T]
+type nearRows struct {
+	rows    block.Block
 	base    []float64
 	numbers []int
 	loss    float64 // of all rows
@@ -90,20 +90,20 @@ type nearRows[T kernel.Float] struct {
 }
 
 // eachNear passes the near rows of each run to add.
-func (s *solver[T]) eachNear(ctx context.Context, add func(nearRows[T])) error {
+func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run[T]) nearRows[T] { return s.nearOfRun(run, s.w, s.chosen) }, add)
+	return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run) nearRows { return s.nearOfRun(run, s.w, s.chosen) }, add)
 }
 
 // nearOfRun returns the near rows of a run at w. It adds them to those chosen.
-func (p *problem[T]) nearOfRun(run block.Run[T], w []float64, chosen []bool) (r nearRows[T]) {
+func (p *problem) nearOfRun(run block.Run, w []float64, chosen []bool) (r nearRows) {
 	if run.Y == nil {
 		r.fixed.noLabels = true
 		return r
 	}
-	panel := p.scratch.Get().(*dense.Panel[T])
+	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
 	var scores [dense.PanelRows]float64
 	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
@@ -147,7 +147,7 @@ func (p *problem[T]) nearOfRun(run block.Run[T], w []float64, chosen []bool) (r 
 func (l *smoothing) within(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
 
 // appendRow appends row i of b to rows in the same form, with the same centring.
-func appendRow[T kernel.Float](rows, b *block.Block[T], i int) {
+func appendRow(rows, b *block.Block, i int) {
 	rows.Centring = b.Centring
 	rows.Y = append(rows.Y, b.Y[i])
 	if b.W != nil {
@@ -158,27 +158,27 @@ func appendRow[T kernel.Float](rows, b *block.Block[T], i int) {
 		return
 	}
 	if rows.Sparse == nil {
-		rows.Sparse = &kernel.SparseRows[T]{Ptr: []int64{0}}
+		rows.Sparse = &kernel.SparseRows{Ptr: []int64{0}}
 	}
 	columns, values := b.Sparse.Row(i)
 	appendSparse(rows.Sparse, columns, values)
 }
 
-func appendSparse[T kernel.Float](s *kernel.SparseRows[T], columns []uint32, values []T) {
+func appendSparse(s *kernel.SparseRows, columns []uint32, values []float32) {
 	s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
 	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 }
 
 // gather makes blocks of the near rows of all runs.
-func gather[T kernel.Float](spec *schema.Spec, parts []nearRows[T]) *block.Data[T] {
-	var blocks []*block.Block[T]
-	per := block.Rows[T](spec.Cols())
+func gather(spec *schema.Spec, parts []nearRows) *block.Data {
+	var blocks []*block.Block
+	per := block.Rows(spec.Cols())
 	first := int64(0)
-	var b *block.Block[T]
+	var b *block.Block
 	for _, p := range parts {
 		for i := range p.rows.Y {
 			if b == nil || len(b.Y) == per {
-				b = &block.Block[T]{First: first, Cols: spec.Cols(), Stride: kernel.Stride[T](spec.Cols())}
+				b = &block.Block{First: first, Cols: spec.Cols(), Stride: kernel.Stride(spec.Cols())}
 				blocks = append(blocks, b)
 			}
 			p.rows.Cols, p.rows.Stride = b.Cols, b.Stride
@@ -191,7 +191,7 @@ func gather[T kernel.Float](spec *schema.Spec, parts []nearRows[T]) *block.Data[
 
 // narrow finds the optimum of the near rows, whose numbers are given, and takes its weights and dual variables. It
 // tells whether it did.
-func (s *solver[T]) narrow(ctx context.Context, few *solver[T], numbers []int) (bool, error) {
+func (s *solver) narrow(ctx context.Context, few *solver, numbers []int) (bool, error) {
 	if few.src.Rows() > 0 {
 		if err := few.evaluate(ctx, point{w: few.w}, true, &few.at); err != nil {
 			return false, ctx.Err()

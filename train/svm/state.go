@@ -53,14 +53,14 @@ func (t *trace) goesOn() bool {
 
 // saves makes s the solver of a number, whose state is saved. If the checkpoint is of a later solver, this one
 // reports no progress.
-func (s *solver[T]) saves(save *saved, phase int) {
+func (s *solver) saves(save *saved, phase int) {
 	if s.save, s.phase = save, phase; save.from && save.phase > phase {
 		s.opt.Progress = nil
 	}
 }
 
 // resume goes on from a checkpoint of this solver. It returns false if there is none.
-func (s *solver[T]) resume(ctx context.Context) (done bool, err error) {
+func (s *solver) resume(ctx context.Context) (done bool, err error) {
 	if s.save == nil || !s.save.from || s.save.phase != s.phase {
 		return false, nil
 	}
@@ -84,7 +84,7 @@ func (s *solver[T]) resume(ctx context.Context) (done bool, err error) {
 	return true, s.hinge(ctx)
 }
 
-func (s *solver[T]) mark(stage int) {
+func (s *solver) mark(stage int) {
 	if s.save == nil || s.save.part == nil || s.save.from { // a later solver goes on from the state
 		return
 	}
@@ -94,7 +94,7 @@ func (s *solver[T]) mark(stage int) {
 }
 
 // state walks what the solver is at before a step, or before a pass of shrink.
-func (s *solver[T]) state(w *checkpoint.Walk) {
+func (s *solver) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Count(&s.stage)
 	w.Count(&s.stuck)

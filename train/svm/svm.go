@@ -13,7 +13,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/beside"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/truncated"
 )
@@ -50,12 +49,12 @@ type Options struct {
 	NonNegative bool // weights other than the bias are 0 or more, of the squared hinge
 }
 
-// Result is what Train learned. Weights are Exact rounded to T. Errors, Radius, Norm, Margin, Loss, Objective and Gap
+// Result is what Train learned. Weights are Exact rounded to float32. Errors, Radius, Norm, Margin, Loss, Objective and Gap
 // are those of Weights. Epochs counts passes over all rows. Visits counts the rows of all passes, those over some of
 // the rows included. Updates counts steps. Loss is the sum of losses over rows, times their sample weights, without the
 // penalty. Converged says that Gap is at most 1e-6 of Objective.
-type Result[T kernel.Float] struct {
-	train.Result[T]
+type Result struct {
+	train.Result
 	Exact     []float64 // the weights, one for each column, the bias last; of more than two classes a vector for each
 	Objective float64   // Loss and the penalty
 	Gap       float64   // Objective is above the optimum by at most this; at least 0
@@ -79,7 +78,7 @@ const (
 // l2), less sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a bias sum a
 // y = 0. Train scales the a of one class down to meet the last one. The dual objective is a lower bound of the optimum.
 // Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8 for the squared hinge. Then it
-// rounds w to T and measures the gap again.
+// rounds w to float32 and measures the gap again.
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
 // Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method for
@@ -113,7 +112,7 @@ const (
 // Other packages, each with its own order of sums, learn from more than 256 columns (package truncated) and from more than
 // two classes (package crammer). From more than 16,384 columns, package coordinate learns with L1 and NonNegative, and the
 // hinge of few rows.
-func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -148,7 +147,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 		return r, err
 	}
 	start := time.Now()
-	r, f, err := solverOf[T](opt, cols)(ctx, src, opt)
+	r, f, err := solverOf(opt, cols)(ctx, src, opt)
 	if r == nil {
 		return nil, err
 	}
@@ -163,7 +162,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // learn finds the exact weights, in a frame if some columns are far from zero.
-func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], *frame, error) {
+func learn(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
 	save := &saved{part: opt.Checkpoint}
 	var err error
 	if save.from, err = opt.Checkpoint.Load(save.walk); err != nil {
@@ -187,24 +186,24 @@ func learn[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 	return result(s), nil, err
 }
 
-// result returns what a solver learned, except for the weights rounded to T.
-func result[T kernel.Float](s *solver[T]) *Result[T] {
-	r := &Result[T]{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
+// result returns what a solver learned, except for the weights rounded to float32.
+func result(s *solver) *Result {
+	r := &Result{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
 	return r
 }
 
 // interrupted completes the result if ctx ended the training after some steps over all rows. Otherwise it returns nil.
 // The loss is unknown if after ends before a pass over the rows does.
-func (r *Result[T]) interrupted(ctx, after context.Context, src block.Source[T], opt Options) *Result[T] {
+func (r *Result) interrupted(ctx, after context.Context, src block.Source, opt Options) *Result {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
 	}
 	p := newProblem(src, opt)
 	w := make([]float64, dense.Pad(p.cols))
-	r.Weights = make([]T, len(r.Exact))
+	r.Weights = make([]float32, len(r.Exact))
 	for i, v := range r.Exact {
-		r.Weights[i] = T(v)
+		r.Weights[i] = float32(v)
 		w[i] = float64(r.Weights[i])
 	}
 	r.Interrupted, r.Converged, r.Loss, r.Objective, r.Gap = true, false, 0, 0, math.Inf(1)
@@ -243,8 +242,8 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 // A solver is the state of a minimisation.
-type solver[T kernel.Float] struct {
-	*problem[T]
+type solver struct {
+	*problem
 	opt       Options
 	goal      float64 // the gap to reach, relative to the objective
 	w         []float64
@@ -275,9 +274,9 @@ type solver[T kernel.Float] struct {
 	trace
 }
 
-func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
+func newSolver(src block.Source, opt Options) *solver {
 	p := newProblem(src, opt)
-	s := &solver[T]{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	s := &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
 	if opt.Loss == SquaredHinge {
 		s.goal *= finer
 	}
@@ -286,7 +285,7 @@ func newSolver[T kernel.Float](src block.Source[T], opt Options) *solver[T] {
 
 // solve finds the optimum, or goes as far towards it as the options allow. It begins at the optimum of a sample if
 // there are enough rows for one.
-func (s *solver[T]) solve(ctx context.Context) error {
+func (s *solver) solve(ctx context.Context) error {
 	if done, err := s.resume(ctx); done {
 		return err
 	}
@@ -301,7 +300,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 	opt := s.opt
 	opt.L2 *= n / float64(s.src.Rows())
 	opt.Progress, opt.Checkpoint = nil, nil
-	few := newSolver[T](sample, opt)
+	few := newSolver(sample, opt)
 	few.frame, few.decided = s.frame, s.decided
 	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample at w
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
@@ -329,7 +328,7 @@ func (s *solver[T]) solve(ctx context.Context) error {
 }
 
 // minimise continues from w with all rows, unless they need a frame.
-func (s *solver[T]) minimise(ctx context.Context) error {
+func (s *solver) minimise(ctx context.Context) error {
 	if !s.loss.squared() && s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
@@ -371,7 +370,7 @@ func (s *solver[T]) minimise(ctx context.Context) error {
 }
 
 // counted makes a pass, which sets at, and reports it.
-func (s *solver[T]) counted(at *sums, pass func() error) error {
+func (s *solver) counted(at *sums, pass func() error) error {
 	s.measure = nil
 	s.report(nil)
 	if err := pass(); err != nil {
@@ -385,7 +384,7 @@ func (s *solver[T]) counted(at *sums, pass func() error) error {
 	return nil
 }
 
-func (s *solver[T]) report(sum func() [sha256.Size]byte) {
+func (s *solver) report(sum func() [sha256.Size]byte) {
 	if s.opt.Progress == nil {
 		return
 	}

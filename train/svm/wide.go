@@ -6,7 +6,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/csr"
 	"halfspace/internal/widen"
-	"halfspace/kernel"
 	"halfspace/train/coordinate"
 	"halfspace/train/truncated"
 )
@@ -26,11 +25,11 @@ func (l Loss) epochs(cols int) int64 {
 }
 
 // solverOf returns what finds the exact weights for rows of so many columns, and the frame in which it does.
-func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block.Source[T], Options) (*Result[T], *frame, error) {
+func solverOf(opt Options, cols int) func(context.Context, block.Source, Options) (*Result, *frame, error) {
 	if many(cols) {
-		return learnMany[T]
+		return learnMany
 	}
-	return learn[T]
+	return learn
 }
 
 // byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes where rows are few for
@@ -38,26 +37,26 @@ func solverOf[T kernel.Float](opt Options, cols int) func(context.Context, block
 func byRow(rows int64, cols int) bool { return wide(cols) && rows <= 2*int64(cols) }
 
 // learnMany is learn for many columns.
-func learnMany[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*Result[T], *frame, error) {
+func learnMany(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
 	var s *truncated.Solution
 	var err error
 	switch {
 	case opt.Loss == SquaredHinge:
-		s, err = (&truncated.Task[T]{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}).Solve(ctx)
+		s, err = (&truncated.Task{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}).Solve(ctx)
 	case byRow(src.Rows(), src.Spec().Cols()):
-		s, err = (&coordinate.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
+		s, err = (&coordinate.Hinge{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
 	default:
-		s, err = (&truncated.Hinge[T]{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
+		s, err = (&truncated.Hinge{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
 	}
-	r := &Result[T]{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
+	r := &Result{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
 	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
 	r.Converged = s.Gap <= tolerance*s.Objective
 	return r, nil, err
 }
 
 // netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
-func netOf[T kernel.Float](src block.Source[T], opt Options) *coordinate.Net[T] {
-	return &coordinate.Net[T]{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges}
+func netOf(src block.Source, opt Options) *coordinate.Net {
+	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges}
 }
 
 // squaredHinges sets z to the margins, and the others to the squared hinge and its derivatives by the score.
@@ -73,11 +72,11 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 }
 
 // wideLossesRun is lossesRun for more columns than a Hessian may have.
-func (p *problem[T]) wideLossesRun(args lossesArgs) func(block.Run[T]) []float64 {
-	return func(run block.Run[T]) []float64 {
+func (p *problem) wideLossesRun(args lossesArgs) func(block.Run) []float64 {
+	return func(run block.Run) []float64 {
 		sums := args.sums()
-		var rows csr.Reader[T]
-		var wide widen.Reader[T]
+		var rows csr.Reader
+		var wide widen.Reader
 		rows.Begin(run)
 		for r := range run.Len() {
 			for k, w := range args.w {

@@ -16,7 +16,7 @@ const (
 
 // worthFactor tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3 multiplications,
 // which take as long as about 4 d^3 / 70 elements in a product. It saves some 20 products in a step.
-func (s *search[T]) worthFactor(elements int64) bool {
+func (s *search) worthFactor(elements int64) bool {
 	d := float64(s.cols)
 	return d*d*d <= factorWorth*float64(elements)
 }
@@ -26,7 +26,7 @@ func (s *search[T]) worthFactor(elements int64) bool {
 // The sample takes every row whose curvature is above a threshold. Of the others it takes a row each time that the sum of
 // their curvatures passes a multiple of the threshold, and gives it the threshold as its curvature. The diagonal is at
 // least that of the Hessian, for columns that the sample rarely sees.
-func (s *search[T]) refactor(ctx context.Context) error {
+func (s *search) refactor(ctx context.Context) error {
 	if !s.factors || s.factor != nil && s.products <= stale || s.spent(3) {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (s *search[T]) refactor(ctx context.Context) error {
 	if s.remote {
 		err = s.scatterPicked(ctx, m, picks)
 	} else {
-		err = gram.Scatter(ctx, m, s.Rows, func(run block.Run[T], weights, _ []float64) {
+		err = gram.Scatter(ctx, m, s.Rows, func(run block.Run, weights, _ []float64) {
 			copy(weights, picks[run.First:][:run.Len()])
 		}, s.Workers)
 	}
@@ -59,7 +59,7 @@ func (s *search[T]) refactor(ctx context.Context) error {
 }
 
 // pick sets the weights of the rows in the sampled Hessian.
-func (s *search[T]) pick(picks []float64) {
+func (s *search) pick(picks []float64) {
 	total := 0.0
 	for _, c := range s.at.curvature {
 		total += c
@@ -79,7 +79,7 @@ func (s *search[T]) pick(picks []float64) {
 }
 
 // precondition returns about the product of the inverse Hessian and v, in d.
-func (s *search[T]) precondition(d, v []float64) {
+func (s *search) precondition(d, v []float64) {
 	if s.factor != nil {
 		copy(d, s.factor.Solve(v))
 		return

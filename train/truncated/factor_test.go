@@ -14,9 +14,9 @@ import (
 func TestPick(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, cols = 20_000, 100
-	src := block.NewData[float64](&schema.Spec{}, nil)
+	src := block.NewData(&schema.Spec{}, nil)
 	for _, power := range []float64{0, 1, 4} {
-		s := &search[float64]{Task: &Task[float64]{Rows: src}, table: &table[float64]{cols: cols}}
+		s := &search{Task: &Task{Rows: src}, table: &table{cols: cols}}
 		total, most, picked, picks := 0.0, 0.0, 0, make([]float64, n)
 		for range n {
 			s.at.curvature = append(s.at.curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))

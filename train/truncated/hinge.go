@@ -6,7 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/checkpoint"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -25,9 +25,9 @@ const (
 
 // A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a
 // row is max(0, 1 - y (w.x)). Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
-type Hinge[T kernel.Float] struct {
+type Hinge struct {
 	train.Options
-	Rows block.Source[T]
+	Rows block.Source
 	L2   float64
 }
 
@@ -37,8 +37,8 @@ type Hinge[T kernel.Float] struct {
 // Machine", Optimization Methods and Software 35, 2020). The steps minimise a smooth form of the loss; see hinge. Then each
 // row's dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks
 // have a curvature, few at the end, and only they are visited in a product.
-func (h *Hinge[T]) Solve(ctx context.Context) (*Solution, error) {
-	t := Task[T]{Options: h.Options, Rows: h.Rows, L2: h.L2}
+func (h *Hinge) Solve(ctx context.Context) (*Solution, error) {
+	t := Task{Options: h.Options, Rows: h.Rows, L2: h.L2}
 	return t.solve(ctx, &hinge{slope: FirstSlope, base: make([]float64, h.Rows.Rows())})
 }
 
@@ -104,7 +104,7 @@ func (h *hinge) moved(length float64, scores []float64) (before float64) {
 		return 0
 	}
 	before = h.zone
-	h.zone = float64(length * math.Sqrt(kernel.Dot(scores, scores)/float64(len(scores))))
+	h.zone = float64(length * math.Sqrt(f64.Dot(scores, scores)/float64(len(scores))))
 	h.widest = max(h.widest, h.zone)
 	return before
 }
@@ -119,13 +119,13 @@ func (h *hinge) stay(zone float64) {
 func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
 
 // ready tells whether the smooth form is near its minimum.
-func (s *search[T]) ready() bool {
+func (s *search) ready() bool {
 	g := s.at.gradient[:s.features]
-	return s.steps > s.hinge.before && (kernel.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
+	return s.steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
 }
 
 // raise makes dual variables the multipliers, and raises the slope.
-func (s *search[T]) raise(ctx context.Context) error {
+func (s *search) raise(ctx context.Context) error {
 	h := s.hinge
 	for i, z := range s.at.scores {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))

@@ -9,12 +9,12 @@ import (
 	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
 // first makes the first pass, at weights of 0. It learns what doesn't depend on the weights.
-func (s *search[T]) first(ctx context.Context) error {
+func (s *search) first(ctx context.Context) error {
 	n := s.Rows.Rows()
 	s.y, s.weights = make([]float64, n), make([]float64, n)
 	s.at = point{w: make([]float64, s.cols), scores: make([]float64, n)}
@@ -34,9 +34,9 @@ func (s *search[T]) first(ctx context.Context) error {
 	if s.remote {
 		return s.firstRemote(ctx, resumed)
 	}
-	s.forms = make([]form[T], (n+block.RunRows-1)/block.RunRows)
+	s.forms = make([]form, (n+block.RunRows-1)/block.RunRows)
 	var elements []int64
-	err = s.evaluate(ctx, &s.at, func(c *scratch[T], run block.Run[T], t *part) {
+	err = s.evaluate(ctx, &s.at, func(c *scratch, run block.Run, t *part) {
 		s.look(run)
 		rows := s.read(c, run)
 		for r := range run.Len() {
@@ -57,7 +57,7 @@ func (s *search[T]) first(ctx context.Context) error {
 }
 
 // grouping ends the first pass: it joins the runs to groups by their elements.
-func (s *search[T]) grouping(ctx context.Context, elements []int64, resumed bool) error {
+func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) error {
 	s.factors = s.worthFactor(s.group(elements))
 	if resumed && s.grouped {
 		return s.evaluate(ctx, &s.at, nil, nil)
@@ -66,7 +66,7 @@ func (s *search[T]) grouping(ctx context.Context, elements []int64, resumed bool
 }
 
 // uncounted keeps passes from being counted and reported until end is called: they were made before.
-func (s *search[T]) uncounted() (end func()) {
+func (s *search) uncounted() (end func()) {
 	visited, lower, show := s.visited, s.lower, s.Progress
 	s.Progress = nil
 	return func() { s.visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
@@ -74,7 +74,7 @@ func (s *search[T]) uncounted() (end func()) {
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before,
 // and seen with the sums of each group after.
-func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T], block.Run[T], *part), seen func(*part)) error {
+func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Run, *part), seen func(*part)) error {
 	p.reset(s.cols, len(p.scores))
 	merge := func(t *part) {
 		if seen != nil {
@@ -94,7 +94,7 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 	if s.remote {
 		err = s.sumsRemote(ctx, p, merge)
 	} else {
-		err = s.pass(ctx, true, func(c *scratch[T], run block.Run[T], t *part) {
+		err = s.pass(ctx, true, func(c *scratch, run block.Run, t *part) {
 			if look != nil {
 				look(c, run, t)
 			}
@@ -119,14 +119,14 @@ func (s *search[T]) evaluate(ctx context.Context, p *point, look func(*scratch[T
 	s.measure = &train.Measure{Objective: p.objective, Gradient: train.Norm(p.gradient), Gap: p.objective - lower}
 	s.passed(s.Rows.Rows())
 	if p.objective-p.objective != 0 {
-		return train.TooLarge[T]()
+		return train.TooLarge()
 	}
 	s.lower = lower
 	return nil
 }
 
 // losses is Loss for the rows from first on. A zone is that of hinge.losses.
-func (s *search[T]) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
+func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
 	if s.hinge != nil {
 		s.hinge.losses(first, z, factor, curvature, loss, y, zone)
 		return
@@ -136,7 +136,7 @@ func (s *search[T]) losses(first int64, z, factor, curvature, loss, y []float64,
 
 // lossSums sums over the rows of a run, from first on, what depends on p's scores alone. It writes their curvatures to p, and
 // the derivatives of their losses to factor, an element for each row. Both are multiplied by the sample weight.
-func (s *search[T]) lossSums(c *scratch[T], first int64, factor []float64, p *point, t *part) {
+func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t *part) {
 	n := len(factor)
 	y, curvature := s.y[first:][:n], p.curvature[first:][:n]
 	copy(c.z[:n], p.scores[first:])
@@ -168,7 +168,7 @@ func (s *search[T]) lossSums(c *scratch[T], first int64, factor []float64, p *po
 
 // product sets out to the product of the Hessian with a vector. It writes the scores of the vector of all rows with a
 // curvature.
-func (s *search[T]) product(ctx context.Context, out, d, scores []float64) error {
+func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	clear(out)
 	visited := int64(0)
 	merge := func(t *part) {
@@ -179,7 +179,7 @@ func (s *search[T]) product(ctx context.Context, out, d, scores []float64) error
 	if s.remote {
 		err = s.productRemote(ctx, d, scores, merge)
 	} else {
-		err = s.pass(ctx, false, func(c *scratch[T], run block.Run[T], t *part) {
+		err = s.pass(ctx, false, func(c *scratch, run block.Run, t *part) {
 			t.visited += c.product(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
 		}, merge)
 	}
@@ -191,7 +191,7 @@ func (s *search[T]) product(ctx context.Context, out, d, scores []float64) error
 }
 
 // rest writes the scores of a vector of the rows without a curvature. It makes no pass if there are none.
-func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
+func (s *search) rest(ctx context.Context, d, scores []float64) error {
 	if !slices.Contains(s.at.curvature, 0) {
 		return nil
 	}
@@ -201,8 +201,8 @@ func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
 	if s.remote {
 		err = s.restRemote(ctx, d, scores, merge)
 	} else {
-		err = block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run[T]) int64 {
-			c := s.scratch.Get().(*scratch[T])
+		err = block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run) int64 {
+			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
 			return rest(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
 		}, merge)
@@ -213,17 +213,17 @@ func (s *search[T]) rest(ctx context.Context, d, scores []float64) error {
 
 // slope returns the first and second derivative of the sum of losses by the length of a step. scores are those at length
 // 0, and d those of the step; a nil d is 1 for each row.
-func (s *search[T]) slope(ctx context.Context, scores, d []float64, length float64) (slope, curvature float64, err error) {
+func (s *search) slope(ctx context.Context, scores, d []float64, length float64) (slope, curvature float64, err error) {
 	type pair struct{ slope, curvature float64 }
 	n := len(scores)
 	err = parallel.Ordered(ctx, s.Workers, (n+block.RunRows-1)/block.RunRows, func(k int) (t pair) {
-		c := s.scratch.Get().(*scratch[T])
+		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		lo, hi := k*block.RunRows, min(n, (k+1)*block.RunRows)
 		z := c.z[:hi-lo]
 		copy(z, scores[lo:])
 		if d != nil {
-			kernel.Axpy(z, length, d[lo:hi])
+			f64.Axpy(z, length, d[lo:hi])
 		} else {
 			for i := range z {
 				z[i] += length
@@ -247,19 +247,19 @@ func (s *search[T]) slope(ctx context.Context, scores, d []float64, length float
 }
 
 // Value makes a pass over the rows and returns the sum of losses at w.
-func (t *Task[T]) Value(ctx context.Context, w []float64) (float64, error) {
+func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
 	all, err := t.Values(ctx, [][]float64{w})
 	return all[0], err
 }
 
 // Values makes a pass over the rows and returns the sum of losses at each of several weights.
-func (t *Task[T]) Values(ctx context.Context, all [][]float64) ([]float64, error) {
+func (t *Task) Values(ctx context.Context, all [][]float64) ([]float64, error) {
 	total := make([]float64, len(all))
-	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { kernel.Axpy(total, 1, sums) }
+	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
 		return total, passes.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
 	}
-	return total, block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run[T]) []float64 { return t.values(scores(run)) }, merge)
+	return total, block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run) []float64 { return t.values(scores(run)) }, merge)
 }
 
 // scored is the rows of a run.
@@ -274,7 +274,7 @@ type labels struct {
 	weights []float64
 }
 
-func labelsOf[T kernel.Float](run block.Run[T]) labels {
+func labelsOf(run block.Run) labels {
 	l := labels{weights: run.W}
 	for _, y := range run.Y {
 		l.y = append(l.y, float32(y))
@@ -291,12 +291,12 @@ func (l *labels) at(r int) (y, weight float64) {
 }
 
 // scoresPass is the pass of Values.
-var scoresPass = passes.NewPerRun("truncated.scores", scoresRun[float32], scoresRun[float64])
+var scoresPass = passes.NewPerRun("truncated.scores", scoresRun)
 
 // scoresRun returns what computes the scores of a run at each of several weights.
-func scoresRun[T kernel.Float](_ block.Source[T], all [][]float64) func(block.Run[T]) *scored {
-	return func(run block.Run[T]) *scored {
-		var rows csr.Reader[T]
+func scoresRun(_ block.Source, all [][]float64) func(block.Run) *scored {
+	return func(run block.Run) *scored {
+		var rows csr.Reader
 		rows.Begin(run)
 		s := &scored{labels: labelsOf(run)}
 		for _, w := range all {
@@ -311,7 +311,7 @@ func scoresRun[T kernel.Float](_ block.Source[T], all [][]float64) func(block.Ru
 }
 
 // values returns the sum of losses at each of several weights.
-func (t *Task[T]) values(s *scored) []float64 {
+func (t *Task) values(s *scored) []float64 {
 	n := len(s.y)
 	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
 	for k, z := range s.scores {
@@ -329,7 +329,7 @@ func (t *Task[T]) values(s *scored) []float64 {
 }
 
 // passed counts visits of rows, and reports them.
-func (s *search[T]) passed(visits int64) {
+func (s *search) passed(visits int64) {
 	s.visited += visits
 	if s.Progress == nil {
 		return

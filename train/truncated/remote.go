@@ -8,7 +8,6 @@ import (
 	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 )
 
 // On a cluster, this process keeps what each row has: scores, labels, sample weights, curvatures and multipliers. It computes
@@ -22,12 +21,12 @@ type looked struct {
 }
 
 // lookPass is the first pass on a cluster.
-var lookPass = passes.NewPerRun("truncated.look", lookRun[float32], lookRun[float64])
+var lookPass = passes.NewPerRun("truncated.look", lookRun)
 
-func lookRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T]) *looked {
+func lookRun(src block.Source, _ struct{}) func(block.Run) *looked {
 	features := src.Spec().Width()
-	return func(run block.Run[T]) *looked {
-		var rows csr.Reader[T]
+	return func(run block.Run) *looked {
+		var rows csr.Reader
 		rows.Begin(run)
 		l := &looked{labels: labelsOf(run)}
 		for r := range run.Len() {
@@ -40,7 +39,7 @@ func lookRun[T kernel.Float](src block.Source[T], _ struct{}) func(block.Run[T])
 }
 
 // firstRemote is first on a cluster. It looks at the rows in a pass of its own, which isn't counted.
-func (s *search[T]) firstRemote(ctx context.Context, resumed bool) error {
+func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 	var elements []int64
 	row := 0
 	err := passes.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *looked) {
@@ -101,7 +100,7 @@ type own struct {
 }
 
 // tableOf returns the rows of a piece. It is an error if the arguments are those of other rows.
-func tableOf[T kernel.Float](src passes.Piece[T], o *own) (*table[T], error) {
+func tableOf(src passes.Piece, o *own) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
 	t.groups = o.groups
 	before := 0
@@ -119,31 +118,28 @@ func tableOf[T kernel.Float](src passes.Piece[T], o *own) (*table[T], error) {
 
 // The passes over groups. Each returns the sums of each group of a piece. The product has the scores of rows with a curvature.
 var (
-	sumsTask32    = passes.NewOwn("truncated.sums", sumsOf[float32])
-	sumsTask64    = passes.NewOwn("truncated.sums", sumsOf[float64])
-	productTask32 = passes.NewOwn("truncated.product", productOf[float32])
-	productTask64 = passes.NewOwn("truncated.product", productOf[float64])
-	restTask32    = passes.NewOwn("truncated.rest", restOf[float32])
-	restTask64    = passes.NewOwn("truncated.rest", restOf[float64])
+	sumsTask    = passes.NewOwn("truncated.sums", sumsOf)
+	productTask = passes.NewOwn("truncated.product", productOf)
+	restTask    = passes.NewOwn("truncated.rest", restOf)
 )
 
-func sumsOf[T kernel.Float](ctx context.Context, src passes.Piece[T], _ struct{}, o *own) (parts []*part, err error) {
+func sumsOf(ctx context.Context, src passes.Piece, _ struct{}, o *own) (parts []*part, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, true, func(c *scratch[T], run block.Run[T], _ *part) {
+	err = t.pass(ctx, true, func(c *scratch, run block.Run, _ *part) {
 		c.columnSums(t.read(c, run), o.factor[run.First:][:run.Len()], o.curvature[run.First:])
 	}, func(p *part) { parts = append(parts, p) })
 	return parts, err
 }
 
-func productOf[T kernel.Float](ctx context.Context, src passes.Piece[T], d []float64, o *own) (parts []*part, err error) {
+func productOf(ctx context.Context, src passes.Piece, d []float64, o *own) (parts []*part, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, false, func(c *scratch[T], run block.Run[T], p *part) {
+	err = t.pass(ctx, false, func(c *scratch, run block.Run, p *part) {
 		curvature := o.curvature[run.First:][:run.Len()]
 		c.product(t.read(c, run), d, curvature, c.z[:])
 		p.scores = appendSome(p.scores, c.z[:], curvature, false)
@@ -152,13 +148,13 @@ func productOf[T kernel.Float](ctx context.Context, src passes.Piece[T], d []flo
 }
 
 // restOf returns the scores at d of the rows without a curvature.
-func restOf[T kernel.Float](ctx context.Context, src passes.Piece[T], d []float64, o *own) (scores []float64, err error) {
+func restOf(ctx context.Context, src passes.Piece, d []float64, o *own) (scores []float64, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
 	}
-	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run[T]) []float64 {
-		c := t.scratch.Get().(*scratch[T])
+	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) []float64 {
+		c := t.scratch.Get().(*scratch)
 		defer t.scratch.Put(c)
 		curvature := o.curvature[run.First:][:run.Len()]
 		rest(t.read(c, run), d, curvature, c.z[:])
@@ -178,11 +174,11 @@ func appendSome(some, scores, curvature []float64, flat bool) []float64 {
 }
 
 // sumsRemote makes the pass of evaluate. It passes the sums of each group to merge.
-func (s *search[T]) sumsRemote(ctx context.Context, p *point, merge func(*part)) error {
+func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*part
 	err := parallel.Ordered(ctx, s.Workers, len(s.groups), func(g int) *part {
-		c, t, run := s.scratch.Get().(*scratch[T]), &part{}, 0
+		c, t, run := s.scratch.Get().(*scratch), &part{}, 0
 		defer s.scratch.Put(c)
 		if g > 0 {
 			run = s.groups[g-1].end
@@ -197,8 +193,7 @@ func (s *search[T]) sumsRemote(ctx context.Context, p *point, merge func(*part))
 		return err
 	}
 	cut := pieces(s.groups, rows)
-	task := passes.ChooseOwn[T, struct{}, *own, []*part](sumsTask32, sumsTask64)
-	return passes.EachOwn(ctx, s.Rows, task, struct{}{}, runsOf(cut), func(i int) *own {
+	return passes.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, runsOf(cut), func(i int) *own {
 		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.curvature[cut[i].lo:cut[i].hi]}
 	}, func(sums []*part) error {
 		if len(sums) > len(parts) {
@@ -214,10 +209,9 @@ func (s *search[T]) sumsRemote(ctx context.Context, p *point, merge func(*part))
 }
 
 // productRemote makes the pass of product.
-func (s *search[T]) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
+func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
-	task := passes.ChooseOwn[T, []float64, *own, []*part](productTask32, productTask64)
-	return passes.EachOwn(ctx, s.Rows, task, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
+	return passes.EachOwn(ctx, s.Rows, productTask, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
 		for _, t := range sums {
 			row = s.spread(scores, t.scores, row, false)
 			t.visited = int64(len(t.scores))
@@ -228,13 +222,12 @@ func (s *search[T]) productRemote(ctx context.Context, d, scores []float64, merg
 }
 
 // restRemote makes the pass of rest.
-func (s *search[T]) restRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
+func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
 	for i := range cut {
 		cut[i].groups = nil
 	}
-	task := passes.ChooseOwn[T, []float64, *own, []float64](restTask32, restTask64)
-	return passes.EachOwn(ctx, s.Rows, task, d, runsOf(cut), s.curved(cut), func(some []float64) error {
+	return passes.EachOwn(ctx, s.Rows, restTask, d, runsOf(cut), s.curved(cut), func(some []float64) error {
 		row = s.spread(scores, some, row, true)
 		merge(int64(len(some)))
 		return nil
@@ -242,12 +235,12 @@ func (s *search[T]) restRemote(ctx context.Context, d, scores []float64, merge f
 }
 
 // curved returns a function that makes the arguments of piece i: its groups, and the curvatures of its rows.
-func (s *search[T]) curved(cut []piece) func(i int) *own {
+func (s *search) curved(cut []piece) func(i int) *own {
 	return func(i int) *own { return &own{groups: cut[i].groups, curvature: s.at.curvature[cut[i].lo:cut[i].hi]} }
 }
 
 // spread is the inverse of appendSome, for rows from a number on. It returns the number that follows.
-func (s *search[T]) spread(scores, some []float64, row int, flat bool) int {
+func (s *search) spread(scores, some []float64, row int, flat bool) int {
 	for _, z := range some {
 		for (s.at.curvature[row] == 0) != flat {
 			row++
@@ -258,13 +251,10 @@ func (s *search[T]) spread(scores, some []float64, row int, flat bool) int {
 	return row
 }
 
-// pickedTask32 and pickedTask64 return the rows whose numbers in the piece are the argument, as one block for each run.
-var (
-	pickedTask32 = passes.NewOwn("truncated.picked", pickedOf[float32])
-	pickedTask64 = passes.NewOwn("truncated.picked", pickedOf[float64])
-)
+// pickedTask returns the rows whose numbers in the piece are the argument, as one block for each run.
+var pickedTask = passes.NewOwn("truncated.picked", pickedOf)
 
-func pickedOf[T kernel.Float](ctx context.Context, src passes.Piece[T], _ struct{}, rows []uint32) (blocks []*block.Block[T], err error) {
+func pickedOf(ctx context.Context, src passes.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
 	for runs, err := range block.Runs(ctx, src.Source, 1) {
 		if err != nil {
 			return nil, err
@@ -284,10 +274,10 @@ func pickedOf[T kernel.Float](ctx context.Context, src passes.Piece[T], _ struct
 }
 
 // gather copies rows of a run, without labels and sample weights.
-func gather[T kernel.Float](run block.Run[T], rows []uint32) *block.Block[T] {
-	to := block.New[T](0, len(rows), run.Cols)
+func gather(run block.Run, rows []uint32) *block.Block {
+	to := block.New(0, len(rows), run.Cols)
 	if run.Sparse != nil {
-		to = block.NewSparse[T](0, len(rows), 0, run.Cols)
+		to = block.NewSparse(0, len(rows), 0, run.Cols)
 	}
 	for k, row := range rows {
 		r := int(int64(row) - run.First)
@@ -303,12 +293,11 @@ func gather[T kernel.Float](run block.Run[T], rows []uint32) *block.Block[T] {
 
 // scatterPicked is gram.Scatter with weights of all rows, of which few aren't 0. It takes those rows from the cluster. Those of a
 // run stay a run, so that the sums have the same order.
-func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
+func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
 	all := passes.Consecutive(s.Rows.Rows())
-	var blocks []*block.Block[T]
+	var blocks []*block.Block
 	row := 0
-	task := passes.ChooseOwn[T, struct{}, []uint32, []*block.Block[T]](pickedTask32, pickedTask64)
-	err := passes.EachOwn(ctx, s.Rows, task, struct{}{}, all, func(i int) (rows []uint32) {
+	err := passes.EachOwn(ctx, s.Rows, pickedTask, struct{}{}, all, func(i int) (rows []uint32) {
 		lo, hi := passes.RowsOf(all[i], s.Rows.Rows())
 		for r, w := range weights[lo:hi] {
 			if w != 0 {
@@ -316,7 +305,7 @@ func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Triangle, weights
 			}
 		}
 		return rows
-	}, func(runs []*block.Block[T]) error {
+	}, func(runs []*block.Block) error {
 		for _, b := range runs {
 			b = b.Clone() // to aligned memory
 			b.First = int64(len(blocks)) * block.RunRows
@@ -334,6 +323,6 @@ func (s *search[T]) scatterPicked(ctx context.Context, m *gram.Triangle, weights
 	if err != nil {
 		return err
 	}
-	rows := block.Trust(block.Source[T](block.NewData(s.Rows.Spec(), blocks)))
-	return gram.Scatter(ctx, m, rows, func(run block.Run[T], s, _ []float64) { copy(s, run.W) }, s.Workers)
+	rows := block.Trust(block.NewData(s.Rows.Spec(), blocks))
+	return gram.Scatter(ctx, m, rows, func(run block.Run, s, _ []float64) { copy(s, run.W) }, s.Workers)
 }

@@ -55,12 +55,12 @@ func TestGroupsOfPiece(t *testing.T) {
 		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
 		o.factor, o.curvature = append(o.factor, rng.NormFloat64()), append(o.curvature, float64(rng.IntN(3))*rng.Float64())
 	}
-	d, direction := testrows.Dense[float32](x, y, true), []float64{1, 2, 3, 4}
-	for _, d := range []*block.Data[float32]{d, testrows.Sparse(d)} {
+	d, direction := testrows.Dense(x, y, true), []float64{1, 2, 3, 4}
+	for _, d := range []*block.Data{d, testrows.Sparse(d)} {
 		var each, products []*part
 		from := 0
-		of := func(lo, hi int) block.Source[float32] {
-			var blocks []*block.Block[float32]
+		of := func(lo, hi int) block.Source {
+			var blocks []*block.Block
 			for b := range d.Blocks(t.Context()) {
 				b = b.Slice(lo, hi)
 				b.First = 0
@@ -71,7 +71,7 @@ func TestGroupsOfPiece(t *testing.T) {
 		for _, g := range o.groups {
 			lo, hi := from*block.RunRows, min(len(x), g.end*block.RunRows)
 			alone := &own{[]group{{g.end - from, g.all}}, o.factor[lo:hi], o.curvature[lo:hi]}
-			src := passes.Piece[float32]{Source: of(lo, hi), Workers: 1}
+			src := passes.Piece{Source: of(lo, hi), Workers: 1}
 			sums, err := sumsOf(t.Context(), src, struct{}{}, alone)
 			if err != nil {
 				t.Fatal(err)
@@ -82,8 +82,8 @@ func TestGroupsOfPiece(t *testing.T) {
 			}
 			each, products, from = append(each, sums...), append(products, product...), g.end
 		}
-		for _, src := range []block.Source[float32]{d, testrows.Stream[float32]{Data: d}} {
-			all := passes.Piece[float32]{Source: src, Workers: 3}
+		for _, src := range []block.Source{d, testrows.Stream{Data: d}} {
+			all := passes.Piece{Source: src, Workers: 3}
 			if got, err := sumsOf(t.Context(), all, struct{}{}, o); err != nil || !reflect.DeepEqual(got, each) {
 				t.Errorf("sums %v, error %v, want %v", got, err, each)
 			}
@@ -95,7 +95,7 @@ func TestGroupsOfPiece(t *testing.T) {
 			{o.groups, o.factor, o.curvature[1:]}, {o.groups, o.factor[1:], o.curvature}, {o.groups[:2], o.factor, o.curvature},
 			{[]group{{3, true}, {3, true}, {4, true}}, o.factor, o.curvature},
 		} {
-			if _, err := sumsOf(t.Context(), passes.Piece[float32]{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
+			if _, err := sumsOf(t.Context(), passes.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
 				t.Error("arguments for other rows are no error")
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"halfspace/internal/csr"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 const (
@@ -17,36 +18,36 @@ const (
 )
 
 // A table is rows, and the memory for sums over groups of their runs.
-type table[T kernel.Float] struct {
-	src     block.Source[T]
+type table struct {
+	src     block.Source
 	workers int
 	cols    int
-	forms   []form[T]      // of each run; nil if they aren't known
-	groups  []group        // nil: each run is a group
-	runs    []block.Run[T] // of rows in memory, once there are groups
-	scratch sync.Pool      // of *scratch[T]
-	spare   sync.Pool      // of []float64: zeros for all columns
+	forms   []form      // of each run; nil if they aren't known
+	groups  []group     // nil: each run is a group
+	runs    []block.Run // of rows in memory, once there are groups
+	scratch sync.Pool   // of *scratch
+	spare   sync.Pool   // of []float64: zeros for all columns
 }
 
-func newTable[T kernel.Float](src block.Source[T], workers int) *table[T] {
-	t := &table[T]{src: src, workers: workers, cols: src.Spec().Cols()}
-	t.scratch.New = func() any { return newScratch[T](t.cols) }
+func newTable(src block.Source, workers int) *table {
+	t := &table{src: src, workers: workers, cols: src.Spec().Cols()}
+	t.scratch.New = func() any { return newScratch(t.cols) }
 	return t
 }
 
 // A scratch is what the rows of a group need. Its sums are zeros between groups. If a group has fewer elements than there
 // are columns, it yields the columns that it touched. So its time and memory don't depend on the columns.
-type scratch[T kernel.Float] struct {
+type scratch struct {
 	sums, squares []float64 // by column
 	all           bool      // most columns are touched
 	touched       []uint32  // if not all: columns of sums and squares that may be other than 0; some are there twice
-	reader        csr.Reader[T]
+	reader        csr.Reader
 
 	z, factor, curvature, loss [block.RunRows]float64
 }
 
-func newScratch[T kernel.Float](cols int) *scratch[T] {
-	return &scratch[T]{sums: make([]float64, cols), squares: make([]float64, cols)}
+func newScratch(cols int) *scratch {
+	return &scratch{sums: make([]float64, cols), squares: make([]float64, cols)}
 }
 
 // A part is sums over the rows of a group.
@@ -61,14 +62,14 @@ type part struct {
 
 // A form is how the rows of a run are read. All forms give the same elements, without zeros: the order of a sum depends on the
 // number of elements before.
-type form[T kernel.Float] struct {
-	elements int                   // that aren't 0
-	rows     *kernel.SparseRows[T] // of a dense run: a copy without zeros, or nil. It has at most a quarter of the elements
+type form struct {
+	elements int                // that aren't 0
+	rows     *kernel.SparseRows // of a dense run: a copy without zeros, or nil. It has at most a quarter of the elements
 }
 
 // read begins with the rows of a run.
-func (t *table[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
-	var f form[T]
+func (t *table) read(c *scratch, run block.Run) *csr.Reader {
+	var f form
 	if t.forms != nil {
 		f = t.forms[run.Number]
 	}
@@ -87,20 +88,20 @@ func (t *table[T]) read(c *scratch[T], run block.Run[T]) *csr.Reader[T] {
 
 // look learns the form of a run. It copies dense rows in memory that have many zeros, since to look for these takes most of
 // the time of a pass.
-func (t *table[T]) look(run block.Run[T]) {
+func (t *table) look(run block.Run) {
 	f := &t.forms[run.Number]
 	f.elements = csr.Elements(run)
 	if run.Sparse != nil || run.Centring != nil {
 		return
 	}
-	if _, stay := t.src.(*block.Data[T]); stay && 4*f.elements <= run.Len()*run.Stride {
-		f.rows = csr.Rows(run, false, &kernel.SparseRows[T]{Ptr: make([]int64, 0, run.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]T, 0, f.elements)})
+	if _, stay := t.src.(*block.Data); stay && 4*f.elements <= run.Len()*run.Stride {
+		f.rows = csr.Rows(run, false, &kernel.SparseRows{Ptr: make([]int64, 0, run.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]float32, 0, f.elements)})
 	}
 }
 
 // group joins consecutive runs to groups, which depend only on the elements of the runs. Sums are made within a group in
 // row order, and then over groups in row order. To add a group's sums to the others takes little of its time.
-func (s *search[T]) group(elements []int64) (total int64) {
+func (s *search) group(elements []int64) (total int64) {
 	have := int64(0)
 	for _, n := range elements {
 		total += n
@@ -122,12 +123,12 @@ type group struct {
 }
 
 // pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group.
-func (t *table[T]) pass(ctx context.Context, squares bool, do func(*scratch[T], block.Run[T], *part), merge func(*part)) error {
-	_, stay := t.src.(*block.Data[T])
+func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Run, *part), merge func(*part)) error {
+	_, stay := t.src.(*block.Data)
 	switch {
 	case t.groups == nil:
-		err := block.ReduceRuns(ctx, t.src, t.workers, func(run block.Run[T]) *part {
-			c, p := t.scratch.Get().(*scratch[T]), &part{}
+		err := block.ReduceRuns(ctx, t.src, t.workers, func(run block.Run) *part {
+			c, p := t.scratch.Get().(*scratch), &part{}
 			defer t.scratch.Put(c)
 			do(c, run, p)
 			t.take(c, p, squares)
@@ -145,7 +146,7 @@ func (t *table[T]) pass(ctx context.Context, squares bool, do func(*scratch[T], 
 		return t.stream(ctx, squares, do, merge)
 	}
 	return parallel.Ordered(ctx, t.workers, len(t.groups), func(g int) *part {
-		c, p, first := t.scratch.Get().(*scratch[T]), &part{}, 0
+		c, p, first := t.scratch.Get().(*scratch), &part{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
 			first = t.groups[g-1].end
@@ -160,8 +161,8 @@ func (t *table[T]) pass(ctx context.Context, squares bool, do func(*scratch[T], 
 }
 
 // stream is pass over rows that aren't in memory, which takes longer to read than to add up.
-func (t *table[T]) stream(ctx context.Context, squares bool, do func(*scratch[T], block.Run[T], *part), merge func(*part)) error {
-	c, g, p := t.scratch.Get().(*scratch[T]), 0, &part{}
+func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Run, *part), merge func(*part)) error {
+	c, g, p := t.scratch.Get().(*scratch), 0, &part{}
 	defer t.scratch.Put(c)
 	for runs, err := range block.Runs(ctx, t.src, 1) {
 		if err != nil {
@@ -183,7 +184,7 @@ func (t *table[T]) stream(ctx context.Context, squares bool, do func(*scratch[T]
 }
 
 // zeros returns a vector of zeros for all columns.
-func (t *table[T]) zeros() []float64 {
+func (t *table) zeros() []float64 {
 	if v, ok := t.spare.Get().(*[]float64); ok {
 		return *v
 	}
@@ -191,9 +192,9 @@ func (t *table[T]) zeros() []float64 {
 }
 
 // addTo adds sums of a part to a vector for all columns. It takes the memory of vectors back.
-func (t *table[T]) addTo(out []float64, p *part, sums []float64) {
+func (t *table) addTo(out []float64, p *part, sums []float64) {
 	if p.columns == nil {
-		kernel.Axpy(out, 1, sums)
+		f64.Axpy(out, 1, sums)
 		clear(sums)
 		t.spare.Put(&sums)
 		return
@@ -204,7 +205,7 @@ func (t *table[T]) addTo(out []float64, p *part, sums []float64) {
 }
 
 // take moves the sums to a part.
-func (t *table[T]) take(c *scratch[T], p *part, squares bool) {
+func (t *table) take(c *scratch, p *part, squares bool) {
 	if c.all {
 		p.sums, c.sums = c.sums, t.zeros()
 		if squares {
@@ -230,7 +231,7 @@ func (t *table[T]) take(c *scratch[T], p *part, squares bool) {
 }
 
 // add adds a row times f to sums, and its squares times curvature to squares.
-func add[T, V kernel.Float](c *scratch[T], columns []uint32, values []V, f, curvature float64) {
+func add[V float32 | float64](c *scratch, columns []uint32, values []V, f, curvature float64) {
 	values = values[:len(columns)]
 	if c.all {
 		sums, squares := c.sums, c.squares[:len(c.sums)]
@@ -253,7 +254,7 @@ func add[T, V kernel.Float](c *scratch[T], columns []uint32, values []V, f, curv
 }
 
 // addSum is add without squares.
-func addSum[T, V kernel.Float](c *scratch[T], columns []uint32, values []V, f float64) {
+func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f float64) {
 	if c.all {
 		csr.Add(c.sums, columns, values, f)
 		return
@@ -269,7 +270,7 @@ func addSum[T, V kernel.Float](c *scratch[T], columns []uint32, values []V, f fl
 }
 
 // columnSums adds rows times their factors to the sums, and their squares times their curvatures to those of squares.
-func (c *scratch[T]) columnSums(rows *csr.Reader[T], factor, curvature []float64) {
+func (c *scratch) columnSums(rows *csr.Reader, factor, curvature []float64) {
 	for r, f := range factor {
 		switch {
 		case f == 0 && curvature[r] == 0:
@@ -285,7 +286,7 @@ func (c *scratch[T]) columnSums(rows *csr.Reader[T], factor, curvature []float64
 
 // product adds to the sums the rows times their curvatures and their scores at d. It writes these scores, but none of a row
 // without a curvature, and returns how many there are.
-func (c *scratch[T]) product(rows *csr.Reader[T], d, curvature, scores []float64) (n int64) {
+func (c *scratch) product(rows *csr.Reader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			continue
@@ -305,7 +306,7 @@ func (c *scratch[T]) product(rows *csr.Reader[T], d, curvature, scores []float64
 }
 
 // rest writes the scores at d of the rows without a curvature, and returns how many there are.
-func rest[T kernel.Float](rows *csr.Reader[T], d, curvature, scores []float64) (n int64) {
+func rest(rows *csr.Reader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			n++

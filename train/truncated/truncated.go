@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/dense"
-	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/train"
 )
 
@@ -26,12 +26,12 @@ const (
 
 // A Task is rows with labels -1 and +1, the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0, and a loss. Of
 // train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
-type Task[T kernel.Float] struct {
+type Task struct {
 	train.Options
-	Rows block.Source[T]
+	Rows block.Source
 	L2   float64
 	// Loss takes scores z and labels y. It sets z to the margins and factor, curvature and loss to the loss of each row
-	// and its derivatives by the score, as kernel.Logistic does.
+	// and its derivatives by the score, as f64.Logistic does.
 	Loss func(z, factor, curvature, loss, y []float64)
 }
 
@@ -58,13 +58,13 @@ type Solution struct {
 // The search stops once the duality gap is 5e-7 of the objective; see bound. Sums are float64. They are made within a
 // group of runs in row order, and then over groups in row order; see group. A score sums every fourth element of the row
 // that isn't 0, and then the four sums. So the result depends neither on the workers nor on the form of the rows.
-func (t *Task[T]) Solve(ctx context.Context) (*Solution, error) {
+func (t *Task) Solve(ctx context.Context) (*Solution, error) {
 	return t.solve(ctx, nil)
 }
 
 // solve is Solve for the loss of h, if it isn't nil.
-func (t *Task[T]) solve(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search[T]{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+func (t *Task) solve(ctx context.Context, h *hinge) (*Solution, error) {
+	s := &search{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.first(ctx)
@@ -76,9 +76,9 @@ func (t *Task[T]) solve(ctx context.Context, h *hinge) (*Solution, error) {
 }
 
 // A search is the state of a task.
-type search[T kernel.Float] struct {
-	*Task[T]
-	*table[T]
+type search struct {
+	*Task
+	*table
 	hinge          *hinge // the loss in place of Task.Loss; nil for that
 	remote         bool   // a cluster makes the passes over the rows; see remote.go
 	features       int
@@ -101,7 +101,7 @@ type search[T kernel.Float] struct {
 }
 
 // state walks what the search is at between two steps. What a pass over the rows computes from scores isn't part of it.
-func (s *search[T]) state(w *checkpoint.Walk) {
+func (s *search) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visited)
 	w.Int(&s.steps)
@@ -115,10 +115,10 @@ func (s *search[T]) state(w *checkpoint.Walk) {
 	s.hinge.state(w)
 }
 
-func (s *search[T]) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
+func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 
 // minimise makes steps until the gap is small enough, rounding prevents a smaller one, or there are too many passes.
-func (s *search[T]) minimise(ctx context.Context) error {
+func (s *search) minimise(ctx context.Context) error {
 	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
 		next := s.step
 		if s.hinge != nil && s.ready() {
@@ -132,16 +132,16 @@ func (s *search[T]) minimise(ctx context.Context) error {
 }
 
 // spent tells whether fewer passes than that many are left.
-func (s *search[T]) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
+func (s *search) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
 
 // passes returns the number of passes over the rows. As many visits as there are rows count as one.
-func (s *search[T]) passes() int64 {
+func (s *search) passes() int64 {
 	rows := s.Rows.Rows()
 	return (s.visited + rows - 1) / rows
 }
 
 // step makes a step of Newton's method.
-func (s *search[T]) step(ctx context.Context) error {
+func (s *search) step(ctx context.Context) error {
 	step, scores, err := s.conjugate(ctx)
 	if err != nil {
 		return err
@@ -153,8 +153,8 @@ func (s *search[T]) step(ctx context.Context) error {
 	zone := s.hinge.moved(length, scores)
 	next := s.other
 	next.w, next.scores = append(next.w[:0], s.at.w...), append(next.scores[:0], s.at.scores...)
-	kernel.Axpy(next.w, length, step)
-	kernel.Axpy(next.scores, length, scores)
+	f64.Axpy(next.w, length, step)
+	f64.Axpy(next.scores, length, scores)
 	if err := s.balance(ctx, &next); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *search[T]) step(ctx context.Context) error {
 }
 
 // conjugate returns a step and its scores of the rows. It leaves the passes that the rest of the step takes.
-func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err error) {
+func (s *search) conjugate(ctx context.Context) (step, scores []float64, err error) {
 	step, residual, direction, product, next := s.vectors[0], s.vectors[1], s.vectors[2], s.vectors[3], s.vectors[4]
 	scores, along := s.rowVectors[0], s.rowVectors[1]
 	if err := s.refactor(ctx); err != nil {
@@ -188,29 +188,29 @@ func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err 
 	clear(scores)
 	clear(along)
 	clear(residual)
-	kernel.Axpy(residual, -1, s.at.gradient)
+	f64.Axpy(residual, -1, s.at.gradient)
 	s.precondition(direction, residual)
-	square := kernel.Dot(residual, direction)
+	square := f64.Dot(residual, direction)
 	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*nearly*s.at.objective
 	for range s.cols {
-		if math.Sqrt(square) <= enough || kernel.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
+		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
 			break
 		}
 		if err := s.product(ctx, product, direction, along); err != nil {
 			return nil, nil, err
 		}
 		s.products++
-		by := square / kernel.Dot(direction, product)
+		by := square / f64.Dot(direction, product)
 		if by-by != 0 {
 			break
 		}
-		kernel.Axpy(step, by, direction)
-		kernel.Axpy(scores, by, along)
-		kernel.Axpy(residual, -by, product)
+		f64.Axpy(step, by, direction)
+		f64.Axpy(scores, by, along)
+		f64.Axpy(residual, -by, product)
 		s.precondition(next, residual)
 		last := square
-		square = kernel.Dot(residual, next)
-		kernel.Axpy(next, square/last, direction)
+		square = f64.Dot(residual, next)
+		f64.Axpy(next, square/last, direction)
 		direction, next = next, direction
 	}
 	return step, scores, s.rest(ctx, step, scores)
@@ -218,17 +218,17 @@ func (s *search[T]) conjugate(ctx context.Context) (step, scores []float64, err 
 
 // along returns the length of a step from the weights at which the objective is least, given the step's scores. It is 1
 // if the slope there is far smaller than at the start.
-func (s *search[T]) along(ctx context.Context, step, scores []float64) (length float64, err error) {
-	linear := float64(s.L2 * kernel.Dot(s.at.w[:s.features], step[:s.features]))
-	square := float64(s.L2 * kernel.Dot(step[:s.features], step[:s.features]))
-	return dense.Root(1, -level*kernel.Dot(s.at.gradient, step), func(length float64) (slope, curvature float64, err error) {
+func (s *search) along(ctx context.Context, step, scores []float64) (length float64, err error) {
+	linear := float64(s.L2 * f64.Dot(s.at.w[:s.features], step[:s.features]))
+	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
+	return dense.Root(1, -level*f64.Dot(s.at.gradient, step), func(length float64) (slope, curvature float64, err error) {
 		slope, curvature, err = s.slope(ctx, s.at.scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
 }
 
 // balance gives p, which has weights and scores, the best bias.
-func (s *search[T]) balance(ctx context.Context, p *point) error {
+func (s *search) balance(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
@@ -284,7 +284,7 @@ func (p *point) reset(cols, rows int) {
 // With a bias, the a of both classes must have the same sum. So those of the class with the greater sum are multiplied
 // by 1-e. That leaves 1-e of the class's part at least, and lengthens v by at most e sum a R, with R the largest norm of
 // a row.
-func (s *search[T]) bound(p *point) float64 {
+func (s *search) bound(p *point) float64 {
 	square := 0.0
 	for i, g := range p.gradient[:s.features] {
 		v := float64(s.L2*p.w[i]) - g

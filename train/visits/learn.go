@@ -25,8 +25,8 @@ import (
 //
 // With more than one shard, each has a stepper of its own in an epoch. All begin with the same weights and the same state. After
 // the epoch both are mixed, see package mixing.
-func Learn[T kernel.Float](ctx context.Context, l *train.Learner, src block.Source[T], s train.Settings) (*train.Result[T], error) {
-	learned, err := train.Learn(ctx, l, &train.Task[T]{Rows: src, Settings: s})
+func Learn(ctx context.Context, l *train.Learner, src block.Source, s train.Settings) (*train.Result, error) {
+	learned, err := l.Train(ctx, &train.Task{Rows: src, Settings: s})
 	if learned == nil {
 		return nil, err
 	}
@@ -36,13 +36,13 @@ func Learn[T kernel.Float](ctx context.Context, l *train.Learner, src block.Sour
 // Complete adds to the description of a learner how it trains: with its steppers.
 func Complete(l *train.Learner) *train.Learner {
 	l.Begins = true
-	l.Float32, l.Float64 = taskOf[float32](l), taskOf[float64](l)
+	l.Train = taskOf(l)
 	return l
 }
 
-func taskOf[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[T]) (*train.Learned[T], error) {
-	pass := newPass[T](l)
-	return func(ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+func taskOf(l *train.Learner) func(context.Context, *train.Task) (*train.Learned, error) {
+	pass := newPass(l)
+	return func(ctx context.Context, task *train.Task) (*train.Learned, error) {
 		opt, err := optionsOf(l, task.Settings)
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func taskOf[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[
 			x.stepper.Begin(task.Init.Weights, task.Init.State)
 		}
 		if opt.Shards > 1 {
-			x.shards, err = mixing.NewShards(src, opt, x.shard, func(ctx context.Context, epoch int64, dealt [][]int64) ([]mixing.Part[T], error) {
+			x.shards, err = mixing.NewShards(src, opt, x.shard, func(ctx context.Context, epoch int64, dealt [][]int64) ([]mixing.Part, error) {
 				return x.elsewhere(ctx, pass, epoch, dealt)
 			})
 		} else {
@@ -78,7 +78,7 @@ func taskOf[T kernel.Float](l *train.Learner) func(context.Context, *train.Task[
 		if r == nil {
 			return nil, err
 		}
-		return &train.Learned[T]{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(x.stepper.State()) }}, err
+		return &train.Learned{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(x.stepper.State()) }}, err
 	}
 }
 
@@ -97,33 +97,33 @@ func optionsOf(l *train.Learner, s train.Settings) (train.Options, error) {
 }
 
 // A learner is the state of a training, or of a shard in an epoch.
-type learner[T kernel.Float] struct {
+type learner struct {
 	of       *train.Learner
-	src      block.Source[T]
+	src      block.Source
 	settings train.Settings
 	opt      train.Options
-	stepper  train.Stepper[T]
-	scores   []T
-	r        *train.Result[T]
+	stepper  train.Stepper
+	scores   []float32
+	r        *train.Result
 	done     int64 // epochs
 	before   int64 // updates before the epoch
 
-	rows   *Rows[T]          // nil if there are shards
-	shards *mixing.Shards[T] // nil if there are none
-	member *member[T]        // nil if this is no shard
-	since  int64             // visits of the member before its pass went on
+	rows   *Rows          // nil if there are shards
+	shards *mixing.Shards // nil if there are none
+	member *member        // nil if this is no shard
+	since  int64          // visits of the member before its pass went on
 
 	start, reported time.Time
 }
 
-func newLearner[T kernel.Float](l *train.Learner, src block.Source[T], s train.Settings, opt train.Options) (x *learner[T], err error) {
-	x = &learner[T]{of: l, src: src, settings: s, opt: opt, r: new(train.Result[T]), start: time.Now(), scores: make([]T, src.Spec().Vectors())}
-	x.stepper, err = train.NewStepper[T](l, src.Spec(), s)
+func newLearner(l *train.Learner, src block.Source, s train.Settings, opt train.Options) (x *learner, err error) {
+	x = &learner{of: l, src: src, settings: s, opt: opt, r: new(train.Result), start: time.Now(), scores: make([]float32, src.Spec().Vectors())}
+	x.stepper, err = l.Stepper(src.Spec(), s)
 	return x, err
 }
 
 // train makes the epochs that are left.
-func (l *learner[T]) train(ctx context.Context) (*train.Result[T], error) {
+func (l *learner) train(ctx context.Context) (*train.Result, error) {
 	if _, err := l.opt.Checkpoint.Load(l.state); err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (l *learner[T]) train(ctx context.Context) (*train.Result[T], error) {
 }
 
 // state walks what the training is at. A position inside an epoch follows from the visits.
-func (l *learner[T]) state(w *checkpoint.Walk) {
+func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	w.Int(&l.done)
 	w.Int(&l.before)
@@ -170,7 +170,7 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 	}
 }
 
-func (l *learner[T]) mark() {
+func (l *learner) mark() {
 	visits := l.r.Visits
 	if l.shards != nil {
 		visits += l.shards.Visited()
@@ -179,7 +179,7 @@ func (l *learner[T]) mark() {
 }
 
 // run makes the epochs.
-func (l *learner[T]) run(ctx context.Context) error {
+func (l *learner) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
 	for l.done < l.opt.Epochs && !l.r.Converged {
@@ -200,7 +200,7 @@ func (l *learner[T]) run(ctx context.Context) error {
 }
 
 // epoch makes the rest of an epoch.
-func (l *learner[T]) epoch(ctx context.Context) error {
+func (l *learner) epoch(ctx context.Context) error {
 	if l.shards == nil {
 		return l.rows.Epoch(ctx, l.done, l.r.Visits-l.done*l.src.Rows(), l.visit)
 	}
@@ -211,7 +211,7 @@ func (l *learner[T]) epoch(ctx context.Context) error {
 	return err
 }
 
-func (l *learner[T]) visit(b *block.Block[T], r int) error {
+func (l *learner) visit(b *block.Block, r int) error {
 	if l.r.Visits%256 == 0 {
 		if l.member != nil && l.r.Visits > l.since && l.member.due() {
 			return mixing.ErrPause
@@ -230,7 +230,7 @@ func (l *learner[T]) visit(b *block.Block[T], r int) error {
 }
 
 // mayReport reports the progress if the last report was some time ago.
-func (l *learner[T]) mayReport() {
+func (l *learner) mayReport() {
 	if l.member != nil {
 		l.member.mayReport()
 	} else if time.Since(l.reported) > 100*time.Millisecond {
@@ -238,7 +238,7 @@ func (l *learner[T]) mayReport() {
 	}
 }
 
-func (l *learner[T]) report(sum func() [sha256.Size]byte) {
+func (l *learner) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
@@ -253,9 +253,9 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 }
 
 // learned completes the result, except for figures that need another pass over the rows.
-func (l *learner[T]) learned() *train.Result[T] {
+func (l *learner) learned() *train.Result {
 	cols, w := l.src.Spec().Cols(), l.stepper.Weights()
-	for v := range slices.Chunk(w, kernel.Stride[T](cols)) {
+	for v := range slices.Chunk(w, kernel.Stride(cols)) {
 		l.r.Weights = append(l.r.Weights, v[:cols]...)
 	}
 	l.r.Epochs = (l.r.Visits + l.src.Rows() - 1) / l.src.Rows()

@@ -5,24 +5,23 @@ import (
 	"math/rand/v2"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/mixing"
 )
 
 // Rows visits the rows of a source one after another, in the order of the options.
-type Rows[T kernel.Float] struct {
+type Rows struct {
 	Shard int // which shard of a training they are, for random choices; 0 if there is one. See mixing.Stream
 
-	src     block.Source[T]
+	src     block.Source
 	opt     train.Options
-	windows Windows[T] // nil in file order
+	windows Windows // nil in file order
 }
 
 // NewRows returns the rows of a source in the order of opt. Every order but train.Cyclic needs src to be a *block.Data
 // or a block.Seekable.
-func NewRows[T kernel.Float](src block.Source[T], opt train.Options) (*Rows[T], error) {
-	s := &Rows[T]{src: src, opt: opt}
+func NewRows(src block.Source, opt train.Options) (*Rows, error) {
+	s := &Rows{src: src, opt: opt}
 	if opt.Order == train.Cyclic || opt.Order == "" {
 		return s, nil
 	}
@@ -33,9 +32,9 @@ func NewRows[T kernel.Float](src block.Source[T], opt train.Options) (*Rows[T], 
 
 // Epoch calls visit with each row of an epoch but the first skip ones: row r of block b. It ends with the first error of
 // visit, of the source or of ctx. The permutations and draws are those of the perceptron (see train.Permutation).
-func (s *Rows[T]) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block.Block[T], r int) error) error {
+func (s *Rows) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block.Block, r int) error) error {
 	within := 0 // the rows to skip of the first window
-	each := func(w Window[T]) error {
+	each := func(w Window) error {
 		first := within
 		within = 0
 		for i, id := range w.Rows[first:] {
@@ -65,7 +64,7 @@ func (s *Rows[T]) Epoch(ctx context.Context, epoch, skip int64, visit func(b *bl
 }
 
 // cyclic is an epoch in file order.
-func (s *Rows[T]) cyclic(ctx context.Context, skip int64, visit func(b *block.Block[T], r int) error) error {
+func (s *Rows) cyclic(ctx context.Context, skip int64, visit func(b *block.Block, r int) error) error {
 	for b, err := range s.src.Blocks(ctx) {
 		if err != nil {
 			return err

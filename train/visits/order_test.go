@@ -21,13 +21,13 @@ func TestEpoch(t *testing.T) {
 	for r := range x {
 		x[r], y[r] = []float64{float64(r)}, 1
 	}
-	data := testrows.Dense[float32](x, y, false)
-	file, err := cache.Temporary(t.Context(), block.Source[float32](data), nil)
+	data := testrows.Dense(x, y, false)
+	file, err := cache.Temporary(t.Context(), block.Source(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	sparse, err := cache.Temporary(t.Context(), block.Source[float32](testrows.Sparse(data)), nil)
+	sparse, err := cache.Temporary(t.Context(), block.Source(testrows.Sparse(data)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestEpoch(t *testing.T) {
 		case train.Random:
 			want = drawRows(nil, rows, rand.NewPCG(seed, epoch), rows)
 		}
-		for _, src := range []block.Source[float32]{data, file, testrows.Sparse(data), sparse} {
+		for _, src := range []block.Source{data, file, testrows.Sparse(data), sparse} {
 			for workers := 1; workers < 3; workers++ {
 				s, err := NewRows(src, train.Options{Order: order, Seed: seed, Workers: workers})
 				if err != nil {
@@ -60,7 +60,7 @@ func TestEpoch(t *testing.T) {
 				}
 				var got []uint32
 				one := []float32{1, 0, 0, 0, 0, 0, 0, 0}
-				if err := s.Epoch(t.Context(), epoch, 0, func(b *block.Block[float32], r int) error {
+				if err := s.Epoch(t.Context(), epoch, 0, func(b *block.Block, r int) error {
 					got = append(got, uint32(b.Dot(r, one)))
 					return nil
 				}); err != nil {
@@ -71,7 +71,7 @@ func TestEpoch(t *testing.T) {
 				}
 				for _, skip := range []int{1, 511, 4096, 5000, 65_536 + 3000, rows - 1, rows} {
 					got = got[:0]
-					if err := s.Epoch(t.Context(), epoch, int64(skip), func(b *block.Block[float32], r int) error {
+					if err := s.Epoch(t.Context(), epoch, int64(skip), func(b *block.Block, r int) error {
 						got = append(got, uint32(b.Dot(r, one)))
 						return nil
 					}); err != nil || !slices.Equal(got, want[skip:]) {
@@ -79,12 +79,12 @@ func TestEpoch(t *testing.T) {
 					}
 				}
 				stop, visits := errors.New("stop"), 0
-				if err := s.Epoch(t.Context(), epoch, 0, func(*block.Block[float32], int) error { visits++; return stop }); err != stop || visits != 1 {
+				if err := s.Epoch(t.Context(), epoch, 0, func(*block.Block, int) error { visits++; return stop }); err != stop || visits != 1 {
 					t.Errorf("%s, %T: %d visits, error %v", order, src, visits, err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
-				if err := s.Epoch(ctx, epoch, 0, func(*block.Block[float32], int) error { return nil }); !errors.Is(err, context.Canceled) {
+				if err := s.Epoch(ctx, epoch, 0, func(*block.Block, int) error { return nil }); !errors.Is(err, context.Canceled) {
 					t.Errorf("%s, %T: error %v", order, src, err)
 				}
 			}

@@ -5,26 +5,24 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/internal/passes"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/mixing"
 )
 
 // A member is the learner of a shard in an epoch.
-type member[T kernel.Float] struct {
-	*learner[T]
-	all   *learner[T] // of the mixed weights; nil on a cluster
+type member struct {
+	*learner
+	all   *learner // of the mixed weights; nil on a cluster
 	shard int
 	told  struct{ visits, updates int64 } // that mixing.Shards.Tell has counted
 }
 
 // shard makes the member of a shard in the epoch that begins.
-func (l *learner[T]) shard(rows block.Source[T], shard int) (mixing.Member[T], error) {
+func (l *learner) shard(rows block.Source, shard int) (mixing.Member, error) {
 	m, err := newMember(l.of, rows, l.settings, l.opt, shard)
 	if err != nil {
 		return nil, err
@@ -34,21 +32,21 @@ func (l *learner[T]) shard(rows block.Source[T], shard int) (mixing.Member[T], e
 	return m, nil
 }
 
-func newMember[T kernel.Float](l *train.Learner, rows block.Source[T], s train.Settings, opt train.Options, shard int) (*member[T], error) {
+func newMember(l *train.Learner, rows block.Source, s train.Settings, opt train.Options, shard int) (*member, error) {
 	opt.Shards, opt.Workers, opt.Checkpoint, opt.Progress = 1, 1, nil, nil // which are of all shards
 	own, err := newLearner(l, rows, s, opt)
 	if err != nil {
 		return nil, err
 	}
-	m := &member[T]{learner: own, shard: shard}
+	m := &member{learner: own, shard: shard}
 	own.member = m
 	return m, nil
 }
 
 // shardBytes returns the bytes that a shard takes. A state is in memory twice while it is mixed, and steppers with a state keep
 // one more number for each weight.
-func (l *learner[T]) shardBytes() int64 {
-	each := int64(unsafe.Sizeof(T(0)))
+func (l *learner) shardBytes() int64 {
+	each := int64(4)
 	if n := len(l.stepper.State()); n > 0 {
 		each += 8 * int64(2*n+1)
 	}
@@ -56,7 +54,7 @@ func (l *learner[T]) shardBytes() int64 {
 }
 
 // Pass makes the rest of an epoch; see mixing.Member.
-func (m *member[T]) Pass(ctx context.Context, epoch int64) error {
+func (m *member) Pass(ctx context.Context, epoch int64) error {
 	rows, err := NewRows(m.src, m.opt)
 	if err != nil {
 		return err
@@ -65,17 +63,17 @@ func (m *member[T]) Pass(ctx context.Context, epoch int64) error {
 	return rows.Epoch(ctx, epoch, m.r.Visits, m.visit)
 }
 
-func (m *member[T]) Part() mixing.Part[T] {
-	return mixing.Part[T]{Weights: m.stepper.Weights(), State: inOrder(m.stepper.State()), Visits: m.r.Visits, Updates: m.r.Updates, Clean: m.r.Updates == 0}
+func (m *member) Part() mixing.Part {
+	return mixing.Part{Weights: m.stepper.Weights(), State: inOrder(m.stepper.State()), Visits: m.r.Visits, Updates: m.r.Updates, Clean: m.r.Updates == 0}
 }
 
-func (m *member[T]) Visits() int64 { return m.r.Visits }
+func (m *member) Visits() int64 { return m.r.Visits }
 
-func (m *member[T]) State(w *checkpoint.Walk) { m.state(w) }
+func (m *member) State(w *checkpoint.Walk) { m.state(w) }
 
-func (m *member[T]) due() bool { return m.all != nil && m.all.shards.Due(m.all.done) }
+func (m *member) due() bool { return m.all != nil && m.all.shards.Due(m.all.done) }
 
-func (m *member[T]) mayReport() {
+func (m *member) mayReport() {
 	if m.all == nil {
 		return
 	}
@@ -93,7 +91,7 @@ func inOrder(state map[string][]float64) (vectors [][]float64) {
 }
 
 // take counts what the shards have made of an epoch, and begins with the mean of it. Without an update the weights stay.
-func (l *learner[T]) take(parts []mixing.Part[T]) {
+func (l *learner) take(parts []mixing.Part) {
 	before := l.r.Updates
 	for _, p := range parts {
 		l.r.Visits += p.Visits
@@ -111,22 +109,22 @@ func (l *learner[T]) take(parts []mixing.Part[T]) {
 }
 
 // passArgs are the arguments of the passes of an epoch on a cluster.
-type passArgs[T kernel.Float] struct {
+type passArgs struct {
 	settings []byte // the options of the learner, by passes.Encode
 	epoch    int64
-	w        []T
+	w        []float32
 	state    [][]float64
 }
 
 // A pass is the pass of a shard on a cluster. A piece is a shard.
-type pass[T kernel.Float] = passes.Task[T, passArgs[T], mixing.Part[T]]
+type pass = passes.Task[passArgs, mixing.Part]
 
 // newPass returns the pass of a learner's shards, or nil if it has none.
-func newPass[T kernel.Float](l *train.Learner) *pass[T] {
+func newPass(l *train.Learner) *pass {
 	if l.Option("shards") == nil {
 		return nil
 	}
-	return passes.New(l.Name+".pass", func(ctx context.Context, piece passes.Piece[T], args passArgs[T]) (part mixing.Part[T], err error) {
+	return passes.New(l.Name+".pass", func(ctx context.Context, piece passes.Piece, args passArgs) (part mixing.Part, err error) {
 		s := l.New()
 		if err := passes.Decode(args.settings, s); err != nil {
 			return part, err
@@ -158,15 +156,15 @@ func named(state map[string][]float64, vectors [][]float64) map[string][]float64
 }
 
 // elsewhere has a cluster make the passes of an epoch, and returns what the shards have made of it.
-func (l *learner[T]) elsewhere(ctx context.Context, p *pass[T], epoch int64, dealt [][]int64) (parts []mixing.Part[T], err error) {
+func (l *learner) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 	s := train.CopySettings(l.settings)
 	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // which are of all shards
 	settings, err := passes.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}
-	args := passArgs[T]{settings, epoch, l.stepper.Weights(), inOrder(l.stepper.State())}
-	err = passes.Each(ctx, l.src, p, args, dealt, func(part mixing.Part[T]) error {
+	args := passArgs{settings, epoch, l.stepper.Weights(), inOrder(l.stepper.State())}
+	err = passes.Each(ctx, l.src, p, args, dealt, func(part mixing.Part) error {
 		parts = append(parts, part)
 		return nil
 	})

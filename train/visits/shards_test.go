@@ -20,29 +20,29 @@ import (
 
 // A path is the weights of a shard, and what they depend on. Both learners are written out as in their papers, on rows of one
 // block.
-type path[T kernel.Float] struct {
-	w       []T       // a vector for each class, or one of two classes
+type path struct {
+	w       []float32 // a vector for each class, or one of two classes
 	z, n    []float64 // of AdaGrad
 	visits  int64
 	updates int64
 }
 
-func (p *path[T]) copy() *path[T] {
-	return &path[T]{w: slices.Clone(p.w), z: slices.Clone(p.z), n: slices.Clone(p.n)}
+func (p *path) copy() *path {
+	return &path{w: slices.Clone(p.w), z: slices.Clone(p.z), n: slices.Clone(p.n)}
 }
 
 // A way has a path visit row r of b.
-type way[T kernel.Float] func(p *path[T], b *block.Block[T], r int) (updated bool)
+type way func(p *path, b *block.Block, r int) (updated bool)
 
 // passiveWay returns PA-I with C = 0.3 (Crammer et al. 2006, sections 3 and 7).
-func passiveWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
+func passiveWay(p *path, b *block.Block, r int) bool {
 	x, loss, norm := b.X[r*b.Stride:][:b.Stride], 0.0, b.SquaredNorm(r)
 	own, rival := 0, -1
 	if len(p.w) == b.Stride {
 		loss = 1 - float64(b.Y[r])*float64(kernel.Dot(x, p.w))
 	} else {
 		own, norm = int(b.Y[r]), 2*norm
-		score := func(c int) T { return kernel.Dot(x, p.w[c*b.Stride:][:b.Stride]) }
+		score := func(c int) float32 { return kernel.Dot(x, p.w[c*b.Stride:][:b.Stride]) }
 		for c := range len(p.w) / b.Stride {
 			if c != own && (rival < 0 || score(c) > score(rival)) {
 				rival = c
@@ -50,7 +50,7 @@ func passiveWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
 		}
 		loss = 1 - (float64(score(own)) - float64(score(rival)))
 	}
-	t := T(min(0.3*b.Weight(r), loss/norm))
+	t := float32(min(0.3*b.Weight(r), loss/norm))
 	if loss <= 0 || t == 0 {
 		return false
 	}
@@ -67,7 +67,7 @@ func passiveWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
 const rate = 0.4
 
 // adaGradWay is AdaGrad of the hinge loss as FTRL-Proximal has it (McMahan et al. 2013, algorithm 1).
-func adaGradWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
+func adaGradWay(p *path, b *block.Block, r int) bool {
 	x, y := b.X[r*b.Stride:][:b.Cols], float64(b.Y[r])
 	if y*float64(b.Dot(r, p.w)) >= 1 || b.Weight(r) == 0 {
 		return false
@@ -86,13 +86,13 @@ func adaGradWay[T kernel.Float](p *path[T], b *block.Block[T], r int) bool {
 }
 
 // size is what the weight of a column is divided by.
-func (p *path[T]) size(c int) float64 { return float64((1e-10 + math.Sqrt(p.n[c])) * (1 / rate)) }
+func (p *path) size(c int) float64 { return float64((1e-10 + math.Sqrt(p.n[c])) * (1 / rate)) }
 
-func (p *path[T]) weight(c int) T {
+func (p *path) weight(c int) float32 {
 	if p.z[c] == 0 {
 		return 0
 	}
-	return T(-p.z[c] / p.size(c))
+	return float32(-p.z[c] / p.size(c))
 }
 
 // visited returns the rows that an epoch of a shard of n rows visits, in their order. The choices have that stream.
@@ -117,7 +117,7 @@ func visited(n int, order train.Order, seed, stream uint64) (rows []uint32) {
 }
 
 // epoch is an epoch of iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3), of the rows of a block.
-func (p *path[T]) epoch(b *block.Block[T], visit way[T], o *train.Options, epoch uint64) {
+func (p *path) epoch(b *block.Block, visit way, o *train.Options, epoch uint64) {
 	var runs []int
 	for lo := 0; lo < b.Len(); lo += 4096 {
 		runs = append(runs, lo)
@@ -131,7 +131,7 @@ func (p *path[T]) epoch(b *block.Block[T], visit way[T], o *train.Options, epoch
 			runs[i], runs[j] = runs[j], runs[i]
 		}
 	}
-	shards, parts := int(o.Shards), []*path[T]{}
+	shards, parts := int(o.Shards), []*path{}
 	for s := range shards {
 		var rows []int
 		for lo := range b.Len() {
@@ -152,7 +152,7 @@ func (p *path[T]) epoch(b *block.Block[T], visit way[T], o *train.Options, epoch
 }
 
 // mix sets p to the mean of the parts.
-func (p *path[T]) mix(parts []*path[T], mix train.Mix) {
+func (p *path) mix(parts []*path, mix train.Mix) {
 	before := p.updates
 	for _, one := range parts {
 		p.visits, p.updates = p.visits+one.visits, p.updates+one.updates
@@ -160,7 +160,7 @@ func (p *path[T]) mix(parts []*path[T], mix train.Mix) {
 	if p.updates == before {
 		return
 	}
-	mean := func(of func(one *path[T]) float64) float64 {
+	mean := func(of func(one *path) float64) float64 {
 		sum, whole := 0.0, 0.0
 		for _, one := range parts {
 			share := 1.0
@@ -172,11 +172,11 @@ func (p *path[T]) mix(parts []*path[T], mix train.Mix) {
 		return sum / whole
 	}
 	for i := range p.w {
-		p.w[i] = T(mean(func(one *path[T]) float64 { return float64(one.w[i]) }))
+		p.w[i] = float32(mean(func(one *path) float64 { return float64(one.w[i]) }))
 	}
 	for c := range p.n {
-		p.n[c] = mean(func(one *path[T]) float64 { return one.n[c] })
-		if p.z[c] = mean(func(one *path[T]) float64 { return one.z[c] }); p.weight(c) != p.w[c] {
+		p.n[c] = mean(func(one *path) float64 { return one.n[c] })
+		if p.z[c] = mean(func(one *path) float64 { return one.z[c] }); p.weight(c) != p.w[c] {
 			p.z[c] = -float64(float64(p.w[c]) * p.size(c))
 		}
 	}
@@ -185,10 +185,10 @@ func (p *path[T]) mix(parts []*path[T], mix train.Mix) {
 // TestShards compares trainings of several shards with the literal algorithm, bit for bit: rows in memory and in a file, dense and
 // sparse, with one worker and with several.
 func TestShards(t *testing.T) {
-	testShards[float32](t)
+	testShards(t)
 }
 
-func testShards[T kernel.Float](t *testing.T) {
+func testShards(t *testing.T) {
 	hinge := func(o train.Options) train.Settings {
 		o.Eta = rate
 		return &adaptive.AdaGradOptions{Options: o, Loss: adaptive.Hinge}
@@ -197,30 +197,30 @@ func testShards[T kernel.Float](t *testing.T) {
 	for i, c := range []struct {
 		learner *train.Learner
 		opt     func(train.Options) train.Settings
-		visit   way[T]
+		visit   way
 		order   train.Order
 		mix     train.Mix
 		shards  int64
 		classes int
 	}{
-		{passive.Learner, aggressive, passiveWay[T], train.Cyclic, train.Uniform, 2, 2},
-		{passive.Learner, aggressive, passiveWay[T], train.Shuffle, train.Mistakes, 3, 2},
-		{passive.Learner, aggressive, passiveWay[T], train.FixedShuffle, train.Mistakes, 2, 3},
-		{passive.Learner, aggressive, passiveWay[T], train.Random, train.Uniform, 4, 3},
-		{passive.Learner, aggressive, passiveWay[T], train.Shuffle, train.Uniform, 1, 2}, // as without shards
-		{adaptive.AdaGrad, hinge, adaGradWay[T], train.FixedShuffle, train.Uniform, 1, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay[T], train.Cyclic, train.Uniform, 3, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay[T], train.Shuffle, train.Uniform, 2, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay[T], train.FixedShuffle, train.Uniform, 4, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay[T], train.Random, train.Uniform, 3, 2},
+		{passive.Learner, aggressive, passiveWay, train.Cyclic, train.Uniform, 2, 2},
+		{passive.Learner, aggressive, passiveWay, train.Shuffle, train.Mistakes, 3, 2},
+		{passive.Learner, aggressive, passiveWay, train.FixedShuffle, train.Mistakes, 2, 3},
+		{passive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 4, 3},
+		{passive.Learner, aggressive, passiveWay, train.Shuffle, train.Uniform, 1, 2}, // as without shards
+		{adaptive.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 1, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay, train.Cyclic, train.Uniform, 3, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay, train.Shuffle, train.Uniform, 2, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 4, 2},
+		{adaptive.AdaGrad, hinge, adaGradWay, train.Random, train.Uniform, 3, 2},
 	} {
-		rows := noisy[T](13_000, c.classes) // 4 runs
+		rows := noisy(13_000, c.classes) // 4 runs
 		if i%2 == 1 {
 			rows = testrows.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
 		}
 		o := train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
-		stride, cols := kernel.Stride[T](rows.Spec().Cols()), rows.Spec().Cols()
-		want := &path[T]{w: block.Alloc[T](rows.Spec().Vectors() * stride)}
+		stride, cols := kernel.Stride(rows.Spec().Cols()), rows.Spec().Cols()
+		want := &path{w: block.Alloc[float32](rows.Spec().Vectors() * stride)}
 		if c.learner == adaptive.AdaGrad {
 			want.z, want.n = make([]float64, cols), make([]float64, cols)
 		}
@@ -229,18 +229,18 @@ func testShards[T kernel.Float](t *testing.T) {
 				want.epoch(b, c.visit, &o, e)
 			}
 		}
-		var weights []T
+		var weights []float32
 		for w := range slices.Chunk(want.w, stride) {
 			weights = append(weights, w[:cols]...)
 		}
-		for j, src := range []block.Source[T]{rows, testrows.Sparse(rows), inCache(t, rows), inCache(t, testrows.Sparse(rows))} {
+		for j, src := range []block.Source{rows, testrows.Sparse(rows), inCache(t, rows), inCache(t, testrows.Sparse(rows))} {
 			o.Workers = 1 + (i+j)%3
-			learned, err := train.Learn(t.Context(), c.learner, &train.Task[T]{Rows: src, Settings: c.opt(o)})
+			learned, err := c.learner.Train(t.Context(), &train.Task{Rows: src, Settings: c.opt(o)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r := learned.Result; !slices.Equal(r.Weights, weights) || r.Visits != want.visits || r.Updates != want.updates {
-				t.Errorf("%s %s %s, %d shards, source %d of %T: weights %v, %d visits, %d updates, want %v, %d, %d", c.learner.Name, c.order, c.mix, c.shards, j, T(0),
+				t.Errorf("%s %s %s, %d shards, source %d of %T: weights %v, %d visits, %d updates, want %v, %d, %d", c.learner.Name, c.order, c.mix, c.shards, j, float32(0),
 					r.Weights, r.Visits, r.Updates, weights, want.visits, want.updates)
 			}
 		}
@@ -248,9 +248,9 @@ func testShards[T kernel.Float](t *testing.T) {
 }
 
 // noisy returns rows of some classes in one block, a tenth of which have a wrong label.
-func noisy[T kernel.Float](rows, classes int) *block.Data[T] {
+func noisy(rows, classes int) *block.Data {
 	if classes > 2 {
-		return testrows.RandomClasses[T](rows, 5, classes, 0.1)
+		return testrows.RandomClasses(rows, 5, classes, 0.1)
 	}
 	rng := rand.New(rand.NewPCG(3, 0))
 	x, y := make([][]float64, rows), make([]float64, rows)
@@ -263,11 +263,11 @@ func noisy[T kernel.Float](rows, classes int) *block.Data[T] {
 			y[r] = -y[r]
 		}
 	}
-	return testrows.Dense[T](x, y, true)
+	return testrows.Dense(x, y, true)
 }
 
-func inCache[T kernel.Float](t *testing.T, rows *block.Data[T]) block.Source[T] {
-	file, err := cache.Temporary(t.Context(), block.Source[T](rows), nil)
+func inCache(t *testing.T, rows *block.Data) block.Source {
+	file, err := cache.Temporary(t.Context(), block.Source(rows), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func inCache[T kernel.Float](t *testing.T, rows *block.Data[T]) block.Source[T] 
 
 // TestShardsConverge: rows that a plane separates end the training early, in every order but random.
 func TestShardsConverge(t *testing.T) {
-	rows := noisy[float32](9000, 2)
+	rows := noisy(9000, 2)
 	for b := range rows.Blocks(t.Context()) {
 		for r := range b.Len() {
 			b.Y[r] = float32(math.Copysign(1, float64(b.X[r*b.Stride])))
@@ -294,7 +294,7 @@ func TestShardsConverge(t *testing.T) {
 
 // TestShardsRefused: what can't be cut or mixed is an error.
 func TestShardsRefused(t *testing.T) {
-	rows := noisy[float32](5000, 2)
+	rows := noisy(5000, 2)
 	three, mistakes := train.Options{Shards: 3}, train.Options{Shards: 2, Mix: train.Mistakes}
 	for want, s := range map[string]struct {
 		learner *train.Learner
@@ -304,11 +304,11 @@ func TestShardsRefused(t *testing.T) {
 		"ftrl takes no shards: leave them out":            {adaptive.FTRL, &adaptive.Options{Options: mistakes}},
 		"adagrad mixes its shards in equal shares: leave": {adaptive.AdaGrad, &adaptive.AdaGradOptions{Options: mistakes}},
 	} {
-		if _, err := train.Learn(t.Context(), s.learner, &train.Task[float32]{Rows: rows, Settings: s.opt}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.learner.Train(t.Context(), &train.Task{Rows: rows, Settings: s.opt}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	_, err := passive.Train(t.Context(), block.Source[float32](testrows.Stream[float32]{Data: rows}), passive.Options{Options: train.Options{Shards: 2}})
+	_, err := passive.Train(t.Context(), block.Source(testrows.Stream{Data: rows}), passive.Options{Options: train.Options{Shards: 2}})
 	if want := "in memory or in a cache file"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -320,13 +320,13 @@ func TestWindows(t *testing.T) {
 		rows, shards int64
 		each, all    int64
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
-		file, err := cache.Temporary(t.Context(), block.Source[float32](testrows.RandomClasses[float32](int(c.rows), 2, 2, 0.1)), nil)
+		file, err := cache.Temporary(t.Context(), block.Source(testrows.RandomClasses(int(c.rows), 2, 2, 0.1)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer file.Close()
 		made := int64(0)
-		if _, err := visits.NewWindows(block.Source[float32](file), train.Options{Order: train.Shuffle}, func(*block.Index[float32]) func() {
+		if _, err := visits.NewWindows(block.Source(file), train.Options{Order: train.Shuffle}, func(*block.Index) func() {
 			made++
 			return func() {}
 		}); err != nil {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"unsafe"
 
 	"halfspace/block"
 	"halfspace/internal/ahead"
@@ -20,17 +19,17 @@ import (
 const windowRows = train.WindowChunks * kernel.ChunkRows
 
 // A Window is rows to visit one after another.
-type Window[T kernel.Float] struct {
-	Rows  []uint32        // their numbers in Index, in the order of the visits
-	Index *block.Index[T] // where they are
-	Ahead []uint32        // chunks of Index to prefetch meanwhile: those of the next window
+type Window struct {
+	Rows  []uint32     // their numbers in Index, in the order of the visits
+	Index *block.Index // where they are
+	Ahead []uint32     // chunks of Index to prefetch meanwhile: those of the next window
 
 	// Where the rows of Index come from: whole chunks, or rows that were drawn; both nil if Index has all rows.
 	chunksOf, draws []uint32
 }
 
 // Number returns the row number in the data of row id of Index.
-func (w *Window[T]) Number(id uint32) int64 {
+func (w *Window) Number(id uint32) int64 {
 	switch {
 	case w.chunksOf != nil:
 		return int64(w.chunksOf[id/kernel.ChunkRows])*kernel.ChunkRows + int64(id%kernel.ChunkRows)
@@ -41,7 +40,7 @@ func (w *Window[T]) Number(id uint32) int64 {
 }
 
 // Features returns the features of rows lo to hi of a chunk of the index, or nil if rows are sparse.
-func (w *Window[T]) Features(chunk, lo, hi, stride int) []T {
+func (w *Window) Features(chunk, lo, hi, stride int) []float32 {
 	if w.Index.Rows() == nil {
 		return nil
 	}
@@ -50,49 +49,49 @@ func (w *Window[T]) Features(chunk, lo, hi, stride int) []T {
 }
 
 // Windows gives a learner rows by number. It calls visit with one window after another until there is an error.
-type Windows[T kernel.Float] interface {
-	Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error
+type Windows interface {
+	Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error
 
 	// Drawn begins with the window that has draw number skip; skip counts from 0.
-	Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error
+	Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error
 }
 
 // NewWindows returns windows on the rows of a source. It uses the order and the workers of opt. filled may be nil. Else
 // NewWindows calls it with each index that it makes, and what filled returns is called after other rows are read into
 // that index.
-func NewWindows[T kernel.Float](src block.Source[T], opt train.Options, filled func(*block.Index[T]) (again func())) (Windows[T], error) {
+func NewWindows(src block.Source, opt train.Options, filled func(*block.Index) (again func())) (Windows, error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
 	if filled == nil {
-		filled = func(*block.Index[T]) func() { return func() {} }
+		filled = func(*block.Index) func() { return func() {} }
 	}
 	switch src := src.(type) {
-	case *block.Data[T]:
+	case *block.Data:
 		index, err := src.Index()
 		if err != nil {
 			return nil, err
 		}
 		filled(index)
-		return &memoryWindows[T]{index: index, rows: int(src.Rows()), stride: kernel.Stride[T](src.Spec().Cols()), beside: opt.Workers > 1}, nil
-	case block.Seekable[T]:
+		return &memoryWindows{index: index, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), beside: opt.Workers > 1}, nil
+	case block.Seekable:
 		return newFileWindows(src, filled)
 	}
 	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
 }
 
 // A memoryWindows has all rows in memory.
-type memoryWindows[T kernel.Float] struct {
-	index  *block.Index[T]
+type memoryWindows struct {
+	index  *block.Index
 	rows   int
 	stride int
 	beside bool // compute permutations on another goroutine
 	draws  []uint32
 }
 
-func (s *memoryWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
+func (s *memoryWindows) Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(Window[T]{Rows: rows, Index: s.index, Ahead: s.prefetched(p.Window(k + 1))})
+		return visit(Window{Rows: rows, Index: s.index, Ahead: s.prefetched(p.Window(k + 1))})
 	})
 }
 
@@ -101,17 +100,17 @@ func (s *memoryWindows[T]) Permuted(ctx context.Context, p *train.Permutation, v
 const aheadBytes = 512 << 10
 
 // prefetched returns the chunks of a window, or nil if it is too large for prefetches.
-func (s *memoryWindows[T]) prefetched(chunks []uint32) []uint32 {
-	if windowRows*s.stride*int(unsafe.Sizeof(T(0))) > aheadBytes {
+func (s *memoryWindows) prefetched(chunks []uint32) []uint32 {
+	if windowRows*s.stride*4 > aheadBytes {
 		return nil
 	}
 	return chunks
 }
 
-func (s *memoryWindows[T]) Drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error {
+func (s *memoryWindows) Drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error {
 	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.draws) {
 		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
-		if err := visit(Window[T]{Rows: s.draws, Index: s.index}); err != nil {
+		if err := visit(Window{Rows: s.draws, Index: s.index}); err != nil {
 			return err
 		}
 	}
@@ -147,17 +146,17 @@ func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 }
 
 // A fileWindows reads the rows of each window from a file. It reads the next windows while one is visited.
-type fileWindows[T kernel.Float] struct {
-	src  block.Seekable[T]
+type fileWindows struct {
+	src  block.Seekable
 	rows int
-	used []*readWindow[T]
+	used []*readWindow
 }
 
 // A readWindow is a window with memory of its own. Its rows are numbered by their places in that memory.
-type readWindow[T kernel.Float] struct {
-	Window[T]
-	chunks []*block.Block[T] // the memory, of kernel.ChunkRows rows each
-	again  func()            // called after rows are read
+type readWindow struct {
+	Window
+	chunks []*block.Block // the memory, of kernel.ChunkRows rows each
+	again  func()         // called after rows are read
 }
 
 // windowsInFlight is the most windows of a training, or of a shard. One is visited while the next ones are read.
@@ -173,11 +172,11 @@ func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
 // windowsOf returns how many windows so many rows fill.
 func windowsOf(rows int64) int64 { return (rows + windowRows - 1) / windowRows }
 
-func newFileWindows[T kernel.Float](src block.Seekable[T], filled func(*block.Index[T]) func()) (*fileWindows[T], error) {
-	s := &fileWindows[T]{src: src, rows: int(src.Rows())}
+func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*fileWindows, error) {
+	s := &fileWindows{src: src, rows: int(src.Rows())}
 	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range min(windowsInFlight, windowsOf(src.Rows())) {
-		w, err := newReadWindow[T](src.Spec(), chunks, src.Sparse())
+		w, err := newReadWindow(src.Spec(), chunks, src.Sparse())
 		if err != nil {
 			return nil, err
 		}
@@ -194,25 +193,25 @@ func newFileWindows[T kernel.Float](src block.Seekable[T], filled func(*block.In
 }
 
 // newReadWindow returns a window with room for that many chunks.
-func newReadWindow[T kernel.Float](spec *schema.Spec, chunks int, sparse bool) (w *readWindow[T], err error) {
-	w = &readWindow[T]{chunks: make([]*block.Block[T], chunks)}
+func newReadWindow(spec *schema.Spec, chunks int, sparse bool) (w *readWindow, err error) {
+	w = &readWindow{chunks: make([]*block.Block, chunks)}
 	if sparse {
 		for c := range chunks {
-			w.chunks[c] = block.NewSparseFor[T](spec, 0, kernel.ChunkRows, 0)
+			w.chunks[c] = block.NewSparseFor(spec, 0, kernel.ChunkRows, 0)
 		}
 		w.Index = block.NewSparseIndex(w.chunks)
 		return w, nil
 	}
-	b := block.NewFor[T](spec, 0, chunks*kernel.ChunkRows)
+	b := block.NewFor(spec, 0, chunks*kernel.ChunkRows)
 	for c := range chunks {
 		w.chunks[c] = b.Slice(c*kernel.ChunkRows, (c+1)*kernel.ChunkRows)
 	}
-	w.Index, err = block.NewData(spec, []*block.Block[T]{b}).Index()
+	w.Index, err = block.NewData(spec, []*block.Block{b}).Index()
 	return w, err
 }
 
-func (s *fileWindows[T]) Permuted(ctx context.Context, p *train.Permutation, visit func(Window[T]) error) error {
-	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow[T]) func() error {
+func (s *fileWindows) Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error {
+	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func() error {
 		k += p.First()
 		w.Rows = p.Positions(w.Rows[:0], k)
 		w.chunksOf = p.Window(k)
@@ -220,9 +219,9 @@ func (s *fileWindows[T]) Permuted(ctx context.Context, p *train.Permutation, vis
 	})
 }
 
-func (s *fileWindows[T]) Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window[T]) error) error {
+func (s *fileWindows) Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error {
 	rows := s.rows - skipDraws(rng, s.rows, skip)
-	return s.each(ctx, (rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow[T]) func() error {
+	return s.each(ctx, (rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow) func() error {
 		w.draws = drawRows(w.draws[:0], min(windowRows, rows-k*windowRows), rng, s.rows)
 		w.Rows = w.Rows[:0]
 		for i := range w.draws {
@@ -233,8 +232,8 @@ func (s *fileWindows[T]) Drawn(ctx context.Context, rng *rand.PCG, skip int64, v
 }
 
 // each visits n windows, which begin fills as in ahead.Each.
-func (s *fileWindows[T]) each(ctx context.Context, n int, visit func(Window[T]) error,
-	begin func(k int, w *readWindow[T]) func() error) error {
+func (s *fileWindows) each(ctx context.Context, n int, visit func(Window) error,
+	begin func(k int, w *readWindow) func() error) error {
 	for w, err := range ahead.Each(ctx, n, s.used, begin) {
 		if err == nil {
 			err = visit(w.Window)
@@ -247,7 +246,7 @@ func (s *fileWindows[T]) each(ctx context.Context, n int, visit func(Window[T]) 
 }
 
 // readChunks reads whole chunks, each to its place in the window.
-func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error {
+func (w *readWindow) readChunks(src block.Seekable, chunks []uint32) error {
 	for i, c := range chunks {
 		if err := src.ReadChunk(int(c), w.chunks[i]); err != nil {
 			return err
@@ -258,7 +257,7 @@ func (w *readWindow[T]) readChunks(src block.Seekable[T], chunks []uint32) error
 }
 
 // readDraws reads the rows that were drawn.
-func (w *readWindow[T]) readDraws(src block.Seekable[T]) error {
+func (w *readWindow) readDraws(src block.Seekable) error {
 	c := 0
 	for rows := range slices.Chunk(w.draws, kernel.ChunkRows) {
 		if err := src.ReadRows(rows, w.chunks[c]); err != nil {

@@ -3,7 +3,6 @@ package winnow
 import (
 	"context"
 
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -16,7 +15,7 @@ var Learner = &train.Learner{Name: "winnow", Minimises: "mistakes: they grow wit
 	},
 	ScaleFree: func(train.Settings) bool { return true },
 	NotFound:  "no disjunction, or other plane that this variant finds, was found",
-	Float32:   learnTask[float32], Float64: learnTask[float64]}
+	Train:     learnTask}
 
 var (
 	variantOption = train.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
@@ -30,10 +29,10 @@ var (
 		Field: train.FieldOf(func(o *Options) any { return &o.Literals })}
 )
 
-func learnTask[T kernel.Float](ctx context.Context, task *train.Task[T]) (*train.Learned[T], error) {
+func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
 	r, err := Train(ctx, task.Rows, *task.Settings.(*Options))
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned[T]{Result: r, Own: r}, err
+	return &train.Learned{Result: r, Own: r}, err
 }

@@ -12,7 +12,7 @@ import (
 func ExampleTrain() {
 	// The label is true where the first or the third feature is 1.
 	x := [][]float64{{1, 0, 0, 1}, {0, 1, 0, 1}, {0, 0, 1, 0}, {0, 1, 0, 0}, {1, 1, 1, 1}, {0, 0, 0, 1}}
-	rows, err := block.FromRows[float32](x, []bool{true, false, true, false, true, false}, block.RowOptions{})
+	rows, err := block.FromRows(x, []bool{true, false, true, false, true, false}, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -5,32 +5,31 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/kernel"
 )
 
 // pairs are the weights of the literals: the features, then their negations, then for Balanced the bias. Weights of
 // the columns give the same scores: u x + v (1 - x) = (u - v) x + v. So a visit takes only the elements of a row, though
 // as many literals are true as there are features.
-type pairs[T kernel.Float] struct {
-	signed    []bool // features of -1 and 1; the others are 0 and 1
-	u, v      []T    // the weights; v, which is subtracted, is nil unless Balanced
+type pairs struct {
+	signed    []bool    // features of -1 and 1; the others are 0 and 1
+	u, v      []float32 // the weights; v, which is subtracted, is nil unless Balanced
 	threshold float64
-	row       []T // the features of a sparse row
+	row       []float32 // the features of a sparse row
 }
 
 // newLiterals returns the literals of features, and sets w to their weights.
-func newLiterals[T kernel.Float](w []T, signed []bool, opt Options) *pairs[T] {
-	l := &pairs[T]{signed: signed, threshold: opt.Threshold, row: make([]T, len(w))}
-	l.u = ones[T](2*len(signed) + 1)
+func newLiterals(w []float32, signed []bool, opt Options) *pairs {
+	l := &pairs{signed: signed, threshold: opt.Threshold, row: make([]float32, len(w))}
+	l.u = ones(2*len(signed) + 1)
 	if opt.Variant == Balanced {
-		l.v = ones[T](len(l.u))
+		l.v = ones(len(l.u))
 	}
 	l.fold(w)
 	return l
 }
 
 // learn changes the weights of the literals that are true in row r, and sets w to those of the columns.
-func (l *pairs[T]) learn(w []T, b *block.Block[T], r int, factor, against T) {
+func (l *pairs) learn(w []float32, b *block.Block, r int, factor, against float32) {
 	x, n := l.row, len(l.signed)
 	if b.Sparse != nil {
 		clear(x)
@@ -50,14 +49,14 @@ func (l *pairs[T]) learn(w []T, b *block.Block[T], r int, factor, against T) {
 	l.fold(w)
 }
 
-func (l *pairs[T]) multiply(i int, factor, against T) {
+func (l *pairs) multiply(i int, factor, against float32) {
 	if l.u[i] *= factor; l.v != nil {
 		l.v[i] *= against
 	}
 }
 
 // net returns the weight of a literal.
-func (l *pairs[T]) net(i int) float64 {
+func (l *pairs) net(i int) float64 {
 	if l.v == nil {
 		return float64(l.u[i])
 	}
@@ -65,7 +64,7 @@ func (l *pairs[T]) net(i int) float64 {
 }
 
 // fold sets w to weights of the columns that give the scores of the literals.
-func (l *pairs[T]) fold(w []T) {
+func (l *pairs) fold(w []float32) {
 	n, bias := len(l.signed), -l.threshold
 	for c, signed := range l.signed {
 		is, not := l.net(c), l.net(n+c)
@@ -75,17 +74,17 @@ func (l *pairs[T]) fold(w []T) {
 			not += weight
 		}
 		bias += not
-		w[c] = T(weight)
+		w[c] = float32(weight)
 	}
 	if l.v != nil {
 		bias += l.net(2 * n)
 	}
-	w[n] = T(bias)
+	w[n] = float32(bias)
 }
 
 // signs tells for each feature whether it is -1 or 1. The others are 0 or 1. Errors: other numbers, and columns of all
 // three.
-func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, error) {
+func signs(ctx context.Context, src block.Source) ([]bool, error) {
 	spec := src.Spec()
 	signed, filled := make([]bool, spec.Width()), make([]int64, spec.Cols())
 	rows := int64(0)
@@ -94,7 +93,7 @@ func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, er
 			return nil, err
 		}
 		for r := range b.Len() {
-			see := func(c int, v T) error {
+			see := func(c int, v float32) error {
 				switch v {
 				case 0:
 					return nil
@@ -123,7 +122,7 @@ func signs[T kernel.Float](ctx context.Context, src block.Source[T]) ([]bool, er
 }
 
 // eachElement calls see with the columns and elements of row r. It ends with the first error.
-func eachElement[T kernel.Float](b *block.Block[T], r int, see func(c int, v T) error) error {
+func eachElement(b *block.Block, r int, see func(c int, v float32) error) error {
 	if b.Sparse == nil {
 		for c, v := range b.X[r*b.Stride:][:b.Cols] {
 			if err := see(c, v); err != nil {

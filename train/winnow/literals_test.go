@@ -14,7 +14,7 @@ import (
 
 // conjunction returns rows of d features, false or true, with the label of a conjunction of x0, not x1 and x2, and a share of wrong labels:
 // as features of two numbers, and as those features of 0 and 1 with their negations.
-func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data[float32]) {
+func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	x, explicit, y := make([][]float64, rows), make([][]float64, rows), make([]float64, rows)
 	for r := range x {
@@ -32,7 +32,7 @@ func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data[flo
 			y[r] = -y[r]
 		}
 	}
-	return testrows.Dense[float32](x, y, true), testrows.Dense[float32](explicit, y, true)
+	return testrows.Dense(x, y, true), testrows.Dense(explicit, y, true)
 }
 
 // TestLiterals: literals of columns of 0 and 1, and of -1 and 1, are learned as features of their own are, from dense and sparse rows. With
@@ -57,7 +57,7 @@ func TestLiterals(t *testing.T) {
 			}
 			opt := opt
 			opt.Literals = true
-			for _, src := range []*block.Data[float32]{own, testrows.Sparse(own)} {
+			for _, src := range []*block.Data{own, testrows.Sparse(own)} {
 				r, err := Train(ctx, src, opt)
 				if err != nil {
 					t.Fatal(err)
@@ -76,7 +76,7 @@ func TestLiteralsErrors(t *testing.T) {
 		b.X[7*b.Stride+2] = 0
 	}
 	two, _ := conjunction(50, 3, 0, 2, 0)
-	for want, src := range map[string]block.Source[float32]{`column "x2" has -1 and 0`: three, "2 is not -1, 0 or 1": testrows.Sparse(two)} {
+	for want, src := range map[string]block.Source{`column "x2" has -1 and 0`: three, "2 is not -1, 0 or 1": testrows.Sparse(two)} {
 		if _, err := Train(context.Background(), src, Options{Literals: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -86,9 +86,9 @@ func TestLiteralsErrors(t *testing.T) {
 // TestAhead: scores of many rows at once give the weights of visits one by one.
 func TestAhead(t *testing.T) {
 	for _, variant := range Variants {
-		src := data[float32](40, 3000, 0.02)
-		for _, rows := range []*block.Data[float32]{src, testrows.Sparse(src)} {
-			l := newLearner[float32](41, Options{Variant: variant, Alpha: 1.5, Threshold: 20})
+		src := data(40, 3000, 0.02)
+		for _, rows := range []*block.Data{src, testrows.Sparse(src)} {
+			l := newLearner(41, Options{Variant: variant, Alpha: 1.5, Threshold: 20})
 			l.rows = rows.Rows()
 			for range 2 {
 				for b := range rows.Blocks(t.Context()) {

@@ -55,7 +55,7 @@ func Example() {
 	w, mistakes := literal(x, y)
 	fmt.Printf("%.3f %d\n", w, mistakes)
 
-	rows, err := block.FromRows[float32](x, y, block.RowOptions{})
+	rows, err := block.FromRows(x, y, block.RowOptions{})
 	if err != nil {
 		panic(err)
 	}

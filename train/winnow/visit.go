@@ -17,28 +17,28 @@ import (
 const mostAhead = 256
 
 // A learner is the state of a training.
-type learner[T kernel.Float] struct {
-	src      block.Source[T]
+type learner struct {
+	src      block.Source
 	rows     int64 // of src
 	opt      Options
-	r        *train.Result[T]
-	w        []T       // the weights that score rows
-	u, v     []T       // of Balanced: w is their difference
-	literals *pairs[T] // nil unless opt.Literals
-	raise    T         // factor of a promotion
-	lower    T         // factor of a demotion
+	r        *train.Result
+	w        []float32 // the weights that score rows
+	u, v     []float32 // of Balanced: w is their difference
+	literals *pairs    // nil unless opt.Literals
+	raise    float32   // factor of a promotion
+	lower    float32   // factor of a demotion
 	weights  int       // how many elements of w may change
 	streak   int64     // visits since the last mistake
 	ahead    int       // rows to score at once
-	scores   [mostAhead]T
+	scores   [mostAhead]float32
 	start    time.Time
 	done     int64 // epochs
 }
 
-func (l *learner[T]) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
+func (l *learner) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
 
 // state walks what the training is at between two calls of visit. A position inside an epoch follows from the visits.
-func (l *learner[T]) state(w *checkpoint.Walk) {
+func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	for _, v := range []*int64{&l.done, &l.r.Visits, &l.r.Updates, &l.streak} {
 		w.Int(v)
@@ -46,7 +46,7 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 	if w.Count(&l.ahead); l.ahead < 1 || l.ahead > mostAhead || l.streak < 0 || l.streak > l.rows || l.at() < 0 || l.at() > l.rows {
 		w.Fail(errors.New("it is at no row"))
 	}
-	vectors := [][]T{l.w, l.u, l.v}
+	vectors := [][]float32{l.w, l.u, l.v}
 	if l.literals != nil {
 		vectors = append(vectors, l.literals.u, l.literals.v)
 	}
@@ -56,30 +56,30 @@ func (l *learner[T]) state(w *checkpoint.Walk) {
 }
 
 // at returns the visits in the epoch after those that are done.
-func (l *learner[T]) at() int64 { return l.r.Visits - l.done*l.rows }
+func (l *learner) at() int64 { return l.r.Visits - l.done*l.rows }
 
-func newLearner[T kernel.Float](cols int, opt Options) *learner[T] {
-	l := &learner[T]{opt: opt, r: new(train.Result[T]), start: time.Now(), w: block.Alloc[T](kernel.Stride[T](cols)),
-		raise: T(opt.Alpha), lower: T(1 / opt.Alpha), weights: cols - 1, ahead: 1}
+func newLearner(cols int, opt Options) *learner {
+	l := &learner{opt: opt, r: new(train.Result), start: time.Now(), w: block.Alloc[float32](kernel.Stride(cols)),
+		raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1, ahead: 1}
 	if opt.Variant == Winnow1 {
 		l.lower = 0
 	}
 	if opt.Variant == Balanced {
 		l.weights = cols
-		l.u, l.v = ones[T](cols), ones[T](cols)
+		l.u, l.v = ones(cols), ones(cols)
 		return l
 	}
 	for c := range l.weights {
 		l.w[c] = 1
 	}
-	l.w[cols-1] = T(-opt.Threshold)
+	l.w[cols-1] = float32(-opt.Threshold)
 	return l
 }
 
-func ones[T kernel.Float](n int) []T { return slices.Repeat([]T{1}, n) }
+func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 
 // epoch visits all rows in the order of the source. It ends early when the training is over.
-func (l *learner[T]) epoch(ctx context.Context) error {
+func (l *learner) epoch(ctx context.Context) error {
 	at := l.at()
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
@@ -112,7 +112,7 @@ func (l *learner[T]) epoch(ctx context.Context) error {
 
 // visit visits rows of b from row lo on, up to the first mistake, and learns from that. It returns how many it visited.
 // A kernel scores all rows that it may visit. Their number doubles without a mistake, and else becomes that of the visits.
-func (l *learner[T]) visit(b *block.Block[T], lo int) (visits int, err error) {
+func (l *learner) visit(b *block.Block, lo int) (visits int, err error) {
 	part := b.Slice(lo, lo+int(min(int64(b.Len()-lo), int64(l.ahead), l.rows-l.streak)))
 	scores := l.scores[:part.Len()]
 	part.Scores(l.w, scores)
@@ -136,8 +136,8 @@ func (l *learner[T]) visit(b *block.Block[T], lo int) (visits int, err error) {
 }
 
 // checkRow returns an error unless the features of a row are 0 and 1.
-func (l *learner[T]) checkRow(b *block.Block[T], r int) error {
-	wrong := func(v T) bool { return v != 0 && v != 1 }
+func (l *learner) checkRow(b *block.Block, r int) error {
+	wrong := func(v float32) bool { return v != 0 && v != 1 }
 	if b.Sparse != nil {
 		columns, values := b.Sparse.Row(r)
 		if k := slices.IndexFunc(values, wrong); k >= 0 {
@@ -152,7 +152,7 @@ func (l *learner[T]) checkRow(b *block.Block[T], r int) error {
 	return nil
 }
 
-func (l *learner[T]) notBoolean(column int, row int64, v T) error {
+func (l *learner) notBoolean(column int, row int64, v float32) error {
 	advice := "leave others out"
 	if v == -1 {
 		advice = "learn literals, or leave others out"
@@ -162,7 +162,7 @@ func (l *learner[T]) notBoolean(column int, row int64, v T) error {
 }
 
 // learn changes the weights of the features of row r, which is a mistake.
-func (l *learner[T]) learn(b *block.Block[T], r int, positive bool) {
+func (l *learner) learn(b *block.Block, r int, positive bool) {
 	factor, against := l.raise, l.lower
 	if !positive {
 		factor, against = against, factor
@@ -188,7 +188,7 @@ func (l *learner[T]) learn(b *block.Block[T], r int, positive bool) {
 }
 
 // multiply changes the weight of a column. The bias of Winnow1 and Winnow2 stays.
-func (l *learner[T]) multiply(c int, factor, against T) {
+func (l *learner) multiply(c int, factor, against float32) {
 	switch {
 	case l.u != nil:
 		l.u[c] *= factor

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -64,12 +63,12 @@ type Options struct {
 // Train stops after as many visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are
 // reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias,
 // classes other than two, other features, weights that overflow, errors of src, and ctx's error.
-func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (*train.Result[T], error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	src, opt, err := check(ctx, src, opt)
 	if err != nil {
 		return nil, err
 	}
-	l := newLearner[T](src.Spec().Cols(), opt)
+	l := newLearner(src.Spec().Cols(), opt)
 	l.src, l.rows = src, src.Rows()
 	if opt.Literals {
 		signed, err := signs(ctx, src)
@@ -104,7 +103,7 @@ func Train[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // check returns the rows, checked by block.Check, and the options with their defaults.
-func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options) (_ block.Source[T], _ Options, err error) {
+func check(ctx context.Context, src block.Source, opt Options) (_ block.Source, _ Options, err error) {
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, opt, err
 	}
@@ -133,11 +132,11 @@ func check[T kernel.Float](ctx context.Context, src block.Source[T], opt Options
 }
 
 // over tells whether the training is over: no row is a mistake, or the updates are at their limit.
-func (l *learner[T]) over() bool {
+func (l *learner) over() bool {
 	return l.streak == l.rows || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
 }
 
-func (l *learner[T]) report(sum func() [sha256.Size]byte) {
+func (l *learner) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
@@ -147,13 +146,13 @@ func (l *learner[T]) report(sum func() [sha256.Size]byte) {
 }
 
 // learned completes the result, except for figures that need another pass over the rows.
-func (l *learner[T]) learned() {
+func (l *learner) learned() {
 	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
 	l.r.Epochs = (l.r.Visits + l.rows - 1) / l.rows
 }
 
 // interrupted returns the weights so far if ctx ended the training after some updates, else nil.
-func (l *learner[T]) interrupted(ctx context.Context) *train.Result[T] {
+func (l *learner) interrupted(ctx context.Context) *train.Result {
 	if ctx.Err() == nil || l.r.Updates == 0 {
 		return nil
 	}

@@ -22,7 +22,7 @@ const literals = 3 // of the disjunctions
 // the first features: positive with probability 0.58.
 func disjunction(d, rows int, seed uint64, visit func(x []float32, y float32)) {
 	rng := rand.New(rand.NewPCG(seed, uint64(d)))
-	x := make([]float32, kernel.Stride[float32](d+1))
+	x := make([]float32, kernel.Stride(d+1))
 	for range rows {
 		for c := 0; c < d; c += 64 {
 			for bits, i := rng.Uint64()&rng.Uint64(), c; i < min(d, c+64); i++ {
@@ -45,10 +45,10 @@ func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
 	if err != nil {
 		panic(err)
 	}
-	l := newLearner[float32](d+1, opt)
+	l := newLearner(d+1, opt)
 	l.rows = int64(rows)
 	disjunction(d, rows, seed, func(x []float32, y float32) {
-		if _, err := l.visit(&block.Block[float32]{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, 0); err != nil {
+		if _, err := l.visit(&block.Block{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, 0); err != nil {
 			panic(err)
 		}
 	})
@@ -57,7 +57,7 @@ func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
 
 // perceptronMistakes returns the perceptron's mistakes. It predicts by the sign of w.x + b.
 func perceptronMistakes(d, rows int, seed uint64) (mistakes int) {
-	w := make([]float32, kernel.Stride[float32](d+1))
+	w := make([]float32, kernel.Stride(d+1))
 	disjunction(d, rows, seed, func(x []float32, y float32) {
 		if y*kernel.Dot(x, w) <= 0 {
 			kernel.Axpy(w, y, x)
@@ -127,27 +127,27 @@ func BenchmarkMistakes(b *testing.B) {
 }
 
 // data returns rows of a disjunction, with a share of the labels flipped.
-func data[T kernel.Float](d, rows int, flips float64) *block.Data[T] {
+func data(d, rows int, flips float64) *block.Data {
 	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Positive: 1}
 	for c := range d {
 		spec.Features = append(spec.Features, fmt.Sprintf("x%d", c))
 	}
-	b := block.New[T](0, rows, d+1)
+	b := block.New(0, rows, d+1)
 	rng, r := rand.New(rand.NewPCG(9, 9)), 0
 	disjunction(d, rows, 2, func(x []float32, y float32) {
 		for c, v := range x[:b.Cols] {
-			b.X[r*b.Stride+c] = T(v)
+			b.X[r*b.Stride+c] = float32(v)
 		}
-		if b.Y[r] = T(y); rng.Float64() < flips {
+		if b.Y[r] = float32(y); rng.Float64() < flips {
 			b.Y[r] = -b.Y[r]
 		}
 		r++
 	})
-	return block.NewData(spec, []*block.Block[T]{b})
+	return block.NewData(spec, []*block.Block{b})
 }
 
 // literal is Winnow as in Littlestone's table, with sets of features.
-func literal(b *block.Block[float32], variant Variant, alpha float32, epochs int) (w []float32, updates int64) {
+func literal(b *block.Block, variant Variant, alpha float32, epochs int) (w []float32, updates int64) {
 	d := b.Cols - 1
 	u, v := make([]float32, d+1), make([]float32, d+1)
 	for c := range u {
@@ -195,7 +195,7 @@ func literal(b *block.Block[float32], variant Variant, alpha float32, epochs int
 
 // TestLiteral has noisy rows and an alpha of 2, for which every number is exact.
 func TestLiteral(t *testing.T) {
-	src := data[float32](20, 300, 0.05)
+	src := data(20, 300, 0.05)
 	for b := range src.Blocks(context.Background()) {
 		for _, variant := range Variants {
 			want, updates := literal(b, variant, 2, 3)
@@ -216,7 +216,7 @@ func TestLiteral(t *testing.T) {
 func TestLearns(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	src := data[float32](200, 1000, 0)
+	src := data(200, 1000, 0)
 	for _, variant := range Variants {
 		var want []float32
 		for _, level := range kernel.Levels() {
@@ -236,15 +236,15 @@ func TestLearns(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	d := data[float32](4, 50, 0)
-	half := data[float32](4, 50, 0)
+	d := data(4, 50, 0)
+	half := data(4, 50, 0)
 	for b := range half.Blocks(context.Background()) {
 		b.X[7*b.Stride+2] = 0.5
 	}
-	without := data[float32](4, 50, 0)
+	without := data(4, 50, 0)
 	without.Spec().Bias, without.Spec().Features = false, append(without.Spec().Features, "x4")
 	for want, c := range map[string]struct {
-		src block.Source[float32]
+		src block.Source
 		opt Options
 	}{
 		`column "x2", row 7: 0.5 is neither 0 nor 1`: {half, Options{}},
@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 		"threshold is 2":              {d, Options{Threshold: 2, Variant: Balanced}},
 		"unknown variant \"winnow3\"": {d, Options{Variant: "winnow3"}},
 		"winnow doesn't use":          {testrows.Weighted(d, func(int) float64 { return 1 }), Options{}},
-		"no rows":                     {block.NewData[float32](d.Spec(), nil), Options{}},
+		"no rows":                     {block.NewData(d.Spec(), nil), Options{}},
 		"epochs is -1":                {d, Options{Options: train.Options{Epochs: -1}}},
 	} {
 		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), want) {
@@ -265,10 +265,10 @@ func TestErrors(t *testing.T) {
 
 // TestStoredZeros: sparse rows that store zeros, -0 too, learn the weights of dense rows.
 func TestStoredZeros(t *testing.T) {
-	dense := data[float32](20, 500, 0.05)
-	var blocks []*block.Block[float32]
+	dense := data(20, 500, 0.05)
+	var blocks []*block.Block
 	for b := range dense.Blocks(t.Context()) {
-		s := &kernel.SparseRows[float32]{Ptr: []int64{0}}
+		s := &kernel.SparseRows{Ptr: []int64{0}}
 		for r := range b.Len() {
 			for c, v := range b.X[r*b.Stride:][:b.Cols] {
 				if v == 0 {
@@ -278,7 +278,7 @@ func TestStoredZeros(t *testing.T) {
 			}
 			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 		}
-		blocks = append(blocks, &block.Block[float32]{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
+		blocks = append(blocks, &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
 	}
 	for _, variant := range []Variant{Winnow1, Winnow2, Balanced} {
 		opt := Options{Variant: variant}

@@ -244,10 +244,6 @@ func (b bounds) sumInts(src operand.Mem) reg.GPVirtual {
 	}
 	b.VPSRLDQ(imm(8), s, t)
 	b.addInts(t, s, s)
-	if b.Size == 8 {
-		b.VMOVQ(s, sum)
-		return sum
-	}
 	b.VPSRLDQ(imm(4), s, t)
 	b.addInts(t, s, s)
 	b.VMOVD(s, sum.As32())
@@ -258,11 +254,7 @@ func (b bounds) sumInts(src operand.Mem) reg.GPVirtual {
 // signBits sets every element of v to -0.
 func (w *Writer) signBits(v reg.VecVirtual) {
 	w.ones(v)
-	if w.Size == 4 {
-		w.VPSLLD(imm(31), v, v)
-	} else {
-		w.VPSLLQ(imm(63), v, v)
-	}
+	w.VPSLLD(imm(31), v, v)
 }
 
 // ones sets every bit of v.

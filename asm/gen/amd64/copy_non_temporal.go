@@ -3,9 +3,6 @@ package amd64
 // copyNonTemporal writes a cache line at a time, so that it leaves as a whole. A copy of floats is a copy of bytes, so
 // float32 is enough.
 func (w *Writer) copyNonTemporal() {
-	if w.Size == 8 {
-		return
-	}
 	w.begin("CopyNonTemporal")
 	dst, n := w.slice("dst")
 	src, loop, done := w.GP64(), w.label("loop"), w.label("done")

@@ -259,11 +259,7 @@ func (e *elements) negative(x lanes) (s selection) {
 			continue
 		}
 		k := e.K()
-		if e.Size == 4 {
-			e.VPMOVD2M(v, k)
-		} else {
-			e.VPMOVQ2M(v, k)
-		}
+		e.VPMOVQ2M(v, k)
 		s = append(s, k)
 	}
 	return s
@@ -296,8 +292,6 @@ func (e *elements) blend(s selection, x any, y lanes) lanes {
 		switch {
 		case e.wide():
 			e.pick(e.VBLENDMPS, e.VBLENDMPD)(v, y[i], s[i], d)
-		case e.Size == 4:
-			e.VBLENDVPS(s[i], v, y[i], d)
 		default:
 			e.VBLENDVPD(s[i], v, y[i], d)
 		}

@@ -24,7 +24,7 @@ var formatF32 = format{
 	mantissa: 23, bias: 127, integers: 0x1.8p23,
 	least: -104, most: 89,
 	ln2High: elementary.Ln2HighF32, ln2Low: elementary.Ln2LowF32,
-	expTerms: widen(elementary.ExpF32[:]), log1pTerms: widen(elementary.Log1pF32[:]),
+	expTerms: widen(elementary.ExpF32[:]),
 }
 
 var formatF64 = format{
@@ -76,9 +76,6 @@ func (w *Writer) log1p() {
 
 // logistic stores intermediate values and loads them again, since exp and log1p need all registers.
 func (w *Writer) logistic() {
-	if w.Size == 4 {
-		return // sums over rows are float64
-	}
 	f, e := w.formatOf(), w.elements()
 	w.begin("Logistic")
 	var z reg.GPVirtual

@@ -58,9 +58,6 @@ func (w *Writer) sweep(name string, move func(v reg.VecVirtual, m operand.Mem)) 
 // limits writes the loops that measure the machine.
 func (w *Writer) limits() {
 	w.peak()
-	if w.Size == 8 {
-		return // bytes have no element type
-	}
 	w.sweep("Load", func(v reg.VecVirtual, m operand.Mem) { w.movp(m, v) })
 	w.end()
 	w.sweep("Stream", func(v reg.VecVirtual, m operand.Mem) { w.VMOVNTPS(v, m) })

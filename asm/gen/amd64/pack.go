@@ -111,12 +111,6 @@ func (w *Writer) halfSquare(src, stride reg.GPVirtual, side int) []reg.VecVirtua
 
 // columns transposes within the halves of v, which hold Per/2 rows each.
 func (w *Writer) columns(v []reg.VecVirtual) []reg.VecVirtual {
-	if w.Size == 8 {
-		c := w.ymms(2)
-		w.VUNPCKLPD(v[1], v[0], c[0])
-		w.VUNPCKHPD(v[1], v[0], c[1])
-		return c
-	}
 	t, c := w.ymms(4), w.ymms(4)
 	for k := 0; k < 4; k += 2 {
 		w.VUNPCKLPS(v[k+1], v[k], t[k])
@@ -138,17 +132,12 @@ func (w *Writer) packColumn(v, sign, squares reg.VecVirtual, dst operand.Mem) {
 
 // largest returns the largest element of v, which has no NaN, in lane 0.
 func (w *Writer) largest(v reg.VecVirtual) reg.VecVirtual {
-	max := w.pick(w.VMAXPS, w.VMAXPD)
 	s, t := w.XMM(), w.XMM()
 	w.VEXTRACTF128(imm(1), v, t)
-	max(t, v.AsX(), s)
-	if w.Size == 4 {
-		w.VMOVHLPS(s, s, t)
-		max(t, s, s)
-		w.VMOVSHDUP(s, t)
-	} else {
-		w.VUNPCKHPD(s, s, t)
-	}
-	max(t, s, s)
+	w.VMAXPS(t, v.AsX(), s)
+	w.VMOVHLPS(s, s, t)
+	w.VMAXPS(t, s, s)
+	w.VMOVSHDUP(s, t)
+	w.VMAXPS(t, s, s)
 	return s
 }

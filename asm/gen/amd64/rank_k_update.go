@@ -69,11 +69,7 @@ func (w *Writer) scaleRows() {
 
 // wideMove loads four elements as float64.
 func (w *Writer) wideMove(src operand.Mem, dst reg.VecVirtual) {
-	if w.Size == 4 {
-		w.VCVTPS2PD(src, dst)
-	} else {
-		w.VMOVUPD(src, dst)
-	}
+	w.VCVTPS2PD(src, dst)
 }
 
 // A rankK is the state of RankKUpdate's loops. Its tiles lie anywhere in a row, so that few sums above the diagonal are
@@ -87,9 +83,6 @@ type rankK struct {
 }
 
 func (w *Writer) rankKUpdate() {
-	if w.Size == 4 {
-		return // sums are float64
-	}
 	w.begin("RankKUpdate")
 	o := rankK{Writer: w, tileRows: 4, a: w.GP64()}
 	if w.ISA.Bytes > vectorBytes {

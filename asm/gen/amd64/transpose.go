@@ -172,9 +172,6 @@ func (w *Writer) storeRows(b band, cell reg.GPVirtual, v []reg.VecVirtual) {
 
 // square transposes the square whose columns are in v and returns its rows.
 func (w *Writer) square(v []reg.VecVirtual) []reg.VecVirtual {
-	if w.Size == 8 {
-		return w.square4(v)
-	}
 	// Pairs of columns, then quadruples, within each half; then the halves are exchanged.
 	t, u := w.ymms(8), make([]reg.VecVirtual, 8)
 	for k := 0; k < 8; k += 2 {
@@ -194,19 +191,6 @@ func (w *Writer) square(v []reg.VecVirtual) []reg.VecVirtual {
 		rows[k], rows[k+4] = w.YMM(), w.YMM()
 		w.VPERM2F128(operand.U8(0x20), u[k+4], u[k], rows[k])
 		w.VPERM2F128(operand.U8(0x31), u[k+4], u[k], rows[k+4])
-	}
-	return rows
-}
-
-func (w *Writer) square4(v []reg.VecVirtual) []reg.VecVirtual {
-	t, rows := w.ymms(4), w.ymms(4)
-	for k := 0; k < 4; k += 2 {
-		w.VUNPCKLPD(v[k+1], v[k], t[k])
-		w.VUNPCKHPD(v[k+1], v[k], t[k+1])
-	}
-	for k := range 2 {
-		w.VPERM2F128(operand.U8(0x20), t[k+2], t[k], rows[k])
-		w.VPERM2F128(operand.U8(0x31), t[k+2], t[k], rows[k+2])
 	}
 	return rows
 }

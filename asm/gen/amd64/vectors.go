@@ -272,23 +272,15 @@ func (w *Writer) testProducts(y, s reg.GPVirtual, zero reg.VecVirtual, vectors i
 // notAbove sets all bits of the lanes of dst where x <= zero, and none where it isn't or x is NaN.
 func (w *Writer) notAbove(x, zero, dst operand.Op) {
 	const lessOrEqual = 18 // without an exception for NaN
-	if w.Size == 4 {
-		w.VCMPPS(imm(lessOrEqual), zero, x, dst)
-	} else {
-		w.VCMPPD(imm(lessOrEqual), zero, x, dst)
-	}
+	w.VCMPPS(imm(lessOrEqual), zero, x, dst)
 }
 
 // moveSigns sets a bit of dst for each lane that has its sign bit set.
 func (w *Writer) moveSigns(x, dst operand.Op) {
-	if w.Size == 4 {
-		w.VMOVMSKPS(x, dst)
-	} else {
-		w.VMOVMSKPD(x, dst)
-	}
+	w.VMOVMSKPS(x, dst)
 }
 
-// maxSquaredNorm writes MaxSquaredNorm with 16 float64 lanes. A float32 element is widened first.
+// maxSquaredNorm writes MaxSquaredNorm with 16 float64 lanes. Elements are widened first.
 func (w *Writer) maxSquaredNorm() {
 	w.begin("MaxSquaredNorm")
 	x, n := w.slice("x")
@@ -342,10 +334,6 @@ func (w *Writer) maxSquaredNorm() {
 // addSquares adds the squares of four elements to the lanes of acc.
 func (w *Writer) addSquares(src operand.Mem, acc operand.Op) {
 	v := w.YMM()
-	if w.Size == 4 {
-		w.VCVTPS2PD(src, v)
-	} else {
-		w.VMOVUPD(src, v)
-	}
+	w.VCVTPS2PD(src, v)
 	w.VFMADD231PD(v, v, acc)
 }

@@ -207,11 +207,7 @@ func (w *Writer) xor(x, y, dst operand.Op)      { w.pick(w.VXORPS, w.VXORPD)(x, 
 func (w *Writer) broadcast(src, dst operand.Op) { w.pick(w.VBROADCASTSS, w.VBROADCASTSD)(src, dst) }
 
 func (w *Writer) compare(x, y operand.Op) {
-	if w.Size == 4 {
-		w.VUCOMISS(x, y)
-	} else {
-		w.VUCOMISD(x, y)
-	}
+	w.VUCOMISS(x, y)
 }
 
 // maskLoad loads the elements of src that mask selects, and zeros elsewhere. It doesn't touch the memory of others.
@@ -268,11 +264,7 @@ func (w *Writer) masks() operand.Mem {
 // signs returns the mask of an element's sign bit, in lane 0 of a vector.
 func (w *Writer) signs() reg.VecVirtual {
 	sign, m := w.GP64(), w.XMM()
-	if w.Size == 4 {
-		w.MOVQ(operand.U64(1<<31), sign)
-	} else {
-		w.MOVQ(operand.U64(1<<63), sign)
-	}
+	w.MOVQ(operand.U64(1<<31), sign)
 	w.VMOVQ(sign, m)
 	return m
 }

@@ -265,11 +265,6 @@ func (w *Writer) addCounters(rows gp) {
 // sumInts adds the lanes of v as integers. It overwrites v.
 func (w *Writer) sumInts(v vec) gp {
 	sum := w.gp()
-	if w.Size == 8 {
-		w.op("VADDP", w.whole(v), w.whole(v), w.whole(v))
-		w.op("VMOV", v.lane("D", 0), sum)
-		return sum
-	}
 	w.op("VADDV", w.whole(v), fmt.Sprintf("V%d", v))
 	w.op("VMOV", v.lane("S", 0), sum)
 	w.op("SXTW", sum, sum)

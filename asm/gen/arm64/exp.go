@@ -22,7 +22,7 @@ var formatF32 = format{
 	mantissa: 23, bias: 127, integers: 0x1.8p23,
 	least: -104, most: 89,
 	ln2High: elementary.Ln2HighF32, ln2Low: elementary.Ln2LowF32,
-	expTerms: widened(elementary.ExpF32[:]), log1pTerms: widened(elementary.Log1pF32[:]),
+	expTerms: widened(elementary.ExpF32[:]),
 }
 
 var formatF64 = format{
@@ -84,9 +84,6 @@ func (w *Writer) log1p() {
 
 // logistic stores intermediate values and loads them again, since exp and log1p need all registers.
 func (w *Writer) logistic() {
-	if w.Size == 4 {
-		return // sums over rows are float64
-	}
 	f := w.formatOf()
 	w.begin("Logistic", 5*groupBytes+aboveSP-8)
 	y, n := w.slice("y")

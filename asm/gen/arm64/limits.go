@@ -50,9 +50,6 @@ func (w *Writer) sweep(name string, move func(x mem, v []vec)) {
 // limits writes the loops that measure the machine.
 func (w *Writer) limits() {
 	w.peak()
-	if w.Size == 8 {
-		return // bytes have no element type
-	}
 	w.sweep("Load", func(x mem, v []vec) { w.ld(x, v...) })
 	w.sweep("Stream", func(x mem, v []vec) {
 		for k := 0; k < len(v); k += 2 {

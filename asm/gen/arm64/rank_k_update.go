@@ -7,9 +7,6 @@ const (
 
 // rankKUpdate writes RankKUpdate: tiles along the rows of c, up to the diagonal unless square is set.
 func (w *Writer) rankKUpdate() {
-	if w.Size == 4 {
-		return // sums are float64
-	}
 	w.begin("RankKUpdate", 0)
 	a := w.load(w.param("a").Base())
 	b, n := w.slice("b")
@@ -98,12 +95,8 @@ func (w *Writer) scaleRows() {
 	w.op("MOVD", dst, to)
 	w.op("MOVD", cols, left)
 	w.here(loop)
-	if w.Size == 4 {
-		w.ld(mem{from, 0}, v)
-		w.widen(v, pair[0], pair[1])
-	} else {
-		w.ld(mem{from, 0}, pair...)
-	}
+	w.ld(mem{from, 0}, v)
+	w.widen(v, pair[0], pair[1])
 	w.inFloat64(func() {
 		for _, r := range pair {
 			w.mul(r, weight, r)

@@ -126,12 +126,6 @@ func (w *Writer) row(b band) {
 
 // square transposes the square whose columns are in v and returns its rows. It overwrites v.
 func (w *Writer) square(v []vec) []vec {
-	if w.Size == 8 {
-		t := w.vec()
-		w.op("VZIP1", w.whole(v[1]), w.whole(v[0]), w.whole(t))
-		w.op("VZIP2", w.whole(v[1]), w.whole(v[0]), w.whole(v[1]))
-		return []vec{t, v[1]}
-	}
 	// Pairs of columns, then pairs of pairs.
 	t := w.vecs(4)
 	for k := 0; k < 4; k += 2 {

@@ -82,8 +82,10 @@ func (k Kernel) Generate() (asm []byte, functions []string) {
 	var w Writer
 	w.asm.WriteString(header + "#include \"textflag.h\"\n")
 	for _, t := range Types {
-		w.Type = t
-		k.write(&w)
+		if table.Find(table.Name(k.File)).For(t.Suffix) {
+			w.Type = t
+			k.write(&w)
+		}
 	}
 	return w.asm.Bytes(), w.functions
 }

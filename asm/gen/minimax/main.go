@@ -66,21 +66,21 @@ func derive() []table {
 	log2 := ln2()
 	tables := []table{{"log2E", "is 1/ln 2.", float64Bits, []*big.Float{quo(number(1), log2)}}}
 	for _, t := range []struct {
-		suffix         string
-		bits, high     uint
-		exp, logarithm int // how many coefficients
+		suffix     string
+		bits, high uint
+		exp        int // the number of coefficients
 	}{
-		{"F64", float64Bits, float64Bits - 11, 9, 8},
-		{"F32", float32Bits, float32Bits - 8, 5, 4},
+		{"F64", float64Bits, float64Bits - 11, 9},
+		{"F32", float32Bits, float32Bits - 8, 5},
 	} {
 		high := round(log2, t.high)
 		tables = append(tables,
 			table{"ln2High" + t.suffix, fmt.Sprintf("is ln 2 in %d bits, so that its product with an exponent is exact.", t.high), t.bits, []*big.Float{high}},
 			table{"ln2Low" + t.suffix, "is what ln2High" + t.suffix + " lacks.", t.bits, []*big.Float{sub(log2, high)}},
 			exp(t.exp).table("exp"+t.suffix, "approximates (exp(r) - 1 - r) / (r*r) for |r| <= ln2/2", t.bits, number(0.5)),
-			log1p(t.logarithm).table("log1p"+t.suffix, "approximates (2*atanh(s) - 2*s) / (s*z), z = s*s, for |s| <= 1/5", t.bits))
+		)
 	}
-	return tables
+	return append(tables, log1p(8).table("log1pF64", "approximates (2*atanh(s) - 2*s) / (s*z), z = s*s, for |s| <= 1/5", float64Bits))
 }
 
 // The bits of a number's significand.

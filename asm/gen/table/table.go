@@ -2,21 +2,25 @@
 // them. Package halfspace/asm states what each computes.
 package table
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The packages that call functions, as folders of the module.
 const (
 	Kernel      = "kernel"
+	Float64     = "kernel/f64"
 	Microkernel = "internal/microkernel"
 )
 
 // A Function is one name of the packages of kernels, for one element type or several.
 type Function struct {
 	Name      string   // without the element type's suffix
-	Signature string   // in which T stands for the element type and Int for integers of its size; it names its parameters
+	Signature string   // in which T stands for the element type; it names its parameters
 	Doc       string   // what the function does, after its name
-	Types     []string // suffixes of the element types; nil for all
-	Package   string   // that calls it
+	Types     []string // suffixes of the element types; nil for float32 alone
+	Package   string   // that calls it; Float64 in place of Kernel for float64
 
 	Shape  []string // constants of a package that has the function, without suffix, which callers need
 	Direct bool     // the caller tests for level Generic itself
@@ -24,19 +28,19 @@ type Function struct {
 }
 
 var (
-	float32Only = []string{"F32"}
+	both        = []string{"F32", "F64"}
 	float64Only = []string{"F64"}
 )
 
 // Functions lists all functions. Parameters that are written come first.
 var Functions = []Function{
-	{Name: "Dot", Signature: "(x, y []T) T", Package: Kernel, Direct: true,
+	{Name: "Dot", Types: both, Signature: "(x, y []T) T", Package: Kernel, Direct: true,
 		Doc: "returns the dot product of x and y, of the same length."},
-	{Name: "Axpy", Signature: "(y []T, a T, x []T)", Package: Kernel, Doc: "adds a*x to y."},
+	{Name: "Axpy", Types: both, Signature: "(y []T, a T, x []T)", Package: Kernel, Doc: "adds a*x to y."},
 	{Name: "Axpy4", Signature: "(y, a []T, x [][]T)", Package: Kernel, Doc: "adds a[k]*x[k] to y for k = 0, 1, 2, 3."},
 	{Name: "FirstMistake", Signature: "(y, scores []T) int", Package: Kernel,
 		Doc: "returns the first i with y[i]*scores[i] <= 0, or len(y)."},
-	{Name: "Scores", Signature: "(out, x, w []T)", Package: Kernel, Doc: "scores len(out) rows of stride len(w)."},
+	{Name: "Scores", Types: both, Signature: "(out, x, w []T)", Package: Kernel, Doc: "scores len(out) rows of stride len(w)."},
 	{Name: "Epoch", Signature: "(w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int)", Package: Kernel,
 		Doc: "runs the perceptron over len(y) rows of stride len(w)."},
 	{Name: "EpochIndexed", Package: Kernel,
@@ -62,11 +66,11 @@ var Functions = []Function{
 		Doc: "packs rows in groups, and returns their largest squared norm."},
 	{Name: "Bounds", Signature: "(low, high []int64, x, w, limits []T, cols int)", Package: Kernel,
 		Shape: []string{"BoundsMR", "BoundsNR"}, Doc: "bounds the errors of candidates."},
-	{Name: "BoundsWeighted", Signature: "(low []int64, x []T, weights []Int, w, limits []T, cols int)", Package: Kernel,
+	{Name: "BoundsWeighted", Signature: "(low []int64, x []T, weights []int32, w, limits []T, cols int)", Package: Kernel,
 		Doc: "bounds the sums of sample weights over the errors of candidates."},
-	{Name: "Exp", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to e^x[i]."},
-	{Name: "Sigmoid", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to 1/(1 + e^-x[i])."},
-	{Name: "Log1p", Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},
+	{Name: "Exp", Types: both, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to e^x[i]."},
+	{Name: "Sigmoid", Types: float64Only, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to 1/(1 + e^-x[i])."},
+	{Name: "Log1p", Types: float64Only, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},
 	{Name: "Logistic", Signature: "(z, factor, curvature, loss, y []float64)", Package: Kernel, Types: float64Only,
 		Doc: "computes a logistic loss and its derivatives from scores z and signs y."},
 
@@ -76,14 +80,14 @@ var Functions = []Function{
 		Doc: "widens rows, and multiplies them by the square roots of weights."},
 	{Name: "RankKUpdate", Signature: "(c, a, b []float64, rows int, square bool)", Package: Microkernel, Types: float64Only,
 		Doc: "adds a rank-k update to a block of sums."},
-	{Name: "CopyNonTemporal", Signature: "(dst, src []T)", Package: Microkernel, Types: float32Only,
+	{Name: "CopyNonTemporal", Signature: "(dst, src []T)", Package: Microkernel,
 		Doc: "copies whole cache lines with non-temporal stores."},
-	{Name: "Fence", Signature: "()", Package: Microkernel, Types: float32Only, NoTwin: true,
+	{Name: "Fence", Signature: "()", Package: Microkernel, NoTwin: true,
 		Doc: "orders non-temporal stores before the stores that follow."},
 	{Name: "Peak", Signature: "(n int)", Package: Microkernel, Shape: []string{"Round"}, NoTwin: true,
 		Doc: "does n rounds of fused multiply-adds."},
-	{Name: "Load", Signature: "(x []T)", Package: Microkernel, Types: float32Only, NoTwin: true, Doc: "loads x."},
-	{Name: "Stream", Signature: "(x []T)", Package: Microkernel, Types: float32Only, NoTwin: true,
+	{Name: "Load", Signature: "(x []T)", Package: Microkernel, NoTwin: true, Doc: "loads x."},
+	{Name: "Stream", Signature: "(x []T)", Package: Microkernel, NoTwin: true,
 		Doc: "overwrites x with zeros by non-temporal stores."},
 }
 
@@ -102,5 +106,34 @@ func Find(name string) Function {
 
 // SignatureOf returns the signature for an element type, given its name in Go.
 func (f Function) SignatureOf(element string) string {
-	return strings.NewReplacer("Int", strings.Replace(element, "float", "int", 1), "T", element).Replace(f.Signature)
+	return strings.NewReplacer("T", element).Replace(f.Signature)
+}
+
+// For tells whether the function exists for the element type of that suffix.
+func (f Function) For(suffix string) bool {
+	if f.Types == nil {
+		return suffix == "F32"
+	}
+	return slices.Contains(f.Types, suffix)
+}
+
+// Caller returns the package that calls the function for the element type of that suffix.
+func (f Function) Caller(suffix string) string {
+	if f.Package == Kernel && suffix == "F64" {
+		return Float64
+	}
+	return f.Package
+}
+
+// Name returns the name of the function that a file of assembly holds, given the file's name in snake case. The file limits
+// holds Peak and others for the same element types.
+func Name(file string) string {
+	if file == "limits" {
+		return "Peak"
+	}
+	var name strings.Builder
+	for _, word := range strings.Split(file, "_") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
 }

@@ -35,7 +35,7 @@ type predictArgs struct {
 }
 
 // predictTask predicts the rows of a file. A piece is a file, and has no rows of its own.
-var predictTask = passes.New("beam.predict", func(ctx context.Context, piece passes.Piece[float32], a predictArgs) (string, error) {
+var predictTask = passes.New("beam.predict", func(ctx context.Context, piece passes.Piece, a predictArgs) (string, error) {
 	predicting.Lock()
 	defer predicting.Unlock()
 	defer objects.Keep() // each file is read once

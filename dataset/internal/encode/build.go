@@ -21,37 +21,37 @@ import (
 // A Builder cuts batches into blocks and hands each to emit when it is full.
 //
 // Labels are class numbers when emit gets them.
-type Builder[T kernel.Float] struct {
+type Builder struct {
 	sel    *Selection
 	Labels *Labels
 	pool   frame.Pool
 	mem    memory.Allocator // of what keep is put together in
-	emit   func(b *block.Block[T], keep []arrow.Array) error
+	emit   func(b *block.Block, keep []arrow.Array) error
 	Budget *frame.Budget // that blocks are taken from
 
 	Cols  int
 	total int64           // rows that there will be; -1 where that isn't known
 	Input int64           // rows of the input before the batch
 	Rows  int64           // rows so far
-	block *block.Block[T] // the one being filled; nil before its first row
+	block *block.Block    // the one being filled; nil before its first row
 	most  int             // rows that it may come to have
 	fill  int             // rows in it
-	Spare *block.Block[T] // one to use again
+	Spare *block.Block    // one to use again
 	Reuse bool            // each block is to be used again when emit returns
 	Live  bool            // a block ends with each batch
-	All   *block.Block[T] // room for all rows, which blocks are parts of; nil: each is made when it is begun. Sparse blocks take the room of its elements in turn
+	All   *block.Block    // room for all rows, which blocks are parts of; nil: each is made when it is begun. Sparse blocks take the room of its elements in turn
 	keep  [][]arrow.Array // of the rows in it, for each kept column
 
 	keptBytes int64 // of keep, about
 
 	texts    []*categories
-	ones     []T
-	zeros    []T
+	ones     []float32
+	zeros    []float32
 	losses   []losses     // of feature columns
 	weighted *atomic.Bool // some sample weight is above 0
 	odd      *suspects    // nil but for the part that has the first rows
-	scratch  sync.Pool    // *scratch[T]
-	pieces   []piece[T]   // of sparse rows from columns
+	scratch  sync.Pool    // *scratch
+	pieces   []piece      // of sparse rows from columns
 }
 
 // maxKeptBytes is how many bytes of kept columns a block may have and still take more rows.
@@ -61,28 +61,28 @@ const maxKeptBytes = 8 << 20
 const atOnceBytes = 32 << 20
 
 // scratch is the memory for turning a panel of columns into rows.
-type scratch[T kernel.Float] struct {
-	columns [][]T
-	values  []T
+type scratch struct {
+	columns [][]float32
+	values  []float32
 	wide    []float64 // of a column or a list, where features are standardized
 
-	cells, list []T // of sparse rows: what each column has in them, and a list
+	cells, list []float32 // of sparse rows: what each column has in them, and a list
 
-	pairs     pairScratch[T] // of a sparse list
+	pairs     pairScratch[float32] // of a sparse list
 	widePairs pairScratch[float64]
 }
 
 // NewBuilder returns a builder of total rows, or of an unknown number if total is -1.
-func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem memory.Allocator, total int64,
-	emit func(*block.Block[T], []arrow.Array) error) *Builder[T] {
-	b := &Builder[T]{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
+func NewBuilder(sel *Selection, l *Labels, p frame.Pool, mem memory.Allocator, total int64,
+	emit func(*block.Block, []arrow.Array) error) *Builder {
+	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
 	b.texts = newCategories(sel)
 	b.losses, b.weighted = make([]losses, len(sel.Features)), new(atomic.Bool)
 	b.odd = newSuspects(sel)
 	if sel.Bias {
 		b.Cols++
 	}
-	b.ones, b.zeros = make([]T, b.panel()), make([]T, b.panel())
+	b.ones, b.zeros = make([]float32, b.panel()), make([]float32, b.panel())
 	for i := range b.ones {
 		b.ones[i] = 1
 	}
@@ -91,7 +91,7 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 		return b
 	}
 	b.scratch.New = func() any {
-		s := &scratch[T]{columns: make([][]T, b.Cols), values: make([]T, b.Cols*b.panel())}
+		s := &scratch{columns: make([][]float32, b.Cols), values: make([]float32, b.Cols*b.panel())}
 		for _, c := range sel.Inputs {
 			if n := max(b.panel(), c.Width()); c.Center != nil && n > len(s.wide) {
 				s.wide = make([]float64, n)
@@ -105,13 +105,13 @@ func NewBuilder[T kernel.Float](sel *Selection, l *Labels, p frame.Pool, mem mem
 // MakeRoom allocates the memory of all blocks at once, if the number of rows is known. Blocks allocated one by one make
 // the garbage collector run each time the heap has doubled. A small file may claim any number of rows. So MakeRoom
 // allocates at most a multiple of stored, the file's bytes, and no more than is available.
-func (b *Builder[T]) MakeRoom(stored int64) {
+func (b *Builder) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
 	if b.sel.Sparse {
 		b.makeSparseRoom()
 		return
 	}
-	bytes := float64(b.total) * float64(block.Bytes[T](1, b.Cols, b.sel.Weight >= 0))
+	bytes := float64(b.total) * float64(block.Bytes(1, b.Cols, b.sel.Weight >= 0))
 	if b.total > 0 && b.sel.Nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), frame.AvailableMemory())) &&
 		b.Budget.Take(int64(bytes), "") == nil {
 		b.All = b.newBlock(0, int(b.total))
@@ -119,7 +119,7 @@ func (b *Builder[T]) MakeRoom(stored int64) {
 }
 
 // Part returns a builder for rows first to last of b. It shares with b what Warn tells.
-func (b *Builder[T]) Part(l *Labels, p frame.Pool, first, last int64, emit func(*block.Block[T], []arrow.Array) error) *Builder[T] {
+func (b *Builder) Part(l *Labels, p frame.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
 	part.texts, part.losses, part.weighted, part.All, part.Budget = b.texts, b.losses, b.weighted, b.All, b.Budget
 	if part.odd = nil; first == 0 {
@@ -130,10 +130,10 @@ func (b *Builder[T]) Part(l *Labels, p frame.Pool, first, last int64, emit func(
 }
 
 // panel is how many rows are transposed at a time.
-func (b *Builder[T]) panel() int { return kernel.PanelRows[T](kernel.Stride[T](b.Cols)) }
+func (b *Builder) panel() int { return kernel.PanelRows(kernel.Stride(b.Cols)) }
 
 // Run adds all batches, releases them, and emits the last block.
-func (b *Builder[T]) Run(ctx context.Context, batches iter.Seq2[*frame.Batch, error], progress func(rows, total int64)) error {
+func (b *Builder) Run(ctx context.Context, batches iter.Seq2[*frame.Batch, error], progress func(rows, total int64)) error {
 	defer b.releaseKept()
 	for batch, err := range batches {
 		if err != nil {
@@ -158,11 +158,11 @@ func (b *Builder[T]) Run(ctx context.Context, batches iter.Seq2[*frame.Batch, er
 }
 
 // Add puts the kept rows of a batch into blocks, and emits the blocks that are full.
-func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
-	var readers []reader[T]
+func (b *Builder) Add(ctx context.Context, bt *frame.Batch) error {
+	var readers []reader
 	if bt.Pairs == nil {
 		var err error
-		if readers, err = newReaders[T](b.sel, b.texts, bt); err != nil {
+		if readers, err = newReaders(b.sel, b.texts, bt); err != nil {
 			return err
 		}
 		for k := range readers {
@@ -212,7 +212,7 @@ func (b *Builder[T]) Add(ctx context.Context, bt *frame.Batch) error {
 }
 
 // room returns how many more rows the block takes, none if those in it have large kept columns.
-func (b *Builder[T]) room() int {
+func (b *Builder) room() int {
 	if b.keptBytes > maxKeptBytes {
 		return 0
 	}
@@ -220,7 +220,7 @@ func (b *Builder[T]) room() int {
 }
 
 // keptRows returns how many rows of a batch have about maxKeptBytes in kept columns, at least one.
-func (b *Builder[T]) keptRows(bt *frame.Batch) int {
+func (b *Builder) keptRows(bt *frame.Batch) int {
 	bytes := int64(1)
 	for k := range b.sel.Keep {
 		if bt.Rows > 0 {
@@ -231,9 +231,9 @@ func (b *Builder[T]) keptRows(bt *frame.Batch) int {
 }
 
 // start begins a block.
-func (b *Builder[T]) start() {
+func (b *Builder) start() {
 	b.fill = 0
-	b.most = block.Rows[T](b.Cols)
+	b.most = block.Rows(b.Cols)
 	if b.total >= 0 {
 		b.most = int(min(int64(b.most), b.total-b.Rows))
 	}
@@ -251,12 +251,12 @@ func (b *Builder[T]) start() {
 }
 
 // bytes returns how many bytes a block of rows takes.
-func (b *Builder[T]) bytes(rows int) int64 {
-	return block.Bytes[T](int64(rows), b.Cols, b.sel.Weight >= 0)
+func (b *Builder) bytes(rows int) int64 {
+	return block.Bytes(int64(rows), b.Cols, b.sel.Weight >= 0)
 }
 
 // growFor makes room in the block for rows of a batch.
-func (b *Builder[T]) growFor(bt *frame.Batch, rows Cut) error {
+func (b *Builder) growFor(bt *frame.Batch, rows Cut) error {
 	if b.sel.Sparse && bt.Pairs == nil { // appendPieces makes it
 		return nil
 	}
@@ -271,7 +271,7 @@ func (b *Builder[T]) growFor(bt *frame.Batch, rows Cut) error {
 }
 
 // grow makes the block one of so many rows at least. Blocks of wide rows double with the rows that come: they may be few.
-func (b *Builder[T]) grow(rows int) error {
+func (b *Builder) grow(rows int) error {
 	have := b.block.Len()
 	if rows <= have {
 		return nil
@@ -291,8 +291,8 @@ func (b *Builder[T]) grow(rows int) error {
 }
 
 // newBlock returns a block for rows of the selection. It has labels and weights if the selection has.
-func (b *Builder[T]) newBlock(first int64, rows int) *block.Block[T] {
-	blk := block.New[T](first, rows, b.Cols)
+func (b *Builder) newBlock(first int64, rows int) *block.Block {
+	blk := block.New(first, rows, b.Cols)
 	if b.sel.Label < 0 {
 		blk.Y = nil
 	}
@@ -303,7 +303,7 @@ func (b *Builder[T]) newBlock(first int64, rows int) *block.Block[T] {
 }
 
 // flush emits the rows in the block.
-func (b *Builder[T]) flush() error {
+func (b *Builder) flush() error {
 	if b.Reuse {
 		b.Spare = b.block
 	}
@@ -330,7 +330,7 @@ func (b *Builder[T]) flush() error {
 	return b.emit(full, keep)
 }
 
-func (b *Builder[T]) releaseKept() {
+func (b *Builder) releaseKept() {
 	for k, parts := range b.keep {
 		for _, a := range parts {
 			a.Release()

@@ -75,7 +75,7 @@ func (c *categories) ofBucket(b int) int {
 
 // putCategories writes a one to the feature of each row's category. The rows have zeros there. Its results are those of
 // read.
-func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (row int, what string) {
+func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (row int, what string) {
 	numbers := s.values[:c.Len()]
 	if row, what := r.readCategories(c, numbers); what != "" {
 		return row, what
@@ -93,7 +93,7 @@ func (r *reader[T]) putCategories(rows []T, stride int, c Cut, s *scratch[T]) (r
 
 // readCategories writes the feature number of each row's category to dst, from 0. It is -1 of a row without one, and NaN of a
 // row that the training would have dropped. Its results are those of read.
-func (r *reader[T]) readCategories(c Cut, dst []T) (row int, what string) {
+func (r *reader) readCategories(c Cut, dst []float32) (row int, what string) {
 	for i, span := range c.Spans() {
 		gaps := r.cells.missing(span.Lo, span.Hi)
 		for from, g := span.Lo, 0; from < span.Hi; g++ {
@@ -114,7 +114,7 @@ func (r *reader[T]) readCategories(c Cut, dst []T) (row int, what string) {
 				if r.fill == nil {
 					return to, "null" + r.advice
 				}
-				dst[i+to-span.Lo] = T(r.fill[0]) - 1 // a fill is 0 or NaN
+				dst[i+to-span.Lo] = float32(r.fill[0]) - 1 // a fill is 0 or NaN
 			}
 			from = to + 1
 		}

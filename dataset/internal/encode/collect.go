@@ -13,7 +13,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/moments"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -38,13 +37,13 @@ type Load struct {
 
 // Collect makes a data set in memory of the parts of an input. All workers read a single part together; of several parts
 // each has one worker.
-func Collect[T kernel.Float](ctx context.Context, in Load, parts []Part) (*block.Data[T], error) {
-	all := NewBuilder[T](in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
+func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
+	all := NewBuilder(in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
 	all.Budget = frame.NewBudget(in.Memory)
 	all.MakeRoom(in.Stored)
-	builders, built := make([]*Builder[T], len(parts)), make([][]*block.Block[T], len(parts))
+	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
 	build := func(i int, p frame.Pool, progress func(rows, total int64)) error {
-		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last, func(full *block.Block[T], _ []arrow.Array) error {
+		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last, func(full *block.Block, _ []arrow.Array) error {
 			built[i] = append(built[i], full)
 			return nil
 		})
@@ -76,7 +75,7 @@ func Collect[T kernel.Float](ctx context.Context, in Load, parts []Part) (*block
 }
 
 // finish returns the spec of the rows of all parts, and writes their labels. numbers has the classes of each part among all.
-func finish[T kernel.Float](ctx context.Context, in Load, all *Builder[T], built [][]*block.Block[T], numbers [][]int) (*schema.Spec, error) {
+func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
 	switch {
 	case all.Rows == 0 && all.Input > 0:
 		return nil, frame.ErrorIn(in.Name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
@@ -161,7 +160,7 @@ func (s Storage) Numbered() int {
 
 // SetStorage sets how blocks hold rows, of which so many have about so many elements, the bias included. elements is 0 if nobody
 // knows.
-func SetStorage[T kernel.Float](s *Selection, storage Storage, elements, rows int64) error {
+func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 	width := s.Width()
 	cols := width
 	if s.Bias {
@@ -173,7 +172,7 @@ func SetStorage[T kernel.Float](s *Selection, storage Storage, elements, rows in
 		s.Sparse = true
 	case Auto:
 		s.Sparse = width > schema.MaxFeatures || elements == 0 && width >= wideModel ||
-			elements > 0 && autoShare*block.SparseBytes[T](rows, elements, false) <= block.Bytes[T](rows, cols, false)
+			elements > 0 && autoShare*block.SparseBytes(rows, elements, false) <= block.Bytes(rows, cols, false)
 	default:
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", storage)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -125,7 +124,7 @@ type coder interface {
 
 // encodeCells writes the numbers of rows lo to lo+len(dst), none of which is missing, to dst. Its results are those of
 // encodeValid.
-func encodeCells[T kernel.Float](l coder, c cells, lo int, dst []T) (row int, what string) {
+func encodeCells[T float32 | float64](l coder, c cells, lo int, dst []T) (row int, what string) {
 	if len(c) == 1 {
 		return encodeValid(l, c[0], lo, dst)
 	}

@@ -10,15 +10,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // A reader makes the features of one column of a batch.
-type reader[T kernel.Float] struct {
+type reader struct {
 	first, width int // its features among the block's columns
 
-	view frame.View[T]       // of the column's numbers, or of the elements of its lists
+	view frame.View[float32] // of the column's numbers, or of the elements of its lists
 	wide frame.View[float64] // the same, of those that are standardized
 	list array.ListLike      // nil for a column that has none
 
@@ -43,10 +42,10 @@ const (
 )
 
 // byRow tells whether features are written row by row, after the columns of others have become rows.
-func (r *reader[T]) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
+func (r *reader) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
 
-func newReaders[T kernel.Float](sel *Selection, texts []*categories, bt *frame.Batch) ([]reader[T], error) {
-	readers := make([]reader[T], len(sel.Features))
+func newReaders(sel *Selection, texts []*categories, bt *frame.Batch) ([]reader, error) {
+	readers := make([]reader, len(sel.Features))
 	first := 0
 	for k, i := range sel.Features {
 		r := &readers[k]
@@ -71,10 +70,10 @@ func newReaders[T kernel.Float](sel *Selection, texts []*categories, bt *frame.B
 			}
 		}
 		if r.center, r.scale = sel.Inputs[k].Center, sel.Inputs[k].Scale; err == nil && r.center != nil {
-			r.wide, err = frame.NewView[float64](values)
+			r.wide, err = frame.NewView64(values)
 		}
 		if err == nil {
-			r.view, err = frame.NewView[T](values)
+			r.view, err = frame.NewView32(values)
 		}
 		if err != nil {
 			return nil, frame.ErrorIn(bt.File, "column %q: %w", sel.Columns[i].Name, err)
@@ -115,7 +114,7 @@ func (s *Selection) fill(k int) []float64 {
 
 // read returns the numbers lo to hi of the column, or of one of its lists, as features, either where they lie or in dst.
 // It tells whether they are read exactly, and returns the first one that can't be used and what is wrong there, or "".
-func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, lost frame.Loss, row int, what string) {
+func (r *reader) read(lo, hi int, dst []float32, s *scratch) (values []float32, lost frame.Loss, row int, what string) {
 	if r.center == nil {
 		return finished(r, r.view, lo, hi, dst)
 	}
@@ -130,7 +129,7 @@ func (r *reader[T]) read(lo, hi int, dst []T, s *scratch[T]) (values []T, lost f
 }
 
 // tooFar returns the first finite number of wide that is none in dst, and what is wrong with it, or "".
-func tooFar[T kernel.Float](dst []T, wide []float64) (i int, what string) {
+func tooFar(dst []float32, wide []float64) (i int, what string) {
 	if frame.Finite(dst) {
 		return 0, ""
 	}
@@ -143,7 +142,7 @@ func tooFar[T kernel.Float](dst []T, wide []float64) (i int, what string) {
 }
 
 // finished reads through a view, and fills in missing values.
-func finished[T, V kernel.Float](r *reader[T], v frame.View[V], lo, hi int, dst []V) (values []V, lost frame.Loss, row int, what string) {
+func finished[V float32 | float64](r *reader, v frame.View[V], lo, hi int, dst []V) (values []V, lost frame.Loss, row int, what string) {
 	values, lost = v.Read(lo, hi, dst)
 	if v.Sound(lo, values) {
 		return values, lost, 0, ""
@@ -160,21 +159,21 @@ func finished[T, V kernel.Float](r *reader[T], v frame.View[V], lo, hi int, dst 
 }
 
 // standardize writes standardized numbers: many rows of one feature, or one row of all features of a list.
-func (r *reader[T]) standardize(dst []T, wide []float64) {
+func (r *reader) standardize(dst []float32, wide []float64) {
 	if r.list == nil && r.sparse == nil {
 		center, scale := r.center[0], r.scale[0]
 		for i, x := range wide {
-			dst[i] = T((x - center) / scale)
+			dst[i] = float32((x - center) / scale)
 		}
 		return
 	}
 	for i, x := range wide {
-		dst[i] = T((x - r.center[i]) / r.scale[i])
+		dst[i] = float32((x - r.center[i]) / r.scale[i])
 	}
 }
 
 // readCut does what read does, for any rows of a column of numbers.
-func (r *reader[T]) readCut(c Cut, dst []T, s *scratch[T]) (values []T, lost frame.Loss, row int, what string) {
+func (r *reader) readCut(c Cut, dst []float32, s *scratch) (values []float32, lost frame.Loss, row int, what string) {
 	if c.Rows == nil {
 		return r.read(c.Lo, c.Hi, dst, s)
 	}
@@ -190,7 +189,7 @@ func (r *reader[T]) readCut(c Cut, dst []T, s *scratch[T]) (values []T, lost fra
 }
 
 // putLists writes the elements of lists to the columns of rows, which are in a block. The results are those of read.
-func (r *reader[T]) putLists(rows []T, stride int, c Cut, s *scratch[T]) (lost frame.Loss, row int, what string) {
+func (r *reader) putLists(rows []float32, stride int, c Cut, s *scratch) (lost frame.Loss, row int, what string) {
 	for _, span := range c.Spans() {
 		for row := span.Lo; row < span.Hi; row, rows = row+1, rows[stride:] {
 			all, what := r.putList(rows[r.first:r.first+r.width], row, s)
@@ -204,7 +203,7 @@ func (r *reader[T]) putLists(rows []T, stride int, c Cut, s *scratch[T]) (lost f
 }
 
 // putList writes the elements of one list to dst, which has zeros.
-func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (lost frame.Loss, what string) {
+func (r *reader) putList(dst []float32, row int, s *scratch) (lost frame.Loss, what string) {
 	switch {
 	case r.sparse != nil:
 		return r.putPairs(dst, row, s)
@@ -216,7 +215,7 @@ func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (lost frame.Loss, w
 		return frame.None, ""
 	default:
 		for i, v := range r.fill {
-			dst[i] = T(v)
+			dst[i] = float32(v)
 		}
 		return frame.None, ""
 	}
@@ -234,20 +233,20 @@ func (r *reader[T]) putList(dst []T, row int, s *scratch[T]) (lost frame.Loss, w
 }
 
 // A pair is an element of a sparse list: which of the column's features it is, and the value.
-type pair[V kernel.Float] struct {
+type pair[V float32 | float64] struct {
 	index int
 	value V
 }
 
 // pairScratch is the memory for reading a sparse list.
-type pairScratch[V kernel.Float] struct {
+type pairScratch[V float32 | float64] struct {
 	pairs  []pair[V]
 	values []V
 }
 
 // pairsOf returns the elements of a sparse list in ascending order of their features, or what is wrong with it. It leaves out
 // indices that are no features.
-func pairsOf[T, V kernel.Float](r *reader[T], view frame.View[V], row int, s *pairScratch[V]) (pairs []pair[V], lost frame.Loss, what string) {
+func pairsOf[V float32 | float64](r *reader, view frame.View[V], row int, s *pairScratch[V]) (pairs []pair[V], lost frame.Loss, what string) {
 	lo, hi, at, what := r.sparse.Row(row)
 	if what != "" {
 		return nil, frame.None, what
@@ -294,7 +293,7 @@ func pairsOf[T, V kernel.Float](r *reader[T], view frame.View[V], row int, s *pa
 }
 
 // mended returns the value at a place for a feature: v, or what replaces it if it is missing. what says what is wrong, or is "".
-func mended[T, V kernel.Float](r *reader[T], view frame.View[V], at, index int, v V) (mended V, what string) {
+func mended[V float32 | float64](r *reader, view frame.View[V], at, index int, v V) (mended V, what string) {
 	switch {
 	case frame.IsMissing(view.Array, at) && r.fill != nil:
 		return V(r.fill[index%len(r.fill)]), ""
@@ -307,7 +306,7 @@ func mended[T, V kernel.Float](r *reader[T], view frame.View[V], at, index int, 
 }
 
 // putPairs writes the elements of a sparse list to dst, which has zeros.
-func (r *reader[T]) putPairs(dst []T, row int, s *scratch[T]) (lost frame.Loss, what string) {
+func (r *reader) putPairs(dst []float32, row int, s *scratch) (lost frame.Loss, what string) {
 	if r.center == nil {
 		pairs, lost, what := pairsOf(r, r.view, row, &s.pairs)
 		for _, p := range pairs {
@@ -332,8 +331,8 @@ func (r *reader[T]) putPairs(dst []T, row int, s *scratch[T]) (lost frame.Loss, 
 }
 
 // addPairs is addValues for the elements of a sparse list, whose other features are 0.
-func addPairs[T kernel.Float](l *losses, pairs []pair[T]) {
-	values := []T{0}
+func addPairs(l *losses, pairs []pair[float32]) {
+	values := []float32{0}
 	for _, p := range pairs {
 		values = append(values, p.value)
 	}

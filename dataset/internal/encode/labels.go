@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -117,7 +116,16 @@ type numbering interface {
 
 // Encode writes the class numbers of rows lo to lo+len(dst) to dst. It returns the first row without a usable label
 // and what is wrong there, or "".
-func Encode[T kernel.Float](l *Labels, a arrow.Array, lo int, dst []T) (row int, what string) {
+func Encode(l *Labels, a arrow.Array, lo int, dst []float32) (row int, what string) {
+	return encode(l, a, lo, dst)
+}
+
+// EncodeWide is Encode to float64.
+func EncodeWide(l *Labels, a arrow.Array, lo int, dst []float64) (row int, what string) {
+	return encode(l, a, lo, dst)
+}
+
+func encode[T float32 | float64](l *Labels, a arrow.Array, lo int, dst []T) (row int, what string) {
 	n := len(dst)
 	if a.NullN() > 0 {
 		for n = 0; n < len(dst) && !a.IsNull(lo+n); n++ {
@@ -141,7 +149,7 @@ func (l *Labels) advice() string {
 }
 
 // encodeValid is encode where nothing is null.
-func encodeValid[T kernel.Float](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
+func encodeValid[T float32 | float64](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
 	switch v := a.(type) {
 	case *array.Float32:
 		return encodeKeys(l, a, lo, dst, v.Float32Values()[lo:])
@@ -195,7 +203,7 @@ func each[K any](lo, n int, key func(i int) K) []K {
 }
 
 // encodeKeys is encodeValid with a key for each row. While there are only two classes it compares keys and looks none up.
-func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
+func encodeKeys[T float32 | float64, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
 	known := map[K]T{}
 	var two [2]K
 	var numbers [2]T
@@ -225,7 +233,7 @@ func encodeKeys[T kernel.Float, K comparable](l numbering, a arrow.Array, lo int
 
 // encodeTwo writes the numbers of two keys, and returns the place of the first other key. It has no branch on which of the
 // two keys it meets: the processor couldn't predict it.
-func encodeTwo[T kernel.Float, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
+func encodeTwo[T float32 | float64, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
 	const step = 64
 	for done := 0; ; done += step {
 		part := keys[done:min(len(keys), done+step)]
@@ -332,8 +340,8 @@ func stringClass(s string) (schema.Class, string) {
 }
 
 // Sign replaces class numbers by the label values of the classes.
-func Sign[T kernel.Float](y []T, signs []float64) {
+func Sign(y []float32, signs []float64) {
 	for i, n := range y {
-		y[i] = T(signs[int(n)])
+		y[i] = float32(signs[int(n)])
 	}
 }

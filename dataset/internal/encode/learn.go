@@ -171,7 +171,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		st.moments[k] = make([]moments.Moments, c.Width())
 		st.countEmpty(st.moments[k])
 	}
-	r := reader[float64]{width: c.Width()}
+	r := reader{width: c.Width()}
 	var err error
 	switch r.sparse = frame.NewLists(a); {
 	case r.sparse != nil:
@@ -183,7 +183,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		}
 		a = r.list.ListValues()
 	}
-	if r.view, err = frame.NewView[float64](a); err != nil {
+	if r.wide, err = frame.NewView64(a); err != nil {
 		return err
 	}
 	row, scratch := st.rows, make([]float64, max(block.RunRows, c.Width()))
@@ -191,7 +191,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		for lo := span.Lo; lo < span.Hi; {
 			n := min(span.Hi-lo, block.RunRows-int(row%block.RunRows))
 			if !r.byRow() {
-				st.countNumbers(&st.moments[k][0], r.view, lo, lo+n, scratch)
+				st.countNumbers(&st.moments[k][0], r.wide, lo, lo+n, scratch)
 			} else {
 				st.countLists(k, r, lo, lo+n, scratch)
 			}
@@ -242,7 +242,7 @@ func (st *Statistics) countEmpty(stats []moments.Moments) {
 }
 
 // countLists adds the elements of lists. It passes over lists of another length: they are errors when blocks are built.
-func (st *Statistics) countLists(k int, r reader[float64], lo, hi int, scratch []float64) {
+func (st *Statistics) countLists(k int, r reader, lo, hi int, scratch []float64) {
 	stats := st.moments[k]
 	if r.sparse != nil {
 		st.countSparse(stats, r, lo, hi, scratch)
@@ -256,10 +256,10 @@ func (st *Statistics) countLists(k int, r reader[float64], lo, hi int, scratch [
 				st.countMissing(&stats[i])
 			}
 		case int(to-from) == r.width:
-			values, _ := r.view.Read(int(from), int(to), scratch)
-			sound := r.view.Sound(int(from), values)
+			values, _ := r.wide.Read(int(from), int(to), scratch)
+			sound := r.wide.Sound(int(from), values)
 			for i, x := range values {
-				if sound || !frame.IsMissing(r.view.Array, int(from)+i) {
+				if sound || !frame.IsMissing(r.wide.Array, int(from)+i) {
 					stats[i].Add(x)
 				} else {
 					st.countMissing(&stats[i])
@@ -271,11 +271,11 @@ func (st *Statistics) countLists(k int, r reader[float64], lo, hi int, scratch [
 
 // countSparse adds the elements of sparse lists, and zeros for the other features. It passes over lists that are wrong: they are
 // errors when blocks are built.
-func (st *Statistics) countSparse(stats []moments.Moments, r reader[float64], lo, hi int, scratch []float64) {
+func (st *Statistics) countSparse(stats []moments.Moments, r reader, lo, hi int, scratch []float64) {
 	values := scratch[:len(stats)]
 	var read pairScratch[float64]
 	for row := lo; row < hi; row++ {
-		pairs, _, what := pairsOf(&r, r.view, row, &read)
+		pairs, _, what := pairsOf(&r, r.wide, row, &read)
 		if what != "" {
 			continue
 		}

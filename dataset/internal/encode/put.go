@@ -27,7 +27,7 @@ func (e *rowError) Unwrap() error { return e.err }
 const fewRows = 16
 
 // put writes rows of a batch behind those in the block. The error is that of the first bad row.
-func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[T], rows Cut) error {
+func (b *Builder) put(ctx context.Context, bt *frame.Batch, readers []reader, rows Cut) error {
 	step, pieced := b.panel(), b.sel.Sparse && bt.Pairs == nil
 	switch {
 	case pieced:
@@ -37,7 +37,7 @@ func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[
 	}
 	panels := (rows.Len() + step - 1) / step
 	if pieced && len(b.pieces) < panels {
-		b.pieces = append(b.pieces, make([]piece[T], panels-len(b.pieces))...)
+		b.pieces = append(b.pieces, make([]piece, panels-len(b.pieces))...)
 	}
 	var badLabel *rowError
 	each := b.pool.Each
@@ -80,7 +80,7 @@ func (b *Builder[T]) put(ctx context.Context, bt *frame.Batch, readers []reader[
 }
 
 // damaged returns an error about rows of a batch.
-func (b *Builder[T]) damaged(ctx context.Context, bt *frame.Batch, rows Cut, err error) error {
+func (b *Builder) damaged(ctx context.Context, bt *frame.Batch, rows Cut, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -91,7 +91,7 @@ func (b *Builder[T]) damaged(ctx context.Context, bt *frame.Batch, rows Cut, err
 	return bt.Damaged(b.Input+int64(lo), b.Input+int64(hi)-1, err)
 }
 
-func (b *Builder[T]) putLabels(bt *frame.Batch, rows Cut) *rowError {
+func (b *Builder) putLabels(bt *frame.Batch, rows Cut) *rowError {
 	if b.sel.Label < 0 {
 		return nil
 	}
@@ -107,15 +107,15 @@ func (b *Builder[T]) putLabels(bt *frame.Batch, rows Cut) *rowError {
 
 // A fault is the first bad value of some rows: that of the lowest row, and in it of the first column. Its error is nil
 // while every value is good.
-type fault[T kernel.Float] struct {
-	b   *Builder[T]
+type fault struct {
+	b   *Builder
 	bt  *frame.Batch
 	err *rowError
 }
 
 // note records what happened to feature column k, counted as in rowError: its kind of loss, and the first bad row. The
 // text says what is wrong there, or is "".
-func (f *fault[T]) note(k int, lost frame.Loss, row int, what string) {
+func (f *fault) note(k int, lost frame.Loss, row int, what string) {
 	if lost == frame.Merged {
 		f.b.losses[k].merged.Store(true)
 	}
@@ -128,16 +128,16 @@ func (f *fault[T]) note(k int, lost frame.Loss, row int, what string) {
 }
 
 // putPanel writes rows of a batch to the block, from the block's row at on.
-func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at int) *rowError {
+func (b *Builder) putPanel(bt *frame.Batch, readers []reader, rows Cut, at int) *rowError {
 	switch {
 	case b.sel.Sparse:
 		return b.putSparse(bt, rows)
 	case bt.Pairs != nil:
 		return b.putPairs(bt, rows, at)
 	}
-	s := b.scratch.Get().(*scratch[T])
+	s := b.scratch.Get().(*scratch)
 	defer b.scratch.Put(s)
-	bad := fault[T]{b: b, bt: bt}
+	bad := fault{b: b, bt: bt}
 	n := rows.Len()
 	b.readColumns(readers, rows, s, &bad)
 	if b.sel.Weight >= 0 {
@@ -154,7 +154,7 @@ func (b *Builder[T]) putPanel(bt *frame.Batch, readers []reader[T], rows Cut, at
 }
 
 // readColumns points s.columns at the features' values in the rows. Features that are made row by row are 0 at first.
-func (b *Builder[T]) readColumns(readers []reader[T], rows Cut, s *scratch[T], bad *fault[T]) {
+func (b *Builder) readColumns(readers []reader, rows Cut, s *scratch, bad *fault) {
 	n := rows.Len()
 	for k := range readers {
 		r := &readers[k]
@@ -177,7 +177,7 @@ func (b *Builder[T]) readColumns(readers []reader[T], rows Cut, s *scratch[T], b
 }
 
 // putByRow writes the features of lists and of categories, which are made row by row. It records bad values in bad.
-func (b *Builder[T]) putByRow(dst []T, readers []reader[T], rows Cut, s *scratch[T], bad *fault[T]) {
+func (b *Builder) putByRow(dst []float32, readers []reader, rows Cut, s *scratch, bad *fault) {
 	for k := range readers {
 		switch r := &readers[k]; {
 		case r.list != nil || r.sparse != nil:
@@ -194,14 +194,14 @@ func (b *Builder[T]) putByRow(dst []T, readers []reader[T], rows Cut, s *scratch
 }
 
 // putPairs is putPanel for a batch that has pairs.
-func (b *Builder[T]) putPairs(bt *frame.Batch, rows Cut, at int) (bad *rowError) {
+func (b *Builder) putPairs(bt *frame.Batch, rows Cut, at int) (bad *rowError) {
 	p, stride := bt.Pairs, b.block.Stride
 	dst := b.block.X[at*stride : (at+rows.Len())*stride]
 	clear(dst)
 	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
 		row := dst[(r-rows.Lo)*stride:][:stride]
 		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
-			k, v := int(p.Index[i]), T(p.Value[i])
+			k, v := int(p.Index[i]), float32(p.Value[i])
 			row[k] = v
 			if v-v != 0 || float64(v) != p.Value[i] {
 				bad = b.inexact(bt, r, k, p.Value[i], bad)
@@ -214,9 +214,9 @@ func (b *Builder[T]) putPairs(bt *frame.Batch, rows Cut, at int) (bad *rowError)
 	return bad
 }
 
-// inexact notes a value of feature k that T doesn't hold. It returns the first bad value of the row, which is bad so far.
-func (b *Builder[T]) inexact(bt *frame.Batch, row, k int, value float64, bad *rowError) *rowError {
-	switch v := T(value); {
+// inexact notes a value of feature k that float32 doesn't hold. It returns the first bad value of the row, which is bad so far.
+func (b *Builder) inexact(bt *frame.Batch, row, k int, value float64, bad *rowError) *rowError {
+	switch v := float32(value); {
 	case v-v == 0:
 		if frame.LossOf(value) == frame.Merged { // zeros make any column a wide one
 			b.losses[b.sel.inputOf(k)].merged.Store(true)
@@ -230,8 +230,8 @@ func (b *Builder[T]) inexact(bt *frame.Batch, row, k int, value float64, bad *ro
 // inputOf returns the number of the column that feature k of pairs belongs to. Numbered features have one column.
 func (s *Selection) inputOf(k int) int { return min(k, len(s.Inputs)-1) }
 
-// unusable says what is wrong with a number that T can't hold.
-func (b *Builder[T]) unusable(v float64) string {
+// unusable says what is wrong with a number that float32 can't hold.
+func (b *Builder) unusable(v float64) string {
 	switch text := fmt.Sprint(v); {
 	case v-v == 0:
 		return text + frame.TooWide
@@ -244,8 +244,8 @@ func (b *Builder[T]) unusable(v float64) string {
 
 // putWeights writes the sample weights of rows of a batch to dst. It returns the first row without a usable weight and what
 // is wrong there, or "".
-func (b *Builder[T]) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row int, what string) {
-	v, err := frame.NewView[float64](bt.Columns[b.sel.Weight])
+func (b *Builder) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row int, what string) {
+	v, err := frame.NewView64(bt.Columns[b.sel.Weight])
 	if err != nil {
 		return rows.First(), err.Error()
 	}
@@ -276,7 +276,7 @@ func (b *Builder[T]) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row i
 }
 
 // CheckWeights returns an error if there are sample weights and all are 0.
-func (b *Builder[T]) CheckWeights(name string) error {
+func (b *Builder) CheckWeights(name string) error {
 	if b.sel.Weight < 0 || b.weighted.Load() {
 		return nil
 	}
@@ -284,7 +284,7 @@ func (b *Builder[T]) CheckWeights(name string) error {
 }
 
 // rowError returns an error about the feature column k, the label if that is -1, or the weight, in a row of a batch.
-func (b *Builder[T]) rowError(bt *frame.Batch, k, row int, what string) *rowError {
+func (b *Builder) rowError(bt *frame.Batch, k, row int, what string) *rowError {
 	n, col := b.Input+int64(row), b.sel.Label
 	switch {
 	case k >= 0 && bt.Pairs != nil:

@@ -10,22 +10,21 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // makeSparseRoom is MakeRoom for sparse blocks, if the elements were counted, so that room for all of them is no guess.
-func (b *Builder[T]) makeSparseRoom() {
-	bytes := block.SparseBytes[T](0, b.sel.Elements, false)
+func (b *Builder) makeSparseRoom() {
+	bytes := block.SparseBytes(0, b.sel.Elements, false)
 	if b.sel.Counted && b.sel.Elements > 0 && bytes <= frame.AvailableMemory() && b.Budget.Take(bytes, "") == nil {
-		b.All = block.NewSparse[T](0, 0, int(b.sel.Elements), b.Cols)
+		b.All = block.NewSparse(0, 0, int(b.sel.Elements), b.Cols)
 	}
 }
 
 // startSparse begins a sparse block.
-func (b *Builder[T]) startSparse() {
+func (b *Builder) startSparse() {
 	if b.block = b.Spare; b.block == nil {
-		b.block = block.NewSparse[T](b.Rows, b.most, 0, b.Cols)
+		b.block = block.NewSparse(b.Rows, b.most, 0, b.Cols)
 	}
 	b.block.Clear(b.Rows)
 	if b.block.Y = slices.Grow(b.block.Y, b.most)[:b.most]; b.sel.Label < 0 {
@@ -41,25 +40,25 @@ func (b *Builder[T]) startSparse() {
 }
 
 // growSparse makes room for that many elements in the block.
-func (b *Builder[T]) growSparse(elements int) error {
+func (b *Builder) growSparse(elements int) error {
 	have := cap(b.block.Sparse.Idx)
 	if elements <= have {
 		return nil
 	}
 	elements = max(elements, 2*have)
-	bytes := block.SparseBytes[T](0, int64(elements), false)
+	bytes := block.SparseBytes(0, int64(elements), false)
 	if err := b.Budget.Take(bytes, "a block of "+say.Plural(int64(elements), "value")); err != nil {
 		return err
 	}
 	b.block.GrowSparse(elements)
 	if b.All == nil { // what was a part of All stays
-		b.Budget.Give(block.SparseBytes[T](0, int64(have), false))
+		b.Budget.Give(block.SparseBytes(0, int64(have), false))
 	}
 	return nil
 }
 
 // finished returns the rows in the block. A sparse block that stays gets no more memory than it needs.
-func (b *Builder[T]) finished() *block.Block[T] {
+func (b *Builder) finished() *block.Block {
 	if !b.sel.Sparse {
 		return b.block.Slice(0, b.fill)
 	}
@@ -79,23 +78,23 @@ func (b *Builder[T]) finished() *block.Block[T] {
 		all.Idx, all.Val = all.Idx[:to], all.Val[:to]
 		s.Idx, s.Val = s.Idx[:n:n], s.Val[:n:n]
 	case !b.Reuse && b.Spare == nil && room-n > n/8:
-		full.Sparse = block.NewSparse[T](0, 0, n, b.Cols).Sparse
+		full.Sparse = block.NewSparse(0, 0, n, b.Cols).Sparse
 		full.Sparse.Ptr, full.Sparse.Idx, full.Sparse.Val = s.Ptr, append(full.Sparse.Idx, s.Idx...), append(full.Sparse.Val, s.Val...)
-		b.Budget.Give(block.SparseBytes[T](0, int64(room-n), false))
+		b.Budget.Give(block.SparseBytes(0, int64(room-n), false))
 	}
 	return &full
 }
 
 // putSparse is putPairs for a sparse block. It leaves out zeros, but for -0, so that the rows are those of a dense block bit
 // for bit.
-func (b *Builder[T]) putSparse(bt *frame.Batch, rows Cut) (bad *rowError) {
+func (b *Builder) putSparse(bt *frame.Batch, rows Cut) (bad *rowError) {
 	p, s := bt.Pairs, b.block.Sparse
 	n := len(s.Idx)
 	columns, values := s.Idx[:cap(s.Idx)], s.Val[:cap(s.Val)] // grow made room
 	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
 		first, last, sorted := n, int32(-1), true
 		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
-			k, v := p.Index[i], T(p.Value[i])
+			k, v := p.Index[i], float32(p.Value[i])
 			if v-v != 0 || float64(v) != p.Value[i] {
 				bad = b.inexact(bt, r, int(k), p.Value[i], bad)
 			}
@@ -121,36 +120,36 @@ func (b *Builder[T]) putSparse(bt *frame.Batch, rows Cut) (bad *rowError) {
 
 // A piece is sparse rows that are made beside others. It has the elements of the rows, and how many there are up to the end of
 // each row.
-type piece[T kernel.Float] struct {
+type piece struct {
 	columns []uint32
-	values  []T
+	values  []float32
 	ends    []int
 }
 
 // newCells returns the memory for reading rows into a piece.
-func (b *Builder[T]) newCells() any {
-	s := &scratch[T]{columns: make([][]T, len(b.sel.Inputs)), cells: make([]T, len(b.sel.Inputs)*b.pieceRows())}
+func (b *Builder) newCells() any {
+	s := &scratch{columns: make([][]float32, len(b.sel.Inputs)), cells: make([]float32, len(b.sel.Inputs)*b.pieceRows())}
 	longest := b.pieceRows()
 	for k, c := range b.sel.Inputs {
 		if c.Kind == schema.ListColumn && (c.Center != nil || !b.sel.sparseLists(k)) {
 			longest = max(longest, c.Width())
 		}
 	}
-	s.values, s.list, s.wide = make([]T, longest), make([]T, longest), make([]float64, longest)
+	s.values, s.list, s.wide = make([]float32, longest), make([]float32, longest), make([]float64, longest)
 	return s
 }
 
 // pieceRows returns how many rows a piece has. Their numbers fit in the processor's cache.
-func (b *Builder[T]) pieceRows() int {
+func (b *Builder) pieceRows() int {
 	const most, values = 1 << 10, 1 << 16
 	return max(fewRows, min(most, values/max(1, len(b.sel.Inputs))))
 }
 
 // readPiece reads rows of a batch that has columns. The block's row at is the first of them.
-func (b *Builder[T]) readPiece(bt *frame.Batch, readers []reader[T], rows Cut, at int, p *piece[T]) *rowError {
-	s := b.scratch.Get().(*scratch[T])
+func (b *Builder) readPiece(bt *frame.Batch, readers []reader, rows Cut, at int, p *piece) *rowError {
+	s := b.scratch.Get().(*scratch)
 	defer b.scratch.Put(s)
-	bad := fault[T]{b: b, bt: bt}
+	bad := fault{b: b, bt: bt}
 	if b.sel.Weight >= 0 {
 		row, what := b.putWeights(bt, rows, b.block.W[at:at+rows.Len()])
 		bad.note(len(readers), frame.None, row, what)
@@ -174,7 +173,7 @@ func (b *Builder[T]) readPiece(bt *frame.Batch, readers []reader[T], rows Cut, a
 }
 
 // readCells returns the numbers or the categories of column k in the rows, nil of a column of lists.
-func (b *Builder[T]) readCells(k int, r *reader[T], rows Cut, s *scratch[T], bad *fault[T]) []T {
+func (b *Builder) readCells(k int, r *reader, rows Cut, s *scratch, bad *fault) []float32 {
 	if r.list != nil || r.sparse != nil {
 		return nil
 	}
@@ -196,7 +195,7 @@ func (b *Builder[T]) readCells(k int, r *reader[T], rows Cut, s *scratch[T], bad
 
 // add adds what column k has in a row of the batch, the piece's row i. It leaves out zeros, but for -0, so that the rows are
 // those of a dense block bit for bit.
-func (p *piece[T]) add(b *Builder[T], k int, r *reader[T], row, i int, s *scratch[T], bad *fault[T]) {
+func (p *piece) add(b *Builder, k int, r *reader, row, i int, s *scratch, bad *fault) {
 	switch {
 	case r.sparse != nil && r.center == nil:
 		pairs, lost, what := pairsOf(r, r.view, row, &s.pairs)
@@ -234,7 +233,7 @@ func (p *piece[T]) add(b *Builder[T], k int, r *reader[T], row, i int, s *scratc
 }
 
 // appendPieces adds the rows of pieces, which are of a file, to the block.
-func (b *Builder[T]) appendPieces(file string, pieces []piece[T]) error {
+func (b *Builder) appendPieces(file string, pieces []piece) error {
 	s, all := b.block.Sparse, len(b.block.Sparse.Idx)
 	for i := range pieces {
 		all += len(pieces[i].values)
@@ -253,7 +252,7 @@ func (b *Builder[T]) appendPieces(file string, pieces []piece[T]) error {
 }
 
 // sortRow sorts the elements of a row by their columns.
-func sortRow[T kernel.Float](columns []uint32, values []T) {
+func sortRow(columns []uint32, values []float32) {
 	for i := 1; i < len(columns); i++ {
 		c, v, k := columns[i], values[i], i
 		for ; k > 0 && columns[k-1] > c; k-- {

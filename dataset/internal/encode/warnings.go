@@ -9,13 +9,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -33,7 +31,7 @@ type losses struct {
 const wideEnough = 1 << 12
 
 // addValues adds values of a column of which some were rounded. A column that is wide once stays wide.
-func addValues[T kernel.Float](l *losses, values []T) {
+func addValues(l *losses, values []float32) {
 	if l.wide.Load() || len(values) == 0 {
 		return
 	}
@@ -47,11 +45,7 @@ func addValues[T kernel.Float](l *losses, values []T) {
 		l.rounded, l.lo, l.hi = true, float64(lo), float64(hi)
 	}
 	l.lo, l.hi = min(l.lo, float64(lo)), max(l.hi, float64(hi))
-	digit := 0x1p-24
-	if unsafe.Sizeof(T(0)) == 8 {
-		digit = 0x1p-53
-	}
-	if l.hi-l.lo >= wideEnough*digit*max(-l.lo, l.hi) {
+	if l.hi-l.lo >= wideEnough*0x1p-24*max(-l.lo, l.hi) {
 		l.wide.Store(true)
 	}
 }
@@ -101,8 +95,8 @@ func (l *left) notes() (lines []string) {
 	return lines
 }
 
-// Warn tells about features that aren't standardized, columns that aren't features by default, rows left out, and features that T rounds too coarsely.
-func (b *Builder[T]) Warn(warn func(string)) {
+// Warn tells about features that aren't standardized, columns that aren't features by default, rows left out, and features that float32 rounds too coarsely.
+func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
@@ -232,7 +226,7 @@ func (c *suspect) Add(a arrow.Array, n int) {
 		c.addTexts(a, n)
 		return
 	}
-	view, err := frame.NewView[float64](a)
+	view, err := frame.NewView64(a)
 	if err != nil || a.Len() < n {
 		c.cleared = true
 		return

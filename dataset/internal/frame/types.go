@@ -1,11 +1,8 @@
 package frame
 
 import (
-	"unsafe"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -47,14 +44,6 @@ func Describe(t arrow.DataType) string {
 		return t.Name()
 	}
 	return t.String()
-}
-
-// FloatType returns what T is to Arrow.
-func FloatType[T kernel.Float]() arrow.DataType {
-	if unsafe.Sizeof(T(0)) == 4 {
-		return arrow.PrimitiveTypes.Float32
-	}
-	return arrow.PrimitiveTypes.Float64
 }
 
 // Number tells whether the values of a type are numbers that a feature can be; booleans count as 0 and 1.

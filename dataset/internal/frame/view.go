@@ -15,17 +15,23 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // A View reads an array of numbers as T. Read returns rows lo to hi, and what reading them as T lost. It converts them
 // into scratch, unless they lie in memory as T. If the array is null in a row, the value is arbitrary.
-type View[T kernel.Float] struct {
+type View[T float32 | float64] struct {
 	Array arrow.Array
 	Read  func(lo, hi int, scratch []T) (values []T, lost Loss)
 }
 
-// NewView returns a view of an array of numbers. An array of another type is an error.
-func NewView[T kernel.Float](a arrow.Array) (View[T], error) {
+// NewView32 returns a view of an array of numbers as float32. An array of another type is an error.
+func NewView32(a arrow.Array) (View[float32], error) { return newView[float32](a) }
+
+// NewView64 is NewView32 for float64.
+func NewView64(a arrow.Array) (View[float64], error) { return newView[float64](a) }
+
+func newView[T float32 | float64](a arrow.Array) (View[T], error) {
 	v := View[T]{Array: a}
 	switch a := a.(type) {
 	case *array.Float32:
@@ -83,7 +89,7 @@ const (
 	Merged       // whole numbers became others, so that some may no longer be told apart
 )
 
-func floats[T, S kernel.Float](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
 	if same, ok := any(src).([]T); ok {
 		return func(lo, hi int, _ []T) ([]T, Loss) { return same[lo:hi], None }
 	}
@@ -113,7 +119,7 @@ type integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
 }
 
-func integers[T kernel.Float, S integer](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
 	digits := 53
 	if unsafe.Sizeof(T(0)) == 4 {
 		digits = 24
@@ -145,7 +151,7 @@ func magnitude[S integer](v S) uint64 {
 	return uint64(v)
 }
 
-func halfFloats[T kernel.Float](src []float16.Num) func(lo, hi int, scratch []T) ([]T, Loss) {
+func halfFloats[T float32 | float64](src []float16.Num) func(lo, hi int, scratch []T) ([]T, Loss) {
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		scratch = scratch[:hi-lo]
 		for i, v := range src[lo:hi] {
@@ -168,7 +174,7 @@ func HalfFloat(v float16.Num) float32 {
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
-func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, Loss) {
+func booleans[T float32 | float64](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, Loss) {
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		scratch = scratch[:hi-lo]
 		clear(scratch)
@@ -182,7 +188,7 @@ func booleans[T kernel.Float](a *array.Boolean) func(lo, hi int, scratch []T) ([
 }
 
 // decimals reads each as the nearest float64.
-func decimals[T kernel.Float, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, Loss) {
+func decimals[T float32 | float64, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, Loss) {
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		lost := None
 		scratch = scratch[:hi-lo]
@@ -234,13 +240,24 @@ func (v View[T]) Sound(lo int, values []T) bool {
 }
 
 // Finite tells whether no value is NaN or infinite: then all products with zero are zeros, and so is their sum.
-func Finite[T kernel.Float](values []T) bool {
+func Finite[T float32 | float64](values []T) bool {
 	if kernel.Active() == kernel.Generic {
 		return !slices.ContainsFunc(values, func(x T) bool { return x-x != 0 }) // whose Dot is slow
 	}
+	switch v := any(values).(type) {
+	case []float32:
+		return vanishes(v, kernel.Dot)
+	case []float64:
+		return vanishes(v, f64.Dot)
+	}
+	return false
+}
+
+// vanishes tells whether the dot product of each part with zeros is zero.
+func vanishes[T float32 | float64](values []T, dot func(x, y []T) T) bool {
 	var zeros [256]T
 	for part := range slices.Chunk(values, len(zeros)) {
-		if kernel.Dot(part, zeros[:len(part)]) != 0 {
+		if dot(part, zeros[:len(part)]) != 0 {
 			return false
 		}
 	}
@@ -263,7 +280,7 @@ func (v View[T]) Problem(lo int, values []T) (row int, what string) {
 
 // Text is the value of a row for messages.
 func (v View[T]) Text(row int) string {
-	exact, err := NewView[float64](v.Array)
+	exact, err := NewView64(v.Array)
 	if err != nil || v.Array.IsNull(row) {
 		return "null"
 	}

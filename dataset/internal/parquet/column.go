@@ -18,7 +18,6 @@ import (
 	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/store"
-	"halfspace/kernel"
 )
 
 // A columnReader reads a column of a row group as Arrow arrays, so many rows at a time.
@@ -37,21 +36,14 @@ func newColumnReader(src io.ReaderAt, col frame.Column, c page.Chunk, pool *page
 	return r
 }
 
-// floats returns the n values of a dictionary as values of the column's features, if all are held exactly. Then there
-// is nothing to report of any of them. Otherwise it returns nil, and each value is converted where it is used.
-func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
-	if r.col.Float.ID() == arrow.FLOAT32 {
-		return floatsOf[float32](r, values, n)
-	}
-	return floatsOf[float64](r, values, n)
-}
-
 // smallDictionary is how many bytes a dictionary may take in any case.
 const smallDictionary = 64 << 10
 
-func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page.Buffer {
+// floats returns the n values of a dictionary as values of the column's features, if all are held exactly. Then there
+// is nothing to report of any of them. Otherwise it returns nil, and each value is converted where it is used.
+func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	// What it takes meanwhile is no more than for a batch, and what it keeps hardly more than the dictionary does.
-	size := n * sizeOf[T]()
+	size := 4 * n
 	if n > frame.MaxBatchRows || size > max(len(values.Bytes), smallDictionary) {
 		return nil
 	}
@@ -64,12 +56,12 @@ func floatsOf[T kernel.Float](r *columnReader, values *page.Buffer, n int) *page
 	defer data.Release()
 	a := array.MakeFromData(data)
 	defer a.Release()
-	view, err := frame.NewView[T](a)
+	view, err := frame.NewView32(a)
 	if err != nil {
 		return nil
 	}
 	made := r.pool.Get(size)
-	if _, lost := view.Read(0, n, page.As[T](made.Bytes)); lost != frame.None {
+	if _, lost := view.Read(0, n, page.As[float32](made.Bytes)); lost != frame.None {
 		made.Release()
 		return nil
 	}

@@ -16,27 +16,26 @@ import (
 func TestLargeDictionaries(t *testing.T) {
 	pool := page.NewPool(memory.DefaultAllocator)
 	p := arrow.PrimitiveTypes
+	half := frame.Column{Type: arrow.FixedWidthTypes.Float16, Physical: int32(page.FixedBytes)}
 	long, short := frame.Column{Type: p.Int64, Physical: int32(page.Int64)}, frame.Column{Type: p.Int32, Physical: int32(page.Int32)}
 	for _, c := range []struct {
 		col         frame.Column
 		width, n    int
-		float       arrow.DataType
 		isConverted bool
 	}{
-		{long, 8, frame.MaxBatchRows, p.Float32, true},
-		{long, 8, frame.MaxBatchRows, p.Float64, true},
-		{long, 8, frame.MaxBatchRows + 1, p.Float32, false},
-		{short, 4, frame.MaxBatchRows, p.Float32, true},
-		{short, 4, smallDictionary / 8, p.Float64, true},
-		{short, 4, smallDictionary/8 + 1, p.Float64, false},
+		{long, 8, frame.MaxBatchRows, true},
+		{long, 8, frame.MaxBatchRows + 1, false},
+		{short, 4, frame.MaxBatchRows, true},
+		{half, 2, smallDictionary / 4, true},
+		{half, 2, smallDictionary/4 + 1, false},
 	} {
-		c.col.Float = c.float
+		c.col.Float = p.Float32
 		r := columnReader{col: c.col, pool: pool}
 		values := pool.Get(c.n * c.width)
 		clear(values.Bytes)
 		made := r.floats(values, c.n)
 		if made != nil != c.isConverted {
-			t.Errorf("%d values of %d bytes to %s: converted %t", c.n, c.width, c.float, made != nil)
+			t.Errorf("%d values of %d bytes to float32: converted %t", c.n, c.width, made != nil)
 		}
 		made.Release()
 		values.Release()

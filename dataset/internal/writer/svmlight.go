@@ -81,7 +81,7 @@ func (e *svmlightEncoder) Write(rec arrow.Record) error {
 		if col.NullN() > 0 {
 			return e.null(rec, i)
 		}
-		v, err := frame.NewView[float64](col)
+		v, err := frame.NewView64(col)
 		if err != nil {
 			return err
 		}

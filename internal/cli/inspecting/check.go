@@ -91,17 +91,17 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
 			return err
 		}
-		return checkAs[float32](cmd.Context(), a, &o, paths)
+		return checkAs(cmd.Context(), a, &o, paths)
 	}
 	return cmd
 }
 
-func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
+func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := rows.Open[T](ctx, a, &o.Options, paths, bar)
+	data, err := rows.Open(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 	}
 	bar.End()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)
-	_, inMemory := data.Source.(*block.Data[T])
+	_, inMemory := data.Source.(*block.Data)
 	r.Streamed = !inMemory
 	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
 	if o.reporting.File != "" {
@@ -135,7 +135,7 @@ func checkAs[T kernel.Float](ctx context.Context, a *console.App, o *checkOption
 }
 
 // oneVersusRest makes two classes of more: that of --positive, and the rest.
-func oneVersusRest[T kernel.Float](o *checkOptions, data *rows.Rows[T]) error {
+func oneVersusRest(o *checkOptions, data *rows.Rows) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
@@ -263,11 +263,12 @@ func newPlaneReport(p *separable.Plane, bias bool) *PlaneReport {
 }
 
 // angle returns the angle between two vectors in degrees; NaN if one is zero.
-func angle(v, w []float64) float64 {
+func angle(v []float32, w []float64) float64 {
 	var vw, vv, ww float64
 	for i := range v {
-		vw += v[i] * w[i]
-		vv += v[i] * v[i]
+		x := float64(v[i])
+		vw += x * w[i]
+		vv += x * x
 		ww += w[i] * w[i]
 	}
 	return math.Acos(max(-1, min(1, vw/math.Sqrt(vv)/math.Sqrt(ww)))) * 180 / math.Pi

@@ -34,7 +34,7 @@ func (p *picture) room(rows, bytes int64) error {
 }
 
 // scan reads the labelled rows of the data with the features of a model.
-func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T]) error) error {
+func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 	bar := p.NewProgress(p.Progress.Value)
 	defer bar.End()
 	label := p.label
@@ -48,7 +48,7 @@ func scan[T kernel.Float](p *picture, m *model.Model, fn func(b *block.Block[T])
 		Spec: m.Spec(), Label: label, Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
 		Warn:     func(s string) { p.Note("%s", s) },
 		Progress: bar.Reading("reading"),
-	}, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
+	}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)
 	})
@@ -65,12 +65,12 @@ type judged struct {
 	negatives, positives bool          // there are rows of these classes
 }
 
-func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
-	e, err := fit.NewEvaluation[T](m, p.Workers)
+func evaluate(p *picture, m *model.Model) (*judged, error) {
+	e, err := fit.NewEvaluation(m, p.Workers)
 	if err != nil {
 		return nil, err
 	}
-	err = scan(p, m, func(b *block.Block[T]) error {
+	err = scan(p, m, func(b *block.Block) error {
 		if err := e.Add(p.ctx, b); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func evaluate[T kernel.Float](p *picture, m *model.Model) (*judged, error) {
 // judge evaluates all models. It returns an error if the data lacks rows that are needed: negative ones or positive ones.
 func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
 	for i, m := range p.loaded {
-		j, err := evaluate[float32](p, m)
+		j, err := evaluate(p, m)
 		if err != nil {
 			return nil, err
 		}
@@ -147,12 +147,12 @@ func (p *picture) calibration() (*plot.Figure, error) {
 }
 
 func (p *picture) margins() (*plot.Figure, error) {
-	return margins[float32](p)
+	return margins(p)
 }
 
-func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
+func margins(p *picture) (*plot.Figure, error) {
 	m := p.loaded[0]
-	scorer, err := predict.NewScorer[T](m, p.Workers)
+	scorer, err := predict.NewScorer(m, p.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 	var all []float64
 	var wrong []bool
 	positive := m.Spec().PositiveClass()
-	err = scan(p, m, func(b *block.Block[T]) error {
+	err = scan(p, m, func(b *block.Block) error {
 		scores, err := scorer.Scores(p.ctx, b)
 		if err != nil {
 			return err
@@ -188,10 +188,10 @@ func margins[T kernel.Float](p *picture) (*plot.Figure, error) {
 }
 
 func (p *picture) line() (*plot.Figure, error) {
-	return line[float32](p)
+	return line(p)
 }
 
-func line[T kernel.Float](p *picture) (*plot.Figure, error) {
+func line(p *picture) (*plot.Figure, error) {
 	m := p.loaded[0]
 	if m.Expansion != nil {
 		return nil, fmt.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)
@@ -214,16 +214,16 @@ func line[T kernel.Float](p *picture) (*plot.Figure, error) {
 		}
 	}
 	left := int64(0)
-	row := make([]T, 2)
-	err := scan(p, m, func(b *block.Block[T]) error {
-		stride := kernel.Stride[T](b.Cols)
+	row := make([]float32, 2)
+	err := scan(p, m, func(b *block.Block) error {
+		stride := kernel.Stride(b.Cols)
 		for k := range b.Len() {
 			if len(r.X) == mostPoints {
 				left += int64(b.Len() - k)
 				break
 			}
 			for i := range row {
-				unit := make([]T, stride)
+				unit := make([]float32, stride)
 				unit[i] = 1
 				row[i] = b.Dot(k, unit)
 			}

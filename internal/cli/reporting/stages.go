@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/kernel/limits"
 	"halfspace/report"
 )
@@ -26,12 +25,12 @@ type Stage struct {
 type Bandwidth func(cores int) float64
 
 // Reading measures the bandwidth of rows in memory, once for each number of cores. It isn't known of other rows.
-func Reading[T kernel.Float](src block.Source[T]) Bandwidth {
-	data, held := src.(*block.Data[T])
+func Reading(src block.Source) Bandwidth {
+	data, held := src.(*block.Data)
 	known := map[int]float64{}
 	return func(cores int) float64 {
 		if _, ok := known[cores]; !ok && held {
-			var arrays [][]T
+			var arrays [][]float32
 			for b := range data.Blocks(context.Background()) {
 				if b.Sparse != nil {
 					arrays = append(arrays, b.Sparse.Val)

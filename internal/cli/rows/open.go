@@ -12,27 +12,26 @@ import (
 	"halfspace/cache"
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
 
 // Rows are rows that are open.
-type Rows[T kernel.Float] struct {
-	block.Source[T]
+type Rows struct {
+	block.Source
 	Density float64 // share of values that aren't 0, about, of sparse rows; otherwise 0
 
-	shut  func() error                      // closes them; nil of rows in memory
-	input func() (*dataset.Input[T], error) // opens the files of the rows; nil if they have none
+	shut  func() error                   // closes them; nil of rows in memory
+	input func() (*dataset.Input, error) // opens the files of the rows; nil if they have none
 }
 
 // New returns the rows of src. Close calls shut, unless it is nil.
-func New[T kernel.Float](src block.Source[T], shut func() error) *Rows[T] {
-	return &Rows[T]{Source: src, shut: shut}
+func New(src block.Source, shut func() error) *Rows {
+	return &Rows{Source: src, shut: shut}
 }
 
 // Close closes the rows and removes their temporary cache. Of nil it does nothing.
-func (r *Rows[T]) Close() error {
+func (r *Rows) Close() error {
 	if r == nil || r.shut == nil {
 		return nil
 	}
@@ -41,32 +40,32 @@ func (r *Rows[T]) Close() error {
 
 // Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in files, each fold learns them
 // again.
-func (r *Rows[T]) Relearner() block.Source[T] {
+func (r *Rows) Relearner() block.Source {
 	if r.input == nil {
 		return block.Trust(r.Source)
 	}
-	return relearner[T]{r.Source, r.input}
+	return relearner{r.Source, r.input}
 }
 
 // A relearner is rows whose features can be learned again.
-type relearner[T kernel.Float] struct {
-	block.Source[T]
-	input func() (*dataset.Input[T], error)
+type relearner struct {
+	block.Source
+	input func() (*dataset.Input, error)
 }
 
 // Unwrap returns the rows alone.
-func (r relearner[T]) Unwrap() block.Source[T] { return block.Trust(r.Source) }
+func (r relearner) Unwrap() block.Source { return block.Trust(r.Source) }
 
 // Relearn opens the rows of each choice with features learned from them: in memory if those of r are, else as a stream.
-func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source[T], error), err error) {
+func (r relearner) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
 	in, err := r.input()
 	if err != nil || !in.Learned() {
 		return nil, err
 	}
 	inputs, err := in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
-	_, inMemory := r.Source.(*block.Data[T])
+	_, inMemory := r.Source.(*block.Data)
 	for _, in := range inputs {
-		all = append(all, func(ctx context.Context) (block.Source[T], error) {
+		all = append(all, func(ctx context.Context) (block.Source, error) {
 			if inMemory {
 				data, err := in.Load(ctx)
 				return data, err
@@ -80,8 +79,8 @@ func (r relearner[T]) Relearn(ctx context.Context, choices []func(class int) boo
 // Open opens the rows in memory if they fit in --memory. If not, passes in the order of the files read these again; other access is to a
 // cache, which is temporary without --cache. Open limits the memory of the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide
 // left the rows as they are.
-func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
-	r, err := open[T](ctx, a, o, paths, bar)
+func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
+	r, err := open(ctx, a, o, paths, bar)
 	if c := &o.Columns; err == nil && c.KeepWide && unscaled(r.Spec().Preprocessing) {
 		c.Standardize = false
 	}
@@ -96,7 +95,7 @@ func unscaled(p *schema.Preprocessing) bool {
 // manyBytes are so many that a collection of garbage before they are allocated takes a small share of the time.
 const manyBytes = 64 << 20
 
-func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows[T], error) {
+func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
 	opt := o.options(bar)
 	said := false // the files were read before, and their warnings are printed
 	opt.Warn = func(s string) {
@@ -107,23 +106,23 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	written := func(rows, total int64) { bar.Rows("writing the cache", rows, total) }
 	s := &o.Storage
 	if s.cache != "" {
-		r, err := openCache[T](ctx, o, paths, opt, written)
+		r, err := openCache(ctx, o, paths, opt, written)
 		if err == nil {
-			r.input = func() (*dataset.Input[T], error) {
+			r.input = func() (*dataset.Input, error) {
 				said = true
-				return openInput[T](ctx, o, paths, opt)
+				return openInput(ctx, o, paths, opt)
 			}
 		}
 		return r, err
 	}
 	if a.Cluster != nil {
-		return openRemote[T](ctx, a, o, paths, opt, &said)
+		return openRemote(ctx, a, o, paths, opt, &said)
 	}
-	in, err := openInput[T](ctx, o, paths, opt)
+	in, err := openInput(ctx, o, paths, opt)
 	if err != nil {
 		return nil, err
 	}
-	again := func() (*dataset.Input[T], error) {
+	again := func() (*dataset.Input, error) {
 		said = true
 		return in, nil
 	}
@@ -131,7 +130,7 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](s, count, in.Cols(), sizes(s, in))
+	fits, err := budget(s, count, in.Cols(), sizes(s, in))
 	if err != nil {
 		return nil, err
 	}
@@ -143,33 +142,33 @@ func open[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths
 			debug.FreeOSMemory() // what Open needed for the columns, before the rows take new memory
 		}
 		data, err := in.Load(ctx)
-		return &Rows[T]{data, in.Density(), nil, again}, err
+		return &Rows{data, in.Density(), nil, again}, err
 	}
 	stream, err := in.Stream(ctx)
 	if err != nil || s.Access == train.InOrder || s.Parted {
-		return &Rows[T]{stream, in.Density(), nil, again}, err
+		return &Rows{stream, in.Density(), nil, again}, err
 	}
 	f, err := cache.Temporary(ctx, stream, func(rows int64) { written(rows, stream.Rows()) })
 	if err != nil {
 		return nil, err
 	}
-	return &Rows[T]{f, in.Density(), f.Close, again}, nil
+	return &Rows{f, in.Density(), f.Close, again}, nil
 }
 
 // openRemote opens the rows for a cluster, which also learns what the features depend on. It sets said once the rows are read again:
 // then their warnings are printed.
-func openRemote[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, said *bool) (r *Rows[T], err error) {
+func openRemote(ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, said *bool) (r *Rows, err error) {
 	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
 		return nil, err
 	}
-	in, err := openInput[T](ctx, o, paths, opt)
+	in, err := openInput(ctx, o, paths, opt)
 	if err != nil {
 		return nil, err
 	}
 	if r, err = Distribute(ctx, a, paths, in); err != nil {
 		return nil, err
 	}
-	r.input = func() (*dataset.Input[T], error) {
+	r.input = func() (*dataset.Input, error) {
 		*said = true
 		return in, nil
 	}
@@ -177,16 +176,16 @@ func openRemote[T kernel.Float](ctx context.Context, a *console.App, o *Options,
 }
 
 // distributed is rows that a cluster reads too.
-type distributed[T kernel.Float] struct {
-	*dataset.Stream[T]
+type distributed struct {
+	*dataset.Stream
 	cluster block.Cluster
 }
 
 // Remote returns the cluster; see block.Remote.
-func (d distributed[T]) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
+func (d distributed) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
 
 // Distribute returns rows that a cluster makes passes over. This process reads them only for what the cluster doesn't do.
-func Distribute[T kernel.Float](ctx context.Context, a *console.App, paths []string, in *dataset.Input[T]) (*Rows[T], error) {
+func Distribute(ctx context.Context, a *console.App, paths []string, in *dataset.Input) (*Rows, error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ func Distribute[T kernel.Float](ctx context.Context, a *console.App, paths []str
 	if err != nil {
 		return nil, err
 	}
-	return New(block.Source[T](distributed[T]{stream, cluster}), nil), nil
+	return New(block.Source(distributed{stream, cluster}), nil), nil
 }
 
 // options returns the options on files.
@@ -214,13 +213,13 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 }
 
 // sizes returns the function for the memory of blocks of some rows.
-func sizes[T kernel.Float](s *Storage, in *dataset.Input[T]) func(rows int64) int64 {
+func sizes(s *Storage, in *dataset.Input) func(rows int64) int64 {
 	return func(rows int64) int64 { return in.Bytes(rows, s.Weighted) }
 }
 
 // openInput opens files. Features are learned from the rows that o.LearnFrom chooses.
-func openInput[T kernel.Float](ctx context.Context, o *Options, paths []string, opt dataset.Options) (*dataset.Input[T], error) {
-	in, err := dataset.Open[T](ctx, paths, opt)
+func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Options) (*dataset.Input, error) {
+	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil || o.LearnFrom == nil || !in.Learned() {
 		return in, err
 	}
@@ -232,7 +231,7 @@ func openInput[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 }
 
 // rowsAtMost returns an upper bound on the number of rows. It reads text files only if the bound of their size is too large for the memory.
-func rowsAtMost[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Input[T]) (int64, error) {
+func rowsAtMost(ctx context.Context, s *Storage, in *dataset.Input) (int64, error) {
 	most := in.Most()
 	if most >= 0 && in.Bytes(most, s.Weighted) <= s.Memory.Limit()/5*4 {
 		return most, nil
@@ -241,23 +240,23 @@ func rowsAtMost[T kernel.Float](ctx context.Context, s *Storage, in *dataset.Inp
 }
 
 // openCache opens the rows in --cache. It reads the files only if it must write the cache.
-func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, opt dataset.Options,
-	written func(rows, total int64)) (*Rows[T], error) {
+func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Options,
+	written func(rows, total int64)) (*Rows, error) {
 	s := &o.Storage
 	key, err := dataset.Key(paths, opt)
 	if err != nil {
 		return nil, err
 	}
 	total := int64(0)
-	source := func() (block.Source[T], error) {
-		in, err := openInput[T](ctx, o, paths, opt)
+	source := func() (block.Source, error) {
+		in, err := openInput(ctx, o, paths, opt)
 		if err != nil {
 			return nil, err
 		}
 		if total, err = in.Count(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := budget[T](s, total, in.Cols(), sizes(s, in)); err != nil {
+		if _, err := budget(s, total, in.Cols(), sizes(s, in)); err != nil {
 			return nil, err
 		}
 		stream, err := in.Stream(ctx)
@@ -273,14 +272,14 @@ func openCache[T kernel.Float](ctx context.Context, o *Options, paths []string, 
 	if err != nil {
 		return nil, err
 	}
-	fits, err := budget[T](s, f.Rows(), f.Spec().Cols(), func(rows int64) int64 { return f.Bytes(rows, s.Weighted) })
+	fits, err := budget(s, f.Rows(), f.Spec().Cols(), func(rows int64) int64 { return f.Bytes(rows, s.Weighted) })
 	if err == nil && !fits {
-		return &Rows[T]{f, f.Density(), f.Close, nil}, nil
+		return &Rows{f, f.Density(), f.Close, nil}, nil
 	}
 	defer f.Close()
 	if err != nil {
 		return nil, err
 	}
 	data, err := block.Collect(ctx, f)
-	return &Rows[T]{data, f.Density(), nil, nil}, err
+	return &Rows{data, f.Density(), nil, nil}, err
 }

@@ -8,7 +8,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/flags"
-	"halfspace/kernel"
 )
 
 // Split are the options on which rows stay together where some are held back. Their columns are no features.
@@ -62,10 +61,10 @@ func (s *Split) columns() (names []string) {
 }
 
 // Ranks returns the rank of each row's value in the column of groups or of times; nil without one.
-func Ranks[T kernel.Float](ctx context.Context, o *Options, paths []string, bar *console.Progress) ([]int64, error) {
+func Ranks(ctx context.Context, o *Options, paths []string, bar *console.Progress) ([]int64, error) {
 	columns := o.Split.columns()
 	if columns == nil {
 		return nil, nil
 	}
-	return dataset.Ranks[T](ctx, paths, o.options(bar), columns[0], o.Split.OrderBy != "")
+	return dataset.Ranks(ctx, paths, o.options(bar), columns[0], o.Split.OrderBy != "")
 }

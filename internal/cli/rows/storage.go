@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/flags"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/visits"
 )
@@ -79,7 +78,7 @@ func (s *Storage) parted(all int64) int64 {
 
 // budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that
 // are in use at a time. bytes returns the memory of the blocks of some rows.
-func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
+func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
 	limit, all := s.Memory.Limit(), bytes(count)
 	held := s.parted(all)
 	beside := int64(0)
@@ -88,13 +87,13 @@ func budget[T kernel.Float](s *Storage, count int64, cols int, bytes func(rows i
 	}
 	if held += beside; held <= limit/5*4 {
 		garbage := held / 4
-		if all < block.Bytes[T](count, cols, false) { // of sparse rows, whose training allocates little
+		if all < block.Bytes(count, cols, false) { // of sparse rows, whose training allocates little
 			garbage /= 2
 		}
 		debug.SetMemoryLimit(min(limit, held+max(garbage, columnBytes*int64(cols))+overhead))
 		return true, nil
 	}
-	pass := min(all, block.InFlight*bytes(int64(block.Rows[T](cols))))
+	pass := min(all, block.InFlight*bytes(int64(block.Rows(cols))))
 	least := pass + beside
 	switch s.Access {
 	case train.AnyOrder:

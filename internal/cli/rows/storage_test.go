@@ -20,7 +20,7 @@ func TestBudget(t *testing.T) {
 		cols       int
 	}{{1000, 1000, 10}, {1000, 1000, 1 << 20}, {1 << 20, 1000, 1 << 10}} {
 		debug.SetMemoryLimit(math.MaxInt64)
-		fits, err := budget[float32](s, c.rows, c.cols, func(rows int64) int64 { return rows * c.each })
+		fits, err := budget(s, c.rows, c.cols, func(rows int64) int64 { return rows * c.each })
 		if got, least := debug.SetMemoryLimit(-1), c.rows*c.each+400*int64(c.cols); !fits || err != nil || got < least {
 			t.Errorf("%+v: fits %t, error %v, limit %d, want %d or more", c, fits, err, got, least)
 		}
@@ -32,7 +32,7 @@ func TestBudget(t *testing.T) {
 func TestBudgetShards(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	const cols, runs = 256, 100 // a block is two runs of 4 MiB
-	bytes := func(rows int64) int64 { return block.Bytes[float32](rows, cols, false) }
+	bytes := func(rows int64) int64 { return block.Bytes(rows, cols, false) }
 	run := bytes(block.RunRows)
 	for _, c := range []struct {
 		runs         int64 // that fit in memory
@@ -41,7 +41,7 @@ func TestBudgetShards(t *testing.T) {
 	}{{8, 4, 1, false}, {9, 1, 1, true}, {9, 4, 1, true}, {14, 4, 2, true}, {18, 4, 4, true}, {18, 0, 0, true}} {
 		s := &Storage{Access: train.AnyOrder, Shards: c.shards}
 		s.Memory.Bytes = c.runs * run
-		inMemory, err := budget[float32](s, runs*block.RunRows, cols, bytes)
+		inMemory, err := budget(s, runs*block.RunRows, cols, bytes)
 		if inMemory || (err == nil) != c.fits || s.Shards != c.want {
 			t.Errorf("%+v: in memory %t, error %v, %d shards", c, inMemory, err, s.Shards)
 		}

@@ -10,14 +10,13 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/train/visits"
 )
 
 // OpenValidation opens the rows of a validation, with the features and classes of learned. They are in memory if they fit beside learned, and
 // else in a temporary cache.
-func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows[T], bar *console.Progress) (*Rows[T], error) {
-	in, err := dataset.Open[T](ctx, paths, dataset.Options{
+func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
+	in, err := dataset.Open(ctx, paths, dataset.Options{
 		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
 		Storage:  dataset.Storage(o.form.Value),
 		Progress: bar.Reading("loading the validation"),
@@ -36,7 +35,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 	if err != nil {
 		return nil, err
 	}
-	v := new(Rows[T])
+	v := new(Rows)
 	if fits {
 		v.Source, err = in.Load(ctx)
 	} else {
@@ -50,7 +49,7 @@ func OpenValidation[T kernel.Float](ctx context.Context, a *console.App, o *Opti
 }
 
 // openTemporary writes the rows of in to a temporary cache and opens that.
-func openTemporary[T kernel.Float](ctx context.Context, in *dataset.Input[T], written func(rows int64)) (*Rows[T], error) {
+func openTemporary(ctx context.Context, in *dataset.Input, written func(rows int64)) (*Rows, error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
 		return nil, err
@@ -64,11 +63,11 @@ func openTemporary[T kernel.Float](ctx context.Context, in *dataset.Input[T], wr
 
 // budgetBeside tells whether so many rows fit in memory beside those that are learned from, and limits the memory of the garbage collector. It
 // is an error if not even the blocks fit that are in use at a time.
-func budgetBeside[T kernel.Float](s *Storage, count int64, bytes func(rows int64) int64, learned block.Source[T]) (fits bool, err error) {
+func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned block.Source) (fits bool, err error) {
 	cols := learned.Spec().Cols()
-	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows[T](cols)))
+	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows(cols)))
 	limit, used := s.Memory.Limit(), block.Held(learned, s.Weighted)
-	if _, inMemory := learned.(*block.Data[T]); !inMemory {
+	if _, inMemory := learned.(*block.Data); !inMemory {
 		used = min(used, pass) + visits.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
 	} else if parted := s.parted(used); s.Memory.Bytes == 0 {
 		used = parted - used // the limit is of what is available now

@@ -21,7 +21,6 @@ import (
 	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/rows"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -157,7 +156,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	var reports []*evalReport
 	begin, held := time.Now(), int64(0)
 	for i, m := range models {
-		r, err := evalAs[float32](ctx, a, o, m, o.models[i], paths, held)
+		r, err := evalModel(ctx, a, o, m, o.models[i], paths, held)
 		if err != nil {
 			return err
 		}
@@ -243,14 +242,14 @@ func bytesOf(m *model.Model) (bytes int64) {
 
 // judge evaluates a model on the rows of files, and returns the time that scoring took. held is the bytes that the curves of other
 // models take.
-func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation[T], time.Duration, error) {
+func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation, time.Duration, error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	label := o.label
 	if label == "" {
 		label = m.Label
 	}
-	e, err := fit.NewEvaluation[T](m, o.Workers)
+	e, err := fit.NewEvaluation(m, o.Workers)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -272,7 +271,7 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 	if a.Cluster != nil {
 		err = judgeRemote(ctx, a, m, paths, opt, e, added)
 	} else {
-		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block[T], _ arrow.Record) error {
+		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 			begin := time.Now()
 			err := e.Add(ctx, b)
 			scoring += time.Since(begin)
@@ -291,8 +290,8 @@ func judge[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, 
 }
 
 // judgeRemote adds the rows of files to an evaluation, on the cluster.
-func judgeRemote[T kernel.Float](ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *fit.Evaluation[T], added func() error) error {
-	in, err := dataset.Open[T](ctx, paths, opt)
+func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *fit.Evaluation, added func() error) error {
+	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil {
 		return err
 	}
@@ -303,9 +302,9 @@ func judgeRemote[T kernel.Float](ctx context.Context, a *console.App, m *model.M
 	return e.AddRemote(ctx, m, src.Source, added)
 }
 
-func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
+func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
 	begin := time.Now()
-	e, scoring, err := judge[T](ctx, a, o, m, paths, held)
+	e, scoring, err := judge(ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +335,7 @@ func evalAs[T kernel.Float](ctx context.Context, a *console.App, o *evalOptions,
 }
 
 // setCurves sets the curves that were asked for, and those of pictures. held is the bytes that the curves of other models take.
-func setCurves[T kernel.Float](o *evalOptions, r *evalReport, scores *metrics.Scores[T], held int64) error {
+func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64) error {
 	if o.reporting.File != "" && len(r.Classes) == 2 {
 		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
 	}

@@ -22,7 +22,7 @@ func TestLoadAll(t *testing.T) {
 	const features = 1<<21 + 1 // fewer are loaded whatever the memory is
 	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError,
 		Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: features}}}}
-	m := model.New(spec, make([]float64, features))
+	m := model.New(spec, make([]float32, features))
 	m.Algorithm = "perceptron"
 	path := filepath.Join(t.TempDir(), "m.json")
 	if err := m.Save(path); err != nil {
@@ -79,8 +79,8 @@ func TestLoadAllKernels(t *testing.T) {
 // TestCurveMemory: two curves of 600,000 corners don't fit in 48 MiB, and neither does a small one beside those of other
 // models. Those of pictures do.
 func TestCurveMemory(t *testing.T) {
-	alternating := func(rows int) *metrics.Scores[float32] {
-		s, scores, labels := new(metrics.Scores[float32]), make([]float32, rows), make([]float32, rows)
+	alternating := func(rows int) *metrics.Scores {
+		s, scores, labels := new(metrics.Scores), make([]float32, rows), make([]float32, rows)
 		for i := range scores {
 			scores[i], labels[i] = float32(i), float32(i%2)
 		}
@@ -117,7 +117,7 @@ func TestMisses(t *testing.T) {
 	for i := range 10 {
 		spec.Preprocessing.Columns = append(spec.Preprocessing.Columns, schema.Column{Name: string(rune('a' + i)), Kind: schema.NumberColumn, Center: []float64{10}, Scale: []float64{4}})
 	}
-	m := model.New(spec, []float64{0, 5, 1, 1, 1, 1, 1, 1, 1, 0})
+	m := model.New(spec, []float32{0, 5, 1, 1, 1, 1, 1, 1, 1, 0})
 	m.Algorithm = "logistic"
 	r := &evalReport{Classes: m.Classes, worst: []fit.Miss{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
 		Features: []fit.Value{{Feature: 0, Value: 3}, {Feature: 1, Value: 2}, {Feature: 2, Value: -1}, {Feature: 9, Value: 1}}}}}

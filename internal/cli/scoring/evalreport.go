@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -132,7 +131,7 @@ func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
 }
 
 // setClassScores sets the areas of more than two classes.
-func setClassScores[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
+func setClassScores(r *evalReport, s *metrics.ClassScores) {
 	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
 	for k, area := range s.AUC() {
 		r.PerClass[k].AUC = console.Finite(area)
@@ -140,7 +139,7 @@ func setClassScores[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
 }
 
 // setClassCurves sets the curves of the classes with the least AUC.
-func setClassCurves[T kernel.Float](r *evalReport, s *metrics.ClassScores[T]) {
+func setClassCurves(r *evalReport, s *metrics.ClassScores) {
 	areas, drawn := s.AUC(), []int(nil)
 	for k, area := range areas {
 		if !math.IsNaN(area) {

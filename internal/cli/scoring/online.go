@@ -21,7 +21,6 @@ import (
 	"halfspace/internal/cli/reporting"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -94,7 +93,7 @@ doesn't say how many features it has.`,
 		if o.out == "" {
 			a.Note("no --out: the model won't be kept")
 		}
-		return onlineAs[float32](cmd.Context(), a, &o, m, paths)
+		return learnOnline(cmd.Context(), a, &o, m, paths)
 	}
 	return cmd
 }
@@ -227,7 +226,7 @@ func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
 		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
 }
 
-func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
+func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
@@ -243,7 +242,7 @@ func onlineAs[T kernel.Float](ctx context.Context, a *console.App, o *onlineOpti
 	} else {
 		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.features, o.exclude, o.positive, o.noBias
 	}
-	in, err := dataset.Open[T](work, paths, opt)
+	in, err := dataset.Open(work, paths, opt)
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err := files.Claim(a, o.out, append(paths, o.model)); err != nil {
 			return err
 		}
-		return predictAs[float32](cmd.Context(), a, &o, m, paths)
+		return predictRows(cmd.Context(), a, &o, m, paths)
 	}
 	return cmd
 }
@@ -145,11 +145,11 @@ type predictReport struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
+func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
-	p, err := newPredictions[T](o, m)
+	p, err := newPredictions(o, m)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
 		Progress: bar.Reading("predicting"),
 		Warn:     p.warn,
-	}, func(_ *schema.Spec, b *block.Block[T], kept arrow.Record) error { return p.write(ctx, b, kept) })
+	}, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
 		return err
 	}
@@ -186,34 +186,34 @@ func predictAs[T kernel.Float](ctx context.Context, a *console.App, o *predictOp
 }
 
 // predictions writes the predictions of a model, block by block.
-type predictions[T kernel.Float] struct {
+type predictions struct {
 	o         *predictOptions
 	spec      *schema.Spec
 	odds      predict.Odds
 	threshold float64
-	scorer    *predict.Scorer[T]
+	scorer    *predict.Scorer
 	writer    *dataset.Writer // from the first block on
 	warn      func(text string)
 	rows      int64
 	live      bool // predictions are written at once
 
-	directions [][]T // of the columns "projection_1", ...
+	directions [][]float32 // of the columns "projection_1", ...
 
 	drops   bool // rows with missing values get nulls
 	missing int64
 }
 
-func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predictions[T], error) {
-	p := &predictions[T]{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold()}
+func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
+	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold()}
 	var err error
-	if p.scorer, err = predict.NewScorer[T](m, o.Workers); err != nil {
+	if p.scorer, err = predict.NewScorer(m, o.Workers); err != nil {
 		return nil, err
 	}
 	if o.project {
 		for _, direction := range m.Projection.Directions {
-			w := block.Alloc[T](kernel.Stride[T](p.spec.Cols()))
+			w := block.Alloc[float32](kernel.Stride(p.spec.Cols()))
 			for i, v := range direction {
-				w[i] = T(v)
+				w[i] = float32(v)
 			}
 			p.directions = append(p.directions, w)
 		}
@@ -223,7 +223,7 @@ func newPredictions[T kernel.Float](o *predictOptions, m *model.Model) (*predict
 }
 
 // write adds the predictions of a block and the kept columns of its rows.
-func (p *predictions[T]) write(ctx context.Context, b *block.Block[T], kept arrow.Record) error {
+func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Record) error {
 	scores, err := p.scorer.Scores(ctx, b)
 	if err != nil {
 		return err
@@ -282,8 +282,8 @@ func (t *tableOf) release() {
 }
 
 // addColumns adds what was predicted of the rows of a block.
-func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores [][]T, predicted []int, valid []bool) {
-	add := func(name string, numbers []T) {
+func (p *predictions) addColumns(table *tableOf, b *block.Block, scores [][]float32, predicted []int, valid []bool) {
+	add := func(name string, numbers []float32) {
 		table.add(name, records.Floats(numbers, valid))
 	}
 	table.add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
@@ -298,13 +298,13 @@ func (p *predictions[T]) addColumns(table *tableOf, b *block.Block[T], scores []
 		}
 	}
 	for i, direction := range p.directions {
-		coordinates := make([]T, b.Len())
+		coordinates := make([]float32, b.Len())
 		b.Scores(direction, coordinates)
 		add(projectionName(i), coordinates)
 	}
 }
 
-func (p *predictions[T]) create(ctx context.Context, schema *arrow.Schema) error {
+func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 	names := append(records.ScoreNames(p.spec.Classes), records.PredictionName)
 	for _, c := range p.spec.Classes {
 		names = append(names, records.ProbabilityName(c))
@@ -323,9 +323,9 @@ func (p *predictions[T]) create(ctx context.Context, schema *arrow.Schema) error
 	return err
 }
 
-func (p *predictions[T]) close() error { return p.writer.Close() }
+func (p *predictions) close() error { return p.writer.Close() }
 
-func (p *predictions[T]) abort() {
+func (p *predictions) abort() {
 	if p.writer != nil {
 		p.writer.Abort()
 	}

@@ -11,14 +11,13 @@ import (
 	"halfspace/internal/cli/facts"
 	"halfspace/internal/cli/files"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
 )
 
 // applyThreshold returns the threshold of --threshold for the scores of a model, or else that of the model.
-func applyThreshold[T kernel.Float](o *evalOptions, m *model.Model, path string, scores *metrics.Scores[T], paths []string) (float64, error) {
+func applyThreshold(o *evalOptions, m *model.Model, path string, scores *metrics.Scores, paths []string) (float64, error) {
 	if o.threshold.By == "" {
 		return m.ScoreThreshold(), nil
 	}
@@ -34,7 +33,7 @@ func applyThreshold[T kernel.Float](o *evalOptions, m *model.Model, path string,
 }
 
 // setThreshold sets the threshold of the predictions in a report, the probability that stands for it, and the cost.
-func setThreshold[T kernel.Float](r *evalReport, t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores[T]) {
+func setThreshold(r *evalReport, t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores) {
 	r.Threshold = &at
 	low, high := scores.Neighbours(at)
 	if t.By == predict.ByProbability {

@@ -19,7 +19,6 @@ import (
 	"halfspace/internal/cli/files"
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/separable"
 	"halfspace/trace"
@@ -110,7 +109,7 @@ type Tracer struct {
 
 // Open starts the file and returns what fit is to trace. It returns nothing if there is no file to write. multiclass is
 // as in fit.Options.
-func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, src block.Source[T], l fit.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
+func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l fit.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
 	if o.File == "" {
 		return nil, nil, nil
 	}
@@ -150,7 +149,7 @@ func Open[T kernel.Float](ctx context.Context, a *console.App, o *Options, src b
 }
 
 // reference returns the weights of the reference, or nil.
-func reference[T kernel.Float](ctx context.Context, a *console.App, o *Options, src block.Source[T], bar *console.Progress) ([]float64, error) {
+func reference(ctx context.Context, a *console.App, o *Options, src block.Source, bar *console.Progress) ([]float64, error) {
 	spec := src.Spec()
 	switch {
 	case o.reference == "":

@@ -17,7 +17,6 @@ import (
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/decimal"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/train"
 )
 
@@ -66,20 +65,20 @@ func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 }
 
 // openValidation opens the rows to judge on: those of paths, or the share that --validation holds out. Without either there are none.
-func openValidation[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows.Rows[T],
-	bar *console.Progress) (*rows.Rows[T], error) {
+func openValidation(ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows.Rows,
+	bar *console.Progress) (*rows.Rows, error) {
 	switch {
 	case o.share > 0:
-		v := new(rows.Rows[T])
+		v := new(rows.Rows)
 		return v, holdOut(ctx, o, learned, v, bar)
 	case len(paths) == 0:
-		return new(rows.Rows[T]), nil
+		return new(rows.Rows), nil
 	}
 	return rows.OpenValidation(ctx, a, &o.Options, paths, learned, bar)
 }
 
 // holdOut takes a share of the rows out of those that are learned from.
-func holdOut[T kernel.Float](ctx context.Context, o *trainOptions, learned, validation *rows.Rows[T], bar *console.Progress) error {
+func holdOut(ctx context.Context, o *trainOptions, learned, validation *rows.Rows, bar *console.Progress) error {
 	opt := o.fitOptions(nil, bar)
 	opt.HoldOut = o.share
 	all := *learned

@@ -21,7 +21,6 @@ import (
 	"halfspace/internal/cli/slips"
 	"halfspace/internal/cli/watching"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -127,7 +126,7 @@ func Compare(a *console.App) *cobra.Command {
 			return err
 		}
 		best := func() string { return "halfspace train " + quoted(args) + givenOptions(cmd, &o) }
-		return compareAs[float32](cmd.Context(), a, &o, paths, best)
+		return compareAs(cmd.Context(), a, &o, paths, best)
 	}
 	return cmd
 }
@@ -190,17 +189,17 @@ func (o *compareOptions) wants(name string) bool {
 	return (len(o.algo) == 0 || slices.Contains(o.algo, name)) && !slices.Contains(o.skip, name)
 }
 
-func compareAs[T kernel.Float](ctx context.Context, a *console.App, o *compareOptions, paths []string, command func() string) error {
+func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []string, command func() string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = train.AnyOrder, true, o.Columns.Learned()
-	split, err := splitOf[T](ctx, &o.Options, paths, bar)
+	split, err := splitOf(ctx, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
-	data, err := rows.Open[T](ctx, a, &o.Options, paths, bar)
+	data, err := rows.Open(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestQuoted(t *testing.T) {
 func TestInterruptedCompare(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	data, err := dataset.Load[float32](ctx, []string{"../../../examples/breast-cancer.parquet"}, dataset.Options{Label: "diagnosis"})
+	data, err := dataset.Load(ctx, []string{"../../../examples/breast-cancer.parquet"}, dataset.Options{Label: "diagnosis"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func same(a, b string) bool {
 }
 
 // saveReceipt completes the receipt and writes it.
-func (t *trainer[T]) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
+func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
 	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
 		return fmt.Errorf("--receipt: %w", err)
 	}
@@ -104,7 +104,7 @@ func (t *trainer[T]) saveReceipt(ctx context.Context, r *model.Receipt, paths []
 }
 
 // sumFiles returns the sums of files, and of the model to begin with. Of standard input there are none.
-func (t *trainer[T]) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
+func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
 	if t.init != "" {
 		paths = append(slices.Clone(paths), t.init)
@@ -197,7 +197,7 @@ func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []str
 
 // comparedBefore compares the files with those of the receipt, if there is one. If some differ, it compares the rows. It returns true if
 // they are others than those of the receipt and of the model: no training of them gives the model.
-func (t *trainer[T]) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
 	if r.receipt == nil {
 		return false, nil
 	}
@@ -213,7 +213,7 @@ func (t *trainer[T]) comparedBefore(ctx context.Context, r *repetition, paths, v
 }
 
 // compared is compareRows, which notes why rows can't be read.
-func (t *trainer[T]) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
 	r.compared = true
 	if slices.Contains(paths, "-") {
 		r.v.Unread = "standard input can't be read twice: name a file"
@@ -228,11 +228,11 @@ func (t *trainer[T]) compared(ctx context.Context, r *repetition, paths, validat
 
 // compareRows reads the rows with the features of the model, and compares their sums with those of the receipt. It returns true if the
 // sums differ and the fingerprint isn't that of the model either.
-func (t *trainer[T]) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
 	opt := *t.trainOptions
 	opt.Columns.Follow(r.m.Spec())
 	opt.LearnFrom = nil
-	look := &trainer[T]{App: t.App, trainOptions: &opt, bar: t.bar}
+	look := &trainer{App: t.App, trainOptions: &opt, bar: t.bar}
 	defer look.close()
 	if err := look.open(ctx, paths, validation); err != nil {
 		return false, err

@@ -297,7 +297,7 @@ func (o *trainOptions) defaultsText() string {
 }
 
 // page returns the report as a page of HTML.
-func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, paths []string) *report.Page {
+func (t *trainer) page(r *Report, f *fit.Fitted, sheet *console.Sheet, paths []string) *report.Page {
 	m := f.Model
 	result := reporting.Result(sheet)
 	for i := range result.Facts {
@@ -331,7 +331,7 @@ func (t *trainer[T]) page(r *Report, f *fit.Fitted[T], sheet *console.Sheet, pat
 }
 
 // figures returns the pictures of a training: its trace, the errors of the pocket, the weights, and the dual coefficients.
-func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
+func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	figures := t.follower.Figures(m.Classes)
 	var updates, errors []float64
 	for _, p := range r.Curve {
@@ -355,7 +355,7 @@ func (t *trainer[T]) figures(r *Report, m *model.Model) []*plot.Figure {
 
 // stages returns the section of the times. A visit reads a row. It isn't known what a pocket reads to judge, nor what a learner
 // reads of the Gram matrix.
-func (t *trainer[T]) stages(r *Report, f *fit.Fitted[T], files int64) report.Section {
+func (t *trainer) stages(r *Report, f *fit.Fitted, files int64) report.Section {
 	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}

@@ -21,13 +21,12 @@ import (
 	"halfspace/internal/cli/tracing"
 	"halfspace/internal/cli/watching"
 	"halfspace/internal/say"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
 )
 
 // trainAs opens the rows, judges the candidates of a grid and learns.
-func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
+func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
 	if o.out != "" {
 		a.Kept = ": no model was written"
@@ -45,7 +44,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 			return err
 		}
 	}
-	t := &trainer[T]{App: a, trainOptions: o, bar: bar, saved: saved}
+	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
 	defer t.close()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
 		return err
@@ -81,7 +80,7 @@ func trainAs[T kernel.Float](ctx context.Context, a *console.App, o *trainOption
 }
 
 // save writes the model and the receipt, if there are files for them. A training that ended with an error has no receipt.
-func (t *trainer[T]) save(ctx context.Context, m *model.Model, learned *train.Result[T], receipt *model.Receipt, paths []string, ended error) error {
+func (t *trainer) save(ctx context.Context, m *model.Model, learned *train.Result, receipt *model.Receipt, paths []string, ended error) error {
 	if t.out == "" {
 		return nil
 	}
@@ -104,7 +103,7 @@ func (t *trainer[T]) save(ctx context.Context, m *model.Model, learned *train.Re
 }
 
 // tellSaved says that an interrupt leaves a checkpoint, if there is one.
-func (t *trainer[T]) tellSaved() {
+func (t *trainer) tellSaved() {
 	if !t.saved.Saved() {
 		return
 	}
@@ -125,11 +124,11 @@ func unfinished(a *console.App, err error) error {
 }
 
 // A trainer is rows that are open, and how to learn from them.
-type trainer[T kernel.Float] struct {
+type trainer struct {
 	*console.App
 	*trainOptions
 	bar              *console.Progress
-	data, validation *rows.Rows[T]
+	data, validation *rows.Rows
 	followed         *fit.Path       // nil without --path
 	survey           *fit.Survey     // of rows in memory; of a stream, the first pass of the training makes it
 	saved            *checkpoint.Run // nil without --checkpoint
@@ -139,24 +138,24 @@ type trainer[T kernel.Float] struct {
 	traced           error               // of the trace, which ends no training
 }
 
-func (t *trainer[T]) inMemory() bool {
-	_, is := t.data.Source.(*block.Data[T])
+func (t *trainer) inMemory() bool {
+	_, is := t.data.Source.(*block.Data)
 	return is
 }
 
-func (t *trainer[T]) close() {
+func (t *trainer) close() {
 	t.data.Close()
 	t.validation.Close()
 }
 
 // open opens the training rows and the hold-out rows, and notes what spoils a training with them.
-func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) (err error) {
+func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	if t.holdsBack() {
-		if t.split, err = splitOf[T](ctx, &t.Options, paths, t.bar); err != nil {
+		if t.split, err = splitOf(ctx, &t.Options, paths, t.bar); err != nil {
 			return err
 		}
 	}
-	t.data, err = rows.Open[T](ctx, t.App, &t.Options, paths, t.bar)
+	t.data, err = rows.Open(ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
 		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
 	}
@@ -171,7 +170,7 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 		}
 	}
 	noteClasses(t.App, t.trainOptions, spec)
-	if err := model.New(spec, make([]T, spec.Vectors()*spec.Cols())).Check(); err != nil {
+	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
 	if t.validation, err = openValidation(ctx, t.App, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
@@ -188,7 +187,7 @@ func (t *trainer[T]) open(ctx context.Context, paths, validationPaths []string) 
 }
 
 // learn judges the candidates of a grid, if there is one, and learns with the best. It fills in the receipt, unless that is nil.
-func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted[T], error) {
+func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted, error) {
 	opt := t.fitOptions(t.App, t.bar)
 	opt.Checkpoint = t.saved
 	if t.learner.InMemory {
@@ -247,7 +246,7 @@ func (t *trainer[T]) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fi
 }
 
 // chooseThreshold sets the threshold of --threshold, and chooses it where held-out folds do.
-func (t *trainer[T]) chooseThreshold(ctx context.Context, src block.Source[T], opt *fit.Options) error {
+func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *fit.Options) error {
 	begin := time.Now()
 	if opt.Threshold = t.threshold; !t.choosesThreshold() {
 		return nil
@@ -258,7 +257,7 @@ func (t *trainer[T]) chooseThreshold(ctx context.Context, src block.Source[T], o
 }
 
 // trace has the training told to the trace and the report, if there are any. Shards follow no single path: a report does without.
-func (t *trainer[T]) trace(ctx context.Context, opt *fit.Options) (tracer *tracing.Tracer, err error) {
+func (t *trainer) trace(ctx context.Context, opt *fit.Options) (tracer *tracing.Tracer, err error) {
 	tracer, opt.Trace, err = tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
 	if err == nil && t.reporting.File != "" {
 		follower, told := reporting.Follow(opt.Trace)
@@ -282,7 +281,7 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 }
 
 // print reports how the training went.
-func (t *trainer[T]) print(ctx context.Context, f *fit.Fitted[T], interrupted bool, paths []string) error {
+func (t *trainer) print(ctx context.Context, f *fit.Fitted, interrupted bool, paths []string) error {
 	m, learned := f.Model, f.Result
 	r := newReport(t.trainOptions, m)
 	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound

@@ -7,12 +7,11 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/cli/console"
 	"halfspace/internal/cli/rows"
-	"halfspace/kernel"
 )
 
 // splitOf reads the column of --group or --order-by.
-func splitOf[T kernel.Float](ctx context.Context, o *rows.Options, paths []string, bar *console.Progress) (s fit.Split, err error) {
-	ranks, err := rows.Ranks[T](ctx, o, paths, bar)
+func splitOf(ctx context.Context, o *rows.Options, paths []string, bar *console.Progress) (s fit.Split, err error) {
+	ranks, err := rows.Ranks(ctx, o, paths, bar)
 	switch {
 	case o.Split.Group != "":
 		s.Groups, s.Column = ranks, o.Split.Group

@@ -115,7 +115,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 	if err != nil {
 		return err
 	}
-	return trainAs[float32](cmd.Context(), a, o, paths, validation)
+	return trainAs(cmd.Context(), a, o, paths, validation)
 }
 
 // prepare checks the options. It returns the files to learn from and those to validate on.

@@ -127,7 +127,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 		return err
 	}
 	r := &repetition{App: a, rerun: again, m: m, sum: sum, receipt: receipt, v: &Verdict{Model: o.model}}
-	if err := repeatAs[float32](cmd.Context(), r, args); err != nil {
+	if err := repeatAs(cmd.Context(), r, args); err != nil {
 		return err
 	}
 	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), again.Workers, time.Since(start).Seconds()
@@ -215,7 +215,7 @@ type repetition struct {
 }
 
 // repeatAs trains again, and compares. If the receipt tells that the rows are others, it doesn't train.
-func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string) error {
+func repeatAs(ctx context.Context, r *repetition, args []string) error {
 	quiet := r.Hushed()
 	paths, validation, err := r.prepare(quiet, r.cmd, args)
 	if err != nil {
@@ -224,7 +224,7 @@ func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string)
 	bar := r.NewProgress(r.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	t := &trainer[T]{App: quiet, trainOptions: &r.trainOptions, bar: bar}
+	t := &trainer{App: quiet, trainOptions: &r.trainOptions, bar: bar}
 	if others, err := t.comparedBefore(ctx, r, paths, validation); err != nil || others {
 		return err
 	}
@@ -251,7 +251,7 @@ func repeatAs[T kernel.Float](ctx context.Context, r *repetition, args []string)
 }
 
 // repeat learns a model, and fills in the sums.
-func (t *trainer[T]) repeat(ctx context.Context, sums *model.Receipt, paths, validation []string) (*model.Model, error) {
+func (t *trainer) repeat(ctx context.Context, sums *model.Receipt, paths, validation []string) (*model.Model, error) {
 	defer t.close()
 	if err := t.open(ctx, paths, validation); err != nil {
 		return nil, err

@@ -1,11 +1,10 @@
-// Command learners has the compiler make code of every learner for both kinds of numbers. It isn't run.
+// Command learners has the compiler make code of every learner. It isn't run.
 package main
 
 import (
 	"context"
 
 	"halfspace/block"
-	"halfspace/kernel"
 	"halfspace/separable"
 	"halfspace/train"
 	"halfspace/train/adaptive"
@@ -18,8 +17,9 @@ import (
 	"halfspace/train/winnow"
 )
 
-func learn[T kernel.Float](data *block.Data[T]) {
-	ctx, src := context.Background(), block.Source[T](data)
+func main() {
+	var data *block.Data
+	ctx, src := context.Background(), block.Source(data)
 	adaptive.TrainAdaGrad(ctx, src, adaptive.AdaGradOptions{})
 	adaptive.TrainFTRL(ctx, src, adaptive.Options{})
 	dual.Train(ctx, data, dual.Options{})
@@ -28,12 +28,7 @@ func learn[T kernel.Float](data *block.Data[T]) {
 	perceptron.Train(ctx, src, perceptron.Options{})
 	separable.Check(ctx, src, separable.Options{})
 	svm.Train(ctx, src, svm.Options{})
-	train.Choose[T](ctx, src, 1, nil, nil)
+	train.Choose(ctx, src, 1, nil, nil)
 	passive.Train(ctx, src, passive.Options{})
 	winnow.Train(ctx, src, winnow.Options{})
-}
-
-func main() {
-	learn[float32](nil)
-	learn[float64](nil)
 }
