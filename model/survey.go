@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"halfspace/internal/say"
 	"halfspace/schema"
@@ -22,7 +23,7 @@ const (
 )
 
 // keys are the names of all parts of a model in its file.
-var keys = func() map[string]bool {
+var keys = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	var add func(t reflect.Type)
 	add = func(t reflect.Type) {
@@ -41,7 +42,7 @@ var keys = func() map[string]bool {
 	}
 	add(reflect.TypeFor[Model]())
 	return names
-}()
+})
 
 // A survey looks over the text of a model once, and makes nothing of it: a short text may stand for much.
 type survey struct {
@@ -121,11 +122,11 @@ func (s *survey) text(i, end int) {
 	if len(s.open) <= s.foreign {
 		s.foreign = 0
 	}
-	if s.foreign == 0 && !keys[s.key] {
+	if s.foreign == 0 && !keys()[s.key] {
 		s.foreign = len(s.open)
 	}
 	if len(s.open) == 1 {
-		if s.seen[s.key] && keys[s.key] {
+		if s.seen[s.key] && keys()[s.key] {
 			s.wrong = fmt.Errorf("%q is there twice", s.key)
 		}
 		s.top, s.seen[s.key] = s.key, true

@@ -134,7 +134,7 @@ func (c *cells) widen() {
 
 // unfit says that text doesn't fit the column, whose type the first rows decided.
 func (c *cells) unfit(text []byte, err error) error {
-	if err == errNoNumber && comma.Match(text) {
+	if err == errNoNumber && comma().Match(text) {
 		return fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text))
 	}
 	if err != errNoNumber && c.typ != arrow.BOOL {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -260,17 +261,22 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 }
 
 // date matches a day, with or without a time; comma matches a number with a decimal comma, or with commas between thousands.
+// Both are compiled at their first use, which few starts of the command reach.
 var (
-	date  = regexp.MustCompile(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{4})([T ]\d{1,2}:\d{2}.*)?$`)
-	comma = regexp.MustCompile(`^[-+]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+(\.\d+)?)$`)
+	date  = pattern(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{4})([T ]\d{1,2}:\d{2}.*)?$`)
+	comma = pattern(`^[-+]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+(\.\d+)?)$`)
 )
+
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // content takes the next odd value.
 func (g *guess) content(text []byte) {
-	if g.dates == g.odd && date.Match(text) {
+	if g.dates == g.odd && date().Match(text) {
 		g.dates++
 	}
-	if g.commas == g.odd && comma.Match(text) {
+	if g.commas == g.odd && comma().Match(text) {
 		g.commas++
 	}
 }
