@@ -6,17 +6,17 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
 
+	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
 
-// random returns a data set of normal features without a bias.
+// random returns a data set of features from -1/2 to 1/2, without a bias.
 func random(rows, cols int) *Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	spec := &schema.Spec{Features: make([]string, cols)}
@@ -25,7 +25,7 @@ func random(rows, cols int) *Data {
 		b := New(int64(first), min(per, rows-first), cols)
 		for r := range b.Len() {
 			for c := range cols {
-				b.X[r*b.Stride+c] = float32(rng.NormFloat64())
+				b.X[r*b.Stride+c] = rng.Float32() - 0.5
 			}
 			b.Y[r] = float32(2*rng.IntN(2) - 1)
 		}
@@ -152,9 +152,7 @@ func TestRuns(t *testing.T) {
 		var got []int
 		next := int64(0)
 		for runs, err := range Runs(context.Background(), src, 2) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got = append(got, len(runs))
 			for _, r := range runs {
 				b := d.blocks[r.Number]
@@ -170,18 +168,18 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+func fingerprint(t *testing.T, src Source, workers int) string {
+	t.Helper()
+	f, err := Fingerprint(t.Context(), src, workers)
+	require.NoError(t, err)
+	return f
+}
+
 // TestFingerprint: any change of a value, a label or the order of rows changes the fingerprint. Workers and blocks
 // don't.
 func TestFingerprint(t *testing.T) {
-	print := func(d *Data, workers int) string {
-		f, err := Fingerprint(context.Background(), d, workers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	want := print(random(9000, 5), 1)
-	if got := print(random(9000, 5), 3); got != want {
+	want := fingerprint(t, random(9000, 5), 1)
+	if got := fingerprint(t, random(9000, 5), 3); got != want {
 		t.Errorf("3 workers: %s, 1 worker: %s", got, want)
 	}
 	setWeights := func(d *Data, double func(row int) bool) {
@@ -194,7 +192,7 @@ func TestFingerprint(t *testing.T) {
 		}
 	}
 	ones := random(9000, 5)
-	if setWeights(ones, func(int) bool { return false }); print(ones, 1) != want {
+	if setWeights(ones, func(int) bool { return false }); fingerprint(t, ones, 1) != want {
 		t.Error("the fingerprint shows weights that are all 1")
 	}
 	changes := map[string]func(*Data){
@@ -213,7 +211,7 @@ func TestFingerprint(t *testing.T) {
 	for what, change := range changes {
 		d := random(9000, 5)
 		change(d)
-		if print(d, 2) == want {
+		if fingerprint(t, d, 2) == want {
 			t.Errorf("the fingerprint doesn't show a changed %s", what)
 		}
 	}
@@ -236,15 +234,11 @@ func TestIndexOfUnevenBlocks(t *testing.T) {
 		return NewData(spec, blocks)
 	}
 	index, err := build(RunRows, 3*RunRows, RunRows, 700).Index()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, id := range []uint32{0, RunRows - 1, RunRows, 4*RunRows - 1, 4 * RunRows, 5*RunRows + 699} {
 		if b, r := index.At(id); b.First+int64(r) != int64(id) || b.X[r*b.Stride] != float32(id) {
 			t.Errorf("row %d is %d of the block from %d", id, r, b.First)
 		}
 	}
-	if _, err := build(RunRows, 512, RunRows).Index(); err == nil || !strings.Contains(err.Error(), "multiple of 4096 rows") {
-		t.Errorf("a block that isn't whole runs: %v", err)
-	}
+	require.Error(t, require.ErrorOf(build(RunRows, 512, RunRows).Index()), "multiple of 4096 rows")
 }

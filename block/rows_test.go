@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/schema"
 )
@@ -89,30 +90,22 @@ func TestRowErrors(t *testing.T) {
 			}
 		}
 	}
-	if _, err := block.FromFlat([]float64{1, 2, 3}, 2, y, block.RowOptions{}); err == nil ||
-		err.Error() != "3 numbers don't make rows of 2 features: width is the number of features" {
-		t.Errorf("flat rows: error %v", err)
-	}
-	if _, err := block.FromRows(good, []float64{1, nan, 1}, block.RowOptions{}); err == nil ||
-		err.Error() != "row 1: the label is NaN: fill in a finite number, or leave the row out" {
-		t.Errorf("label NaN: error %v", err)
-	}
-	if _, err := block.FromRows(good, []string{"a", "b", "\xff"}, block.RowOptions{}); err == nil ||
-		!strings.HasPrefix(err.Error(), `row 2: the label "\xff" is not valid UTF-8`) {
-		t.Errorf("label of other bytes: error %v", err)
-	}
-	if _, err := block.FromRows(good, []string{"a", "b", strings.Repeat("c", schema.MaxText+1)}, block.RowOptions{}); err == nil ||
-		err.Error() != "row 2: a text of 16385 bytes, and a label has at most 16384: use a short text for each class" {
-		t.Errorf("long label: error %v", err)
-	}
 	many := make([][]float64, schema.MaxClasses+1)
 	ids := make([]int, len(many))
 	for r := range many {
 		many[r], ids[r] = []float64{1}, r
 	}
-	if _, err := block.FromRows(many, ids, block.RowOptions{}); err == nil ||
-		!strings.HasPrefix(err.Error(), "row 1000: more than 1000 classes (0, 1, ") {
-		t.Errorf("many classes: error %v", err)
+	failed := func(_ *block.Data, err error) error { return err }
+	for want, err := range map[string]error{
+		"3 numbers don't make rows of 2 features: width is the number of features":               failed(block.FromFlat([]float64{1, 2, 3}, 2, y, block.RowOptions{})),
+		"row 1: the label is NaN: fill in a finite number, or leave the row out":                 failed(block.FromRows(good, []float64{1, nan, 1}, block.RowOptions{})),
+		`row 2: the label "\xff" is not valid UTF-8`:                                             failed(block.FromRows(good, []string{"a", "b", "\xff"}, block.RowOptions{})),
+		"row 2: a text of 16385 bytes, and a label has at most 16384: use a short text for each": failed(block.FromRows(good, []string{"a", "b", strings.Repeat("c", schema.MaxText+1)}, block.RowOptions{})),
+		"row 1000: more than 1000 classes (0, 1, ":                                               failed(block.FromRows(many, ids, block.RowOptions{})),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 
@@ -151,9 +144,7 @@ func TestGenerator(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	src, err := block.FromGenerator(ctx, g.rows, block.RowOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n, err := passed(ctx, src); err != nil || n != len(x) {
 		t.Fatalf("%d rows, error %v", n, err)
 	}
@@ -184,9 +175,7 @@ func TestGeneratorChanges(t *testing.T) {
 	g := &changing{x: x, y: labels(len(x), "a", "b"), n: len(x)}
 	ctx := context.Background()
 	src, err := block.FromGenerator(ctx, g.rows, block.RowOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for want, change := range map[string]func(){
 		"row 10000: the rows differ from those of the first pass: each pass must have the same":           func() { g.n++ },
 		"row 9999 is missing: the rows differ from those of the first pass: each pass must have the same": func() { g.n-- },

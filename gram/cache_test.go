@@ -6,18 +6,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/gram"
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
 // TestRowCache: cached rows are those of the whole matrix for any memory, workers and announced rows. No more rows are
 // computed than requested or announced.
 func TestRowCache(t *testing.T) {
-	levels(t, testRowCache)
+	kerneltest.OnLevels(t, testRowCache)
 }
 
 func testRowCache(t *testing.T) {
@@ -28,26 +30,20 @@ func testRowCache(t *testing.T) {
 		kernels = append(kernels, k)
 	}
 	sizes := [][2]int{{1, 1}, {40, 3}, {50, 300}, {170, 30}}
-	if testing.Short() {
+	if testsize.Small() {
 		sizes = sizes[:2]
 	}
 	for _, size := range sizes {
 		n := size[0]
 		x := random(rng, n, size[1], rng.NormFloat64)
 		whole, err := gram.NewSymmetric(n, gram.Full)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, k := range kernels {
-			if err := gram.Gram(ctx, whole, x.rows, k, 2); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, gram.Gram(ctx, whole, x.rows, k, 2))
 			row := int64(whole.Stride) * 4
 			for _, held := range []int{1, 2, 7, n} {
 				c, err := gram.NewRowCache(x.rows, k, row*int64(held)+row-1, 1+i%3)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				wanted := map[uint32]bool{}
 				for range 40 {
 					r := uint32(rng.IntN(n))
@@ -58,9 +54,7 @@ func testRowCache(t *testing.T) {
 						wanted[next[j]] = true
 					}
 					got, err := c.Row(ctx, int(r), slices.Values(next))
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					if !slices.EqualFunc(got, whole.Data[int(r)*whole.Stride:][:n], same) {
 						t.Fatalf("%v %+v, room for %d rows: row %d is not that of the matrix", size, k, held, r)
 					}
@@ -81,9 +75,7 @@ func TestRowCacheKeeps(t *testing.T) {
 	x := random(rng, n, 5, rng.NormFloat64)
 	computed := func(rows ...int) int64 {
 		c, err := gram.NewRowCache(x.rows, gram.Mercer{}, held*int64(kernel.Stride(n))*4, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, r := range rows {
 			if _, err := c.Row(context.Background(), r, slices.Values([]uint32{})); err != nil {
 				t.Fatal(err)
@@ -110,16 +102,12 @@ func TestRowCacheKeeps(t *testing.T) {
 func TestRowCacheErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := random(rng, 100, 5, rng.NormFloat64)
-	if _, err := gram.NewRowCache(x.rows, gram.Mercer{}, 415, 1); err == nil || !strings.Contains(err.Error(), "take 416") {
-		t.Errorf("error %v, want one with the size of a row", err)
-	}
+	require.Error(t, require.ErrorOf(gram.NewRowCache(x.rows, gram.Mercer{}, 415, 1)), "take 416")
 	if _, err := gram.NewRowCache(x.rows, gram.Mercer{Kind: gram.RBF}, 1<<20, 1); err == nil {
 		t.Error("an RBF kernel without gamma is accepted")
 	}
 	c, err := gram.NewRowCache(x.rows, gram.Mercer{}, 416, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	none := slices.Values([]uint32{})
@@ -145,13 +133,7 @@ func TestFeaturesOf(t *testing.T) {
 	d := testrows.Dense(values, make([]float64, 50), true)
 	var got []string
 	for _, x := range []*gram.Rows{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testrows.Sparse(d))} {
-		m, err := gram.NewSymmetric(50, gram.Packed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := gram.Gram(context.Background(), m, x, gram.Mercer{Bias: x.Cols() == 7}, 1); err != nil {
-			t.Fatal(err)
-		}
+		m := products(t, x, gram.Packed, gram.Mercer{Bias: x.Cols() == 7}, 1)
 		got = append(got, fmt.Sprint(m.Data))
 	}
 	if got[0] != got[1] || got[0] != got[2] {
@@ -161,22 +143,14 @@ func TestFeaturesOf(t *testing.T) {
 
 // TestDiagonal compares the kernel of rows with themselves with the matrix.
 func TestDiagonal(t *testing.T) {
-	levels(t, func(t *testing.T) {
+	kerneltest.OnLevels(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 1))
 		x := random(rng, 61, 300, rng.NormFloat64)
 		for i, k := range mercers {
 			k.Bias = i%2 == 1
-			m, err := gram.NewSymmetric(61, gram.Packed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gram.Gram(context.Background(), m, x.rows, k, 1); err != nil {
-				t.Fatal(err)
-			}
+			m := products(t, x.rows, gram.Packed, k, 1)
 			d, err := gram.Diagonal(x.rows, k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for r, v := range d {
 				if v != m.At(r, r) {
 					t.Fatalf("%+v: element %d is %v, want %v", k, r, v, m.At(r, r))
@@ -188,7 +162,7 @@ func TestDiagonal(t *testing.T) {
 
 // TestColumns: rows that are the columns of a matrix have the bits of the same rows of Dense, in products and single.
 func TestColumns(t *testing.T) {
-	levels(t, testColumns)
+	kerneltest.OnLevels(t, testColumns)
 }
 
 func testColumns(t *testing.T) {
@@ -207,16 +181,12 @@ func testColumns(t *testing.T) {
 		want, got := make([]float32, n*n), make([]float32, n*n)
 		k := gram.Mercer{Kind: gram.RBF, Gamma: 0.01}
 		for i, rows := range []*gram.Rows{x.rows, columns} {
-			if err := gram.Cross(t.Context(), [][]float32{want, got}[i], n, rows, columns, k, 2); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, gram.Cross(t.Context(), [][]float32{want, got}[i], n, rows, columns, k, 2))
 		}
 		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("%v: other products", size)
 		}
-		if err := gram.Cross(t.Context(), want, n, x.rows, x.rows, k, 2); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, gram.Cross(t.Context(), want, n, x.rows, x.rows, k, 2))
 		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("%v: other products than of rows", size)
 		}

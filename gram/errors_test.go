@@ -3,21 +3,24 @@ package gram_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"halfspace/gram"
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/testrows"
 )
 
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	x, y := gram.Dense(make([]float32, 12), 4, 3, 3), gram.Dense(make([]float32, 12), 6, 2, 2)
-	m, err := gram.NewSymmetric(4, gram.Packed)
+	m, full := products(t, x, gram.Packed, gram.Mercer{}, 1), products(t, x, gram.Full, gram.Mercer{}, 1)
+	triangle, err := gram.NewTriangle(4)
 	if err != nil {
 		t.Fatal(err)
 	}
+	three, two := testrows.Logistic(100, 2), [][]float32{make([]float32, 4), make([]float32, 3)}
 	for _, c := range []struct {
 		want string
 		err  error
@@ -30,6 +33,12 @@ func TestErrors(t *testing.T) {
 		{"no kernel of kind 9", gram.Gram(ctx, m, x, gram.Mercer{Kind: 9}, 1)},
 		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Mercer{}, 1)},
 		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Mercer{}, 1)},
+		{"number of columns", gram.Expand(ctx, two, x, y, two, gram.Mercer{}, 1)},
+		{"1 results for 2 expansions", gram.Expand(ctx, two[:1], x, x, two, gram.Mercer{}, 1)},
+		{"expansion 1 has 3 coefficients for 4 rows, and 3 scores for 4", gram.Expand(ctx, two, x, x, two, gram.Mercer{}, 1)},
+		{"gamma is 0", gram.Expand(ctx, two[:1], x, x, two[:1], gram.Mercer{Kind: gram.RBF}, 1)},
+		{"a matrix of 4 rows times 3 elements doesn't give 4", full.MulVec(ctx, two[0], two[1], 1)},
+		{"the scatter matrix of 3 columns can't have 4 rows", gram.Scatter(ctx, triangle, three, nil, 1)},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", c.err, c.want)
@@ -48,8 +57,11 @@ func TestErrors(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := gram.Gram(done, m, x, gram.Mercer{}, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled Gram gives %v", err)
+	triangle.N = 3
+	for _, err := range []error{gram.Gram(done, m, x, gram.Mercer{}, 1), gram.Scatter(done, triangle, three, nil, 1)} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled product gives %v", err)
+		}
 	}
 	for _, f := range []func(){
 		func() { gram.Dense(make([]float32, 11), 4, 3, 3) },
@@ -58,13 +70,8 @@ func TestErrors(t *testing.T) {
 		func() { gram.Columns(make([]float32, 10), 3, 4, 3) },
 		func() { gram.Columns(make([]float32, 11), 4, 2, 3) },
 	} {
-		func() {
-			defer func() {
-				if p := fmt.Sprint(recover()); !strings.HasPrefix(p, "gram: ") {
-					t.Errorf("panic %q", p)
-				}
-			}()
-			f()
-		}()
+		if p := kerneltest.PanicOf(f); !strings.HasPrefix(p, "gram: ") {
+			t.Errorf("panic %q", p)
+		}
 	}
 }

@@ -9,25 +9,12 @@ import (
 	"halfspace/asm/ref"
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/race"
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
-
-// levels runs a test on every level of this machine, and with the race detector on the best: for each level the kernels are to
-// read and write the same.
-func levels(t *testing.T, test func(t *testing.T)) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	all := kernel.Levels()
-	if race.Enabled {
-		all = all[len(all)-1:]
-	}
-	for _, l := range all {
-		kernel.Use(l)
-		t.Run(l.String(), test)
-	}
-}
 
 // A matrix is dense rows, and what the package makes of them.
 type matrix struct {
@@ -118,25 +105,27 @@ var mercers = []gram.Mercer{{}, {Kind: gram.Polynomial, Degree: 1, Gamma: 0.5, C
 	{Kind: gram.Polynomial, Degree: 4, Gamma: 0.25, Coef0: 1}, {Kind: gram.Polynomial, Degree: 7, Gamma: 1},
 	{Kind: gram.RBF, Gamma: 0.125}}
 
+// products returns the matrix of rows.
+func products(t *testing.T, rows *gram.Rows, storage gram.Storage, k gram.Mercer, workers int) *gram.Symmetric {
+	t.Helper()
+	m, err := gram.NewSymmetric(rows.Len(), storage)
+	if err == nil {
+		err = gram.Gram(t.Context(), m, rows, k, workers)
+	}
+	require.NoError(t, err)
+	return m
+}
+
 // checkGram compares every element of both storages with the definition.
 func checkGram(t *testing.T, x matrix, k gram.Mercer, workers int) {
 	t.Helper()
 	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
-		m, err := gram.NewSymmetric(x.n, storage)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := gram.Gram(context.Background(), m, x.rows, k, workers); err != nil {
-			t.Fatal(err)
-		}
+		m := products(t, x.rows, storage, k, workers)
 		for i := range x.n {
 			for j := range i + 1 {
 				want := value(k, x.row(i), x.row(j))
-				if got := m.At(i, j); !same(got, want) {
-					t.Fatalf("n=%d d=%d storage=%d %+v workers=%d: (%d, %d) is %v, want %v", x.n, x.d, storage, k, workers, i, j, got, want)
-				}
-				if got := m.At(j, i); !same(got, want) {
-					t.Fatalf("n=%d d=%d storage=%d %+v workers=%d: (%d, %d) is %v, want %v", x.n, x.d, storage, k, workers, j, i, got, want)
+				if !same(m.At(i, j), want) || !same(m.At(j, i), want) {
+					t.Fatalf("n=%d d=%d storage=%d %+v workers=%d: (%d, %d) is %v and %v, want %v", x.n, x.d, storage, k, workers, i, j, m.At(i, j), m.At(j, i), want)
 				}
 			}
 			for j := x.n; storage == gram.Full && j < m.Stride; j++ {
@@ -149,15 +138,15 @@ func checkGram(t *testing.T, x matrix, k gram.Mercer, workers int) {
 }
 
 func TestGram(t *testing.T) {
-	levels(t, testGram)
+	kerneltest.OnLevels(t, testGram)
 }
 
-// testGram takes sizes around those of tiles, panels and blocks, and random ones.
+// testGram takes sizes around those of tiles, panels and blocks, random ones, and several blocks for each number of workers.
 func testGram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {143, 2}, {145, 3}, {193, 5}, {33, 255}, {33, 256},
-		{33, 257}, {17, 600}, {241, 2}, {400, 3}}
-	if testing.Short() {
+	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {143, 2}, {145, 3}, {193, 5}, {33, 255}, {33, 256}, {400, 3},
+		{33, 257}, {17, 600}, {241, 2}}
+	if testsize.Small() {
 		sizes = sizes[:12]
 	}
 	for range 5 {
@@ -169,48 +158,20 @@ func testGram(t *testing.T) {
 		checkGram(t, x, mercers[rng.IntN(len(mercers))], workers)
 		checkGram(t, x, gram.Mercer{}, workers)
 	}
-}
-
-// TestWorkers: the matrix is the same for every number of workers, and at every level.
-func TestWorkers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	x := random(rng, 600, 30, rng.NormFloat64)
-	var want []float32
-	levels(t, func(t *testing.T) {
-		for _, workers := range []int{1, 2, 3, 8} {
-			m, err := gram.NewSymmetric(x.n, gram.Packed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gram.Gram(context.Background(), m, x.rows, mercers[4], workers); err != nil {
-				t.Fatal(err)
-			}
-			if want == nil {
-				want = m.Data
-			}
-			for i, v := range m.Data {
-				if v != want[i] {
-					t.Fatalf("%d workers: element %d is %v, want %v", workers, i, v, want[i])
-				}
-			}
-		}
-	})
+	x := random(rng, 400, 3, rng.NormFloat64)
+	for _, workers := range []int{1, 2, 3, 8} {
+		checkGram(t, x, gram.Mercer{}, workers)
+	}
 }
 
 // TestWide has rows so long that not all fit into the packed rows at once. It checks a sample of the elements.
 func TestWide(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("takes long")
 	}
 	rng := rand.New(rand.NewPCG(13, 14))
 	x := random(rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
-	m, err := gram.NewSymmetric(x.n, gram.Full)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 2); err != nil {
-		t.Fatal(err)
-	}
+	m := products(t, x.rows, gram.Full, gram.Mercer{}, 2)
 	for range 500 {
 		i, j := rng.IntN(x.n), rng.IntN(x.n)
 		if got, want := m.At(i, j), inner(x.row(i), x.row(j)); got != want {
@@ -219,58 +180,9 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestExact has small integers, whose inner products are exact in any order. It checks all of both triangles.
-func TestExact(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	x := random(rng, 100, 600, func() float64 { return float64(rng.IntN(21) - 10) })
-	m, err := gram.NewSymmetric(x.n, gram.Full)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 2); err != nil {
-		t.Fatal(err)
-	}
-	for i := range x.n {
-		for j := range x.n {
-			sum := 0
-			for k, v := range x.row(i) {
-				sum += int(v) * int(x.row(j)[k])
-			}
-			if got := m.At(i, j); got != float32(sum) {
-				t.Fatalf("(%d, %d) is %v, want %d", i, j, got, sum)
-			}
-		}
-	}
-}
-
-// TestLarge makes matrices beyond the caches from one column of integers.
-func TestLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes long")
-	}
-	rng := rand.New(rand.NewPCG(15, 16))
-	x := random(rng, 4200, 1, func() float64 { return float64(rng.IntN(21) - 10) })
-	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
-		m, err := gram.NewSymmetric(x.n, storage)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := gram.Gram(context.Background(), m, x.rows, gram.Mercer{}, 3); err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range x.values {
-			for j, u := range x.values {
-				if got := m.At(i, j); got != v*u {
-					t.Fatalf("storage=%d: (%d, %d) is %v, want %v", storage, i, j, got, v*u)
-				}
-			}
-		}
-	}
-}
-
 // TestSpecials: rounding, overflow, signed zeros and NaN follow the definition.
 func TestSpecials(t *testing.T) {
-	levels(t, func(t *testing.T) {
+	kerneltest.OnLevels(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		special := []float64{0, math.Copysign(0, -1), 1e-45, -1e-45, 3e38, -3e38, math.Inf(1), math.NaN(), 1e-23, -1e-23}
 		for range 20 {
@@ -281,7 +193,7 @@ func TestSpecials(t *testing.T) {
 }
 
 func TestCross(t *testing.T) {
-	levels(t, testCross)
+	kerneltest.OnLevels(t, testCross)
 }
 
 func testCross(t *testing.T) {
@@ -294,9 +206,7 @@ func testCross(t *testing.T) {
 			for i := range dst {
 				dst[i] = -77
 			}
-			if err := gram.Cross(context.Background(), dst, stride, x.rows, y.rows, k, 1+rng.IntN(3)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, gram.Cross(context.Background(), dst, stride, x.rows, y.rows, k, 1+rng.IntN(3)))
 			for i, got := range dst {
 				want := float32(-77)
 				if r, c := i/stride, i%stride; c < y.n {

@@ -2,14 +2,15 @@ package gram_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -82,9 +83,7 @@ func longer(r int64, k int) float64 { return float64((r*7+int64(k)*3)%11-5) / 4 
 // rowsOf returns the rows, each with that many extra elements.
 func rowsOf(t *testing.T, d *block.Data, more int) (x [][]float32) {
 	for b, err := range d.Blocks(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for r := range b.Len() {
 			row := make([]float32, b.Cols)
 			if b.Sparse == nil {
@@ -105,7 +104,7 @@ func rowsOf(t *testing.T, d *block.Data, more int) (x [][]float32) {
 }
 
 func TestScatter(t *testing.T) {
-	levels(t, testScatter)
+	kerneltest.OnLevels(t, testScatter)
 }
 
 // testScatter takes widths around those of vectors, tiles and blocks.
@@ -140,12 +139,8 @@ func testScatter(t *testing.T) {
 		x := rowsOf(t, d, c.more)
 		for _, workers := range []int{1, 2, 3, 8} {
 			m, err := gram.NewTriangle(c.cols + c.more)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gram.Scatter(context.Background(), m, d, setWeights, workers); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, gram.Scatter(context.Background(), m, d, setWeights, workers))
 			for i := range c.cols + c.more {
 				for j := range min(c.cols, i+1) {
 					want := scatter(x, s, i, j)
@@ -154,27 +149,9 @@ func testScatter(t *testing.T) {
 					}
 				}
 			}
-			if testing.Short() {
+			if testsize.Small() {
 				break
 			}
 		}
-	}
-}
-
-func TestScatterErrors(t *testing.T) {
-	d := source(rand.New(rand.NewPCG(1, 2)), 100, 3, 4096, false)
-	m, err := gram.NewTriangle(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = gram.Scatter(context.Background(), m, d, nil, 1)
-	if want := "the scatter matrix of 3 columns can't have 4 rows"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	m.N = 3
-	if err := gram.Scatter(ctx, m, d, nil, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled Scatter gives %v", err)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"halfspace/gram"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 )
 
 // sparseTable returns rows that store few elements, most of them in the first columns, and some none.
@@ -24,8 +26,8 @@ func sparseTable(rows, cols, each int) (x [][]float64, y []float64) {
 // TestSparseProducts: products of rows that store few elements equal those of the same rows in dense form.
 func TestSparseProducts(t *testing.T) {
 	size, cols, each := 701, 3000, 20
-	if testing.Short() { // as under emulation
-		size, cols, each = 203, 800, 7
+	if testsize.Small() { // as under emulation
+		size, cols, each = 120, 500, 6
 	}
 	x, y := sparseTable(size, cols, each)
 	dense := testrows.Dense(x, y, true)
@@ -36,38 +38,24 @@ func TestSparseProducts(t *testing.T) {
 	} {
 		n := pair[0].Len()
 		for _, workers := range []int{1, 3} {
-			var products [2][]float32
+			var values [2][]float32
 			for i, rows := range pair {
-				products[i] = make([]float32, n*n)
-				if err := gram.LowerProducts(t.Context(), rows, workers, func(r, j int, row []float32) { copy(products[i][r*n+j:], row) }); err != nil {
-					t.Fatal(err)
-				}
+				values[i] = make([]float32, n*n)
+				require.NoError(t, gram.LowerProducts(t.Context(), rows, workers, func(r, j int, row []float32) { copy(values[i][r*n+j:], row) }))
 			}
-			equal(t, name+", lower", products)
+			equal(t, name+", lower", values)
 			for i, rows := range pair {
-				if err := gram.Cross(t.Context(), products[i], n, rows, rows, gram.Mercer{Kind: gram.RBF, Gamma: 0.1}, workers); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, gram.Cross(t.Context(), values[i], n, rows, rows, gram.Mercer{Kind: gram.RBF, Gamma: 0.1}, workers))
 			}
-			equal(t, name+", crossed", products)
+			equal(t, name+", crossed", values)
 			for i, rows := range pair {
-				full, err := gram.NewSymmetric(n, gram.Full)
-				if err == nil {
-					err = gram.Gram(t.Context(), full, rows, gram.Mercer{}, workers)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				products[i] = full.Data
+				full := products(t, rows, gram.Full, gram.Mercer{}, workers)
+				values[i] = full.Data
 				cache, err := gram.NewRowCache(rows, gram.Mercer{}, 1<<20, workers)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for r := 0; r < n; r += 97 {
 					row, err := cache.Row(t.Context(), r, func(func(uint32) bool) {})
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					for j, v := range row[:n] {
 						if v != full.At(r, j) {
 							t.Fatalf("%s, cache: element %d, %d is %v, want %v", name, r, j, v, full.At(r, j))
@@ -75,15 +63,15 @@ func TestSparseProducts(t *testing.T) {
 					}
 				}
 			}
-			equal(t, name+", full", products)
+			equal(t, name+", full", values)
 		}
 	}
 }
 
-func equal(t *testing.T, what string, products [2][]float32) {
+func equal(t *testing.T, what string, values [2][]float32) {
 	t.Helper()
-	for i, want := range products[0] {
-		if got := products[1][i]; got != want {
+	for i, want := range values[0] {
+		if got := values[1][i]; got != want {
 			t.Fatalf("%s: element %d of sparse rows is %v, of dense ones %v", what, i, got, want)
 		}
 	}

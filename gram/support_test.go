@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // TestSupport compares the values and sums of one vector with those of many, bit for bit.
@@ -25,21 +27,13 @@ func TestSupport(t *testing.T) {
 		alpha := random(n)
 		for _, k := range []Mercer{{}, {Kind: Polynomial, Degree: 3, Gamma: 0.3, Coef0: 1, Bias: true}, {Kind: RBF, Gamma: 0.01}} {
 			want, sums := make([]float32, rows*n), [][]float32{make([]float32, rows)}
-			if err := Cross(context.Background(), want, n, x, support, k, 1); err != nil {
-				t.Fatal(err)
-			}
-			if err := Expand(context.Background(), sums, x, support, [][]float32{alpha}, k, 1); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Cross(context.Background(), want, n, x, support, k, 1))
+			require.NoError(t, Expand(context.Background(), sums, x, support, [][]float32{alpha}, k, 1))
 			s, err := NewSupport(support, k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for r := range rows {
 				out := random(n)
-				if err := s.Values(out, random(n), x.row(r, rows)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.Values(out, random(n), x.row(r, rows)))
 				for j, v := range out {
 					if w := want[r*n+j]; v != w && (v == v || w == w) {
 						t.Fatalf("%d vectors of %d, %+v: value %d of row %d is %v, want %v", n, cols, k, j, r, v, w)

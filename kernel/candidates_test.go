@@ -7,17 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
 // TestCandidates compares the counts with the definition, row by row with Dot, on every level.
 func TestCandidates(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	for _, l := range kernel.Levels() {
-		kernel.Use(l)
-		t.Run(l.String(), testCandidates)
-	}
+	kerneltest.OnLevels(t, testCandidates)
 }
 
 func testCandidates(t *testing.T) {
@@ -39,7 +36,7 @@ func testCandidates(t *testing.T) {
 			for _, cols := range []int{1, 2, 7, 8, 29, 33, 100} {
 				for _, rows := range []int{0, 1, 23, 24, 100, 600} {
 					for _, n := range []int{0, 1, 5, 64, 130} {
-						if testing.Short() && rows*n*cols > 100*64*8 { // with few columns, also many tiles
+						if testsize.Small() && rows*n*cols > 100*64*4 { // with few columns, also many tiles
 							continue
 						}
 						if rows*n*cols <= 64*600*29 || rows <= 24 {
@@ -176,8 +173,11 @@ func TestQuantum(t *testing.T) {
 // TestErrorWeights compares lower bounds of the weights of errors with their sums. They are the sums themselves where
 // no score is near 0, and the same on every level.
 func TestErrorWeights(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
+	first := map[string][]int64{}
+	kerneltest.OnLevels(t, func(t *testing.T) { testErrorWeights(t, first) })
+}
+
+func testErrorWeights(t *testing.T, first map[string][]int64) {
 	for name, number := range map[string]func(*rand.Rand) float64{
 		"normal": (*rand.Rand).NormFloat64,
 		"ties":   func(rng *rand.Rand) float64 { return float64(rng.IntN(3) - 1) },
@@ -186,17 +186,13 @@ func TestErrorWeights(t *testing.T) {
 		},
 	} {
 		for _, n := range []int{1, 3, 70} {
-			var first []int64
-			for _, l := range kernel.Levels() {
-				kernel.Use(l)
-				rng := rand.New(rand.NewPCG(9, uint64(n)))
-				got := errorWeights(t, rng, number, n, name == "normal", name != "normal")
-				if first == nil {
-					first = got
-				}
-				if !slices.Equal(got, first) {
-					t.Errorf("%s, %v: %v, want those of the first level, %v", name, l, got, first)
-				}
+			got := errorWeights(t, rand.New(rand.NewPCG(9, uint64(n))), number, n, name == "normal", name != "normal")
+			key := fmt.Sprint(name, n)
+			if first[key] == nil {
+				first[key] = got
+			}
+			if !slices.Equal(got, first[key]) {
+				t.Errorf("%s: %v, want those of the first level, %v", name, got, first[key])
 			}
 		}
 	}

@@ -1,47 +1,26 @@
 package kernel_test
 
 import (
-	"fmt"
 	"math"
-	"math/big"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"halfspace/asm/ref"
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 )
 
 // TestPanics calls every kernel with wrong lengths. It must panic with a constant, before it writes anything.
 func TestPanics(t *testing.T) {
-	x := make([]float32, 4*16)
-	for i := range x {
-		x[i] = 1
-	}
-	for _, c := range append(misusedVectors(x), misusedRows(x)...) {
-		dst := make([]float32, len(x))
-		for i := range dst {
-			dst[i] = -7
-		}
-		before := slices.Clone(dst)
-		if got := panicOf(func() { c.call(dst) }); got != c.want {
-			t.Errorf("panic %q, want %q", got, c.want)
-		}
-		if !slices.Equal(dst, before) {
-			t.Errorf("%s: the destination was written before the panic", c.want)
-		}
-	}
+	x := slices.Repeat([]float32{1}, 4*16)
+	kerneltest.Misused(t, len(x), append(misusedVectors(x), misusedRows(x)...))
 }
 
-// A misuse is a call that must panic with a message.
-type misuse struct {
-	want string
-	call func(dst []float32)
-}
-
-func misusedVectors(x []float32) []misuse {
-	return []misuse{
+func misusedVectors(x []float32) []kerneltest.Misuse[float32] {
+	return []kerneltest.Misuse[float32]{
 		{"kernel: short y", func(dst []float32) { kernel.Dot(x, x[1:]) }},
 		{"kernel: short x", func(dst []float32) { kernel.Dot(x[1:], x) }},
 		{"kernel: short y", func(dst []float32) { kernel.FirstMistake(x[1:], x) }},
@@ -57,12 +36,12 @@ func misusedVectors(x []float32) []misuse {
 }
 
 // misusedRows takes x as 4 rows of 16 elements.
-func misusedRows(x []float32) []misuse {
+func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 	const stride, huge = 16, math.MaxInt / 8 / 32 * 32
 	y, log := []float32{1, 1, 1, 1}, make([]uint32, 4)
 	rows := kernel.NewRows([][]float32{x}, [][]float32{y}, stride)
 	candidates := kernel.NewCandidates(x, stride)
-	return []misuse{
+	return []kerneltest.Misuse[float32]{
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Scores(dst[:4], x, x[:stride-1]) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Scores(dst[:4], x, nil) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(dst[:4], x[1:], x[:stride]) }},
@@ -96,33 +75,19 @@ func misusedRows(x []float32) []misuse {
 	}
 }
 
-func panicOf(f func()) (message string) {
-	defer func() { message = fmt.Sprint(recover()) }()
-	f()
-	return ""
-}
+func TestDotAccuracy(t *testing.T) { kerneltest.DotAccuracy(t, 32, 0x1p-24, kernel.Dot) }
 
-// TestDotAccuracy compares Dot with exact arithmetic. The error of L lanes stays below (n/L + log2 L + 1) u sum|x y| to
-// first order. u is half a unit in the last place (Higham, "Accuracy and stability of numerical algorithms", 2002,
-// section 3.1).
-func TestDotAccuracy(t *testing.T) {
-	const lanes, u = 32, 0x1p-24
-	rng := rand.New(rand.NewPCG(5, 6))
-	for n := 1; n < 3000; n = n*5/4 + 1 {
-		x, y := make([]float32, n), make([]float32, n)
-		exact, size := new(big.Float).SetPrec(2000), 0.0
-		for i := range x {
-			x[i], y[i] = float32(math.Ldexp(rng.NormFloat64(), rng.IntN(20))), float32(rng.NormFloat64())
-			p := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(x[i])), big.NewFloat(float64(y[i])))
-			exact.Add(exact, p)
-			size += math.Abs(float64(x[i]) * float64(y[i]))
+// TestExp: Exp is that of package ref on every level, also in place, and on no elements.
+func TestExp(t *testing.T) {
+	kerneltest.OnLevels(t, func(t *testing.T) {
+		x, y, want := []float32{-0.5, 0, 1, 2, 3}, make([]float32, 5), make([]float32, 5)
+		kernel.Exp(nil, nil)
+		kernel.Exp(y, x)
+		ref.ExpF32(want, x)
+		if kernel.Exp(x, x); !slices.Equal(y, want) || !slices.Equal(x, want) {
+			t.Errorf("%v, in place %v, want %v", y, x, want)
 		}
-		diff, _ := exact.Sub(exact, big.NewFloat(float64(kernel.Dot(x, y)))).Float64()
-		bound := (float64(n)/lanes + math.Log2(lanes) + 1) * u * size * 1.01
-		if math.Abs(diff) > bound {
-			t.Errorf("n=%d: error %g is above the bound %g", n, diff, bound)
-		}
-	}
+	})
 }
 
 func TestLevels(t *testing.T) {
@@ -142,10 +107,8 @@ func TestLevels(t *testing.T) {
 			t.Errorf("the active level is %s after Use(%s)", kernel.Active(), l)
 		}
 	}
-	if _, err := kernel.ParseLevel("mmx"); err == nil || !strings.Contains(err.Error(), `unknown instruction set "mmx"`) {
-		t.Errorf("ParseLevel of an unknown name gives error %v", err)
-	}
-	if got := panicOf(func() { kernel.Use(kernel.Level(200)) }); got != "kernel: level not available on this machine" {
+	require.Error(t, require.ErrorOf(kernel.ParseLevel("mmx")), `unknown instruction set "mmx"`)
+	if got := kerneltest.PanicOf(func() { kernel.Use(kernel.Level(200)) }); got != "kernel: level not available on this machine" {
 		t.Errorf("Use of a level that doesn't exist panics with %q", got)
 	}
 }

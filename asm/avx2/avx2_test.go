@@ -3,6 +3,9 @@
 package avx2_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 
 	"halfspace/asm/avx2"
@@ -34,12 +37,17 @@ var (
 		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
 		BoundsWeighted: avx2.BoundsWeightedF32,
 		ScaleRows:      avx2.ScaleRowsF32,
+		Exp:            avx2.ExpF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:         avx2.DotF64,
 		Axpy:        avx2.AxpyF64,
 		Scores:      avx2.ScoresF64,
 		RankKUpdate: avx2.RankKUpdateF64,
+		Exp:         avx2.ExpF64,
+		Sigmoid:     avx2.SigmoidF64,
+		Log1p:       avx2.Log1pF64,
+		Logistic:    avx2.LogisticF64,
 	}
 )
 
@@ -53,12 +61,32 @@ func TestF64(t *testing.T) {
 	kerneltest.Run(t, f64, kerneltest.F64)
 }
 
+// TestExpAllF32 compares Exp on every float32.
+func TestExpAllF32(t *testing.T) {
+	kerneltest.Need(t, "avx2")
+	kerneltest.ExpAllF32(t, avx2.ExpF32)
+}
+
 func FuzzFMA32(f *testing.F) {
 	kerneltest.Need(f, "avx2")
 	kerneltest.FuzzFMA32(f, avx2.AxpyF32)
 }
 
-func TestFMA32HalfWay(t *testing.T) {
-	kerneltest.Need(t, "avx2")
-	kerneltest.FMA32HalfWay(t, avx2.AxpyF32)
+// TestRegisters: a generator that runs out of registers takes those that only AVX-512 has, which assembles and then
+// faults on a CPU without it.
+func TestRegisters(t *testing.T) {
+	files, err := filepath.Glob("*.s")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no assembly here:", err)
+	}
+	beyond := regexp.MustCompile(`\b([XY](1[6-9]|2[0-9]|3[01])|Z[0-9]+|K[0-7])\b`)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := beyond.Find(text); r != nil {
+			t.Errorf("%s uses %s, which AVX2 lacks", name, r)
+		}
+	}
 }

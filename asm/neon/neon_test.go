@@ -35,12 +35,17 @@ var (
 		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
 		BoundsWeighted: neon.BoundsWeightedF32,
 		ScaleRows:      neon.ScaleRowsF32,
+		Exp:            neon.ExpF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:         neon.DotF64,
 		Axpy:        neon.AxpyF64,
 		Scores:      neon.ScoresF64,
 		RankKUpdate: neon.RankKUpdateF64,
+		Exp:         neon.ExpF64,
+		Sigmoid:     neon.SigmoidF64,
+		Log1p:       neon.Log1pF64,
+		Logistic:    neon.LogisticF64,
 	}
 )
 
@@ -54,14 +59,15 @@ func TestF64(t *testing.T) {
 	kerneltest.Run(t, f64, kerneltest.F64)
 }
 
+// TestExpAllF32 compares Exp on every float32.
+func TestExpAllF32(t *testing.T) {
+	kerneltest.Need(t, "neon")
+	kerneltest.ExpAllF32(t, neon.ExpF32)
+}
+
 func FuzzFMA32(f *testing.F) {
 	kerneltest.Need(f, "neon")
 	kerneltest.FuzzFMA32(f, neon.AxpyF32)
-}
-
-func TestFMA32HalfWay(t *testing.T) {
-	kerneltest.Need(t, "neon")
-	kerneltest.FMA32HalfWay(t, neon.AxpyF32)
 }
 
 // TestSweeps: the loops that measure memory stay within their slice.

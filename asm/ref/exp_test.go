@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"halfspace/internal/testsize"
 )
 
 // long tells whether the environment asks for tests that take many minutes.
@@ -159,10 +161,18 @@ func (r *record) check(t *testing.T, e elementary) {
 	}
 }
 
+// ulps returns the distance of a result from the exact one, in ULP of it, and tells whether the exact one is subnormal.
+func ulps(got float64, exact *big.Float) (err float64, subnormal bool) {
+	exponent := exact.MantExp(nil) - 1
+	diff := bigNew().Sub(bigOf(got), exact)
+	err, _ = diff.SetMantExp(diff, 52-max(exponent, -1022)).Float64()
+	return math.Abs(err), exponent < -1022
+}
+
 // TestElementaryF64 compares the functions with the oracles.
 func TestElementaryF64(t *testing.T) {
 	n := 30_000
-	if testing.Short() {
+	if testsize.Small() {
 		n = 3000
 	}
 	if long {
@@ -178,11 +188,8 @@ func TestElementaryF64(t *testing.T) {
 				x, y := []float64{a, math.Nextafter(a, math.Inf(-1)), math.Nextafter(a, math.Inf(1))}, make([]float64, 3)
 				e.f64(y, x)
 				for i, v := range x {
-					exact := e.exact(v)
-					exponent := exact.MantExp(nil) - 1
-					diff := bigNew().Sub(bigOf(y[i]), exact)
-					err, _ := diff.SetMantExp(diff, 52-max(exponent, -1022)).Float64()
-					worst.add(math.Abs(err), v, exponent < -1022)
+					err, subnormal := ulps(y[i], e.exact(v))
+					worst.add(err, v, subnormal)
 				}
 				if max(y[0], y[1], y[2]) > e.most {
 					t.Errorf("%x gives %x, beyond %v", x, y, e.most)
@@ -200,12 +207,6 @@ func TestElementaryF64(t *testing.T) {
 // exponential is rounded first.
 func TestLogistic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	ulps := func(got float64, exact *big.Float) float64 {
-		exponent := exact.MantExp(nil) - 1
-		diff := bigNew().Sub(bigOf(got), exact)
-		err, _ := diff.SetMantExp(diff, 52-max(exponent, -1022)).Float64()
-		return math.Abs(err)
-	}
 	for range 5000 {
 		m, y := drawSigmoid(rng), float64(2*rng.IntN(2)-1)
 		z, factor, curvature, loss := []float64{y * m}, []float64{7}, []float64{7}, []float64{7}
@@ -226,7 +227,7 @@ func TestLogistic(t *testing.T) {
 			if c.exact.Sign() == 0 && c.got == 0 {
 				continue
 			}
-			if err := ulps(c.got, c.exact); !(err <= c.bound) {
+			if err, _ := ulps(c.got, c.exact); !(err <= c.bound) {
 				t.Errorf("margin %x, label %v: %s is %v, %v ULP from the exact one", m, y, c.name, c.got, err)
 			}
 		}
@@ -241,7 +242,7 @@ func TestLogistic(t *testing.T) {
 func TestElementaryF32(t *testing.T) {
 	const parts = 16
 	stretch, step := 256, int64(1<<20)
-	if testing.Short() {
+	if testsize.Small() {
 		step = 1 << 23
 	}
 	if long {
@@ -296,48 +297,24 @@ func (r *record) addF32(t *testing.T, e elementary, x []float32) {
 // TestElementarySpecials tests what package asm says of special arguments.
 func TestElementarySpecials(t *testing.T) {
 	inf, nan, zero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
-	for _, c := range []struct {
-		name    string
-		f32     func(y, x []float32)
-		f64     func(y, x []float64)
-		x, want float64
-	}{
-		{"Exp", ExpF32, ExpF64, nan, nan},
-		{"Exp", ExpF32, ExpF64, inf, inf},
-		{"Exp", ExpF32, ExpF64, -inf, 0},
-		{"Exp", ExpF32, ExpF64, 0, 1},
-		{"Exp", ExpF32, ExpF64, zero, 1},
-		{"Exp", ExpF32, ExpF64, 0x1p-120, 1},
-		{"Exp", ExpF32, ExpF64, 1e30, inf},
-		{"Exp", ExpF32, ExpF64, -1e30, 0},
-		{"Sigmoid", nil, SigmoidF64, nan, nan},
-		{"Sigmoid", nil, SigmoidF64, inf, 1},
-		{"Sigmoid", nil, SigmoidF64, -inf, 0},
-		{"Sigmoid", nil, SigmoidF64, 0, 0.5},
-		{"Sigmoid", nil, SigmoidF64, zero, 0.5},
-		{"Sigmoid", nil, SigmoidF64, 1e30, 1},
-		{"Sigmoid", nil, SigmoidF64, -1e30, 0},
-		{"Log1p", nil, Log1pF64, nan, nan},
-		{"Log1p", nil, Log1pF64, inf, inf},
-		{"Log1p", nil, Log1pF64, -inf, nan},
-		{"Log1p", nil, Log1pF64, -1.5, nan},
-		{"Log1p", nil, Log1pF64, -1, -inf},
-		{"Log1p", nil, Log1pF64, 0, 0},
-		{"Log1p", nil, Log1pF64, zero, zero},
-		{"Log1p", nil, Log1pF64, 0x1p-140, 0x1p-140},
-		{"Log1p", nil, Log1pF64, -0x1p-140, -0x1p-140},
+	for i, cases := range [][][2]float64{
+		{{nan, nan}, {inf, inf}, {-inf, 0}, {0, 1}, {zero, 1}, {0x1p-120, 1}, {1e30, inf}, {-1e30, 0}},
+		{{nan, nan}, {inf, 1}, {-inf, 0}, {0, 0.5}, {zero, 0.5}, {1e30, 1}, {-1e30, 0}},
+		{{nan, nan}, {inf, inf}, {-inf, nan}, {-1.5, nan}, {-1, -inf}, {0, 0}, {zero, zero}, {0x1p-140, 0x1p-140}, {-0x1p-140, -0x1p-140}},
 	} {
-		y64 := make([]float64, 1)
-		c.f64(y64, []float64{c.x})
-		results := y64
-		if c.f32 != nil {
-			y32 := make([]float32, 1)
-			c.f32(y32, []float32{float32(c.x)})
-			results = append(results, float64(y32[0]))
-		}
-		for _, got := range results {
-			if math.Float64bits(got) != math.Float64bits(c.want) && (got == got || c.want == c.want) {
-				t.Errorf("%s(%g) is %g, want %g", c.name, c.x, got, c.want)
+		e := elementaries[i]
+		for _, c := range cases {
+			results := make([]float64, 1)
+			e.f64(results, c[:1])
+			if e.f32 != nil {
+				y := make([]float32, 1)
+				e.f32(y, []float32{float32(c[0])})
+				results = append(results, float64(y[0]))
+			}
+			for _, got := range results {
+				if want := c[1]; math.Float64bits(got) != math.Float64bits(want) && (got == got || want == want) {
+					t.Errorf("%s(%g) is %g, want %g", e.name, c[0], got, want)
+				}
 			}
 		}
 	}

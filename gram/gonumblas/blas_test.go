@@ -1,16 +1,17 @@
 package gonumblas
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/blas/testblas"
+
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/testsize"
 )
 
 // TestSuite runs gonum's own tests of the functions of float64 that run on the kernels.
@@ -33,19 +34,22 @@ func TestSingle(t *testing.T) {
 		}
 		return x
 	}
-	var ours Implementation
-	var theirs gonum.Implementation
-	for range 300 {
-		m, n, k := 1+rng.IntN(40), 1+rng.IntN(40), 1+rng.IntN(300)
+	const most = 300
+	a, b, c := numbers((most+1)*(most+2)), numbers((most+1)*(most+2)), numbers((most+1)*(most+2))
+	rounds := 300
+	if testsize.Small() {
+		rounds = 60
+	}
+	for range rounds {
+		m, n, k := 1+rng.IntN(40), 1+rng.IntN(40), 1+rng.IntN(most)
 		tA, tB := []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}[rng.IntN(3)], []blas.Transpose{blas.NoTrans, blas.Trans}[rng.IntN(2)]
 		alpha, beta := float32(rng.IntN(4)-1), float32(rng.IntN(4)-1)
-		ld := 300 + rng.IntN(3)
-		a, b, c := numbers(301*ld), numbers(301*ld), numbers(301*ld)
+		ld := most + rng.IntN(3)
 		compare := func(what string, f func(impl blas.Float32, c []float32)) {
 			t.Helper()
-			got, want := append([]float32(nil), c...), append([]float32(nil), c...)
-			f(ours, got)
-			f(theirs, want)
+			got, want := slices.Clone(c), slices.Clone(c)
+			f(Implementation{}, got)
+			f(gonum.Implementation{}, want)
 			for i := range want {
 				if got[i] != want[i] {
 					t.Fatalf("%s m=%d n=%d k=%d tA=%c tB=%c alpha=%v beta=%v: element %d is %v, want %v", what, m, n, k, tA, tB, alpha, beta, i,
@@ -112,47 +116,12 @@ func TestPanics(t *testing.T) {
 		func(impl implementation) { impl.Ddot(2, wide[:1], 1, to, 1) },
 		func(impl implementation) { impl.Daxpy(2, 1, wide, 1, to[:1], 1) },
 	} {
-		got, want := panicOf(func() { f(Implementation{}) }), panicOf(func() { f(gonum.Implementation{}) })
+		got, want := kerneltest.PanicOf(func() { f(Implementation{}) }), kerneltest.PanicOf(func() { f(gonum.Implementation{}) })
 		if got != want || got == "<nil>" {
 			t.Errorf("panic %q, gonum's %q", got, want)
 		}
 		if slices.ContainsFunc(c, func(v float32) bool { return v != 7 }) || slices.ContainsFunc(to, func(v float64) bool { return v != 7 }) {
 			t.Fatalf("%s: written before the panic", got)
-		}
-	}
-}
-
-func panicOf(f func()) (message string) {
-	defer func() { message = fmt.Sprint(recover()) }()
-	f()
-	return ""
-}
-
-// BenchmarkProducts times gonum's blas32 before and after Use.
-func BenchmarkProducts(b *testing.B) {
-	defer blas32.Use(gonum.Implementation{})
-	for _, n := range []int{10, 100, 1000, 2000} {
-		x := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
-		for i := range x.Data {
-			x.Data[i] = float32(i%17) / 16
-		}
-		to := make([]float32, n*n)
-		for _, c := range []struct {
-			name string
-			blas blas.Float32
-		}{{"gonum", gonum.Implementation{}}, {"halfspace", Implementation{}}} {
-			b.Run(fmt.Sprintf("op=Gemm/n=%d/blas=%s", n, c.name), func(b *testing.B) {
-				blas32.Use(c.blas)
-				for b.Loop() {
-					blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, x, 0, blas32.General{Rows: n, Cols: n, Stride: n, Data: to})
-				}
-			})
-			b.Run(fmt.Sprintf("op=Syrk/n=%d/blas=%s", n, c.name), func(b *testing.B) {
-				blas32.Use(c.blas)
-				for b.Loop() {
-					blas32.Syrk(blas.NoTrans, 1, x, 0, blas32.Symmetric{N: n, Stride: n, Data: to, Uplo: blas.Upper})
-				}
-			})
 		}
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 // TestPageFaults: each fault of a page is found, and a page without any has none.
 func TestPageFaults(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("SKIPPED: a browser takes seconds")
 	}
 	b := Start(t)
@@ -31,13 +34,9 @@ func TestPageFaults(t *testing.T) {
 		{"main>", "div>", "0 of the role main"},
 	} {
 		path := filepath.Join(t.TempDir(), "page.html")
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(good, c.old, c.new)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(good, c.old, c.new)), 0o600))
 		if c.old == "" {
-			if err := os.WriteFile(path, []byte(good), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, []byte(good), 0o600))
 		}
 		faults := strings.Join(b.Faults(path, Look{Width: 400}), "\n")
 		if !strings.Contains(faults, c.want) || (faults == "") != (c.want == "") {

@@ -3,7 +3,6 @@ package dense
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"halfspace/block"
+	"halfspace/internal/kerneltest"
+	"halfspace/internal/require"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
@@ -92,13 +94,9 @@ func TestFactor(t *testing.T) {
 			t.Fatal("gonum finds no factor")
 		}
 		var want mat.VecDense
-		if err := c.SolveVecTo(&want, b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.SolveVecTo(&want, b))
 		var inverse mat.SymDense
-		if err := c.InverseTo(&inverse); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.InverseTo(&inverse))
 		tol := 1e-16 * float64(n+1) * mat.Cond(&unit, 2) * 8
 		got := f.Solve(b.RawVector().Data)
 		diagonal, _ := f.InverseDiagonal(t.Context())
@@ -136,12 +134,7 @@ func TestRidge(t *testing.T) {
 // TestPanel compares scores and sums, on every instruction set, with loops in the documented order. Rows are dense and
 // sparse.
 func TestPanel(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	for _, level := range kernel.Levels() {
-		kernel.Use(level)
-		testPanel(t)
-	}
+	kerneltest.OnLevels(t, testPanel)
 }
 
 func testPanel(t *testing.T) {
@@ -275,19 +268,6 @@ func TestEigen(t *testing.T) {
 	}
 }
 
-// A countdown is a context that ends after it was asked so many times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestEnds: what takes n^3 steps asks the context once a row, so that none takes long after its end.
 func TestEnds(t *testing.T) {
 	const n = 20
@@ -306,30 +286,13 @@ func TestEnds(t *testing.T) {
 		"Dependent":       func(ctx context.Context) error { _, err := Dependent(ctx, a, n, -1, a[:n], 0x1p-24); return err },
 		"Eigen":           func(ctx context.Context) error { _, _, err := Eigen(ctx, a, n); return err },
 	} {
-		for _, asked := range []int{0, n / 2, n - 1} {
-			if err := run(&countdown{t.Context(), asked}); !errors.Is(err, context.Canceled) {
+		for _, asked := range []int64{0, n / 2, n - 1} {
+			if err := run(testrows.NewCountdown(t.Context(), asked)); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: error %v when the context ends after row %d", name, err, asked)
 			}
 		}
 		if err := run(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// BenchmarkFactorise factorises matrices of few and of many columns.
-func BenchmarkFactorise(b *testing.B) {
-	for _, n := range []int{28, 1024} {
-		a := make([]float64, n*(n+1)/2)
-		for i := range n {
-			a[i*(i+1)/2+i] = 1
-		}
-		ctx, cancel := context.WithCancel(b.Context())
-		defer cancel()
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				Factorise(ctx, a, n)
-			}
-		})
 	}
 }

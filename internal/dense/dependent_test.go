@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"halfspace/internal/testrows"
 )
 
 // squares returns X'X of rows, the lower triangle, and the columns' norms.
@@ -24,18 +26,20 @@ func squares(x [][]float64) (a []float64, sizes []float64) {
 	return a, sizes
 }
 
-// TestDependent: a total, a multiple, a constant and zeros depend on other columns within the rounding of float32. A
-// column that is merely close to that doesn't.
-func TestDependent(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
+// dependent returns rows of a total of three columns, zeros, a constant, a multiple, a column close to another one, and ones.
+func dependent(rng *rand.Rand) [][]float64 {
 	x := make([][]float64, 500)
 	for r := range x {
 		a, b, c := 10+rng.Float64(), 5*rng.NormFloat64(), 100*rng.NormFloat64()
 		x[r] = []float64{a, b, c, a + b + c, 0, 7, -3 * b, c + 1e-3*rng.NormFloat64(), 1}
-		for i, v := range x[r] {
-			x[r][i] = float64(float32(v))
-		}
 	}
+	return testrows.Round(x)
+}
+
+// TestDependent: a total, a multiple, a constant and zeros depend on other columns within the rounding of float32. A
+// column that is merely close to that doesn't.
+func TestDependent(t *testing.T) {
+	x := dependent(rand.New(rand.NewPCG(1, 1)))
 	a, sizes := squares(x)
 	got, _ := Dependent(t.Context(), a, 9, 8, sizes, 0x1p-24)
 	want := []Dependence{{3, []int{0, 1, 2}}, {4, nil}, {5, []int{8}}, {6, []int{1}}}

@@ -131,14 +131,7 @@ func TestTriangleSingular(t *testing.T) {
 // only the squares lose it.
 func TestClaims(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	x := make([][]float64, 500)
-	for r := range x {
-		a, b, c := 10+rng.Float64(), 5*rng.NormFloat64(), 100*rng.NormFloat64()
-		x[r] = []float64{a, b, c, a + b + c, 0, 7, -3 * b, c + 1e-3*rng.NormFloat64(), 1}
-		for i, v := range x[r] {
-			x[r][i] = float64(float32(v))
-		}
-	}
+	x := dependent(rng)
 	_, sizes := squares(x)
 	got, err := Claims(t.Context(), triangleOf(x), 9, 8, sizes, 0x1p-24)
 	if err != nil || len(got) != 4 {

@@ -4,6 +4,8 @@
 package guard
 
 import (
+	"bytes"
+	"encoding/binary"
 	"testing"
 	"unsafe"
 
@@ -64,7 +66,9 @@ func Put[E any](b *Buffer, p Place, src []E) []E {
 		panic("guard: buffer too small")
 	}
 	b.lo, b.hi = lo, lo+len(src)*size
-	b.edges(func(at int) { b.mem[at] = canaryByte(at) })
+	before, after := b.edges()
+	copy(before, canaries(b.lo-len(before), len(before)))
+	copy(after, canaries(b.hi, len(after)))
 	dst := unsafe.Slice((*E)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.mem)), lo)), len(src))
 	copy(dst, src)
 	return dst
@@ -72,18 +76,17 @@ func Put[E any](b *Buffer, p Place, src []E) []E {
 
 // Intact tells whether the canaries around the last slice are unchanged.
 func (b *Buffer) Intact() bool {
-	ok := true
-	b.edges(func(at int) { ok = ok && b.mem[at] == canaryByte(at) })
-	return ok
+	before, after := b.edges()
+	return bytes.Equal(before, canaries(b.lo-len(before), len(before))) && bytes.Equal(after, canaries(b.hi, len(after)))
 }
 
-func (b *Buffer) edges(f func(at int)) {
-	for at := max(0, b.lo-margin); at < b.lo; at++ {
-		f(at)
-	}
-	for at := b.hi; at < min(len(b.mem), b.hi+margin); at++ {
-		f(at)
-	}
+// edges returns the memory before and after the last slice that has canaries.
+func (b *Buffer) edges() (before, after []byte) {
+	return b.mem[max(0, b.lo-margin):b.lo], b.mem[b.hi:min(len(b.mem), b.hi+margin)]
 }
 
-func canaryByte(at int) byte { return byte(uint64(canary) >> (at % 8 * 8)) }
+// pattern is canaries from a multiple of 8 bytes on.
+var pattern = bytes.Repeat(binary.LittleEndian.AppendUint64(nil, canary), margin/8+1)
+
+// canaries returns the n bytes that stand at an offset in a buffer.
+func canaries(at, n int) []byte { return pattern[at%8 : at%8+n] }

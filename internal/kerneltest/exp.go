@@ -7,34 +7,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"halfspace/asm/ref"
 	"halfspace/internal/guard"
+	"halfspace/internal/testsize"
 )
-
-// An ExpSet is the elementary functions for one element type.
-type ExpSet[T Float] struct {
-	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
-	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
-}
-
-// ExpF32 and ExpF64 are the pure-Go twins.
-var (
-	ExpF32 = ExpSet[float32]{Exp: ref.ExpF32}
-	ExpF64 = ExpSet[float64]{Exp: ref.ExpF64, Sigmoid: ref.SigmoidF64, Log1p: ref.Log1pF64, Logistic: ref.LogisticF64}
-)
-
-// RunExp compares every function of got with its twin in want.
-func RunExp[T Float](t *testing.T, got, want ExpSet[T]) {
-	h := newHarness(t, Set[T]{}, Set[T]{})
-	t.Run("Exp", func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) })
-	if got.Logistic != nil {
-		t.Run("Sigmoid", func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) })
-		t.Run("Log1p", func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) })
-		t.Run("Logistic", func(t *testing.T) { h.logistic(t, got.Logistic, want.Logistic) })
-	}
-}
 
 // arguments returns numbers of all sizes, as exponentials and logarithms get them, and those of the other tests.
 func (h *harness[T]) arguments() []flavour {
@@ -71,61 +50,55 @@ var corners = []float64{
 }
 
 func (h *harness[T]) elementwise(t *testing.T, got, want func(y, x []T)) {
+	bulk := 1 << 15
+	if testsize.Small() {
+		bulk = 1 << 11
+	}
 	for _, f := range h.arguments() {
 		for n := 0; n <= 70; n++ {
-			x := h.numbers(n, f)
-			expected := make([]T, n)
+			x, expected := h.numbers(n, f), make([]T, n)
 			want(expected, x)
-			for _, p := range h.places() {
-				what := fmt.Sprintf("%s n=%d %+v", f.name, n, p)
+			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.places(), func(what string, p guard.Place) {
 				in, out := guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, make([]T, n))
 				got(out, in)
-				h.applied(t, what, x, out, expected)
-				h.equal(t, what+" x", in, x)
-				h.intact(t, what)
+				applied(t, what, x, out, expected)
+				equal(t, what+" x", in, x)
 				got(in, in)
-				h.applied(t, what+" in place", x, in, expected)
-				h.intact(t, what+" in place")
-			}
+				applied(t, what+" in place", x, in, expected)
+			})
 		}
-		x := h.numbers(bufferBytes/8, f)
-		out, expected := make([]T, len(x)), make([]T, len(x))
+		x, out, expected := h.numbers(bulk, f), make([]T, bulk), make([]T, bulk)
 		got(out, x)
 		want(expected, x)
-		h.applied(t, f.name, x, out, expected)
+		applied(t, f.name, x, out, expected)
 	}
 }
 
-func (h *harness[T]) logistic(t *testing.T, got, want func(z, factor, curvature, loss, y []float64)) {
+func (h *harness[T]) logistic(t *testing.T) {
 	for _, f := range h.arguments() {
 		for n := 0; n <= 40; n++ {
 			z, y := h.doubles(n, f), make([]float64, n)
 			for i := range y {
 				y[i] = float64(2*h.rng.IntN(2) - 1)
 			}
-			var expected, out [5][]float64
-			for i := range expected {
-				expected[i] = make([]float64, n)
-			}
-			copy(expected[0], z)
-			copy(expected[4], y)
-			want(expected[0], expected[1], expected[2], expected[3], expected[4])
-			for _, p := range h.places()[:4] {
+			expected := [5][]float64{slices.Clone(z), make([]float64, n), make([]float64, n), make([]float64, n), y}
+			h.want.Logistic(expected[0], expected[1], expected[2], expected[3], expected[4])
+			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.edges(), func(what string, p guard.Place) {
+				var out [5][]float64
 				for i := range out {
 					out[i] = guard.Put(h.buffers[i], p, [][]float64{z, y, y, y, y}[i])
 				}
-				got(out[0], out[1], out[2], out[3], out[4])
-				for i, what := range []string{"margin", "factor", "curvature", "loss", "sign"} {
-					equal64(t, fmt.Sprintf("%s n=%d %+v: %s of %v", f.name, n, p, what, z), out[i], expected[i])
+				h.got.Logistic(out[0], out[1], out[2], out[3], out[4])
+				for i, part := range []string{"margin", "factor", "curvature", "loss", "sign"} {
+					equal(t, what+", "+part, out[i], expected[i])
 				}
-				h.intact(t, fmt.Sprintf("%s n=%d %+v", f.name, n, p))
-			}
+			})
 		}
 	}
 }
 
 // applied fails if got differs from want, and names the argument.
-func (h *harness[T]) applied(t *testing.T, what string, x, got, want []T) {
+func applied[E Float](t *testing.T, what string, x, got, want []E) {
 	t.Helper()
 	for i := range want {
 		if !same(got[i], want[i]) {
@@ -134,8 +107,8 @@ func (h *harness[T]) applied(t *testing.T, what string, x, got, want []T) {
 	}
 }
 
-// RunExpAllF32 compares Exp on every float32, if the environment variable HALFSPACE_TEST_LONG is set.
-func RunExpAllF32(t *testing.T, got, want ExpSet[float32]) {
+// ExpAllF32 compares Exp on every float32, if the environment variable HALFSPACE_TEST_LONG is set.
+func ExpAllF32(t *testing.T, exp func(y, x []float32)) {
 	if os.Getenv("HALFSPACE_TEST_LONG") == "" {
 		t.Skip("set HALFSPACE_TEST_LONG=1 to try every float32, which takes minutes")
 	}
@@ -143,15 +116,14 @@ func RunExpAllF32(t *testing.T, got, want ExpSet[float32]) {
 	for part := range uint32(parts) {
 		t.Run(fmt.Sprintf("%x", part), func(t *testing.T) {
 			t.Parallel()
-			h := harness[float32]{}
 			x, y, expected := make([]float32, chunk), make([]float32, chunk), make([]float32, chunk)
 			for at := range uint32(1 << 32 / parts / chunk) {
 				for i := range x {
 					x[i] = math.Float32frombits(part<<28 | at*chunk | uint32(i))
 				}
-				got.Exp(y, x)
-				want.Exp(expected, x)
-				h.applied(t, "exp", x, y, expected)
+				exp(y, x)
+				ref.ExpF32(expected, x)
+				applied(t, "exp", x, y, expected)
 			}
 		})
 	}

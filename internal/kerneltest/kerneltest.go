@@ -1,12 +1,9 @@
 //go:build unix
 
-// Package kerneltest tests the kernels of one instruction set against their pure-Go twins, bit for bit.
-//
-// Every slice of a kernel lies against a page that can't be touched, before or after it. So a read or write beyond the
-// slice faults. The test also checks canaries between the slice and the far page.
 package kerneltest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -18,9 +15,6 @@ import (
 	"halfspace/internal/guard"
 	"halfspace/kernel"
 )
-
-// Float is the element type of kernels.
-type Float interface{ float32 | float64 }
 
 // A Set is the kernels for one element type. Few exist for float64; the other fields are nil then.
 type Set[T Float] struct {
@@ -50,6 +44,9 @@ type Set[T Float] struct {
 
 	ScaleRows   func(dst []float64, x []T, s []float64, stride, cols int)
 	RankKUpdate func(c, a, b []float64, rows int, square bool) // float64 alone
+
+	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
+	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -78,12 +75,17 @@ var (
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
 		BoundsWeighted: ref.BoundsWeightedF32,
 		ScaleRows:      ref.ScaleRowsF32,
+		Exp:            ref.ExpF32,
 	}
 	F64 = Set[float64]{
 		Dot:         ref.DotF64,
 		Axpy:        ref.AxpyF64,
 		Scores:      ref.ScoresF64,
 		RankKUpdate: ref.RankKUpdateF64,
+		Exp:         ref.ExpF64,
+		Sigmoid:     ref.SigmoidF64,
+		Log1p:       ref.Log1pF64,
+		Logistic:    ref.LogisticF64,
 	}
 )
 
@@ -133,9 +135,12 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Tile", got.Tile != nil, h.tile},
 		{"Pack", got.Pack != nil, h.pack},
 		{"Bounds", got.Bounds != nil, h.bounds},
-		{"BoundsWeighted", got.BoundsWeighted != nil, h.boundsWeighted},
 		{"ScaleRows", got.ScaleRows != nil, h.scaleRows},
 		{"RankKUpdate", got.RankKUpdate != nil, h.rankKUpdate},
+		{"Exp", got.Exp != nil, func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) }},
+		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},
+		{"Log1p", got.Log1p != nil, func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) }},
+		{"Logistic", got.Logistic != nil, h.logistic},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)
@@ -168,6 +173,23 @@ func (h *harness[T]) places() []guard.Place {
 		p = append(p, guard.Place{Back: true, Shift: shift}, guard.Place{Shift: shift})
 	}
 	return p
+}
+
+// edges returns both edges, and one element away from each.
+func (h *harness[T]) edges() []guard.Place { return h.places()[:4] }
+
+// try calls a test with each place and a description of it. It fails if the test wrote outside of the slices.
+func (h *harness[T]) try(t *testing.T, what string, places []guard.Place, test func(what string, p guard.Place)) {
+	t.Helper()
+	for _, p := range places {
+		at := fmt.Sprintf("%s %+v", what, p)
+		test(at, p)
+		for i, b := range h.buffers {
+			if !b.Intact() {
+				t.Fatalf("%s: wrote outside of slice %d", at, i)
+			}
+		}
+	}
 }
 
 // A flavour makes an element.
@@ -212,6 +234,15 @@ func (h *harness[T]) rows(n, stride int, f flavour, w []T) []T {
 	return x
 }
 
+// doubles returns numbers of float64.
+func (h *harness[T]) doubles(n int, f flavour) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = f.make(h.rng)
+	}
+	return x
+}
+
 func (h *harness[T]) labels(n int) []T {
 	y := make([]T, n)
 	for i := range y {
@@ -228,20 +259,11 @@ func same[T Float](a, b T) bool {
 	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
 }
 
-func (h *harness[T]) equal(t *testing.T, what string, got, want []T) {
+func equal[E Float](t *testing.T, what string, got, want []E) {
 	t.Helper()
 	for i := range want {
 		if !same(got[i], want[i]) {
 			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
-		}
-	}
-}
-
-func (h *harness[T]) intact(t *testing.T, what string) {
-	t.Helper()
-	for i, b := range h.buffers {
-		if !b.Intact() {
-			t.Fatalf("%s: wrote outside of slice %d", what, i)
 		}
 	}
 }

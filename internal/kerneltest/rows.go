@@ -5,6 +5,7 @@ package kerneltest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -21,24 +22,30 @@ func (h *harness[T]) strides() []int {
 	return append(s, 98*h.per, 99*h.per)
 }
 
-func (h *harness[T]) scores(t *testing.T) {
+// panels calls a test with each flavour and stride, and some numbers of rows.
+func (h *harness[T]) panels(rows []int, test func(what string, f flavour, stride, n int)) {
 	for _, f := range flavours {
 		for _, stride := range h.strides() {
-			for _, n := range []int{0, 1, 2, 5} {
-				w := h.numbers(stride, f)
-				x := h.rows(n, stride, f, w)
-				want := make([]T, n)
-				h.want.Scores(want, x, w)
-				for _, p := range h.places() {
-					what := fmt.Sprintf("%s stride=%d n=%d %+v", f.name, stride, n, p)
-					got := guard.Put(h.buffers[2], p, make([]T, n))
-					h.got.Scores(got, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w))
-					h.equal(t, what, got, want)
-					h.intact(t, what)
+			for _, n := range rows {
+				if n*stride*int(unsafe.Sizeof(T(0))) <= bufferBytes {
+					test(fmt.Sprintf("%s stride=%d n=%d", f.name, stride, n), f, stride, n)
 				}
 			}
 		}
 	}
+}
+
+func (h *harness[T]) scores(t *testing.T) {
+	h.panels([]int{0, 1, 2, 5}, func(what string, f flavour, stride, n int) {
+		w := h.numbers(stride, f)
+		x, want := h.rows(n, stride, f, w), make([]T, n)
+		h.want.Scores(want, x, w)
+		h.try(t, what, h.places(), func(what string, p guard.Place) {
+			got := guard.Put(h.buffers[2], p, make([]T, n))
+			h.got.Scores(got, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w))
+			equal(t, what, got, want)
+		})
+	})
 }
 
 // zeros compares sums of products that all underflow to -0. Such a sum is -0 if every lane is, and +0 if padding was
@@ -54,13 +61,7 @@ func (h *harness[T]) zeros(t *testing.T) {
 			negative++
 		}
 	}
-	constant := func(n int, v T) []T {
-		x := make([]T, n)
-		for i := range x {
-			x[i] = tiny * v
-		}
-		return x
-	}
+	constant := func(n int, v T) []T { return slices.Repeat([]T{tiny * v}, n) }
 	for n := 0; n <= 200; n++ {
 		x, y := constant(n, -1), constant(n, 1)
 		want := h.want.Dot(x, y)
@@ -74,7 +75,7 @@ func (h *harness[T]) zeros(t *testing.T) {
 		h.want.Scores(want, x, w)
 		count(want[0])
 		h.got.Scores(got, x, w)
-		h.equal(t, fmt.Sprintf("Scores stride=%d", stride), got, want)
+		equal(t, fmt.Sprintf("Scores stride=%d", stride), got, want)
 	}
 	if negative == 0 {
 		t.Error("no sum was -0")
@@ -93,13 +94,29 @@ func (h *harness[T]) compareWalks(t *testing.T, what string, got, want walk[T]) 
 	if got.visits != want.visits || got.updates != want.updates {
 		t.Fatalf("%s: %d visits and %d updates, want %d and %d", what, got.visits, got.updates, want.visits, want.updates)
 	}
-	h.equal(t, what+" w", got.w, want.w)
-	for i := range want.log {
-		if got.log[i] != want.log[i] {
-			t.Fatalf("%s: log[%d] is %d, want %d", what, i, got.log[i], want.log[i])
-		}
+	equal(t, what+" w", got.w, want.w)
+	if !slices.Equal(got.log, want.log) {
+		t.Fatalf("%s: the log is %v, want %v", what, got.log, want.log)
 	}
-	h.intact(t, what)
+}
+
+// walks compares epochs of a log that is full at once, of one that becomes full on the way, and of one that never does.
+func (h *harness[T]) walks(t *testing.T, what string, n int, w []T, got, want func(to *walk[T], p guard.Place)) {
+	t.Helper()
+	for _, length := range []int{1, 3, n + 1} {
+		expected := walk[T]{w: slices.Clone(w), log: make([]uint32, length)}
+		want(&expected, guard.Place{})
+		h.try(t, fmt.Sprintf("%s log=%d", what, length), h.edges(), func(what string, p guard.Place) {
+			walked := walk[T]{w: guard.Put(h.buffers[0], p, w), log: guard.Put(h.buffers[1], p, make([]uint32, length))}
+			got(&walked, p)
+			h.compareWalks(t, what, walked, expected)
+		})
+	}
+}
+
+// rates draws a learning rate and a margin.
+func (h *harness[T]) rates() (eta, margin T) {
+	return []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
 }
 
 // steps are labels of which some are zeros of either sign.
@@ -113,64 +130,40 @@ func (h *harness[T]) steps(n int) []T {
 	return y
 }
 
-// logs returns logs for n rows: one is full at once, one becomes full on the way, and one never does.
-func logs(n int) [][]uint32 {
-	return [][]uint32{make([]uint32, 1), make([]uint32, 3), make([]uint32, n+1)}
-}
-
 func (h *harness[T]) epoch(t *testing.T) {
-	for _, f := range flavours {
-		for _, stride := range h.strides() {
-			for _, n := range []int{0, 1, 2, 3, 13} {
-				w := h.numbers(stride, f)
-				x, y, eta, margin := h.rows(n, stride, f, w), h.steps(n), []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
-				for _, log := range logs(n) {
-					want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-					want.visits, want.updates = h.want.Epoch(want.w, want.log, x, y, eta, margin)
-					for _, p := range h.places()[:4] {
-						got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
-						got.visits, got.updates = h.got.Epoch(got.w, got.log,
-							guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), eta, margin)
-						h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
-					}
-				}
-			}
-		}
-	}
+	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
+		w := h.numbers(stride, f)
+		x, y := h.rows(n, stride, f, w), h.steps(n)
+		eta, margin := h.rates()
+		h.walks(t, what, n, w, func(to *walk[T], p guard.Place) {
+			to.visits, to.updates = h.got.Epoch(to.w, to.log, guard.Put(h.buffers[2], p, x), guard.Put(h.buffers[3], p, y), eta, margin)
+		}, func(to *walk[T], _ guard.Place) {
+			to.visits, to.updates = h.want.Epoch(to.w, to.log, x, y, eta, margin)
+		})
+	})
 }
 
 func (h *harness[T]) epochIndexed(t *testing.T) {
-	for _, f := range flavours {
-		for _, stride := range h.strides() {
-			for _, n := range []int{1, 13, 2*ref.ChunkRows + 7} {
-				if n*stride*int(unsafe.Sizeof(T(0))) > bufferBytes {
-					continue
-				}
-				h.indexedWalks(t, f, stride, n)
-			}
-		}
-	}
+	h.panels([]int{1, 13, 2*ref.ChunkRows + 7}, func(what string, f flavour, stride, n int) {
+		w := h.numbers(stride, f)
+		x, y, idx := h.rows(n, stride, f, w), h.steps(n), h.visits(n)
+		eta, margin := h.rates()
+		h.walks(t, what, len(idx), w, func(to *walk[T], p guard.Place) {
+			xs, ys := chunks(guard.Put(h.buffers[2], p, x), stride), chunks(guard.Put(h.buffers[3], p, y), 1)
+			to.visits, to.updates = h.got.EpochIndexed(to.w, to.log, xs, ys, guard.Put(h.buffers[4], p, idx), xs[h.rng.IntN(len(xs))], eta, margin)
+		}, func(to *walk[T], _ guard.Place) {
+			to.visits, to.updates = h.want.EpochIndexed(to.w, to.log, chunks(x, stride), chunks(y, 1), idx, nil, eta, margin)
+		})
+	})
 }
 
-func (h *harness[T]) indexedWalks(t *testing.T, f flavour, stride, n int) {
-	w := h.numbers(stride, f)
-	x, y, eta, margin := h.rows(n, stride, f, w), h.steps(n), []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
-	idx := make([]uint32, h.rng.IntN(60))
-	for i := range idx {
-		idx[i] = uint32(h.rng.IntN(n))
+// visits draws up to 59 numbers of n rows.
+func (h *harness[T]) visits(n int) []uint32 {
+	rows := make([]uint32, h.rng.IntN(60))
+	for i := range rows {
+		rows[i] = uint32(h.rng.IntN(n))
 	}
-	for _, log := range logs(len(idx)) {
-		want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-		want.visits, want.updates = h.want.EpochIndexed(want.w, want.log, chunks(x, stride), chunks(y, 1), idx, nil, eta, margin)
-		for _, p := range h.places()[:4] {
-			got := walk[T]{w: guard.Put(h.buffers[2], p, w), log: guard.Put(h.buffers[3], p, log)}
-			xs, ys := chunks(guard.Put(h.buffers[0], p, x), stride), chunks(guard.Put(h.buffers[1], p, y), 1)
-			ahead := xs[h.rng.IntN(len(xs))]
-			at := guard.Put(h.buffers[4], p, idx)
-			got.visits, got.updates = h.got.EpochIndexed(got.w, got.log, xs, ys, at, ahead, eta, margin)
-			h.compareWalks(t, fmt.Sprintf("%s stride=%d n=%d log=%d %+v", f.name, stride, n, len(log), p), got, want)
-		}
-	}
+	return rows
 }
 
 // chunks cuts rows of a stride into chunks.
@@ -203,27 +196,21 @@ func (h *harness[T]) transposeOne(t *testing.T, cols, n, stride int) {
 	}
 	want := h.numbers(n*stride, flavours[0])
 	h.want.Transpose(want, stride, split(all))
-	for _, p := range h.places() {
-		what := fmt.Sprintf("cols=%d n=%d stride=%d %+v", cols, n, stride, p)
+	h.try(t, fmt.Sprintf("cols=%d n=%d stride=%d", cols, n, stride), h.places(), func(what string, p guard.Place) {
 		got := guard.Put(h.buffers[1], p, make([]T, n*stride))
 		h.got.Transpose(got, stride, split(guard.Put(h.buffers[0], p, all)))
-		h.equal(t, what, got, want)
-		h.intact(t, what)
-	}
+		equal(t, what, got, want)
+	})
 }
 
 func (h *harness[T]) maxSquaredNorm(t *testing.T) {
-	for _, f := range flavours {
-		for _, stride := range h.strides() {
-			for _, n := range []int{0, 1, 4} {
-				x := h.rows(n, stride, f, make([]T, stride))
-				want := h.want.MaxSquaredNorm(x, stride)
-				for _, p := range h.places() {
-					if got := h.got.MaxSquaredNorm(guard.Put(h.buffers[0], p, x), stride); !same(got, want) {
-						t.Fatalf("%s stride=%d n=%d %+v: %v, want %v", f.name, stride, n, p, got, want)
-					}
-				}
+	h.panels([]int{0, 1, 4}, func(what string, f flavour, stride, n int) {
+		x := h.rows(n, stride, f, make([]T, stride))
+		want := h.want.MaxSquaredNorm(x, stride)
+		h.try(t, what, h.places(), func(what string, p guard.Place) {
+			if got := h.got.MaxSquaredNorm(guard.Put(h.buffers[0], p, x), stride); !same(got, want) {
+				t.Fatalf("%s: %v, want %v", what, got, want)
 			}
-		}
-	}
+		})
+	})
 }

@@ -4,6 +4,7 @@ package kerneltest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"halfspace/asm/ref"
@@ -77,19 +78,18 @@ func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores, want
 	stopped := 0
 	h.sparse(func(what string, f flavour, n, cols int, c csr[T]) {
 		w, out := h.numbers(candidates*cols, f), h.numbers(candidates*n, flavours[0])
-		want := append([]T(nil), out...)
+		want := slices.Clone(out)
 		scored := wantScores(want, c.ptr, c.idx, c.val, w)
 		if scored < n {
 			stopped++
 		}
-		for _, p := range h.places()[:4] {
+		h.try(t, what, h.edges(), func(what string, p guard.Place) {
 			at, got := h.put(p, c), guard.Put(h.buffers[0], p, out)
 			if n := gotScores(got, at.ptr, at.idx, at.val, guard.Put(h.buffers[1], p, w)); n != scored {
-				t.Fatalf("%s %+v: %d rows scored, want %d", what, p, n, scored)
+				t.Fatalf("%s: %d rows scored, want %d", what, n, scored)
 			}
-			h.equal(t, fmt.Sprintf("%s %+v", what, p), got, want)
-			h.intact(t, what)
-		}
+			equal(t, what, got, want)
+		})
 	})
 	if stopped == 0 {
 		t.Error("no row was wrong")
@@ -99,32 +99,28 @@ func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores, want
 func (h *harness[T]) sparseAdd(t *testing.T) {
 	h.sparse(func(what string, f flavour, _, cols int, c csr[T]) {
 		w, a := h.numbers(cols, f), T(f.make(h.rng))
-		want := append([]T(nil), w...)
+		want := slices.Clone(w)
 		added := h.want.SparseAdd(want, a, c.idx, c.val)
-		for _, p := range h.places()[:4] {
+		h.try(t, what, h.edges(), func(what string, p guard.Place) {
 			at, got := h.put(p, c), guard.Put(h.buffers[0], p, w)
 			if n := h.got.SparseAdd(got, a, at.idx, at.val); n != added {
-				t.Fatalf("%s %+v: %d elements added, want %d", what, p, n, added)
+				t.Fatalf("%s: %d elements added, want %d", what, n, added)
 			}
-			h.equal(t, fmt.Sprintf("%s %+v", what, p), got, want)
-			h.intact(t, what)
-		}
+			equal(t, what, got, want)
+		})
 	})
 }
 
 func (h *harness[T]) sparseEpoch(t *testing.T) {
 	h.sparse(func(what string, f flavour, n, cols int, c csr[T]) {
 		w, y := h.numbers(cols, f), h.steps(n)
-		eta, margin := []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
-		for _, log := range logs(n) {
-			want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-			want.visits, want.updates = h.want.SparseEpoch(want.w, want.log, c.ptr, c.idx, c.val, y, eta, margin)
-			for _, p := range h.places()[:4] {
-				at, got := h.put(p, c), walk[T]{w: guard.Put(h.buffers[0], p, w), log: guard.Put(h.buffers[1], p, log)}
-				got.visits, got.updates = h.got.SparseEpoch(got.w, got.log, at.ptr, at.idx, at.val, guard.Put(h.buffers[5], p, y), eta, margin)
-				h.compareWalks(t, fmt.Sprintf("%s log=%d %+v", what, len(log), p), got, want)
-			}
-		}
+		eta, margin := h.rates()
+		h.walks(t, what, n, w, func(to *walk[T], p guard.Place) {
+			at := h.put(p, c)
+			to.visits, to.updates = h.got.SparseEpoch(to.w, to.log, at.ptr, at.idx, at.val, guard.Put(h.buffers[5], p, y), eta, margin)
+		}, func(to *walk[T], _ guard.Place) {
+			to.visits, to.updates = h.want.SparseEpoch(to.w, to.log, c.ptr, c.idx, c.val, y, eta, margin)
+		})
 	})
 }
 
@@ -132,38 +128,27 @@ func (h *harness[T]) sparseEpochIndexed(t *testing.T) {
 	for _, f := range flavours {
 		for _, n := range []int{1, 13, 2*ref.ChunkRows + 7} {
 			for _, fault := range faults {
-				h.sparseWalks(t, f, n, fault)
+				cols := []int{1, 7, 40}[h.rng.IntN(3)]
+				c, w, y, rows := h.csr(n, cols, 9, f, fault), h.numbers(cols, f), h.steps(n), h.visits(n)
+				eta, margin := h.rates()
+				h.walks(t, fmt.Sprintf("%s n=%d fault=%s", f.name, n, fault), len(rows), w, func(to *walk[T], p guard.Place) {
+					ptr, idx, val, labels := h.put(p, c).chunks(guard.Put(h.buffers[5], p, y))
+					to.visits, to.updates = h.got.SparseEpochIndexed(to.w, to.log, ptr, idx, val, labels, rows, eta, margin)
+				}, func(to *walk[T], _ guard.Place) {
+					ptr, idx, val, labels := c.chunks(y)
+					to.visits, to.updates = h.want.SparseEpochIndexed(to.w, to.log, ptr, idx, val, labels, rows, eta, margin)
+				})
 			}
 		}
 	}
 }
 
-func (h *harness[T]) sparseWalks(t *testing.T, f flavour, n int, fault string) {
-	cols := []int{1, 7, 40}[h.rng.IntN(3)]
-	c := h.csr(n, cols, 9, f, fault)
-	w, y, eta, margin := h.numbers(cols, f), h.steps(n), []T{1, 0.1}[h.rng.IntN(2)], []T{0, 0.5}[h.rng.IntN(2)]
-	rows := make([]uint32, h.rng.IntN(60))
-	for i := range rows {
-		rows[i] = uint32(h.rng.IntN(n))
+// chunks cuts rows with labels into chunks, whose elements are all in one block.
+func (c csr[T]) chunks(y []T) (ptr [][]int64, idx [][]uint32, val, labels [][]T) {
+	for lo := 0; lo < len(y); lo += ref.ChunkRows {
+		hi := min(len(y), lo+ref.ChunkRows)
+		ptr, idx = append(ptr, c.ptr[lo:hi+1]), append(idx, c.idx)
+		val, labels = append(val, c.val), append(labels, y[lo:hi])
 	}
-	// split cuts rows into chunks, whose elements are all in one block.
-	split := func(c csr[T], y []T) (ptr [][]int64, idx [][]uint32, val, labels [][]T) {
-		for lo := 0; lo < n; lo += ref.ChunkRows {
-			hi := min(n, lo+ref.ChunkRows)
-			ptr, idx = append(ptr, c.ptr[lo:hi+1]), append(idx, c.idx)
-			val, labels = append(val, c.val), append(labels, y[lo:hi])
-		}
-		return ptr, idx, val, labels
-	}
-	for _, log := range logs(len(rows)) {
-		want := walk[T]{w: append([]T(nil), w...), log: append([]uint32(nil), log...)}
-		ptr, idx, val, labels := split(c, y)
-		want.visits, want.updates = h.want.SparseEpochIndexed(want.w, want.log, ptr, idx, val, labels, rows, eta, margin)
-		for _, p := range h.places()[:4] {
-			got := walk[T]{w: guard.Put(h.buffers[0], p, w), log: guard.Put(h.buffers[1], p, log)}
-			ptr, idx, val, labels := split(h.put(p, c), guard.Put(h.buffers[5], p, y))
-			got.visits, got.updates = h.got.SparseEpochIndexed(got.w, got.log, ptr, idx, val, labels, rows, eta, margin)
-			h.compareWalks(t, fmt.Sprintf("%s n=%d fault=%s log=%d %+v", f.name, n, fault, len(log), p), got, want)
-		}
-	}
+	return ptr, idx, val, labels
 }

@@ -5,8 +5,8 @@ package kerneltest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
-	"unsafe"
 
 	"halfspace/asm/ref"
 	"halfspace/internal/guard"
@@ -32,27 +32,24 @@ func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc, grow int)
 	mr, nr := h.got.MR, h.got.NR
 	at := func(i int) int { return i*ldc + i*(i-1)/2*grow }
 	a, b, c := h.numbers(panels*kc*mr, f), h.numbers(kc*nr, f), h.numbers(at(panels*mr-1)+nr, f)
-	for _, add := range []bool{false, true} {
-		want := append([]T(nil), c...)
-		for i := range panels * mr {
-			for j := range nr {
-				acc := T(0)
-				for k := range kc {
-					acc = h.fma(a[(i/mr*kc+k)*mr+i%mr], b[k*nr+j], acc)
-				}
-				if add {
-					acc += c[at(i)+j]
-				}
-				want[at(i)+j] = acc
-			}
+	written, added := slices.Clone(c), slices.Clone(c)
+	for i := range panels * mr {
+		row := written[at(i):][:nr]
+		clear(row)
+		for k := range kc {
+			h.want.Axpy(row, a[(i/mr*kc+k)*mr+i%mr], b[k*nr:][:nr])
 		}
-		for _, p := range h.places() {
-			what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d grow=%d add=%v %+v", f.name, kc, panels, ldc, grow, add, p)
+		for j, v := range row {
+			added[at(i)+j] = v + c[at(i)+j]
+		}
+	}
+	for add, want := range map[bool][]T{false: written, true: added} {
+		what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d grow=%d add=%v", f.name, kc, panels, ldc, grow, add)
+		h.try(t, what, h.places(), func(what string, p guard.Place) {
 			got := guard.Put(h.buffers[2], p, c)
 			h.got.Tile(got, ldc, grow, guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), add)
-			h.equal(t, what, got, want)
-			h.intact(t, what)
-		}
+			equal(t, what, got, want)
+		})
 	}
 }
 
@@ -76,9 +73,6 @@ func (h *harness[T]) pack(t *testing.T) {
 
 func (h *harness[T]) packOne(t *testing.T, f flavour, cols, n int) {
 	stride, nr := stride[T](cols), h.got.BoundsNR
-	if n*stride*int(unsafe.Sizeof(T(0))) > bufferBytes {
-		return
-	}
 	x, y := h.numbers(n*stride, f), h.labels(n)
 	want, largest := make([]T, n*cols), T(0)
 	for r, label := range y {
@@ -95,19 +89,16 @@ func (h *harness[T]) packOne(t *testing.T, f flavour, cols, n int) {
 			largest = norm
 		}
 	}
-	for _, p := range h.places()[:4] {
-		what := fmt.Sprintf("%s cols=%d n=%d %+v", f.name, cols, n, p)
+	h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p guard.Place) {
 		dst := guard.Put(h.buffers[2], p, make([]T, n*cols))
-		got := h.got.Pack(dst, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), stride, cols)
-		if !same(got, largest) {
+		if got := h.got.Pack(dst, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), stride, cols); !same(got, largest) {
 			t.Fatalf("%s: largest squared norm %v, want %v", what, got, largest)
 		}
-		h.equal(t, what, dst, want)
-		h.intact(t, what)
-	}
+		equal(t, what, dst, want)
+	})
 }
 
-// bounds compares tiles of any shape with the definition.
+// bounds compares tiles of any shape, and their sums of sample weights, with the definition.
 func (h *harness[T]) bounds(t *testing.T) {
 	for _, f := range flavours {
 		for _, cols := range []int{1, 2, 3, 8, 29} {
@@ -123,70 +114,16 @@ func (h *harness[T]) bounds(t *testing.T) {
 func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 	mr, nr := h.got.BoundsMR, h.got.BoundsNR
 	x, w := h.numbers(groups*nr*cols, f), h.numbers(n*cols, f)
-	limits := make([]T, n)
-	for i := range limits {
-		limits[i] = []T{0, T(math.Abs(f.make(h.rng))), T(math.Inf(1)), T(math.NaN())}[h.rng.IntN(4)]
-	}
-	low, high := make([]int64, n), make([]int64, n)
+	limits, weights := make([]T, n), make([]int32, groups*nr)
+	low, high, sums := make([]int64, n), make([]int64, n), make([]int64, n)
 	for i := range n {
-		low[i], high[i] = int64(i), int64(1000*i)
-	}
-	wantLow, wantHigh := append([]int64(nil), low...), append([]int64(nil), high...)
-	for i, limit := range limits {
-		for r := range groups * nr {
-			score := T(0)
-			for c := range cols {
-				score = h.fma(x[(r/nr*cols+c)*nr+r%nr], w[(i/mr*cols+c)*mr+i%mr], score)
-			}
-			if score < -limit {
-				wantLow[i]++
-			}
-			if !(score > limit) {
-				wantHigh[i]++
-			}
-		}
-	}
-	for _, p := range h.places()[:4] {
-		what := fmt.Sprintf("%s cols=%d rows=%d candidates=%d %+v", f.name, cols, groups*nr, n, p)
-		gotLow, gotHigh := guard.Put(h.buffers[3], p, low), guard.Put(h.buffers[4], p, high)
-		h.got.Bounds(gotLow, gotHigh, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w),
-			guard.Put(h.buffers[2], p, limits), cols)
-		for i := range wantLow {
-			if gotLow[i] != wantLow[i] || gotHigh[i] != wantHigh[i] {
-				t.Fatalf("%s: candidate %d has bounds %d and %d, want %d and %d", what, i, gotLow[i], gotHigh[i],
-					wantLow[i], wantHigh[i])
-			}
-		}
-		h.intact(t, what)
-	}
-}
-
-// boundsWeighted compares sums of sample weights with the definition.
-func (h *harness[T]) boundsWeighted(t *testing.T) {
-	for _, f := range flavours {
-		for _, cols := range []int{1, 3, 29} {
-			for _, tiles := range []int{1, 2, 64 / h.got.BoundsMR} {
-				for groups := range 3 {
-					h.boundsWeightedOne(t, f, cols, groups, tiles*h.got.BoundsMR)
-				}
-			}
-		}
-	}
-}
-
-func (h *harness[T]) boundsWeightedOne(t *testing.T, f flavour, cols, groups, n int) {
-	mr, nr := h.got.BoundsMR, h.got.BoundsNR
-	x, w := h.numbers(groups*nr*cols, f), h.numbers(n*cols, f)
-	limits, low := make([]T, n), make([]int64, n)
-	for i := range limits {
 		limits[i] = []T{0, T(math.Abs(f.make(h.rng))), T(math.Inf(1)), T(math.NaN())}[h.rng.IntN(4)]
-		low[i] = int64(1000 * i)
+		low[i], high[i], sums[i] = int64(i), int64(1000*i), int64(1001*i)
 	}
-	weights := make([]int32, groups*nr)
 	for r := range weights {
 		weights[r] = h.rng.Int32N(math.MaxInt32 / int32(max(1, len(weights))))
 	}
-	want := append([]int64(nil), low...)
+	wantLow, wantHigh, wantSums := slices.Clone(low), slices.Clone(high), slices.Clone(sums)
 	for i, limit := range limits {
 		for r, weight := range weights {
 			score := T(0)
@@ -194,40 +131,27 @@ func (h *harness[T]) boundsWeightedOne(t *testing.T, f flavour, cols, groups, n 
 				score = h.fma(x[(r/nr*cols+c)*nr+r%nr], w[(i/mr*cols+c)*mr+i%mr], score)
 			}
 			if score < -limit {
-				want[i] += int64(weight)
+				wantLow[i]++
+				wantSums[i] += int64(weight)
+			}
+			if !(score > limit) {
+				wantHigh[i]++
 			}
 		}
 	}
-	for _, p := range h.places()[:4] {
-		what := fmt.Sprintf("%s cols=%d rows=%d candidates=%d %+v", f.name, cols, groups*nr, n, p)
-		got := guard.Put(h.buffers[3], p, low)
-		h.got.BoundsWeighted(got, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[4], p, weights), guard.Put(h.buffers[1], p, w),
-			guard.Put(h.buffers[2], p, limits), cols)
-		for i := range want {
-			if got[i] != want[i] {
-				t.Fatalf("%s: candidate %d has the sum %d, want %d", what, i, got[i], want[i])
-			}
+	h.try(t, fmt.Sprintf("%s cols=%d rows=%d candidates=%d", f.name, cols, groups*nr, n), h.edges(), func(what string, p guard.Place) {
+		gotLow, gotHigh := guard.Put(h.buffers[3], p, low), guard.Put(h.buffers[4], p, high)
+		rows, candidates, most := guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w), guard.Put(h.buffers[2], p, limits)
+		h.got.Bounds(gotLow, gotHigh, rows, candidates, most, cols)
+		if !slices.Equal(gotLow, wantLow) || !slices.Equal(gotHigh, wantHigh) {
+			t.Fatalf("%s: bounds %v and %v, want %v and %v", what, gotLow, gotHigh, wantLow, wantHigh)
 		}
-		h.intact(t, what)
-	}
-}
-
-// equal64 fails the test unless numbers of float64 are the same.
-func equal64(t *testing.T, what string, got, want []float64) {
-	t.Helper()
-	for i := range want {
-		if !same(got[i], want[i]) {
-			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		got := guard.Put(h.buffers[5], p, sums)
+		h.got.BoundsWeighted(got, rows, guard.Put(h.buffers[4], p, weights), candidates, most, cols)
+		if !slices.Equal(got, wantSums) {
+			t.Fatalf("%s: sums %v, want %v", what, got, wantSums)
 		}
-	}
-}
-
-func (h *harness[T]) doubles(n int, f flavour) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = f.make(h.rng)
-	}
-	return x
+	})
 }
 
 // scaleRows tests that columns from cols on aren't written. Most weights aren't negative.
@@ -243,15 +167,13 @@ func (h *harness[T]) scaleRows(t *testing.T) {
 					}
 				}
 				dst := h.doubles(n*ref.BlockCols, f)
-				want := append([]float64(nil), dst...)
+				want := slices.Clone(dst)
 				h.want.ScaleRows(want, x, s, stride, cols)
-				for _, p := range h.places()[:4] {
-					what := fmt.Sprintf("%s cols=%d n=%d %+v", f.name, cols, n, p)
+				h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p guard.Place) {
 					got := guard.Put(h.buffers[0], p, dst)
 					h.got.ScaleRows(got, guard.Put(h.buffers[1], p, x), guard.Put(h.buffers[2], p, s), stride, cols)
-					equal64(t, what, got, want)
-					h.intact(t, what)
-				}
+					equal(t, what, got, want)
+				})
 			}
 		}
 	}
@@ -265,10 +187,9 @@ func (h *harness[T]) rankKUpdate(t *testing.T) {
 			for _, n := range []int{1, 2, 7} {
 				a, b, c := h.doubles(n*cols, f), h.doubles(n*cols, f), h.doubles(cols*cols, f)
 				for _, square := range []bool{false, true} {
-					want := append([]float64(nil), c...)
+					want := slices.Clone(c)
 					h.want.RankKUpdate(want, a, b, rows, square)
-					for _, p := range h.places()[:4] {
-						what := fmt.Sprintf("%s rows=%d n=%d square=%v %+v", f.name, rows, n, square, p)
+					h.try(t, fmt.Sprintf("%s rows=%d n=%d square=%v", f.name, rows, n, square), h.edges(), func(what string, p guard.Place) {
 						got := guard.Put(h.buffers[2], p, c)
 						h.got.RankKUpdate(got, guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), rows, square)
 						for i := range rows {
@@ -276,10 +197,9 @@ func (h *harness[T]) rankKUpdate(t *testing.T) {
 							if square {
 								defined = cols
 							}
-							equal64(t, fmt.Sprintf("%s i=%d", what, i), got[i*cols:][:defined], want[i*cols:][:defined])
+							equal(t, what, got[i*cols:][:defined], want[i*cols:][:defined])
 						}
-						h.intact(t, what)
-					}
+					})
 				}
 			}
 		}

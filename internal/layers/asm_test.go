@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // TestVZeroUpper: a function that touches a Y or a Z register clears the upper halves before each return. Dirty ones
@@ -24,9 +26,7 @@ func TestVZeroUpper(t *testing.T) {
 	returns := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, function := range strings.Split(string(text), "\nTEXT ")[1:] {
 			if !wide.MatchString(function) {
 				continue
@@ -99,9 +99,7 @@ func TestDispatch(t *testing.T) {
 func functions(t *testing.T, file string) map[string]*ast.FuncDecl {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all := map[string]*ast.FuncDecl{}
 	for _, decl := range f.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok {

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 // exact are the folders whose sums and products decide what is learned: each rounds the same on every CPU.
@@ -17,13 +20,11 @@ var exact = regexp.MustCompile(`/(train|separable|gram|block|pocket|internal/den
 // TestNothingFuses: arm64's compiler makes no fused multiply-add of a product and a sum in code that learns, unless it says math.FMA.
 // amd64 has none by default, so that the two would learn different weights.
 func TestNothingFuses(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("compiles the learners for arm64")
 	}
 	lines, err := fused("../..", "halfspace", "./internal/layers/testdata/learners")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	others := 0
 	for _, l := range lines {
 		if exact.MatchString(l.file) {
@@ -44,14 +45,10 @@ func TestNothingFusesFinds(t *testing.T) {
 		"go.mod": "module wrong\n\ngo 1.26\n",
 		"a.go":   "package wrong\n\nfunc Fused(x, y, z float64) float64 {\n\treturn x*y + z\n}\n\nfunc Not(x, y, z float64) float64 {\n\treturn float64(x*y) + z\n}\n",
 	} {
-		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(dir+"/"+name, []byte(text), 0o600))
 	}
 	lines, err := fused(dir, "wrong", ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(lines) != 1 || lines[0].number != 4 {
 		t.Errorf("fused lines: %v, want line 4 alone", lines)
 	}

@@ -14,6 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 // A listed is a package as `go list -json` tells of it.
@@ -38,13 +41,11 @@ func TestSystems(t *testing.T) {
 		{"darwin", "arm64", ""}, {"windows", "amd64", ""},
 	} {
 		t.Run(s.String(), func(t *testing.T) {
-			if testing.Short() && s.arch != "386" {
+			if testsize.Small() && s.arch != "386" {
 				t.Skip("each system takes seconds")
 			}
 			packages, err := list(s, "../..", "./...")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			own, errs := c.check(s, packages)
 			for _, err := range errs {
 				t.Error(err)
@@ -63,17 +64,13 @@ func TestSystemsFinds(t *testing.T) {
 		"go.mod": "module wrong\n\ngo 1.26\n",
 		"a.go":   "package wrong\n\nimport \"strings\"\n\nvar Size int = 1 << 40\n\nvar _ = strings.Repeat(\"a\", 3)\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	c := newChecker()
 	for arch, wrong := range map[string]bool{"386": true, "amd64": false} {
 		s := system{"linux", arch, ""}
 		packages, err := list(s, dir, "./...")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		own, errs := c.check(s, packages)
 		if own != 1 || len(errs) > 0 != wrong {
 			t.Errorf("%s: %d packages, errors %v", s, own, errs)

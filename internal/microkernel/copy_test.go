@@ -7,18 +7,13 @@ import (
 	"testing"
 
 	"halfspace/internal/guard"
+	"halfspace/internal/kerneltest"
 	"halfspace/internal/microkernel"
-	"halfspace/kernel"
 )
 
 // TestCopyNonTemporal copies to and from every alignment, at the edges of pages that can't be touched.
 func TestCopyNonTemporal(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	for _, l := range kernel.Levels() {
-		kernel.Use(l)
-		testCopyNonTemporal(t)
-	}
+	kerneltest.OnLevels(t, testCopyNonTemporal)
 }
 
 func testCopyNonTemporal(t *testing.T) {

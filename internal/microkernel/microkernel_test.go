@@ -1,27 +1,21 @@
 package microkernel_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
+	"halfspace/internal/kerneltest"
 	"halfspace/internal/microkernel"
 )
 
 // TestPanics calls every function with wrong lengths. It must panic with a constant, before it writes anything.
 func TestPanics(t *testing.T) {
 	const stride = 16
-	x := make([]float32, 4*stride)
-	for i := range x {
-		x[i] = 1
-	}
+	x := slices.Repeat([]float32{1}, 4*stride)
 	mr, nr := microkernel.TileShape()
 	long := make([]float32, 4*mr*nr)
 	wide := make([]float64, 32*32)
-	for _, c := range []struct {
-		want string
-		call func(dst []float32)
-	}{
+	kerneltest.Misused(t, len(x), []kerneltest.Misuse[float32]{
 		{"microkernel: panels don't have mr and nr elements for each k", func(dst []float32) { microkernel.Tile(dst, nr, 0, x[:mr*2-1], x[:nr], true) }},
 		{"microkernel: panels don't have mr and nr elements for each k", func(dst []float32) { microkernel.Tile(dst, nr, 0, long[:mr*2], long[:nr*2-1], true) }},
 		{"microkernel: short c", func(dst []float32) { microkernel.Tile(make([]float32, mr*nr-1), nr, 0, long[:mr], long[:nr], true) }},
@@ -45,23 +39,5 @@ func TestPanics(t *testing.T) {
 		{"microkernel: length of c is not 32 * 32", func(dst []float32) { microkernel.RankKUpdate(wide[:32*32-1], wide[:32], wide[:32], 4, true) }},
 		{"microkernel: short dst", func(dst []float32) { microkernel.CopyNonTemporal(dst[1:], x) }},
 		{"microkernel: short src", func(dst []float32) { microkernel.CopyNonTemporal(dst, x[1:]) }},
-	} {
-		dst := make([]float32, len(x))
-		for i := range dst {
-			dst[i] = -7
-		}
-		before := slices.Clone(dst)
-		if got := panicOf(func() { c.call(dst) }); got != c.want {
-			t.Errorf("panic %q, want %q", got, c.want)
-		}
-		if !slices.Equal(dst, before) {
-			t.Errorf("%s: the destination was written before the panic", c.want)
-		}
-	}
-}
-
-func panicOf(f func()) (message string) {
-	defer func() { message = fmt.Sprint(recover()) }()
-	f()
-	return ""
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -175,4 +176,25 @@ func Round(x [][]float64) [][]float64 {
 		}
 	}
 	return x
+}
+
+// A Countdown is a context that ends after it was asked some times.
+type Countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+// NewCountdown returns a context within another one.
+func NewCountdown(ctx context.Context, asked int64) *Countdown {
+	c := &Countdown{Context: ctx}
+	c.left.Store(asked)
+	return c
+}
+
+// Err returns context.Canceled once the countdown is at its end.
+func (c *Countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
 }

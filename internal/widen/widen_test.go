@@ -13,7 +13,6 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/widen"
 	"halfspace/kernel"
-	"halfspace/kernel/f64"
 	"halfspace/schema"
 )
 
@@ -23,33 +22,45 @@ type pair struct {
 	rows    *block.Block
 	centred [][]float64 // every element of each row
 	columns [][]uint32  // of each row, those that a widen.Reader yields
+	plain   *block.Data // the centred rows, where float32 holds them
 }
 
 // pairs returns random rows, dense and sparse, less multiples of the last column, which is a bias, or of another one. Their
-// numbers of columns are those about the borders of blocks of columns.
-func pairs(rng *rand.Rand, n int) (all []pair) {
+// numbers of columns are those about the borders of blocks of columns. If exact, float32 holds the centred rows.
+func pairs(rng *rand.Rand, n int, exact bool) (all []pair) {
+	number := func() float64 {
+		if exact {
+			return float64(rng.IntN(1<<21)-1<<20) / 1024
+		}
+		return 100 * rng.NormFloat64()
+	}
 	for _, cols := range []int{3, 32, 33, 70} {
 		for _, of := range []int{cols - 1, cols / 2} {
 			multiple := make([]float64, cols)
 			for c := range multiple {
-				if c != of && rng.IntN(3) == 0 {
-					multiple[c] = 1e6 * rng.NormFloat64()
+				if c == of || rng.IntN(3) > 0 {
+					continue
+				}
+				if multiple[c] = 1e6 * rng.NormFloat64(); exact {
+					multiple[c] = float64(rng.IntN(1 << 12))
 				}
 			}
 			multiple[(of+1)%cols] = 3
 			for _, sparse := range []bool{false, true} {
-				p := pair{fmt.Sprintf("%d columns, of column %d, sparse %t", cols, of, sparse), block.New(0, n, cols), nil, nil}
-				stored := &kernel.SparseRows{Ptr: []int64{0}}
+				p := pair{fmt.Sprintf("%d columns, of column %d, sparse %t", cols, of, sparse), block.New(0, n, cols), nil, nil, nil}
+				stored, plain := &kernel.SparseRows{Ptr: []int64{0}}, block.New(0, n, cols)
 				for r := range n {
 					x := p.rows.X[r*p.rows.Stride:][:cols]
 					for c := range x {
 						switch {
 						case c == cols-1 && of == c:
 							x[c] = 1
+						case exact && c == of:
+							x[c] = float32(rng.IntN(3))
 						case rng.IntN(4) == 0: // often what the centring makes 0
 							x[c] = float32(multiple[c])
 						case rng.IntN(3) > 0:
-							x[c] = float32(multiple[c] + 100*rng.NormFloat64())
+							x[c] = float32(multiple[c] + number())
 						}
 						if x[c] != 0 || rng.IntN(9) == 0 {
 							stored.Idx, stored.Val = append(stored.Idx, uint32(c)), append(stored.Val, x[c])
@@ -59,6 +70,7 @@ func pairs(rng *rand.Rand, n int) (all []pair) {
 					row, columns := make([]float64, cols), []uint32{}
 					for c, v := range x {
 						row[c] = math.FMA(-float64(x[of]), multiple[c], float64(v))
+						plain.X[r*plain.Stride+c] = float32(row[c])
 						if there, _ := stored.Row(r); !sparse || multiple[c] != 0 || slices.Contains(there, uint32(c)) {
 							columns = append(columns, uint32(c))
 						}
@@ -69,11 +81,17 @@ func pairs(rng *rand.Rand, n int) (all []pair) {
 					p.rows.X, p.rows.Sparse = nil, stored
 				}
 				p.rows.Centring = block.NewCentring(of, multiple)
+				p.plain = data(plain)
 				all = append(all, p)
 			}
 		}
 	}
 	return all
+}
+
+// data returns rows as a source.
+func data(b *block.Block) *block.Data {
+	return block.NewData(&schema.Spec{Features: make([]string, b.Cols)}, []*block.Block{b})
 }
 
 // same tells whether numbers are the same, but for the signs of zeros.
@@ -105,7 +123,7 @@ func TestRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(38, 1))
 	zeros := 0
 	var wide widen.Reader
-	for _, p := range pairs(rng, 90) {
+	for _, p := range pairs(rng, 90, false) {
 		plain := *p.rows
 		plain.Centring = nil
 		var reader csr.Reader
@@ -166,64 +184,45 @@ func plainRow(t *testing.T, b *block.Block, r int, columns []uint32, values []fl
 func TestPanel(t *testing.T) {
 	const sums = 3
 	rng := rand.New(rand.NewPCG(38, 2))
-	for _, p := range pairs(rng, 70) {
-		panel, w := dense.NewPanel(p.rows.Cols, sums), make([]float64, dense.Pad(p.rows.Cols))
+	for _, p := range pairs(rng, 70, true) {
+		w, factors := make([]float64, dense.Pad(p.rows.Cols)), make([]float64, sums*p.rows.Len())
 		for c := range p.rows.Cols {
 			w[c] = rng.NormFloat64()
 		}
-		var want [sums][]float64
-		for k := range want {
-			want[k] = make([]float64, p.rows.Cols)
+		for i := range factors {
+			factors[i] = rng.NormFloat64()
 		}
-		for lo := 0; lo < p.rows.Len(); lo += dense.PanelRows {
-			rows := p.centred[lo:min(len(p.centred), lo+dense.PanelRows)]
-			panel.Load(p.rows.Slice(lo, lo+len(rows)))
-			scores := make([]float64, len(rows))
-			panel.Scores(w, scores)
-			for r, row := range rows {
-				if score := panelScore(row, w); scores[r] != score {
-					t.Fatalf("%s: row %d has the score %v, want %v", p.name, lo+r, scores[r], score)
-				}
-			}
-			for i := range panel.Factors() {
-				if i%dense.PanelCols < sums {
-					panel.Factors()[i] = rng.NormFloat64()
-				}
-			}
-			panel.Add()
-			for k, sum := range want {
-				for c := range sum {
-					part := 0.0
-					for r, row := range rows {
-						part = math.FMA(panel.Factors()[r*dense.PanelCols+k], row[c], part)
+		var results [2][]float64 // scores, and then sums
+		for plain := range p.plain.Blocks(t.Context()) {
+			for i, rows := range []*block.Block{p.rows, plain} {
+				panel := dense.NewPanel(rows.Cols, sums)
+				for lo := 0; lo < rows.Len(); lo += dense.PanelRows {
+					hi := min(rows.Len(), lo+dense.PanelRows)
+					scores := make([]float64, hi-lo)
+					panel.Load(rows.Slice(lo, hi))
+					panel.Scores(w, scores)
+					results[i] = append(results[i], scores...)
+					for r := lo; r < hi; r++ {
+						copy(panel.Factors()[(r-lo)*dense.PanelCols:], factors[r*sums:(r+1)*sums])
 					}
-					sum[c] += part
+					panel.Add()
+				}
+				for k := range sums {
+					results[i] = append(results[i], panel.Take(k, nil)...)
 				}
 			}
 		}
-		for k, expected := range want {
-			if sum := panel.Take(k, nil); !slices.Equal(sum, expected) {
-				t.Errorf("%s: sum %d is %v, want %v", p.name, k, sum, expected)
-			}
+		if !slices.Equal(results[0], results[1]) {
+			t.Errorf("%s: scores and sums %v, want %v", p.name, results[0], results[1])
 		}
 	}
-}
-
-// panelScore is the score of a row in the documented order of a dense.Panel.
-func panelScore(row, w []float64) (score float64) {
-	for first := 0; first < len(row); first += dense.PanelCols {
-		x := make([]float64, dense.PanelCols)
-		copy(x, row[first:])
-		score += f64.Dot(x, w[first:first+dense.PanelCols])
-	}
-	return score
 }
 
 // TestScatter: gram.Scatter of centred rows is that of rows that were centred beforehand, to the last bit, with weights of
 // any sign, with extra columns, and on several workers.
 func TestScatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(38, 3))
-	for _, p := range pairs(rng, 300) {
+	for _, p := range pairs(rng, 300, true) {
 		for _, weights := range []string{"1", "above 0", "of any sign"} {
 			s, f := make([]float64, p.rows.Len()), make([]float64, 2*p.rows.Len())
 			for i := range s {
@@ -236,9 +235,9 @@ func TestScatter(t *testing.T) {
 				f[2*i], f[2*i+1] = rng.NormFloat64(), rng.NormFloat64()
 			}
 			for more := range 3 {
-				want := products(p.centred, s, f, more)
+				want := scatter(t, p.plain, s, f, more, 1)
 				for workers := range 4 {
-					if got := scatter(t, p.rows, s, f, more, workers); !slices.Equal(got, want) {
+					if got := scatter(t, data(p.rows), s, f, more, workers); !slices.Equal(got, want) {
 						t.Errorf("%s, weights %s, %d extra columns, %d workers: %v, want %v", p.name, weights, more, workers, got, want)
 					}
 				}
@@ -247,70 +246,30 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// products returns what scatter returns for a run of rows, in the documented order of gram.Scatter: panels of 32 rows with a weight
-// above 0, then of those with one below.
-func products(rows [][]float64, s, f []float64, more int) []float64 {
-	cols := len(rows[0])
-	total := make([]float64, cols*(cols+1)/2+more*cols)
-	for _, sign := range []float64{1, -1} {
-		var panel, minus [][]float64
-		add := func() {
-			at := 0
-			for i := range cols + more {
-				for j := range min(i+1, cols) {
-					sum := 0.0
-					for r, row := range panel {
-						sum = math.FMA(minus[r][i], row[j], sum)
-					}
-					total[at], at = total[at]+sum, at+1
-				}
-			}
-			panel, minus = nil, nil
-		}
-		for r, row := range rows {
-			if s[r]*sign <= 0 {
-				continue
-			}
-			root := math.Sqrt(s[r] * sign)
-			long, scaled := append(slices.Clone(row), f[2*r:2*r+more]...), make([]float64, cols+more)
-			for c, v := range long {
-				long[c] = float64(root * v)
-				scaled[c] = sign * long[c]
-			}
-			if panel, minus = append(panel, long), append(minus, scaled); len(panel) == 32 {
-				add()
-			}
-		}
-		add()
-	}
-	return total
-}
-
 // scatter returns the elements of gram.Scatter but the products of two extra columns.
-func scatter(t *testing.T, b *block.Block, s, f []float64, more, workers int) (all []float64) {
-	m, err := gram.NewTriangle(b.Cols + more)
-	if err != nil {
-		t.Fatal(err)
+func scatter(t *testing.T, src *block.Data, s, f []float64, more, workers int) (all []float64) {
+	cols := src.Spec().Cols()
+	m, err := gram.NewTriangle(cols + more)
+	if err == nil {
+		err = gram.Scatter(t.Context(), m, src, func(run block.Run, to, extra []float64) {
+			copy(to, s[run.First:])
+			for r := range to {
+				copy(extra[r*more:(r+1)*more], f[2*(int(run.First)+r):])
+			}
+		}, workers)
 	}
-	src := block.NewData(&schema.Spec{Features: make([]string, b.Cols)}, []*block.Block{b})
-	err = gram.Scatter(t.Context(), m, src, func(run block.Run, to, extra []float64) {
-		copy(to, s[run.First:])
-		for r := range to {
-			copy(extra[r*more:(r+1)*more], f[2*(int(run.First)+r):])
-		}
-	}, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range m.N {
-		all = append(all, m.Data[i*(i+1)/2:][:min(i+1, b.Cols)]...)
+		all = append(all, m.Data[i*(i+1)/2:][:min(i+1, cols)]...)
 	}
 	return all
 }
 
 // TestKept: slices and copies of a block have its centring.
 func TestKept(t *testing.T) {
-	for _, p := range pairs(rand.New(rand.NewPCG(38, 4)), 10) {
+	for _, p := range pairs(rand.New(rand.NewPCG(38, 4)), 10, false) {
 		for name, b := range map[string]*block.Block{"slice": p.rows.Slice(2, 5), "copy": p.rows.Clone().Slice(2, 5)} {
 			got := make([]float64, b.Cols)
 			widen.Row(b, 1, got)

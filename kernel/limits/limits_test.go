@@ -1,14 +1,14 @@
 package limits_test
 
 import (
-	"runtime"
 	"testing"
 
 	"halfspace/kernel"
 	"halfspace/kernel/limits"
 )
 
-// TestMeasure: either every figure is there, or none if the level has no loop to measure with.
+// TestMeasure: either every figure is there, or none if the level has no loop to measure with. The clock is measured on every level. The
+// fused multiply-adds that it allows are no more than 64 a cycle.
 func TestMeasure(t *testing.T) {
 	l := limits.Measure(1)
 	for what, rate := range map[string]float64{"FMA float32": l.FMAF32, "FMA float64": l.FMAF64, "L1": l.L1, "L2": l.L2,
@@ -16,6 +16,9 @@ func TestMeasure(t *testing.T) {
 		if measured := rate > 0; measured != (kernel.Active() != kernel.Generic) {
 			t.Errorf("%s: %g a second at level %s", what, rate, kernel.Active())
 		}
+	}
+	if l.Clock <= 0 || l.FMAF32 > 128*l.Clock {
+		t.Errorf("%g cycles and %g flop in a second", l.Clock, l.FMAF32)
 	}
 }
 
@@ -37,29 +40,5 @@ func TestRead(t *testing.T) {
 	}
 	if rate := limits.Read([][]float32{make([]float32, 4096)}, 1); (rate > 0) != loops {
 		t.Errorf("%g a second at level %s", rate, kernel.Active())
-	}
-}
-
-// TestClock: the clock is measured on every level. The fused multiply-adds that it allows are no more than 64 a cycle.
-func TestClock(t *testing.T) {
-	l := limits.Measure(1)
-	if l.Clock <= 0 || l.FMAF32 > 128*l.Clock {
-		t.Errorf("%g cycles and %g flop in a second", l.Clock, l.FMAF32)
-	}
-}
-
-// BenchmarkLimits reports the machine's limits: GFLOP/s, and GB/s.
-func BenchmarkLimits(b *testing.B) {
-	for _, cores := range []int{1, runtime.GOMAXPROCS(0)} {
-		b.Run(map[bool]string{true: "cores=one", false: "cores=all"}[cores == 1], func(b *testing.B) {
-			var l limits.Limits
-			for b.Loop() {
-				l = limits.Measure(cores)
-			}
-			for name, rate := range map[string]float64{"fma-f32-GFLOP/s": l.FMAF32, "fma-f64-GFLOP/s": l.FMAF64, "L1-GB/s": l.L1,
-				"L2-GB/s": l.L2, "L3-GB/s": l.L3, "DRAM-GB/s": l.DRAM, "stream-GB/s": l.Stream, "clock-GHz": l.Clock} {
-				b.ReportMetric(rate/1e9, name)
-			}
-		})
 	}
 }

@@ -1,0 +1,131 @@
+package layers
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"halfspace/internal/require"
+)
+
+// A source is a file of Go code that is no test.
+type source struct {
+	name, text string // the path from the root
+	file       *ast.File
+}
+
+var positions = token.NewFileSet()
+
+// sources returns the sources of the module and of those nested in it.
+var sources = sync.OnceValues(func() (all []source, err error) {
+	err = fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "tmp") {
+			if err == nil {
+				err = fs.SkipDir
+			}
+			return err
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(positions, name, text, parser.ParseComments)
+		all = append(all, source{name, string(text), f})
+		return err
+	})
+	return all, err
+})
+
+// wallClock are uses of times that a change of the system's clock shows in. Differences of two readings of time.Now are not among them.
+var wallClock = regexp.MustCompile(`time\.Now\(\)\.(UTC|Unix|Format|Truncate|Round|Local|In|Date|Year|Add\(0)|\.Unix(Nano|Milli|Micro)?\(\)|\.Nano\(\)|\.Round\(0\)`)
+
+// dated are the files that say for people when something was, or compare times of files.
+var dated = map[string]string{
+	"cache/format.go":         "the time of a file of data",
+	"cache/state_linux.go":    "the time of a file of data",
+	"cache/state_darwin.go":   "the time of a file of data",
+	"checkpoint/run.go":       "when a checkpoint was saved",
+	"internal/lock/lock.go":   "since when a run has a file",
+	"internal/measure/run.go": "the day of a measurement",
+}
+
+// TestClock: nothing but what dated lists reads the system's clock, so no result or rate depends on it when it jumps.
+func TestClock(t *testing.T) {
+	all, err := sources()
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for _, s := range all {
+		if at := wallClock.FindString(s.text); at != "" && !strings.HasPrefix(s.name, "bench/") {
+			if found[s.name] = true; dated[s.name] == "" {
+				t.Errorf("%s reads the system's clock: %s", s.name, at)
+			}
+		}
+	}
+	for name := range dated {
+		if !found[name] {
+			t.Errorf("%s isn't found to read the clock", name)
+		}
+	}
+}
+
+// The bounds on what one reader must hold in mind.
+const (
+	mostLines    = 400 // of a file
+	mostFunction = 60  // lines of a function
+)
+
+// longFile begins the reason for a longer file, in its first comment.
+const longFile = "Long because"
+
+// TestSizes: no file has more than 400 lines without a reason in its first comment, no function more than 60.
+// Tests and generated code are exempt.
+func TestSizes(t *testing.T) {
+	all, err := sources()
+	require.NoError(t, err)
+	if len(all) < 200 {
+		t.Errorf("%d files found", len(all))
+	}
+	for _, s := range all {
+		if ast.IsGenerated(s.file) {
+			continue
+		}
+		if n := strings.Count(s.text, "\n"); n > mostLines && (len(s.file.Comments) == 0 || !strings.Contains(s.file.Comments[0].Text(), longFile)) {
+			t.Errorf("%s has %d lines, more than %d, and its first comment doesn't say %q", s.name, n, mostLines, longFile)
+		}
+		for _, d := range s.file.Decls {
+			if n := positions.Position(d.End()).Line - positions.Position(d.Pos()).Line + 1; n > mostFunction {
+				if fn, ok := d.(*ast.FuncDecl); ok {
+					t.Errorf("%s: function %s has %d lines, more than %d", positions.Position(d.Pos()), fn.Name.Name, n, mostFunction)
+				}
+			}
+		}
+	}
+}
+
+// TestNoBareGo: goroutines start through errgroup, so that their errors and their end reach the caller. The command and nested modules
+// are exempt.
+func TestNoBareGo(t *testing.T) {
+	all, err := sources()
+	require.NoError(t, err)
+	for _, s := range all {
+		if matches(s.name, []string{"internal/cli/", "cmd/", "asm/gen/", "bench/peers/", "beam/"}) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if g, ok := n.(*ast.GoStmt); ok {
+				t.Errorf("%s: a bare go statement", positions.Position(g.Pos()))
+			}
+			return true
+		})
+	}
+}
