@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -25,10 +26,7 @@ func parted(t *testing.T, rng *rand.Rand, classes int) *block.Data {
 		row[i%classes] = 1
 		x, y = append(x, row), append(y, i%classes)
 	}
-	data, err := block.FromRows(x, y, block.RowOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(x, y, block.RowOptions{}))(t)
 	return data
 }
 
@@ -59,10 +57,7 @@ func TestUpdateBound(t *testing.T) {
 		if k%7 == 0 {
 			o.Form = train.Averaged
 		}
-		f, err := fit.Learn(t.Context(), data, fit.Perceptron(o), fit.Options{Init: from, Multiclass: []string{"", model.Joint}[k%2]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.Value(fit.Learn(t.Context(), data, fit.Perceptron(o), fit.Options{Init: from, Multiclass: []string{"", model.Joint}[k%2]}))(t)
 		apart := !math.IsInf(f.Result.UpdateBound(o.Margin, o.Eta), 1) // by more than rounding
 		if !f.Result.Converged || f.Model.Training.MistakeBound != nil || apart && f.UpdateBound == nil {
 			t.Fatalf("case %d: converged %v, margin %v, bounds %v and %v", k, f.Result.Converged, f.Result.Margin, f.Model.Training.MistakeBound, f.UpdateBound)
@@ -79,10 +74,7 @@ func TestUpdateBound(t *testing.T) {
 		if classes > 2 {
 			continue
 		}
-		online, err := fit.LearnOnline(t.Context(), data, from, fit.OnlineOptions{Eta: o.Eta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		online := require.Value(fit.LearnOnline(t.Context(), data, from, fit.OnlineOptions{Eta: o.Eta}))(t)
 		if separates := online.Model.Training.Margin != nil; separates != (online.UpdateBound != nil) || separates && float64(online.Updates) > *online.UpdateBound {
 			t.Errorf("case %d: separates %v, %d updates, bound %v", k, separates, online.Updates, online.UpdateBound)
 		}

@@ -2,7 +2,6 @@ package fit_test
 
 import (
 	"context"
-	"iter"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/calibrate"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/train"
@@ -33,42 +33,23 @@ func uncertain(t *testing.T, rows, classes int) *block.Data {
 		class := random(classes)
 		x, y, w = append(x, []float64{float64(class + random(3)), float64(random(5)), float64(random(100)) / 50}), append(y, class), append(w, float64(1+random(3)))
 	}
-	data, err := block.FromRows(x, y, block.RowOptions{Weights: w})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(x, y, block.RowOptions{Weights: w}))(t)
 	return data
 }
 
-// A pieces source shows rows that aren't in memory as one piece.
-type pieces struct{ *block.Data }
-
-func (p pieces) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return p.Data.Blocks(ctx)
-}
-
-// TestCalibrate: the calibration is that of the scores of each fold by a model of the others, in the order of the folds,
-// for any number of workers, in memory or not. Learn writes it to the model.
+// TestCalibrate: the calibration is that of the scores of each fold by a model of the others, in the order of the folds.
+// Learn writes it to the model.
 func TestCalibrate(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 400, classes)
 		learner := fit.SVM(svm.Options{L2: 1, Options: train.Options{Workers: 1, Seed: 5}})
 		rows := make([]calibrate.Rows, data.Spec().Vectors())
-		for fold := range 5 {
-			has := fit.Fold(5, 5, countsOf(t, data), fold)
-			kept, held := part(t, data, has.Others()), part(t, data, has())
-			f, err := fit.Learn(t.Context(), kept, learner, fit.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			scorer, err := predict.NewScorer(f.Model, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for b, err := range held.Blocks(t.Context()) {
+		eachFold(t, data, learner, 5, func(m *model.Model, held *block.Data) {
+			scorer := require.Value(predict.NewScorer(m, 1))(t)
+			for b := range held.Blocks(t.Context()) {
 				scores, bad := scorer.Scores(t.Context(), b)
-				if err != nil || bad != nil {
-					t.Fatal(err, bad)
+				if bad != nil {
+					t.Fatal(bad)
 				}
 				for k := range rows {
 					rows[k].Scores, rows[k].Weights = append(rows[k].Scores, scores[k]...), append(rows[k].Weights, b.W...)
@@ -77,7 +58,7 @@ func TestCalibrate(t *testing.T) {
 					}
 				}
 			}
-		}
+		})
 		for _, method := range []string{model.Platt, model.Isotonic} {
 			want := &model.Calibration{Method: method, Folds: 5}
 			for k := range rows {
@@ -89,26 +70,27 @@ func TestCalibrate(t *testing.T) {
 				}
 				want.Classes = append(want.Classes, m)
 			}
-			for _, workers := range []int{1, 3} {
-				learner.Settings.Shared().Workers = workers
-				for name, src := range map[string]block.Source{"memory": data, "stream": pieces{data}} {
-					f, err := fit.Learn(t.Context(), src, learner, fit.Options{Calibrate: method})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if !reflect.DeepEqual(f.Model.Calibration, want) || !f.Model.HasProbabilities() || *f.Model.Options.Seed != 5 {
-						t.Errorf("%d classes, %s, %d workers, %s: %+v, want %+v", classes, method, workers, name, f.Model.Calibration, want)
-					}
-				}
+			f := require.Value(fit.Learn(t.Context(), data, learner, fit.Options{Calibrate: method}))(t)
+			if !reflect.DeepEqual(f.Model.Calibration, want) || !f.Model.HasProbabilities() || *f.Model.Options.Seed != 5 {
+				t.Errorf("%d classes, %s: %+v, want %+v", classes, method, f.Model.Calibration, want)
 			}
 		}
+	}
+}
+
+// eachFold learns from the rows of all folds but one, and hands the model and the rows of that fold to a function, for each fold.
+func eachFold(t *testing.T, data *block.Data, l fit.Learner, folds int, held func(m *model.Model, rows *block.Data)) {
+	t.Helper()
+	for fold := range folds {
+		has := fit.Fold(l.Settings.Shared().Seed, folds, countsOf(t, data), fold)
+		f := require.Value(fit.Learn(t.Context(), part(t, data, has.Others()), l, fit.Options{}))(t)
+		held(f.Model, part(t, data, has()))
 	}
 }
 
 // part returns the rows that a function takes.
 func part(t *testing.T, data *block.Data, has func(class int) bool) *block.Data {
 	t.Helper()
-	var parts []*block.Block
 	b := block.NewFor(data.Spec(), 0, int(data.Rows()))
 	n := 0
 	for from, err := range data.Blocks(t.Context()) {
@@ -123,48 +105,15 @@ func part(t *testing.T, data *block.Data, has func(class int) bool) *block.Data 
 			}
 		}
 	}
-	d, err := block.Collect(t.Context(), one{data, append(parts, b.Slice(0, n))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// A one source has the spec of other rows.
-type one struct {
-	*block.Data
-	blocks []*block.Block
-}
-
-func (o one) Rows() (n int64) {
-	for _, b := range o.blocks {
-		n += int64(b.Len())
-	}
-	return n
-}
-
-func (o one) Blocks(context.Context) iter.Seq2[*block.Block, error] {
-	return func(yield func(*block.Block, error) bool) {
-		for _, b := range o.blocks {
-			if !yield(b, nil) {
-				return
-			}
-		}
-	}
+	return block.NewData(data.Spec(), []*block.Block{b.Slice(0, n)})
 }
 
 // TestCalibrateValidated: rows to validate on change no calibration. They are predicted by it.
 func TestCalibrateValidated(t *testing.T) {
 	data, held := uncertain(t, 400, 3), uncertain(t, 60, 3)
 	l, opt := fit.SVM(svm.Options{L2: 1}), fit.Options{Calibrate: model.Platt}
-	alone, err := fit.Learn(t.Context(), data, l, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fit.LearnValidated(t.Context(), data, held, l, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := require.Value(fit.Learn(t.Context(), data, l, opt))(t)
+	f := require.Value(fit.LearnValidated(t.Context(), data, held, l, opt))(t)
 	if f.Validation == nil || f.Model.Training.Validation.Rows != 60 || !reflect.DeepEqual(f.Model.Calibration, alone.Model.Calibration) || !reflect.DeepEqual(f.Model.Weights, alone.Model.Weights) {
 		t.Errorf("validation %+v, calibration %+v, without it %+v", f.Model.Training.Validation, f.Model.Calibration, alone.Model.Calibration)
 	}
@@ -173,10 +122,7 @@ func TestCalibrateValidated(t *testing.T) {
 // TestCalibrateErrors: what can't be calibrated is told before any training.
 func TestCalibrateErrors(t *testing.T) {
 	data := uncertain(t, 40, 2)
-	other, err := fit.Learn(t.Context(), data, fit.Perceptron(perceptron.Options{}), fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := require.Value(fit.Learn(t.Context(), data, fit.Perceptron(perceptron.Options{}), fit.Options{}))(t)
 	for want, c := range map[string]struct {
 		l    fit.Learner
 		opt  fit.Options

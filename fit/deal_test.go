@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/train"
 	"halfspace/train/logistic"
 )
@@ -16,10 +17,7 @@ import (
 // countsOf returns the number of rows of each class.
 func countsOf(t *testing.T, src block.Source) []int64 {
 	t.Helper()
-	counts, err := train.ClassCounts(t.Context(), src, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := require.Value(train.ClassCounts(t.Context(), src, 1))(t)
 	return counts
 }
 
@@ -122,10 +120,7 @@ func TestSplit(t *testing.T) {
 				t.Fatalf("%s: folds of %v rows", name, sizes)
 			}
 			share := 0.1 + 0.8*rng.Float64()
-			has, err := split.HoldOut(rng.Uint64(), share, counts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			has := require.Value(split.HoldOut(rng.Uint64(), share, counts))(t)
 			held, kept := chosen(has(), y), chosen(has.Others(), y)
 			checkSides(t, name, &split, kept, held)
 			if off := math.Abs(float64(len(held)) - share*float64(rows)); off > 0.5+float64(largest) || len(held)+len(kept) != rows {
@@ -155,43 +150,6 @@ func checkSides(t *testing.T, name string, s *fit.Split, learned, judged []int) 
 				t.Fatalf("%s: row %d is learned from, row %d is judged", name, a, b)
 			}
 		}
-	}
-}
-
-// TestCopies: labels are random, and rows are in groups of near copies. A learner that finds the nearest rows is right on more than
-// chance where copies are on both sides, and not where groups stay together.
-func TestCopies(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const groups, copies = 60, 5
-	var x [][]float64
-	var y []int
-	var numbers []int64
-	for g := range int64(groups) {
-		center, class := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}, rng.IntN(2)
-		for range copies {
-			row := slices.Clone(center)
-			for i := range row {
-				row[i] += 1e-3 * rng.NormFloat64()
-			}
-			x, y, numbers = append(x, row), append(y, class), append(numbers, g)
-		}
-	}
-	l, err := named(t, "kernel-perceptron").With("kernel", "rbf")
-	if err == nil {
-		l, err = l.With("gamma", "10")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	accuracy := func(split fit.Split) float64 {
-		cv, err := fit.CrossValidate(t.Context(), rowsOf(t, x, y), l, fit.CV{Folds: 5}, fit.Options{Split: split})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return *cv.Points[0].Accuracy
-	}
-	if apart, together := accuracy(fit.Split{}), accuracy(fit.Split{Groups: numbers}); apart < 0.95 || together > 0.65 {
-		t.Errorf("accuracy %v with copies on both sides, %v with groups together", apart, together)
 	}
 }
 

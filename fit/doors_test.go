@@ -13,6 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/gram"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -131,10 +132,7 @@ func TestZeroValues(t *testing.T) {
 // fitted returns a model of rows.
 func fitted(t *testing.T, data *block.Data) *model.Model {
 	t.Helper()
-	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{}))(t)
 	return f.Model
 }
 

@@ -3,23 +3,22 @@ package fit_test
 import (
 	"bytes"
 	"errors"
-	"halfspace/pocket"
-	"halfspace/train/adaptive"
-	"halfspace/train/lda"
-	"halfspace/train/passive"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/model"
+	"halfspace/pocket"
 	"halfspace/train"
+	"halfspace/train/adaptive"
 	"halfspace/train/dual"
+	"halfspace/train/lda"
 	"halfspace/train/logistic"
+	"halfspace/train/passive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -27,10 +26,7 @@ import (
 
 func rowsOf[L block.Label](t *testing.T, x [][]float64, y []L) *block.Data {
 	t.Helper()
-	data, err := block.FromRows(x, y, block.RowOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(x, y, block.RowOptions{}))(t)
 	return data
 }
 
@@ -86,10 +82,7 @@ func TestZeroOptions(t *testing.T) {
 	}
 	data := rowsOf(t, x, y)
 	for _, about := range fit.Learners {
-		l, err := fit.Named(about.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := require.Value(fit.Named(about.Name))(t)
 		f, err := fit.Learn(t.Context(), data, l, fit.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", about.Name, err)
@@ -105,10 +98,7 @@ func TestZeroOptions(t *testing.T) {
 	for _, l := range []fit.Learner{fit.Perceptron(perceptron.Options{}), fit.Perceptron(perceptron.Options{Pocket: pocket.Exact}), fit.Perceptron(perceptron.Options{Form: train.Averaged}),
 		fit.Perceptron(perceptron.Options{Form: train.Voted}), fit.Winnow(winnow.Options{}), fit.Dual(dual.Options{}), fit.Logistic(logistic.Options{}), fit.LDA(lda.Options{}), fit.SVM(svm.Options{}),
 		fit.PassiveAggressive(passive.Options{}), fit.FTRL(adaptive.Options{}), fit.AdaGrad(adaptive.AdaGradOptions{})} {
-		named, err := fit.Named(l.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		named := require.Value(fit.Named(l.Name))(t)
 		zero, want := bytesOf(t, data, l), bytesOf(t, data, named)
 		if !bytes.Equal(zero, want) {
 			t.Errorf("%s: zero values give the model\n%s\nand not that of the command\n%s", l.Name, zero, want)
@@ -127,28 +117,14 @@ func TestZeroOptions(t *testing.T) {
 // bytesOf returns the file of the model that a learner learns.
 func bytesOf(t *testing.T, data block.Source, l fit.Learner) []byte {
 	t.Helper()
-	f, err := fit.Learn(t.Context(), data, l, fit.Options{HoldOut: 0.25}) // the hold-out shows the seed
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "m.json")
-	if err := f.Model.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+	f := require.Value(fit.Learn(t.Context(), data, l, fit.Options{HoldOut: 0.25}))(t) // the hold-out shows the seed
+	return fileOf(t, f.Model)
 }
 
 // TestEvaluate: the evaluation of rows has the errors and the figures of their definition.
 func TestEvaluate(t *testing.T) {
 	data := rowsOf(t, [][]float64{{0}, {1}, {2}, {3}}, []int{0, 1, 0, 1})
-	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{}))(t)
 	e, err := fit.Evaluate(t.Context(), f.Model, data, 1)
 	if err != nil || e.Confusion.Errors() != *f.Model.Training.Errors || e.Scores.AUC() != 0.75 || math.Abs(e.LogLoss()-*f.Model.Training.Loss/4) > 1e-7 {
 		t.Errorf("%+v, AUC %v, log loss %v, %v in training; error %v", e, e.Scores.AUC(), e.LogLoss(), *f.Model.Training.Loss/4, err)

@@ -3,7 +3,6 @@ package fit_test
 import (
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/separable"
 	"halfspace/train/logistic"
 )
@@ -162,24 +162,25 @@ func optimum(problems []*precise, from [][]float64) (least float64, exists bool)
 }
 
 // TestOptima: on hard problems, claims about the optimum hold for the weights as written. The objective and the optimum are
-// computed in high precision. HALFSPACE_TEST=full tries 2,000 problems. lda isn't among the learners: its weights are a
+// computed in high precision. HALFSPACE_TEST=full tries 2,000 problems, of which half converge. lda isn't among the learners: its weights are a
 // formula, and the model has no objective or gap. TestNearlyDependent of package lda tests the digits of these weights.
 func TestOptima(t *testing.T) {
 	t.Parallel()
-	sets := uint64(200)
-	if os.Getenv("HALFSPACE_TEST") == "full" {
-		sets = 2000
+	first, sets, luck := uint64(0), uint64(2000), 0.0
+	if testsize.Small() {
+		first, sets, luck = 40, 40, 3 // the first that need every bound on the gap
 	}
 	tallies := map[string]*tally{}
 	for seed := range sets {
-		h := newHard(seed)
+		h := newHard(first + seed)
 		for _, group := range h.ways() {
 			h.test(t, group, tallies)
 		}
 	}
 	for name, n := range tallies {
 		t.Logf("%-45s %5d trainings, %5d converged, %5d with a gap, %4d errors that planes separate rows, %d other errors", name, n.runs, n.converged, n.bounded, n.separable, n.failed)
-		if !strings.Contains(name, "sgd") && 2*(n.converged+n.separable) < n.runs {
+		// Of few sets as many as three standard deviations of a fair coin may be missing.
+		if !strings.Contains(name, "sgd") && float64(2*(n.converged+n.separable)) < float64(n.runs)-luck*math.Sqrt(float64(n.runs)) {
 			t.Errorf("%s: of %d trainings %d converged", name, n.runs, n.converged)
 		}
 	}

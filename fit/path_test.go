@@ -10,7 +10,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -49,10 +51,7 @@ func TestPath(t *testing.T) {
 			return fit.SVM(svm.Options{L1: l1, L2: l2, Options: train.Options{Seed: 1, Workers: workers}})
 		}, func(m float64) float64 { return math.Pow(max(0, 1-m), 2) }},
 	} {
-		path, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 2), 12, fit.CV{Folds: 3}, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := require.Value(fit.FollowPath(t.Context(), d, l.of(1, 0.5, 2), 12, fit.CV{Folds: 3}, fit.Options{}))(t)
 		if again, err := fit.FollowPath(t.Context(), d, l.of(1, 0.5, 1), 12, fit.CV{Folds: 3}, fit.Options{}); err != nil || !reflect.DeepEqual(path, again) {
 			t.Errorf("with another worker: %v, error %v, want %v", again, err, path)
 		}
@@ -61,10 +60,7 @@ func TestPath(t *testing.T) {
 		}
 		for _, i := range []int{0, 3, 8} {
 			point := path.Points[i]
-			f, err := fit.Learn(t.Context(), d, l.of(point.L1, 0.5, 2), fit.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := require.Value(fit.Learn(t.Context(), d, l.of(point.L1, 0.5, 2), fit.Options{}))(t)
 			optimum := f.Model.Training.Optimum
 			if off := point.Objective - optimum.Objective; !(math.Abs(off) <= point.Gap+optimum.Gap+1e-9*point.Objective && point.Gap <= 1e-6*point.Objective) {
 				t.Errorf("l1 %v: objective %v with a gap of %v, alone %v", point.L1, point.Objective, point.Gap, optimum)
@@ -103,10 +99,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 		for _, y := range kept[1] {
 			labels = append(labels, y[0])
 		}
-		fitted, err := fit.Learn(t.Context(), testrows.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fitted := require.Value(fit.Learn(t.Context(), testrows.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{}))(t)
 		for r, row := range held[0] {
 			score := fitted.Model.Bias[0]
 			for i, v := range row {
@@ -120,13 +113,14 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 
 // TestPathPasses: a path of 100 penalties takes at most 200 passes over the rows.
 func TestPathPasses(t *testing.T) {
-	x, y := pathRows(20000, 28)
+	rows, features := 20_000, 28
+	if testsize.Small() {
+		rows, features = 3000, 12
+	}
+	x, y := pathRows(rows, features)
 	d := testrows.Dense(x, y, true)
 	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{NoPenalty: true}), fit.SVM(svm.Options{L1: 1})} {
-		path, err := fit.FollowPath(t.Context(), d, l, 100, fit.CV{Folds: 2}, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := require.Value(fit.FollowPath(t.Context(), d, l, 100, fit.CV{Folds: 2}, fit.Options{}))(t)
 		if len(path.Points) != 100 || path.Passes > 200 {
 			t.Errorf("%s: %d points in %d passes", l.Name, len(path.Points), path.Passes)
 		}
@@ -143,7 +137,7 @@ func TestChoosePoint(t *testing.T) {
 
 // widePathRows returns sparse rows of more columns than a Hessian may have. The first features tell the class, with exceptions.
 func widePathRows(n int) *block.Data {
-	const features = 17_000
+	const features = 16_384
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	spec := &schema.Spec{Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range features {
@@ -166,25 +160,19 @@ func widePathRows(n int) *block.Data {
 
 // TestWidePath: each point of a path over many columns is what a training with its penalty learns.
 func TestWidePath(t *testing.T) {
-	d := widePathRows(600)
+	d := widePathRows(250)
 	for _, of := range []func(l1 float64) fit.Learner{
 		func(l1 float64) fit.Learner {
 			return fit.Logistic(logistic.Options{L1: l1, Options: train.Options{Workers: 2}})
 		},
 		func(l1 float64) fit.Learner { return fit.SVM(svm.Options{L1: l1, Options: train.Options{Workers: 2}}) },
 	} {
-		path, err := fit.FollowPath(t.Context(), d, of(1), 6, fit.CV{Folds: 3}, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := require.Value(fit.FollowPath(t.Context(), d, of(1), 6, fit.CV{Folds: 3}, fit.Options{}))(t)
 		if len(path.Points) != 6 || path.Points[0].Nonzero != 0 || path.Points[1].Nonzero == 0 || path.Chosen == 0 {
 			t.Errorf("path %v", path)
 		}
 		for i, point := range path.Points {
-			f, err := fit.Learn(t.Context(), d, of(point.L1), fit.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := require.Value(fit.Learn(t.Context(), d, of(point.L1), fit.Options{}))(t)
 			optimum := f.Model.Training.Optimum
 			if off := math.Abs(point.Objective - optimum.Objective); !(off <= point.Gap+optimum.Gap+1e-9*point.Objective && point.Gap <= 1e-6*point.Objective) {
 				t.Errorf("point %d: objective %v with a gap of %v, alone %v", i, point.Objective, point.Gap, optimum)

@@ -2,177 +2,189 @@ package fit_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/testrows"
-	"halfspace/pocket"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
-	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/lda"
-	"halfspace/train/logistic"
-	"halfspace/train/passive"
-	"halfspace/train/perceptron"
-	"halfspace/train/svm"
 )
 
-// TestRemote: a training whose passes other processes make has the model of one process, byte for byte. The test fails if the
-// passes are not made there.
+// remotes are trainings whose passes a cluster makes, with the tasks that must be among those passes. Several rows are separated by
+// commas; small tests take one of them.
+var remotes = []struct {
+	training
+	tasks string
+}{
+	{training{"weighted,far,sparse two", "lda", ""}, "lda.moments train.evaluate block.fingerprint fit.survey"},
+	{training{"two,far,weighted", "lda", "shrinkage=auto"}, "lda.moments lda.fourth"},
+	{training{"three", "lda", ""}, "lda.moments"},
+	{training{"sparse two,far,weighted", "logistic", ""}, "logistic.gradient logistic.hessian train.evaluate"},
+	{training{"two,sparse two,far", "logistic", "solver=lbfgs"}, "logistic.gradient logistic.moments"},
+	{training{"far,weighted,sparse two", "logistic", "l1=3 l2=1"}, "logistic.elastic logistic.losses elastic.weigh"},
+	{training{"weighted,far", "logistic", "balanced"}, "logistic.hessian train.classes"},
+	{training{"apart", "logistic", "l2=0"}, "logistic.probe"},
+	{training{"long", "logistic", ""}, "train.sample"},
+	{training{"two", "logistic", "solver=sgd shards=2 epochs=3"}, "logistic.sgd"},
+	{training{"three", "logistic", "solver=sgd shards=2 epochs=3"}, "logistic.sgd"},
+	{training{"three", "logistic", "l2=0 balanced"}, "logistic.joint train.classes"},
+	{training{"wide three", "logistic", "epochs=3"}, "logistic.columns"},
+	{training{"thin,thin unbiased,thin weighted,thin far", "logistic", "solver=truncated balanced epochs=12"}, "truncated.look truncated.sums truncated.product train.evaluate truncated.scores"},
+	{training{"thin columns", "logistic", "solver=truncated epochs=5"}, "truncated.look truncated.sums truncated.product train.evaluate"}, // a group touches few of the columns
+	{training{"weighted,far,sparse two", "svm", ""}, "svm.hessian svm.losses train.evaluate"},
+	{training{"three", "svm", ""}, "svm.hessian"},
+	{training{"long", "svm", ""}, "train.sample"},
+	{training{"thin unbiased,thin", "svm", "balanced epochs=12"}, "truncated.look truncated.sums truncated.product truncated.rest truncated.picked svm.losses"},
+	{training{"thin weighted,thin far", "svm", "epochs=12"}, "truncated.look truncated.sums truncated.product truncated.rest svm.losses"},
+	{training{"weighted,sparse two", "svm", "loss=hinge"}, "svm.hinge svm.near svm.losses"},
+	{training{"far", "svm", "loss=hinge"}, "svm.hinge train.evaluate"},
+	{training{"long", "svm", "loss=hinge"}, "svm.near train.sample"},
+	{training{"two", "svm", "loss=hinge balanced epochs=20"}, "svm.hinge train.classes"},
+	{training{"three", "svm", "loss=hinge multiclass=ovr"}, "svm.hinge"},
+	{training{"thin,thin weighted,thin far", "svm", "loss=hinge epochs=20"}, "truncated.look truncated.sums truncated.product truncated.rest svm.losses"},
+	{training{"weighted,sparse two", "averaged", "shards=2 epochs=3 order=shuffle"}, "perceptron.pass"},
+	{training{"two,sparse two", "perceptron", "shards=2 epochs=4 mix=mistakes l2=0.1"}, "perceptron.pass"},
+	{training{"weighted,sparse two", "pocket", "shards=2 epochs=3 order=random"}, "perceptron.pass pocket.errors"},
+	{training{"apart", "pocket", "shards=2"}, "perceptron.some"},
+	{training{"three", "pocket", "shards=2 epochs=3"}, "perceptron.pass pocket.errors"},
+	{training{"two", "passive-aggressive", "shards=2 epochs=3 order=shuffle loss=squared_hinge"}, "passive-aggressive.pass train.evaluate"},
+	{training{"three", "passive-aggressive", "shards=2 epochs=3 C=0.1"}, "passive-aggressive.pass train.evaluate"},
+	{training{"weighted", "adagrad", "shards=2 epochs=3 order=shuffle"}, "adagrad.pass train.evaluate"},
+	{training{"two", "adagrad", "shards=2 epochs=3 loss=hinge"}, "adagrad.pass train.evaluate"},
+	{training{"weighted,sparse two", "logistic", "holdout=0.2"}, "fit.classes train.classes passes.pick"},
+	{training{"longer", "pocket", "shards=2 epochs=3 holdout=0.2"}, "fit.classes train.classes passes.pick"},
+	{training{"longer three", "passive-aggressive", "shards=2 epochs=3 holdout=0.4 balanced"}, "fit.classes train.classes passes.pick"},
+	{training{"two", "lda", "cv=3"}, "fit.classes train.classes passes.pick"},
+	{training{"three", "svm", "grid=l2"}, "fit.classes train.classes passes.pick"},
+	{training{"thin", "logistic", "epochs=3 holdout=0.2"}, "fit.classes train.classes passes.pick"},
+}
+
+// remoteRows returns the rows of remotes that rowSets lacks, in which blocks and runs are several.
+func remoteRows(name string) *block.Data {
+	third := func(r int) float64 { return float64(r%7) / 3 }
+	switch name {
+	case "sparse two":
+		return testrows.Sparse(rowSets()["two"])
+	case "longer":
+		return noise(3*block.RunRows, 5, 2)
+	case "longer three":
+		return noise(3*block.RunRows, 4, 3)
+	case "wide three":
+		return testrows.Sparse(testrows.RandomClasses(block.RunRows+5, 350, 3, 0.2))
+	case "thin":
+		return thin(2*block.RunRows+9, 260, 7, true)
+	case "thin unbiased":
+		return thin(block.RunRows+7, 260, 14, false)
+	case "thin weighted": // groups of several runs
+		return testrows.Weighted(thin(10*block.RunRows+3, 5000, 1, true), third)
+	case "thin columns":
+		return thin(3*block.RunRows+1, 40_000, 1, true)
+	case "thin far":
+		return changed(testrows.RandomClasses(block.RunRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
+			for i, v := range row {
+				if i%9 > 0 && v < 1 {
+					row[i] = 0
+				}
+			}
+			row[3] += 1.7e9
+			return row, 2*y - 1
+		})
+	}
+	return rowSets()[name]
+}
+
+// thin returns sparse rows of that many elements and a bias, if there is one, in which a plane is right mostly.
+func thin(n, features, elements int, bias bool) *block.Data {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
+	spec := &schema.Spec{Features: make([]string, features), Bias: bias, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Positive: 1}
+	for c := range spec.Features {
+		spec.Features[c] = fmt.Sprint("x", c)
+	}
+	var blocks []*block.Block
+	for first, per := 0, block.Rows(spec.Cols()); first < n; first += per {
+		b := block.NewSparse(int64(first), min(per, n-first), 0, spec.Cols())
+		s := b.Sparse
+		for range min(per, n-first) {
+			sum, at := 0.3, 0
+			for k := range elements {
+				at += 1 + rng.IntN((features-at-(elements-k))/(elements-k)+1)
+				v := rng.NormFloat64()
+				s.Idx, s.Val = append(s.Idx, uint32(at-1)), append(s.Val, float32(v))
+				sum += v * float64(at%5-2)
+			}
+			if bias {
+				s.Idx, s.Val = append(s.Idx, uint32(features)), append(s.Val, 1)
+			}
+			y := float32(-1)
+			if sum+rng.NormFloat64() > 0 {
+				y = 1
+			}
+			s.Ptr, b.Y = append(s.Ptr, int64(len(s.Idx))), append(b.Y, y)
+		}
+		blocks = append(blocks, b)
+	}
+	return block.NewData(spec, blocks)
+}
+
+// TestRemote: a training whose passes other processes make has the model of one process, byte for byte, or its error. The test fails if
+// a pass is made in this process.
 func TestRemote(t *testing.T) {
-	two := testrows.Logistic(3*block.RunRows+100, 7)
-	far := testrows.Logistic(2*block.RunRows+9, 3)
-	for b, err := range far.Blocks(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range remotes {
+		names := strings.Split(c.rows, ",")
+		if testsize.Small() {
+			names = names[:1]
 		}
-		for r := range b.Len() { // as Unix seconds are, so that the rows are centred
-			b.X[r*b.Stride] += 1.7e9
+		for _, name := range names {
+			t.Run(name+" "+c.learner+" "+c.options, func(t *testing.T) {
+				t.Parallel()
+				d := remoteRows(name)
+				remote := testrows.NewRemote(d, 7)
+				var results [2]bytes.Buffer
+				for i, src := range []block.Source{d, remote} {
+					l, opt, _ := c.settings(t, 0)
+					f, err := fit.Learn(t.Context(), block.Trust(src), l, opt)
+					if err != nil && strings.Contains(err.Error(), "a plane separates the classes") {
+						fmt.Fprint(&results[i], err)
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					fmt.Fprintln(&results[i], string(fileOf(t, f.Model)), f.Validation)
+				}
+				if !bytes.Equal(results[0].Bytes(), results[1].Bytes()) {
+					t.Errorf("the models differ:\n%.2000s\n%.2000s", &results[0], &results[1])
+				}
+				made := remote.Tasks()
+				for _, task := range strings.Fields(c.tasks) {
+					if made[task] == 0 {
+						t.Errorf("no pass %s was made elsewhere: %v", task, made)
+					}
+				}
+				if n := remote.Read(); n != 0 {
+					t.Errorf("%d passes were made in this process", n)
+				}
+			})
 		}
 	}
-	for _, d := range []*block.Data{two, far} {
-		twoNamed(d)
-	}
-	three := testrows.RandomClasses(2*block.RunRows+5, 4, 3, 0.2)
-	long := testrows.Logistic(16*block.RunRows+1, 5) // enough for a sample
-	twoNamed(long)
-	weighted := testrows.Weighted(two, func(row int) float64 { return float64(row%7) / 3 })
-	for _, c := range []struct {
-		name    string
-		learner fit.Learner
-		opt     fit.Options
-		tasks   string // that must be among those that were made elsewhere
+}
+
+// TestResumeRemote is TestResume of solvers with a number for each row, on a cluster.
+func TestResumeRemote(t *testing.T) {
+	many := thin(block.RunRows+300, 260, 3, true)
+	for i, c := range []struct {
+		rows *block.Data
+		training
 	}{
-		{"lda", fit.LDA(lda.Options{}), fit.Options{}, "lda.moments train.evaluate block.fingerprint fit.survey"},
-		{"shrinkage", fit.LDA(lda.Options{Shrinkage: lda.LedoitWolf}), fit.Options{}, "lda.moments lda.fourth"},
-		{"logistic", fit.Logistic(logistic.Options{L2: 1}), fit.Options{}, "logistic.gradient logistic.hessian train.evaluate"},
-		{"lbfgs", fit.Logistic(logistic.Options{Solver: logistic.LBFGS}), fit.Options{}, "logistic.gradient logistic.moments"},
-		{"l1", fit.Logistic(logistic.Options{L1: 3, L2: 1}), fit.Options{}, "logistic.elastic logistic.losses elastic.weigh"},
-		{"balanced", fit.Logistic(logistic.Options{L2: 1}), fit.Options{Balanced: true}, "logistic.hessian train.classes"},
-		{"svm", fit.SVM(svm.Options{}), fit.Options{}, "svm.hessian svm.losses train.evaluate"},
+		{testrows.Sparse(noise(block.RunRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
+		{many, training{learner: "svm", options: "epochs=30"}},
+		{many, training{learner: "svm", options: "loss=hinge epochs=30"}},
+		{rowSets()["two"], training{learner: "svm", options: "loss=hinge"}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			same(t, two, c.learner, c.opt, c.tasks)
-			same(t, far, c.learner, c.opt, c.tasks)
-			same(t, weighted, c.learner, c.opt, c.tasks)
-			same(t, testrows.Sparse(two), c.learner, c.opt, c.tasks)
-		})
-	}
-	for name, o := range map[string]perceptron.Options{
-		"averaged": {Options: train.Options{Shards: 3, Epochs: 3, Seed: 5, Order: train.Shuffle}, Form: train.Averaged},
-		"mistakes": {Options: train.Options{Shards: 2, Epochs: 4, Mix: train.Mistakes}, L2: 0.1},
-		"pocket":   {Options: train.Options{Shards: 2, Epochs: 3, Seed: 1, Order: train.Random}, Pocket: pocket.Exact},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tasks := "perceptron.pass"
-			if o.Pocket != "" {
-				tasks += " pocket.errors"
-			}
-			for _, d := range []*block.Data{two, weighted, testrows.Sparse(two), testrows.Sparse(weighted)} {
-				same(t, d, fit.Perceptron(o), fit.Options{}, tasks)
-			}
-		})
-	}
-	shared := train.Options{Shards: 3, Epochs: 3, Seed: 5, Order: train.Shuffle}
-	t.Run("passive", func(t *testing.T) {
-		tasks := "passive-aggressive.pass train.evaluate"
-		same(t, two, fit.PassiveAggressive(passive.Options{Options: shared, Loss: passive.SquaredHinge}), fit.Options{}, tasks)
-		same(t, three, fit.PassiveAggressive(passive.Options{Options: shared, C: 0.1}), fit.Options{}, tasks)
-	})
-	t.Run("adagrad", func(t *testing.T) {
-		for _, loss := range adaptive.Losses {
-			same(t, weighted, fit.AdaGrad(adaptive.AdaGradOptions{Options: shared, Loss: loss}), fit.Options{}, "adagrad.pass train.evaluate")
-		}
-	})
-	t.Run("sample", func(t *testing.T) {
-		same(t, long, fit.Logistic(logistic.Options{L2: 1}), fit.Options{}, "train.sample")
-		same(t, long, fit.SVM(svm.Options{}), fit.Options{}, "train.sample")
-	})
-	t.Run("separable", func(t *testing.T) {
-		d := testrows.Logistic(2*block.RunRows+5, 3)
-		twoNamed(d)
-		for b := range d.Blocks(context.Background()) {
-			for r := range b.Len() {
-				b.Y[r] = float32(math.Copysign(1, float64(b.X[r*b.Stride])))
-				b.X[r*b.Stride] += b.Y[r]
-			}
-		}
-		same(t, d, fit.Logistic(logistic.Options{NoPenalty: true}), fit.Options{}, "logistic.probe")
-		same(t, d, fit.Perceptron(perceptron.Options{Options: train.Options{Shards: 2}, Pocket: pocket.Exact}), fit.Options{}, "perceptron.some")
-	})
-	t.Run("sgd", func(t *testing.T) {
-		same(t, two, fit.Logistic(logistic.Options{Options: shared, Solver: logistic.SGD, L2: 1}), fit.Options{}, "logistic.sgd")
-		same(t, three, fit.Logistic(logistic.Options{Options: train.Options{Shards: 2}, Solver: logistic.SGD, L2: 1}), fit.Options{}, "logistic.sgd")
-	})
-	t.Run("versus", func(t *testing.T) {
-		same(t, three, fit.SVM(svm.Options{}), fit.Options{}, "svm.hessian")
-		o := perceptron.Options{Options: train.Options{Shards: 2, Epochs: 3}, Pocket: pocket.Exact}
-		same(t, three, fit.Perceptron(o), fit.Options{}, "perceptron.pass pocket.errors")
-	})
-	t.Run("shares", func(t *testing.T) {
-		held, tasks := fit.Options{HoldOut: 0.2}, "fit.classes train.classes passes.pick"
-		for _, d := range []*block.Data{two, weighted, testrows.Sparse(weighted)} {
-			same(t, d, fit.Logistic(logistic.Options{L2: 1}), held, tasks)
-			same(t, d, fit.Perceptron(perceptron.Options{Options: shared, Pocket: pocket.Exact}), held, tasks)
-		}
-		same(t, three, fit.PassiveAggressive(passive.Options{Options: train.Options{Shards: 2, Epochs: 3}}), fit.Options{HoldOut: 0.4, Balanced: true}, tasks)
-		same(t, two, fit.LDA(lda.Options{}), fit.Options{CV: &fit.CV{Folds: 3}}, tasks)
-		same(t, three, fit.SVM(svm.Options{}), fit.Options{CV: &fit.CV{Folds: 2, Score: fit.ByF1, Grid: []fit.Axis{{Option: "l2", Values: []string{"1", "9"}}}}}, tasks)
-		wide := testrows.Logistic(block.RunRows+1000, 300)
-		twoNamed(wide)
-		same(t, testrows.Sparse(wide), fit.Logistic(logistic.Options{Options: train.Options{Epochs: 3}, L2: 1}), held, tasks)
-	})
-	t.Run("classes", func(t *testing.T) {
-		same(t, three, fit.LDA(lda.Options{Options: train.Options{}}), fit.Options{}, "lda.moments")
-		same(t, three, fit.Logistic(logistic.Options{NoPenalty: true}), fit.Options{Balanced: true}, "logistic.joint train.classes")
-		wide := testrows.RandomClasses(block.RunRows+5, 350, 3, 0.2)
-		same(t, testrows.Sparse(wide), fit.Logistic(logistic.Options{Options: train.Options{Epochs: 3}, L2: 1}), fit.Options{}, "logistic.columns")
-	})
-}
-
-// twoNamed gives the columns and classes of rows names.
-func twoNamed(d *block.Data) {
-	s := d.Spec()
-	s.Classes, s.Label = []schema.Class{schema.IntClass(0), schema.IntClass(1)}, "label"
-	for i := range s.Features {
-		s.Features[i] = fmt.Sprint("x", i)
-	}
-}
-
-// same learns from rows in this process and on a cluster, and compares the models. Every pass must be the cluster's.
-func same(t *testing.T, d *block.Data, l fit.Learner, opt fit.Options, tasks string) {
-	t.Helper()
-	remote := testrows.NewRemote(d, 7)
-	var files [2]bytes.Buffer
-	for i, src := range []block.Source{d, remote} {
-		f, err := fit.Learn(context.Background(), block.Trust(src), l, opt)
-		if err != nil && strings.Contains(err.Error(), "a plane separates the classes") { // the same error has to come of both
-			files[i].WriteString(err.Error())
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Model.WriteTo(&files[i]); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(&files[i], f.Validation)
-	}
-	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
-		t.Errorf("the models differ:\n%s\n%s", &files[0], &files[1])
-	}
-	made := remote.Tasks()
-	for _, name := range strings.Fields(tasks) {
-		if made[name] == 0 {
-			t.Errorf("no pass %s was made elsewhere: %v", name, made)
-		}
-	}
-	if n := remote.Read(); n != 0 {
-		t.Errorf("%d passes were made in this process", n)
+		resumed(t, c.training, form{name: "cluster", src: block.Trust(testrows.NewRemote(c.rows, uint64(i)))})
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,69 +17,6 @@ import (
 	"halfspace/internal/testrows"
 	"halfspace/train"
 )
-
-// set sets options of a training, each an option of the learner, multiclass, the grid of a cross-validation, or the points of a path. It
-// returns the latter.
-func set(t *testing.T, learner *train.Learner, settings train.Settings, opt *fit.Options, options []string) (path int) {
-	t.Helper()
-	for _, option := range options {
-		switch name, value, _ := strings.Cut(option, "="); name {
-		case "multiclass":
-			opt.Multiclass = value
-		case "grid":
-			opt.CV = &fit.CV{Folds: 3, Score: fit.ByF1, Grid: []fit.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
-		case "path":
-			path, _ = strconv.Atoi(value)
-		default:
-			if err := learner.Option(name).Set(settings, value); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return path
-}
-
-// TestResumeDual is TestResume of the dual forms, with and without windows.
-func TestResumeDual(t *testing.T) {
-	for _, c := range []struct {
-		rows, classes int
-		options       string
-	}{
-		{4200, 2, "order=shuffle epochs=50 kernel=rbf gamma=50"},
-		{4200, 2, "order=fixed-shuffle form=averaged epochs=50 kernel=rbf gamma=50"},
-		{4200, 3, "order=random epochs=2"},
-		{700, 2, "order=cyclic epochs=50"},
-		{600, 3, "order=shuffle epochs=50 form=voted"},
-		{500, 2, "order=random epochs=9 kernel=poly max-updates=900"},
-	} {
-		t.Run(fmt.Sprintf("%d_%d_%s", c.rows, c.classes, strings.ReplaceAll(c.options, " ", "_")), func(t *testing.T) {
-			t.Parallel()
-			small, options := noise(c.rows, 5, c.classes), strings.Fields(c.options)
-			if c.rows > 4096 {
-				resumed(t, small, "dual", options)
-				return
-			}
-			resumed(t, testrows.Sparse(small), "kernel-perceptron", options)
-			resumed(t, apart(small), "dual", options)
-			resumed(t, testrows.Weighted(noise(c.rows, 5, c.classes), func(r int) float64 { return float64(r%3) / 2 }), "dual", options)
-		})
-	}
-}
-
-// apart returns rows with other labels, which planes separate.
-func apart(d *block.Data) *block.Data {
-	var x [][]float64
-	var y []float64
-	for b := range d.Blocks(context.Background()) {
-		for r := range b.Y {
-			row := []float64{float64(b.X[r*b.Stride]), float64(b.X[r*b.Stride+1])}
-			label := math.Copysign(1, row[0]-row[1])
-			row[0] += label / 8
-			x, y = append(x, row), append(y, label)
-		}
-	}
-	return testrows.Dense(x, y, true)
-}
 
 // An opened source counts how often features are learned again.
 type opened struct {
@@ -151,19 +86,16 @@ func TestClockJumps(t *testing.T) {
 	if race.Enabled {
 		t.Skip("SKIPPED under the race detector alone: it has one worker, so nothing runs beside it but what TestResume runs there too")
 	}
-	for _, c := range []struct {
-		learner, options  string
-		features, classes int
-	}{
-		{"averaged", "order=shuffle", 5, 2}, {"pocket", "", 5, 2}, {"passive-aggressive", "", 5, 3}, {"dual", "", 5, 2}, {"averaged", "multiclass=ovr", 4, 3},
-		{"logistic", "", 9, 2}, {"logistic", "solver=lbfgs", 9, 3}, {"logistic", "solver=sgd", 9, 2}, {"logistic", "l1=1", 30, 2}, {"logistic", "solver=truncated l2=0.01", 60, 2},
-		{"logistic", "multiclass=ovr", 9, 3}, {"svm", "loss=hinge", 9, 2}, {"svm", "loss=hinge multiclass=joint", 5, 3}, {"svm", "l2=0.001", 40, 2},
-		{"svm", "loss=hinge", 16_400, 2}, {"logistic", "l1=0.1", 16_400, 2},
+	for _, c := range []training{
+		{"few", "averaged", "order=shuffle"}, {"few", "pocket", ""}, {"few three", "passive-aggressive", ""}, {"few", "dual", ""}, {"few three", "averaged", "multiclass=ovr"},
+		{"few", "logistic", ""}, {"few three", "logistic", "solver=lbfgs"}, {"few", "logistic", "solver=sgd"}, {"few", "logistic", "l1=1"}, {"few", "logistic", "solver=truncated l2=0.01"},
+		{"few three", "logistic", "multiclass=ovr"}, {"few", "svm", "loss=hinge"}, {"few three", "svm", "loss=hinge multiclass=joint"}, {"wide", "svm", "l2=0.001"},
+		{"columns", "svm", "loss=hinge epochs=12"}, {"columns", "logistic", "l1=0.1 epochs=12"},
 	} {
-		t.Run(fmt.Sprintf("%s_%s_%d", c.learner, strings.ReplaceAll(c.options, " ", "_"), c.features), func(t *testing.T) {
-			rows := noise(400, c.features, c.classes)
-			if c.features > 1000 {
-				rows = testrows.Sparse(noise(40, c.features, c.classes))
+		t.Run(c.String(), func(t *testing.T) {
+			rows := rowSets()[c.rows]
+			if c.rows == "columns" {
+				rows = testrows.Sparse(rows)
 			}
 			dir, want, slept := t.TempDir(), []byte(nil), 0.0
 			synctest.Test(t, func(t *testing.T) {
@@ -178,11 +110,10 @@ func TestClockJumps(t *testing.T) {
 						}
 						defer run.Close()
 					}
-					learner, opt := fit.Describe(c.learner), fit.Options{Checkpoint: run}
-					settings := learner.New()
+					l, opt, _ := c.settings(t, 1)
+					opt.Checkpoint = run
 					calls := 0
-					settings.Shared().Workers = 1
-					settings.Shared().Progress = func(train.Progress) {
+					l.Settings.Shared().Progress = func(train.Progress) {
 						if calls++; stop > 0 {
 							time.Sleep(time.Hour)
 							slept++
@@ -191,8 +122,7 @@ func TestClockJumps(t *testing.T) {
 							cancel()
 						}
 					}
-					set(t, learner, settings, &opt, strings.Fields(c.options))
-					f, err := fit.Learn(ctx, rows, fit.New(learner, settings), opt)
+					f, err := fit.Learn(ctx, rows, l, opt)
 					if stop > 0 {
 						if run.Close(); !errors.Is(err, context.Canceled) {
 							t.Fatalf("it ended after %d reports: %v", calls, err)
@@ -202,13 +132,9 @@ func TestClockJumps(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					var file bytes.Buffer
-					if _, err := f.Model.WriteTo(&file); err != nil {
-						t.Fatal(err)
-					}
-					if stop == 0 {
-						want = file.Bytes()
-					} else if !bytes.Equal(file.Bytes(), want) {
+					if file := fileOf(t, f.Model); stop == 0 {
+						want = file
+					} else if !bytes.Equal(file, want) {
 						t.Error("another model")
 					}
 					if hours := f.Result.Seconds / 3600; stop < 0 && (hours != math.Round(hours) || hours < 1 || hours > slept) {

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/checkpoint"
 	"halfspace/fit"
+	"halfspace/internal/require"
 )
 
 // TestSavedFolds: a cross-validation that goes on saves as often as before, where checkpoints are counted in trainings.
@@ -23,10 +24,7 @@ func TestSavedFolds(t *testing.T) {
 	var newest [7]string // the checkpoint when so many trainings are done
 	judge := func(stop int64) {
 		t.Helper()
-		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
 		defer run.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -3,13 +3,14 @@ package fit_test
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
+	"halfspace/model"
 	"halfspace/train"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
@@ -23,67 +24,32 @@ func TestScores(t *testing.T) {
 		data := uncertain(t, 300, classes)
 		learner := fit.Logistic(logistic.Options{Options: train.Options{Seed: 3, Workers: 1}})
 		grid := []fit.Axis{{Option: "l2", Values: []string{"0.01", "30", "3000"}}}
-		points, err := learner.Grid(grid)
-		if err != nil {
-			t.Fatal(err)
+		points := require.Value(learner.Grid(grid))(t)
+		evaluations := make([][]*fit.Evaluation, len(points))
+		for i, l := range points {
+			eachFold(t, data, l, folds, func(m *model.Model, held *block.Data) {
+				evaluations[i] = append(evaluations[i], require.Value(fit.Evaluate(t.Context(), m, held, 1))(t))
+			})
 		}
 		for _, score := range append(fit.Scores, "") {
 			if score == fit.ByAP && classes > 2 {
 				continue
 			}
 			var means, deviations []float64
-			for _, l := range points {
-				var values, weights []float64
-				for fold := range folds {
-					has := fit.Fold(3, folds, countsOf(t, data), fold)
-					f, err := fit.Learn(t.Context(), part(t, data, has.Others()), l, fit.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					e, err := fit.Evaluate(t.Context(), f.Model, part(t, data, has()), 1)
-					if err != nil {
-						t.Fatal(err)
-					}
-					c := e.Confusion
-					value, weight := c.ErrorWeight()/c.Total(), c.Total()
-					switch {
-					case score == fit.ByErrors:
-						value, weight = float64(c.Errors())/float64(c.Rows()), float64(c.Rows())
-					case score == fit.ByLogLoss:
-						value = e.LogLoss()
-					case score == fit.ByAUC && classes == 2:
-						value, weight = e.Scores.AUC(), 1
-					case score == fit.ByAUC:
-						value, weight = e.ClassScores.MacroAUC(), 1
-					case score == fit.ByAP:
-						value, weight = e.Scores.AveragePrecision(), 1
-					case score == fit.ByMacroF1:
-						value, weight = c.MacroF1(), 1
-					case score == fit.ByMeanF1:
-						value, weight = c.WeightedF1(), 1
-					case score == fit.ByBalanced:
-						value, weight = c.BalancedAccuracy(), 1
-					case score == fit.ByF1 && classes == 2:
-						value, weight = c.F1(1), 1
-					case score == fit.ByF1:
-						value, weight = c.MacroF1(), 1
-					}
-					values, weights = append(values, value), append(weights, weight)
-				}
+			for i := range points {
 				mean, all, square := 0.0, 0.0, 0.0
-				for i, v := range values {
-					mean, all = mean+v*weights[i], all+weights[i]
+				for _, e := range evaluations[i] {
+					value, weight := scoreOf(e, score, classes)
+					mean, all = mean+value*weight, all+weight
 				}
 				mean /= all
-				for i, v := range values {
-					square += (v - mean) * (v - mean) * weights[i]
+				for _, e := range evaluations[i] {
+					value, weight := scoreOf(e, score, classes)
+					square += (value - mean) * (value - mean) * weight
 				}
 				means, deviations = append(means, mean), append(deviations, math.Sqrt(square/all/(folds-1)))
 			}
-			cv, err := fit.CrossValidate(t.Context(), data, learner, fit.CV{Folds: folds, Grid: grid, Score: score}, fit.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cv := require.Value(fit.CrossValidate(t.Context(), data, learner, fit.CV{Folds: folds, Grid: grid, Score: score}, fit.Options{}))(t)
 			best := 0
 			for i, p := range cv.Points {
 				if math.Abs(*p.Score-means[i]) > 1e-12 || math.Abs(*p.StdError-deviations[i]) > 1e-12 {
@@ -97,14 +63,34 @@ func TestScores(t *testing.T) {
 			if cv.Chosen != best || cv.Score != score && !(score == "" && cv.Score == fit.ByWeight) {
 				t.Errorf("%d classes, %s: point %d is chosen by %s, want %d", classes, score, cv.Chosen, cv.Score, best)
 			}
-			learner.Settings.Shared().Workers = 3
-			again, err := fit.CrossValidate(t.Context(), pieces{data}, learner, fit.CV{Folds: folds, Grid: grid, Score: score}, fit.Options{})
-			if err != nil || again.Chosen != cv.Chosen || !reflect.DeepEqual(*again.Points[1].Score, *cv.Points[1].Score) {
-				t.Errorf("%s: as a stream with 3 workers, %+v, error %v", score, again, err)
-			}
-			learner.Settings.Shared().Workers = 1
 		}
 	}
+}
+
+// scoreOf returns the score of an evaluation, and its weight in the mean over the folds.
+func scoreOf(e *fit.Evaluation, score string, classes int) (value, weight float64) {
+	c := e.Confusion
+	switch {
+	case score == fit.ByErrors:
+		return float64(c.Errors()) / float64(c.Rows()), float64(c.Rows())
+	case score == fit.ByLogLoss:
+		return e.LogLoss(), c.Total()
+	case score == fit.ByAUC && classes == 2:
+		return e.Scores.AUC(), 1
+	case score == fit.ByAUC:
+		return e.ClassScores.MacroAUC(), 1
+	case score == fit.ByAP:
+		return e.Scores.AveragePrecision(), 1
+	case score == fit.ByMeanF1:
+		return c.WeightedF1(), 1
+	case score == fit.ByBalanced:
+		return c.BalancedAccuracy(), 1
+	case score == fit.ByF1 && classes == 2:
+		return c.F1(1), 1
+	case score == fit.ByF1 || score == fit.ByMacroF1:
+		return c.MacroF1(), 1
+	}
+	return c.ErrorWeight() / c.Total(), c.Total()
 }
 
 // TestOneStandardError: the strongest penalty within a standard error of the best is chosen, among points with the other
@@ -113,14 +99,8 @@ func TestOneStandardError(t *testing.T) {
 	data := uncertain(t, 300, 2)
 	grid := []fit.Axis{{Option: "l2", Values: []string{"0.1", "1", "10", "100", "10000", "10000000"}}, {Option: "loss", Values: []string{"squared_hinge", "hinge"}}}
 	learner := fit.SVM(svm.Options{Options: train.Options{Seed: 3}})
-	plain, err := fit.CrossValidate(t.Context(), data, learner, fit.CV{Grid: grid, Score: fit.ByAUC}, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ruled, err := fit.CrossValidate(t.Context(), data, learner, fit.CV{Grid: grid, Score: fit.ByAUC, OneStandardError: true}, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := require.Value(fit.CrossValidate(t.Context(), data, learner, fit.CV{Grid: grid, Score: fit.ByAUC}, fit.Options{}))(t)
+	ruled := require.Value(fit.CrossValidate(t.Context(), data, learner, fit.CV{Grid: grid, Score: fit.ByAUC, OneStandardError: true}, fit.Options{}))(t)
 	best := plain.Points[plain.Chosen]
 	want := plain.Chosen
 	for i := plain.Chosen; i < len(plain.Points); i += 2 { // the same loss, and more l2
@@ -140,15 +120,9 @@ func TestOneStandardError(t *testing.T) {
 func TestPathScore(t *testing.T) {
 	data := uncertain(t, 200, 2)
 	learner := fit.Logistic(logistic.Options{L1: 1, Options: train.Options{Seed: 3}})
-	loss, err := fit.FollowPath(t.Context(), data, learner, 12, fit.CV{Folds: 3}, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss := require.Value(fit.FollowPath(t.Context(), data, learner, 12, fit.CV{Folds: 3}, fit.Options{}))(t)
 	for _, score := range fit.Scores {
-		path, err := fit.FollowPath(t.Context(), data, learner, 12, fit.CV{Folds: 3, Score: score, OneStandardError: true}, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := require.Value(fit.FollowPath(t.Context(), data, learner, 12, fit.CV{Folds: 3, Score: score, OneStandardError: true}, fit.Options{}))(t)
 		best, sign := path.Points[path.Chosen], 1.0
 		if !slices.Contains([]string{fit.ByErrors, fit.ByWeight, fit.ByLogLoss}, score) {
 			sign = -1
@@ -181,30 +155,15 @@ func TestScoreOfFewFolds(t *testing.T) {
 		if alone {
 			weights[19] = 0
 		}
-		data, err := block.FromRows(x, y, block.RowOptions{Weights: weights})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := require.Value(block.FromRows(x, y, block.RowOptions{Weights: weights}))(t)
 		cv := fit.CV{Folds: 5, Score: fit.ByAUC, Grid: []fit.Axis{{Option: "l1", Values: []string{"0.1", "1"}}}, OneStandardError: true}
-		judged, err := fit.CrossValidate(t.Context(), data, learner, cv, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		judged := require.Value(fit.CrossValidate(t.Context(), data, learner, cv, fit.Options{}))(t)
 		var values []float64
-		for fold := range cv.Folds {
-			has := fit.Fold(3, cv.Folds, countsOf(t, data), fold)
-			f, err := fit.Learn(t.Context(), part(t, data, has.Others()), judged.Points[0].Learner, fit.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := fit.Evaluate(t.Context(), f.Model, part(t, data, has()), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if auc := e.Scores.AUC(); auc == auc {
+		eachFold(t, data, judged.Points[0].Learner, cv.Folds, func(m *model.Model, held *block.Data) {
+			if auc := require.Value(fit.Evaluate(t.Context(), m, held, 1))(t).Scores.AUC(); auc == auc {
 				values = append(values, auc)
 			}
-		}
+		})
 		p := judged.Points[0]
 		if len(values) == 2 && (p.StdError == nil || math.Abs(*p.StdError-math.Abs(values[0]-values[1])/2) > 1e-15) || len(values) == 1 && p.StdError != nil {
 			t.Errorf("the areas are %v: %v +- %v", values, p.Score, p.StdError)
@@ -212,10 +171,7 @@ func TestScoreOfFewFolds(t *testing.T) {
 		if want := map[bool]int{false: 2, true: 1}[alone]; len(values) != want {
 			t.Errorf("%d folds have an area, want %d", len(values), want)
 		}
-		path, err := fit.FollowPath(t.Context(), data, learner, 3, fit.CV{Folds: 5, Score: fit.ByAUC}, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := require.Value(fit.FollowPath(t.Context(), data, learner, 3, fit.CV{Folds: 5, Score: fit.ByAUC}, fit.Options{}))(t)
 		if _, err := json.Marshal(path); err != nil || path.Points[path.Chosen].Score == nil || (path.Points[path.Chosen].ScoreError == nil) != alone {
 			t.Errorf("%+v, error %v", path.Points, err)
 		}

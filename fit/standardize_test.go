@@ -18,6 +18,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/train"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
@@ -45,9 +46,7 @@ func csvOf(t *testing.T, x [][]float64, y []string) string {
 		fmt.Fprintln(&text, y[r])
 	}
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	return path
 }
 
@@ -74,27 +73,15 @@ func (f fromFile) Relearn(ctx context.Context, choices []func(class int) bool) (
 // hold-out, with a cross-validation and without.
 func TestStandardizedRows(t *testing.T) {
 	x, y := measured(block.RunRows + 900)
-	in, err := dataset.Open(t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := in.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := require.Value(dataset.Open(t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true}))(t)
+	loaded := require.Value(in.Load(t.Context()))(t)
 	var flat []float64
 	for _, row := range x {
 		flat = append(flat, row...)
 	}
 	opt := block.RowOptions{Standardize: true}
-	data, err := block.FromRows(x, y, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := block.FromFlat(flat, 4, y, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(x, y, opt))(t)
+	one := require.Value(block.FromFlat(flat, 4, y, opt))(t)
 	generated, err := block.FromGenerator(t.Context(), func(yield func([]float64, string) bool) error {
 		for r := range x {
 			if !yield(x[r], y[r]) {
@@ -106,10 +93,7 @@ func TestStandardizedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := block.FromRows(x, y, block.RowOptions{Spec: data.Spec()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := require.Value(block.FromRows(x, y, block.RowOptions{Spec: data.Spec()}))(t)
 	l := fit.Logistic(logistic.Options{L2: 1})
 	for name, c := range map[string]struct {
 		l   fit.Learner
@@ -120,47 +104,24 @@ func TestStandardizedRows(t *testing.T) {
 		"folds":      {l, fit.Options{CV: &fit.CV{Folds: 3}}},
 		"perceptron": {fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 3}}), fit.Options{HoldOut: 0.1}},
 	} {
-		want := modelOf(t, fromFile{loaded, in}, c.l, c.opt)
+		want := fileOf(t, require.Value(fit.Learn(t.Context(), fromFile{loaded, in}, c.l, c.opt))(t).Model)
 		for from, src := range map[string]block.Source{"rows": data, "flat": one, "generator": generated, "a spec": again} {
 			if from == "a spec" && name != "all" {
 				continue // whose means are given
 			}
-			if got := modelOf(t, src, c.l, c.opt); !bytes.Equal(got, want) {
+			if got := fileOf(t, require.Value(fit.Learn(t.Context(), src, c.l, c.opt))(t).Model); !bytes.Equal(got, want) {
 				t.Errorf("%s, from %s: the model differs from that of the file", name, from)
 			}
 		}
 	}
 }
 
-// modelOf returns the file of the model that a learner learns.
-func modelOf(t *testing.T, src block.Source, l fit.Learner, opt fit.Options) []byte {
-	t.Helper()
-	f, err := fit.Learn(t.Context(), src, l, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text bytes.Buffer
-	if _, err := f.Model.WriteTo(&text); err != nil {
-		t.Fatal(err)
-	}
-	return text.Bytes()
-}
-
 // TestRowsOfModel: rows get the features and the classes of a model, and the model is evaluated on them.
 func TestRowsOfModel(t *testing.T) {
 	x, y := measured(500)
-	data, err := block.FromRows(x, y, block.RowOptions{Standardize: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := block.FromRows(x, y, block.RowOptions{Spec: f.Model.Spec()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(x, y, block.RowOptions{Standardize: true}))(t)
+	f := require.Value(fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{}))(t)
+	rows := require.Value(block.FromRows(x, y, block.RowOptions{Spec: f.Model.Spec()}))(t)
 	if e, err := fit.Evaluate(t.Context(), f.Model, rows, 1); err != nil || e.Confusion.Errors() != *f.Model.Training.Errors {
 		t.Errorf("error %v; %d errors, and the training had %d", err, e.Confusion.Errors(), *f.Model.Training.Errors)
 	}
@@ -207,17 +168,11 @@ func TestRowsOfModel(t *testing.T) {
 func TestOtherRows(t *testing.T) {
 	x, y := measured(500)
 	make := func(opt block.RowOptions, x [][]float64, y []string) *block.Data {
-		data, err := block.FromRows(x, y, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := require.Value(block.FromRows(x, y, opt))(t)
 		return data
 	}
 	data, l := make(block.RowOptions{Standardize: true}, x, y), fit.Logistic(logistic.Options{L2: 1})
-	f, err := fit.Learn(t.Context(), data, l, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(fit.Learn(t.Context(), data, l, fit.Options{}))(t)
 	other := slices.Clone(y)
 	other[0] = "very high"
 	narrow := slices.Clone(x)

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/model"
 	"halfspace/schema"
@@ -44,15 +45,7 @@ func epochs(l fit.Learner, n int64) fit.Learner {
 // reread returns a model as it comes from its file.
 func reread(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
-	var file bytes.Buffer
-	if _, err := m.WriteTo(&file); err != nil {
-		t.Fatal(err)
-	}
-	read, err := model.Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return read
+	return require.Value(model.Read(bytes.NewReader(fileOf(t, m))))(t)
 }
 
 // TestInit: an epoch that begins with the model of another is the second epoch of one training, to the bit. In between,
@@ -69,16 +62,10 @@ func TestInit(t *testing.T) {
 }
 
 func testInit(t *testing.T, rows testrows.Table, l fit.Learner) {
-	data, err := block.FromRows(rows.X, rows.Y, block.RowOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(rows.X, rows.Y, block.RowOptions{}))(t)
 	learn := func(l fit.Learner, opt fit.Options) *model.Model {
 		t.Helper()
-		f, err := fit.Learn(t.Context(), data, l, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.Value(fit.Learn(t.Context(), data, l, opt))(t)
 		return f.Model
 	}
 	first, both := learn(epochs(l, 1), fit.Options{}), learn(epochs(l, 2), fit.Options{})
@@ -93,14 +80,8 @@ func testInit(t *testing.T, rows testrows.Table, l fit.Learner) {
 		return
 	}
 	opt := fit.OnlineOptions{Learner: &l}
-	online, err := fit.LearnOnline(t.Context(), data, nil, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	on, err := fit.LearnOnline(t.Context(), data, reread(t, online.Model), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	online := require.Value(fit.LearnOnline(t.Context(), data, nil, opt))(t)
+	on := require.Value(fit.LearnOnline(t.Context(), data, reread(t, online.Model), opt))(t)
 	if m := online.Model; !reflect.DeepEqual(m.Weights, first.Weights) || *m.Training.Errors != *first.Training.Errors || m.Training.Loss != nil && *m.Training.Loss != *first.Training.Loss {
 		t.Errorf("online has weights %v, an epoch %v", m.Weights, first.Weights)
 	}
@@ -115,14 +96,8 @@ func TestProgressive(t *testing.T) {
 	for _, classes := range []string{"two", "three"} {
 		r := testrows.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := named(t, "ftrl")
-		data, err := block.FromRows(r.X, r.Y, block.RowOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := fit.LearnOnline(t.Context(), data, nil, fit.OnlineOptions{Learner: &l})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
+		got := require.Value(fit.LearnOnline(t.Context(), data, nil, fit.OnlineOptions{Learner: &l}))(t)
 		var m *model.Model
 		mistakes, sum := int64(0), 0.0
 		for n := range r.X {
@@ -136,15 +111,9 @@ func TestProgressive(t *testing.T) {
 				zero.State = nil
 				m = zero
 			}
-			e, err := fit.Evaluate(t.Context(), m, one, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := require.Value(fit.Evaluate(t.Context(), m, one, 1))(t)
 			mistakes, sum = mistakes+e.Confusion.Errors(), sum+e.LogLoss()
-			f, err := fit.LearnOnline(t.Context(), one, m, fit.OnlineOptions{Learner: &l})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := require.Value(fit.LearnOnline(t.Context(), one, m, fit.OnlineOptions{Learner: &l}))(t)
 			m = f.Model
 			for _, p := range got.Progressive {
 				if p.Rows == int64(n+1) && (p.Mistakes != mistakes || !(math.Abs(*p.LogLoss-sum/float64(n+1)) < 1e-12)) {
@@ -172,15 +141,9 @@ func oneRow(t *testing.T, data *block.Data, n int) *block.Data {
 // TestInitErrors: an error names what differs between the rows and the model to begin with.
 func TestInitErrors(t *testing.T) {
 	r := testrows.Forever()["two"]
-	data, err := block.FromRows(r.X, r.Y, block.RowOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
 	l := epochs(named(t, "perceptron"), 1)
-	f, err := fit.Learn(t.Context(), data, l, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(fit.Learn(t.Context(), data, l, fit.Options{}))(t)
 	for want, spoil := range map[string]func(m *model.Model){
 		"is of float64 rows, and rows are float32 now": func(m *model.Model) { m.Dtype = "float64" },
 		"a bias: false, and the rows have one: true":   func(m *model.Model) { m.FitBias = false },

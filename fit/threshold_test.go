@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -14,65 +15,38 @@ import (
 	"halfspace/train/svm"
 )
 
-// TestChooseThreshold: the threshold is the best one for the scores of each fold by a model of the others, for any number of workers, in memory or
-// not. The model has the threshold, and its errors are those of its predictions.
+// TestChooseThreshold: the threshold is the best one for the scores of each fold by a model of the others.
+// The model has the threshold, and its errors are those of its predictions.
 func TestChooseThreshold(t *testing.T) {
 	data := uncertain(t, 400, 2)
 	learner := fit.SVM(svm.Options{Options: train.Options{Workers: 1, Seed: 5}})
 	var scores metrics.Scores
-	for fold := range 5 {
-		has := fit.Fold(5, 5, countsOf(t, data), fold)
-		f, err := fit.Learn(t.Context(), part(t, data, has.Others()), learner, fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scorer, err := predict.NewScorer(f.Model, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for b, err := range part(t, data, has()).Blocks(t.Context()) {
-			s, bad := scorer.Scores(t.Context(), b)
-			if err != nil || bad != nil {
-				t.Fatal(err, bad)
-			}
+	eachFold(t, data, learner, 5, func(m *model.Model, held *block.Data) {
+		scorer := require.Value(predict.NewScorer(m, 1))(t)
+		for b := range held.Blocks(t.Context()) {
+			s := require.Value(scorer.Scores(t.Context(), b))(t)
 			scores.Add(s[0], b.Y, b.W)
 		}
-	}
+	})
 	f1, _ := scores.BestF1()
 	cost, _ := scores.LeastCost(3, 1)
 	if f1 == 0 || cost == 0 || f1 == cost {
 		t.Fatalf("the rows choose the thresholds %v and %v, which tell nothing", f1, cost)
 	}
 	for text, want := range map[string]float64{"f1": f1, "cost=3:1": cost, "0.25": 0.25, "p=0.25": 0, "0": 0} {
-		threshold, err := predict.ParseThreshold(text)
-		if err != nil {
-			t.Fatal(err)
+		threshold := require.Value(predict.ParseThreshold(text))(t)
+		opt := fit.Options{Threshold: threshold}
+		if threshold.By == predict.ByProbability {
+			opt.Calibrate = model.Platt
 		}
-		for _, workers := range []int{1, 3} {
-			learner.Settings.Shared().Workers = workers
-			for name, src := range map[string]block.Source{"memory": data, "stream": pieces{data}} {
-				opt := fit.Options{Threshold: threshold}
-				if threshold.By == predict.ByProbability {
-					opt.Calibrate = model.Platt
-				}
-				f, err := fit.Learn(t.Context(), src, learner, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				wrong, err := fit.Count(t.Context(), f.Model, src, workers)
-				if err != nil {
-					t.Fatal(err)
-				}
-				at, by := f.Model.ScoreThreshold(), f.Model.Options.ThresholdBy
-				if threshold.By == predict.ByProbability {
-					if want, err = predict.OddsOf(f.Model).ScoreAt(0.25); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if at != want || *f.Model.Training.Errors != wrong.Errors || threshold.By == predict.ByScore == (by == text) {
-					t.Errorf("%s, %d workers, %s: threshold %v by %q, want %v; %d errors, want %d", text, workers, name, at, by, want, *f.Model.Training.Errors, wrong.Errors)
-				}
-			}
+		f := require.Value(fit.Learn(t.Context(), data, learner, opt))(t)
+		wrong := require.Value(fit.Count(t.Context(), f.Model, data, 1))(t)
+		at, by := f.Model.ScoreThreshold(), f.Model.Options.ThresholdBy
+		if threshold.By == predict.ByProbability {
+			want = require.Value(predict.OddsOf(f.Model).ScoreAt(0.25))(t)
+		}
+		if at != want || *f.Model.Training.Errors != wrong.Errors || threshold.By == predict.ByScore == (by == text) {
+			t.Errorf("%s: threshold %v by %q, want %v; %d errors, want %d", text, at, by, want, *f.Model.Training.Errors, wrong.Errors)
 		}
 	}
 }

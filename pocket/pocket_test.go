@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
+	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -70,18 +72,11 @@ func TestErrors(t *testing.T) {
 func TestFirstOnTies(t *testing.T) {
 	ctx := context.Background()
 	d := random(5000, 3)
-	p, err := New(ctx, d, Exact, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := require.Value(New(ctx, d, Exact, 2))(t)
 	zeros := p.Best().Errors
 	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as many as for zeros, which predict -1 for every row
-	if err := p.Updated(ctx, equal, 1, 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Judge(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Updated(ctx, equal, 1, 1))
+	require.NoError(t, p.Judge(ctx))
 	if p.Best().Update != 0 || p.Best().Visits != 0 {
 		t.Errorf("update %d is kept, no better than the zeros", p.Best().Update)
 	}
@@ -89,24 +84,14 @@ func TestFirstOnTies(t *testing.T) {
 	for i := int64(1); p.Best().Errors == zeros; i++ {
 		better[0], better[1] = float32(i%7)-3, float32(i%5)-2
 		for range 3 { // thrice the same
-			if err := p.Updated(ctx, better, i, 10*i); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Updated(ctx, better, i, 10*i))
 		}
-		if err := p.Updated(ctx, make([]float32, 8), i, 10*i); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Judge(ctx); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Updated(ctx, make([]float32, 8), i, 10*i))
+		require.NoError(t, p.Judge(ctx))
 	}
 	best := p.Best()
-	if err := p.Updated(ctx, best.Weights, 1000, 10000); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Judge(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Updated(ctx, best.Weights, 1000, 10000))
+	require.NoError(t, p.Judge(ctx))
 	if p.Best().Update != best.Update || p.Best().Visits != 10*best.Update {
 		t.Errorf("kept update %d, visits %d; the first with its errors was %d", p.Best().Update, p.Best().Visits, best.Update)
 	}
@@ -171,7 +156,7 @@ func TestLiteral(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	seeds := uint64(2000)
-	if testing.Short() {
+	if testsize.Small() {
 		seeds = 200
 	}
 	var candidates, all, scored, marked int64
@@ -195,15 +180,12 @@ func TestLiteral(t *testing.T) {
 		early := rng.IntN(200) // judge at this update, whatever the batch
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			sources := []block.Source{d, stream{d}}
+			sources := []block.Source{d, testrows.Stream{Data: d}}
 			if seed%5 == 0 {
-				sources[1] = sparse(d)
+				sources[1] = testrows.Sparse(d)
 			}
 			for i, src := range sources {
-				p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[rng.IntN(4)])
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := require.Value(New(context.Background(), src, Exact, []int{1, 2, 3, 8}[rng.IntN(4)]))(t)
 				for i := range len(w) / stride {
 					err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
 					if err == nil && (i == early || i == len(w)/stride-1) {
@@ -234,7 +216,11 @@ func TestLiteral(t *testing.T) {
 func TestRowsScored(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	const rows, cols, candidates = 5 * block.RunRows, 9, 600
+	rows, candidates := 5*block.RunRows, 600
+	if testsize.Small() {
+		candidates = 300
+	}
+	const cols = 9
 	d, w := problem(rand.New(rand.NewPCG(12, 12)), rows, cols, candidates, false, 0.03)
 	stride, want := kernel.Stride(cols), int64(0)
 	for _, level := range kernel.Levels() {
@@ -242,58 +228,19 @@ func TestRowsScored(t *testing.T) {
 		for i, workers := range []int{1, 2, 3, 8} {
 			var src block.Source = d
 			if i%2 == 1 {
-				src = stream{d}
+				src = testrows.Stream{Data: d}
 			}
-			p, err := New(context.Background(), src, Exact, workers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := require.Value(New(context.Background(), src, Exact, workers))(t)
 			for i := range candidates {
-				if err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0))
 			}
-			if err := p.Judge(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Judge(context.Background()))
 			n, scored := p.Judged()
 			if want == 0 {
 				want = scored
 			}
-			if n != candidates || scored != want || scored > rows*candidates/2 {
+			if n != int64(candidates) || scored != want || scored > int64(rows*candidates/2) {
 				t.Errorf("%s, %d workers: %d rows scored for %d candidates, want %d and no more than half of all", level, workers, scored, n, want)
-			}
-		}
-	}
-}
-
-// TestParts: the errors on a selection and on the other rows add up to those on all rows.
-func TestParts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(13, 13))
-	for _, rows := range []int{1, 63, 64, 65, 4096, 10000} {
-		d, w := problem(rng, rows, 3, 20, true, 0.2)
-		want, err := Errors(context.Background(), d, w, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, density := range []float64{0, 0.1, 0.9, 1} {
-			marks := make([]uint64, (rows+63)/64)
-			for i := range marks {
-				for bit := range 64 { // also bits beyond the last row
-					if rng.Float64() < density {
-						marks[i] |= 1 << bit
-					}
-				}
-			}
-			j := newJudge(d, 3)
-			j.begin(w)
-			for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
-				if err := j.pass(context.Background(), rows, math.MaxInt64); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if !slices.Equal(j.counts, want) || j.scored != int64(rows*len(want)) {
-				t.Errorf("%d rows, %v of them first: %v, %d scored, want %v", rows, density, j.counts, j.scored, want)
 			}
 		}
 	}
@@ -353,9 +300,7 @@ func TestAllocations(t *testing.T) {
 	n := testing.AllocsPerRun(20, func() {
 		j.begin(w)
 		for _, rows := range []selection{{marks, 0}, {marks, ^uint64(0)}} {
-			if err := j.pass(context.Background(), rows, 1<<40); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, j.pass(context.Background(), rows, 1<<40))
 		}
 	})
 	if perTask := n / (2 * runs * block.RunRows / taskRows); perTask > 8 {
@@ -368,10 +313,7 @@ func TestAllocations(t *testing.T) {
 func TestWeightsAtTheDoor(t *testing.T) {
 	data := random(100, 3)
 	for _, mode := range Modes {
-		p, err := New(t.Context(), block.Source(data), mode, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := require.Value(New(t.Context(), block.Source(data), mode, 1))(t)
 		first := p.Best()
 		for name, offer := range map[string]func(context.Context, []float32, int64, int64) error{"Updated": p.Updated, "EpochEnded": p.EpochEnded, "End": p.End} {
 			for _, w := range [][]float32{nil, {1, 2, 3}, make([]float32, 16), {0, 0, 0, 1, 0, 0, 0, 1}} {

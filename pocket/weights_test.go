@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 )
@@ -47,21 +48,14 @@ func TestWeights(t *testing.T) {
 				best, least = c, sum
 			}
 		}
-		for i, src := range []block.Source{d, stream{d}, sparse(d), d} {
-			p, err := New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i])
-			if err != nil {
-				t.Fatal(err)
-			}
+		for i, src := range []block.Source{d, testrows.Stream{Data: d}, testrows.Sparse(d), d} {
+			p := require.Value(New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i]))(t)
 			update := int64(0)
 			for c := range slices.Chunk(w, stride) {
-				if err := p.Updated(context.Background(), c, update+1, update); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, p.Updated(context.Background(), c, update+1, update))
 				update++
 			}
-			if err := p.Judge(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Judge(context.Background()))
 			got, curve := p.Best(), p.Curve()
 			if !slices.Equal(got.Weights, best) || got.Weight != least || got.Errors != wrong(d, best) || curve[len(curve)-1].Weight != least {
 				t.Fatalf("seed %d, %T: %+v is kept, want %v, whose errors have the weight %v", seed, src, got, best, least)
@@ -95,28 +89,19 @@ func TestLeaveZeros(t *testing.T) {
 		if seed%2 == 1 {
 			d = testrows.Weighted(d, func(int) float64 { return 1 })
 		}
-		p, err := New(context.Background(), d, []Mode{Exact, Epoch}[seed/2%2], 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := require.Value(New(context.Background(), d, []Mode{Exact, Epoch}[seed/2%2], 2))(t)
 		p.LeaveZeros()
 		var best []float32
 		least, update := int64(math.MaxInt64), int64(0)
 		for c := range slices.Chunk(w, stride) {
 			update++
-			if err := p.Updated(context.Background(), c, update, update); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.EpochEnded(context.Background(), c, update, update); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Updated(context.Background(), c, update, update))
+			require.NoError(t, p.EpochEnded(context.Background(), c, update, update))
 			if n := wrong(d, c); n < least && slices.ContainsFunc(c, func(v float32) bool { return v != 0 }) {
 				best, least = c, n
 			}
 		}
-		if err := p.Judge(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Judge(context.Background()))
 		if got := p.Best(); !slices.Equal(got.Weights, best) || got.Errors != least {
 			t.Fatalf("seed %d: %v with %d errors are kept, want %v with %d", seed, got.Weights, got.Errors, best, least)
 		}

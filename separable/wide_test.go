@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -44,16 +45,10 @@ func TestRefine(t *testing.T) {
 	search := func(cols int, refine int64) *Result {
 		data := wide(rows, cols, 10)
 		opt := Options{Workers: 2, MaxPasses: 1000}
-		radius, err := longest(t.Context(), data, opt.Workers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		radius := require.Value(longest(t.Context(), data, opt.Workers))(t)
 		s := newSearcher(data, opt, radius)
 		s.refine = refine
-		r, err := s.check(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := require.Value(s.check(context.Background()))(t)
 		if r.Verdict != Separable || r.Widest == nil {
 			t.Fatalf("%d columns: %s, widest plane %v", cols, r.Verdict, r.Widest)
 		}

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -36,11 +37,7 @@ func TestWithClassWeights(t *testing.T) {
 				if weighted {
 					d = testrows.Weighted(d, own)
 				}
-				file, err := cache.Temporary(ctx, block.Source(d), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer file.Close()
+				file := learntest.Cached(t, d)
 				classes := []float64{0.5, 3, 7}[:len(labels)]
 				want := func(r int) float64 {
 					c := int(y[r])
@@ -77,11 +74,7 @@ func TestWithClassWeights(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
-				sparse, err := cache.Temporary(ctx, block.Source(testrows.Sparse(d)), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer sparse.Close()
+				sparse := learntest.Cached(t, testrows.Sparse(d))
 				few := train.WithClassWeights(sparse, classes).(block.Seekable)
 				any := train.WithClassWeights(file, classes).(block.Seekable)
 				to, elements := block.NewFor(any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
@@ -96,16 +89,12 @@ func TestWithClassWeights(t *testing.T) {
 				}
 				for range 2 {
 					for c := range (rows + kernel.ChunkRows - 1) / kernel.ChunkRows {
-						if err := errors.Join(any.ReadChunk(c, to), few.ReadChunk(c, elements)); err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, errors.Join(any.ReadChunk(c, to), few.ReadChunk(c, elements)))
 						same("chunk")
 						check("chunk", numbers(c*kernel.ChunkRows, min(kernel.ChunkRows, rows-c*kernel.ChunkRows)), to)
 					}
 					at := []uint32{rows - 1, 5, 5, 4097}
-					if err := errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)))
 					same("rows")
 					check("rows", at, to)
 				}
@@ -138,10 +127,7 @@ func TestBalancedWeights(t *testing.T) {
 	d = testrows.Weighted(d, func(r int) float64 { return float64(r) })
 	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
 	for _, workers := range []int{1, 3} {
-		got, err := train.BalancedWeights(context.Background(), d, workers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := require.Value(train.BalancedWeights(context.Background(), d, workers))(t)
 		for c, v := range []float64{10000. / 18000, 10000. / 9000, 1, 10000. / 3000} {
 			if got[c] != v {
 				t.Errorf("%d workers: %v, want %v", workers, got, want)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 )
@@ -18,9 +19,7 @@ func TestEvaluateClasses(t *testing.T) {
 	for c := range classes {
 		r.Weights[c*cols+c%features] = float32(1 + c/features)
 	}
-	if err := train.Evaluate(context.Background(), d, 2, &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, train.Evaluate(context.Background(), d, 2, &r))
 	margin, radius := math.Inf(1), 0.0
 	for b := range d.Blocks(context.Background()) {
 		for i, y := range b.Y {
@@ -41,36 +40,12 @@ func TestEvaluateClasses(t *testing.T) {
 		t.Errorf("errors %d, norm %v, margin %v, radius %v; want 0, %v, %v, %v", r.Errors, r.Norm, r.Margin, r.Radius, math.Sqrt(classes), margin, radius)
 	}
 	r.Weights[0], r.Errors = 0, 0 // no score favours the first class
-	if err := train.Evaluate(context.Background(), d, 2, &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, train.Evaluate(context.Background(), d, 2, &r))
 	if r.Errors < 1000 || r.Errors > 8000 {
 		t.Errorf("%d errors", r.Errors)
 	}
 	r.Weights[0] = float32(math.Inf(1))
 	if err := train.Evaluate(context.Background(), d, 2, &r); err == nil {
 		t.Error("no error where scores overflow")
-	}
-}
-
-// TestEvaluateTwo: two classes with weights -w and w have the figures of w.
-func TestEvaluateTwo(t *testing.T) {
-	var x [][]float64
-	var signs, numbers []float64
-	for r := range 100 {
-		v := float64(r) - 49.25
-		x = append(x, []float64{v, v * v / 100})
-		signs, numbers = append(signs, math.Copysign(1, v)), append(numbers, (1+math.Copysign(1, v))/2)
-	}
-	two, classes := testrows.Dense(x, signs, true), testrows.Dense(x, numbers, true)
-	a, b := train.Result{Weights: []float32{2, 0.001, -0.5}}, train.Result{Weights: []float32{-2, -0.001, 0.5, 2, 0.001, -0.5}}
-	if err := train.Evaluate(context.Background(), two, 1, &a); err != nil {
-		t.Fatal(err)
-	}
-	if err := train.Evaluate(context.Background(), classes, 1, &b); err != nil {
-		t.Fatal(err)
-	}
-	if a.Margin == 0 || a.Errors != b.Errors || a.Radius != b.Radius || math.Abs(a.Margin/b.Margin-1) > 1e-15 || math.Abs(b.Norm/a.Norm-math.Sqrt2) > 1e-15 {
-		t.Errorf("of two classes %+v, of vectors for each %+v", a, b)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train"
@@ -19,7 +21,7 @@ import (
 // TestMutated changes right rows at random, twice. A learner returns an error, or what it learns of the right rows.
 func TestMutated(t *testing.T) {
 	rounds := uint64(200)
-	if testing.Short() {
+	if testsize.Small() {
 		rounds = 100
 	}
 	cases, clean, outcomes := learnerCases(), map[string][]float64{}, map[bool]int{}
@@ -68,9 +70,7 @@ func TestWrongElsewhere(t *testing.T) {
 	r := train.Result{Weights: []float32{1, 0, 0, -0.5}, Errors: 7, Margin: 5}
 	d := programRows(10000, 2, false).data()
 	for range 2 {
-		if err := train.Evaluate(ctx, d, 2, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, train.Evaluate(ctx, d, 2, &r))
 	}
 	counts, err := pocket.Errors(ctx, d, append(slices.Clone(r.Weights), 0, 0, 0, 0), 2)
 	if err != nil || r.Errors != counts[0] || r.Margin != 0 {
@@ -136,10 +136,7 @@ func TestWrongElsewhere(t *testing.T) {
 func TestCheckedOnce(t *testing.T) {
 	p := programRows(5000, 2, false)
 	d := p.data()
-	checked, err := block.Check(context.Background(), d, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	checked := require.Value(block.Check(context.Background(), d, 1))(t)
 	p.blocks[0].Y[0] = 0
 	if again, err := block.Check(context.Background(), checked, 1); err != nil || again != checked {
 		t.Errorf("checked again: %v", err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -125,17 +126,9 @@ func (p *program) bias(bias, padding float32) {
 // sparse turns blocks into sparse ones.
 func (p *program) sparse(blocks ...int) {
 	for _, n := range blocks {
-		b := p.blocks[n]
-		s := &kernel.SparseRows{Ptr: []int64{0}}
-		for r := range b.Len() {
-			for c, v := range b.X[r*b.Stride:][:b.Cols] {
-				if v != 0 {
-					s.Idx, s.Val = append(s.Idx, uint32(c)), append(s.Val, v)
-				}
-			}
-			s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+		for b := range testrows.Sparse(block.NewData(p.spec, p.blocks[n:n+1])).Blocks(context.Background()) {
+			p.blocks[n] = b
 		}
-		p.blocks[n] = &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y, W: b.W}
 	}
 }
 

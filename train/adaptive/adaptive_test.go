@@ -5,11 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -69,10 +68,7 @@ func TestFTRLLiteral(t *testing.T) {
 	for _, src := range []*block.Data{data, testrows.Weighted(data, weightOf)} {
 		for _, o := range []Options{{}, {Alpha: 0.5, Beta: 0.3, L1: 2, L2: 3}, {Alpha: 2, L1: 10}} {
 			o.Epochs = 3
-			r, err := TrainFTRL(context.Background(), src, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := require.Value(TrainFTRL(context.Background(), src, o))(t)
 			alpha, beta := 0.1, 1.0
 			if o.Alpha > 0 {
 				alpha = o.Alpha
@@ -128,10 +124,7 @@ func TestAdaGradLiteral(t *testing.T) {
 	for _, src := range []*block.Data{data, testrows.Weighted(data, weightOf)} {
 		for _, loss := range Losses {
 			o := AdaGradOptions{Options: train.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
-			r, err := TrainAdaGrad(context.Background(), src, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := require.Value(TrainAdaGrad(context.Background(), src, o))(t)
 			w, n, updates := make([]float64, 9), make([]float64, 9), int64(0)
 			for range o.Epochs {
 				for b := range src.Blocks(context.Background()) {
@@ -163,96 +156,14 @@ func TestAdaGradLiteral(t *testing.T) {
 // TestOptimum: after many epochs, the loss is near the optimum of logistic regression, and above it.
 func TestOptimum(t *testing.T) {
 	src := clicks(2000, 8)
-	best, err := logistic.Train(context.Background(), src, logistic.Options{NoPenalty: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	best := require.Value(logistic.Train(context.Background(), src, logistic.Options{NoPenalty: true}))(t)
 	shared := train.Options{Epochs: 60, Order: train.Shuffle}
-	ftrl, err := TrainFTRL(context.Background(), src, Options{Options: shared, Alpha: 0.3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ftrl := require.Value(TrainFTRL(context.Background(), src, Options{Options: shared, Alpha: 0.3}))(t)
 	shared.Eta = 0.3
-	ada, err := TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: shared})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := require.Value(TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: shared}))(t)
 	for name, r := range map[string]*train.Result{"ftrl": ftrl, "adagrad": ada} {
 		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
 			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)
-		}
-	}
-}
-
-// TestSame: the weights are the same for dense and sparse rows, in memory, streamed and in a cache, on every instruction
-// set and for every number of workers.
-func TestSame(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	data := testrows.Weighted(clicks(5000, 9), weightOf)
-	file, err := cache.Temporary(context.Background(), data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	for _, order := range train.Orders {
-		for name, learn := range map[string]func(block.Source, int) (*train.Result, error){
-			"ftrl": func(src block.Source, workers int) (*train.Result, error) {
-				return TrainFTRL(context.Background(), src, Options{Options: train.Options{Order: order, Epochs: 2, Seed: 3, Workers: workers}, L1: 3, L2: 0.5})
-			},
-			"hinge": func(src block.Source, workers int) (*train.Result, error) {
-				return TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: train.Options{Order: order, Epochs: 2, Seed: 3, Workers: workers}, Loss: Hinge})
-			},
-		} {
-			want, err := learn(data, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, level := range kernel.Levels() {
-				kernel.Use(level)
-				forms := []block.Source{testrows.Sparse(data), file, data}
-				if order == train.Cyclic {
-					forms = append(forms, testrows.Stream{Data: data})
-				}
-				for workers, src := range forms {
-					got, err := learn(src, workers+1)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if !slices.Equal(got.Weights, want.Weights) || got.Loss != want.Loss {
-						t.Errorf("%s, %s, %s, %T: weights %v, want %v", name, order, level, src, got.Weights, want.Weights)
-					}
-				}
-			}
-			kernel.Use(best)
-		}
-	}
-}
-
-func TestErrors(t *testing.T) {
-	src := clicks(20, 2)
-	for want, o := range map[string]Options{
-		"alpha is -1: use a number above 0":     {Alpha: -1},
-		"beta is +Inf":                          {Beta: math.Inf(1)},
-		"l1 is NaN: use a penalty of 0 or more": {L1: math.NaN()},
-		"l2 is -3":                              {L2: -3},
-	} {
-		if _, err := TrainFTRL(context.Background(), src, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-	three := testrows.RandomClasses(20, 2, 3, 0)
-	for want, o := range map[string]AdaGradOptions{
-		"eta is 2:":            {Options: train.Options{Eta: 2}},
-		`unknown loss "cubic"`: {Loss: "cubic"},
-		"3 classes":            {},
-	} {
-		data := src
-		if want == "3 classes" {
-			data = three
-		}
-		if _, err := TrainAdaGrad(context.Background(), data, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }
@@ -264,10 +175,7 @@ func TestBegin(t *testing.T) {
 	copy(w, []float32{0.25, -3, 0, 7})
 	for _, r := range []rates{{loss: Logistic, alpha: 0.1, beta: 1, l1: 2, l2: 0.5}, {loss: Hinge, alpha: 0.3, beta: delta}} {
 		for _, state := range []map[string][]float64{nil, {"z": {1, 2, 3, 4}, "n": {5, 6, 0, 8}}} {
-			s, err := newStepper(spec, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := require.Value(newStepper(spec, r))(t)
 			s.Begin(w, state)
 			for c, v := range w[:4] {
 				if got := s.weight(c, s.at[c].z, s.at[c].root); math.Abs(float64(got-v)) > 1e-6*math.Abs(float64(v)) || s.w[c] != v {

@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/race"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -23,10 +21,7 @@ import (
 
 func mustTrain(t *testing.T, d *block.Data, opt Options) *Result {
 	t.Helper()
-	r, err := Train(context.Background(), d, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := require.Value(Train(context.Background(), d, opt))(t)
 	return r
 }
 
@@ -99,10 +94,7 @@ func testPrimal(t *testing.T) {
 				if c.flips == 0 {
 					opt.Epochs = 100
 				}
-				want, err := perceptron.Train(ctx, d, perceptron.Options{Options: opt})
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := require.Value(perceptron.Train(ctx, d, perceptron.Options{Options: opt}))(t)
 				got := mustTrain(t, d, Options{Options: opt})
 				what := fmt.Sprintf("%v %s limit %d", c, order, limit)
 				if !slices.Equal(got.Weights, want.Weights) || got.Updates != want.Updates || got.Converged != want.Converged ||
@@ -199,136 +191,10 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestSame: the result is the same for every instruction set, number of workers and memory limit.
-func TestSame(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	const row = 200 * 4 // bytes of a row of the matrix
-	d, _, _ := classes(200)
-	for _, opt := range []Options{
-		{Form: train.Averaged},
-		{Kernel: model.Kernel{Kind: "rbf"}},
-		{Form: train.Voted, Kernel: model.Kernel{Kind: "poly", Coef0: 1}, Options: train.Options{Order: train.Shuffle}},
-		{Kernel: model.Kernel{Kind: "poly"}, Options: train.Options{Order: train.Random}},
-	} {
-		opt.Epochs = 3
-		var want *Result
-		levels := kernel.Levels()
-		if race.Enabled { // for each level the kernels are to read and write the same
-			levels = levels[len(levels)-1:]
-		}
-		for _, level := range levels {
-			kernel.Use(level)
-			for workers, memory := range map[int]int64{1: 0, 2: row, 3: 40 * row, 8: 8 * row, 4: 1 << 30} {
-				opt.Workers, opt.Memory = workers, memory
-				got := mustTrain(t, d, opt)
-				if cached := memory > 0 && memory < Bytes(200); cached == (got.Computed == 200) && memory != 40*row {
-					t.Errorf("%d bytes: %d rows computed", memory, got.Computed)
-				}
-				got.Seconds, got.GramSeconds, got.Computed = 0, 0, 0
-				if want == nil {
-					want = got
-				}
-				if !reflect.DeepEqual(got, want) {
-					t.Errorf("%+v on %v: %+v, want %+v", opt, level, got.Result, want.Result)
-				}
-			}
-		}
-	}
-}
-
-// TestWindows: scores of rows outside of the window get their pending updates in the order of mistakes. In the end they
-// are those of a cache of rows, where all are always up to date, to the last bit.
-func TestWindows(t *testing.T) {
-	const n = fewRows + 300
-	d, _, _ := classes(n)
-	orders, workers := []train.Order{train.Cyclic, train.Shuffle}, []int{1, 2, 3}
-	if testing.Short() {
-		orders, workers = orders[:1], workers[1:2]
-	}
-	for _, order := range orders {
-		want := walked(t, d, order, 1, Bytes(n)-1)
-		if want.cache == nil {
-			t.Fatal("all rows were computed at once")
-		}
-		for _, w := range workers {
-			got := walked(t, d, order, w, 0)
-			for c, m := range got.binaries {
-				if !slices.Equal(m.mistakes, want.binaries[c].mistakes) || !slices.Equal(m.scores, want.binaries[c].scores) {
-					t.Errorf("%s, %d workers, class %d: other mistakes or scores", order, w, c)
-				}
-			}
-		}
-	}
-}
-
-// walked returns a learner after two epochs.
-func walked(t *testing.T, d *block.Data, order train.Order, workers int, memory int64) *learner {
-	t.Helper()
-	opt := Options{Options: train.Options{Order: order, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
-		Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
-	l, err := newLearner(context.Background(), d, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-// TestErrors has rows and options that can't be learned with.
-func TestErrors(t *testing.T) {
-	x, y := noisy(20, 2, 0, 1)
-	d := testrows.Dense(x, y, true)
-	huge := testrows.Dense([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
-	unlabelled := testrows.Dense(x, y, true)
-	for b := range unlabelled.Blocks(context.Background()) {
-		b.Y = nil
-	}
-	single := testrows.Dense(x, y, true)
-	single.Spec().Classes = single.Spec().Classes[:1]
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, c := range []struct {
-		want string
-		ctx  context.Context
-		data *block.Data
-		opt  Options
-	}{
-		{"no rows", nil, block.NewData(d.Spec(), nil), Options{}},
-		{"only class", nil, single, Options{}},
-		{"no labels", nil, unlabelled, Options{}},
-		{"unknown form", nil, d, Options{Form: "first"}},
-		{"unknown kernel", nil, d, Options{Kernel: model.Kernel{Kind: "spline"}}},
-		{"gamma is -1", nil, d, Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}}},
-		{"epochs is -1", nil, d, Options{Options: train.Options{Epochs: -1}}},
-		{"take 96", nil, d, Options{Memory: 95}},
-		{"too large for float32", nil, huge, Options{}},
-		{"too large for float32", nil, huge, Options{Kernel: model.Kernel{Kind: "poly"}}},
-		{"eta is 1e-300", nil, d, Options{Options: train.Options{Eta: 1e-300}}},
-		{"canceled", cancelled, d, Options{}},
-	} {
-		if c.ctx == nil {
-			c.ctx = context.Background()
-		}
-		r, err := Train(c.ctx, c.data, c.opt)
-		if err == nil || r != nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one with %q", err, c.want)
-		}
-		if c.ctx == cancelled && !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want that of the context", err)
-		}
-	}
-}
-
 // TestUnfinished: a training that ends while the Gram matrix is computed says so.
 func TestUnfinished(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)
-	l, err := newLearner(context.Background(), testrows.Dense(x, y, true), Options{Options: train.Options{Eta: 1, Workers: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := require.Value(newLearner(context.Background(), testrows.Dense(x, y, true), Options{Options: train.Options{Eta: 1, Workers: 1}}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var u *train.Unfinished
@@ -351,10 +217,7 @@ func TestUncounted(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		l, err := newLearner(ctx, d, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := require.Value(newLearner(ctx, d, opt))(t)
 		if err := l.run(ctx); err != nil && err != errStop {
 			t.Fatal(err)
 		}

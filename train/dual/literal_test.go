@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/model"
 	"halfspace/predict"
@@ -161,22 +162,11 @@ func scores(t *testing.T, r *Result, spec *schema.Spec, x [][]float64) [][]float
 	m := r.Model(spec)
 	m.Algorithm = "test"
 	var file strings.Builder
-	if _, err := m.WriteTo(&file); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Read(strings.NewReader(file.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := predict.NewScorer(m, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.Value(m.WriteTo(&file))(t)
+	m = require.Value(model.Read(strings.NewReader(file.String())))(t)
+	s := require.Value(predict.NewScorer(m, 2))(t)
 	for b := range testrows.Dense(x, make([]float64, len(x)), spec.Bias).Blocks(context.Background()) {
-		out, err := s.Scores(context.Background(), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := require.Value(s.Scores(context.Background(), b))(t)
 		return out
 	}
 	return nil

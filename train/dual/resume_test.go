@@ -6,31 +6,20 @@ import (
 	"testing"
 
 	"halfspace/checkpoint"
+	"halfspace/internal/require"
+	"halfspace/internal/testrows"
 	"halfspace/model"
 	"halfspace/train"
 )
 
-// A stopper is a context that ends when it was asked for its error so many times.
-type stopper struct {
-	context.Context
-	left int
-}
-
-func (s *stopper) Err() error {
-	if s.left--; s.left >= 0 {
-		return nil
-	}
-	return context.Canceled
-}
-
 // TestResumeMemory: a training that stops before a window of the whole matrix, goes on with a cache, stops inside of that epoch, and goes
-// on with the whole matrix again, makes the mistakes of one that doesn't stop.
+// on with the whole matrix again and other workers, makes the mistakes of one that doesn't stop, and has its scores.
 func TestResumeMemory(t *testing.T) {
 	const n = fewRows + 300
 	d, _, _ := classes(n)
 	var state []byte
-	begin := func(memory int64) *learner {
-		opt := Options{Options: train.Options{Order: train.Shuffle, Epochs: 2, Eta: 1, Workers: 1}, Memory: memory,
+	begin := func(memory int64, workers int) *learner {
+		opt := Options{Options: train.Options{Order: train.Shuffle, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
 			Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
 		l, err := newLearner(t.Context(), d, opt)
 		if err == nil && state != nil {
@@ -47,12 +36,10 @@ func TestResumeMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := begin(0)
-	if err := want.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	want := begin(0, 1)
+	require.NoError(t, want.run(t.Context()))
 
-	first := begin(0)
+	first := begin(0, 2)
 	p, rows := train.NewPermutation(n, 0, 0), []uint32(nil)
 	for k := range p.Windows() {
 		rows = p.Rows(rows, k)
@@ -66,15 +53,13 @@ func TestResumeMemory(t *testing.T) {
 	}); err != nil || stop == 0 {
 		t.Fatal(err)
 	}
-	second := begin(Bytes(n) / 4)
-	if err := second.run(&stopper{t.Context(), 20}); err != context.Canceled || second.cache == nil || second.epoch != 0 || !second.inside {
+	second := begin(Bytes(n)/4, 1)
+	if err := second.run(testrows.NewCountdown(t.Context(), 20)); err != context.Canceled || second.cache == nil || second.epoch != 0 || !second.inside {
 		t.Fatalf("epoch %d, error %v", second.epoch, err)
 	}
 	keep(second)
-	third := begin(0)
-	if err := third.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	third := begin(0, 3)
+	require.NoError(t, third.run(t.Context()))
 	for c, m := range third.binaries {
 		w := want.binaries[c]
 		if m.visits != w.visits || !slices.Equal(m.mistakes, w.mistakes) || !slices.Equal(m.scores, w.scores) {

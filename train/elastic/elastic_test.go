@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"halfspace/internal/dense"
+	"halfspace/internal/require"
 	"halfspace/train/elastic"
 )
 
@@ -116,10 +117,7 @@ func TestQuadratic(t *testing.T) {
 		}
 		want := orthants(t, s, x, g)
 		s.Point = quadraticOf(x, g, start)
-		step, err := s.Step(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		step := require.Value(s.Step(context.Background()))(t)
 		at := slices.Clone(start)
 		for j, d := range step.D {
 			at[j] += d

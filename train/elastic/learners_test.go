@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 	"halfspace/train/elastic"
@@ -32,17 +32,11 @@ var losses = []struct {
 	derivative func(margin float64) float64
 }{
 	{"logistic", func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned {
-		r, err := logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := require.Value(logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}}))(t)
 		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
 	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
 	{"squared hinge", func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned {
-		r, err := svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := require.Value(svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: train.Options{Workers: workers}}))(t)
 		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
 	}, func(m float64) float64 { return -2 * max(0, 1-m) }},
 }
@@ -165,52 +159,19 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// TestLargest: all weights are 0 from the greatest gradient of the best bias on, and below it one isn't.
-func TestLargest(t *testing.T) {
-	d := problems()["normal"]
-	for _, l := range losses {
-		alone := l.train(t, d, elastic.Penalty{L1: 1e9}, 1)
-		largest := 0.0
-		for _, v := range gradient(t, d, alone.exact, l.derivative) {
-			largest = max(largest, math.Abs(v))
-		}
-		for part, want := range map[float64]int{1.0001: 0, 0.9999: 1} {
-			r, left := l.train(t, d, elastic.Penalty{L1: part * largest}, 1), 0
-			for _, v := range r.weights[:6] {
-				if v != 0 {
-					left++
-				}
-			}
-			if left != want {
-				t.Errorf("%s: %d weights aren't 0 at %v of the largest penalty, want %d", l.name, left, part, want)
-			}
-		}
-	}
-}
-
-// TestSameWeights: neither workers nor a stream nor sparse rows change a bit of the weights. There are enough rows for
-// a sample.
-func TestSameWeights(t *testing.T) {
+// TestSampled: the exact weights are the optimum of rows that are enough for a sample.
+func TestSampled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, y := make([][]float64, 10*block.RunRows+99), make([]float64, 10*block.RunRows+99)
 	for r := range x {
-		x[r] = make([]float64, 6)
-		for i := range x[r] {
-			if rng.IntN(3) > 0 {
-				x[r][i] = rng.NormFloat64()
-			}
+		x[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}
+		if rng.IntN(3) > 0 {
+			x[r][1] = rng.NormFloat64()
 		}
 		y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
 	}
-	d := testrows.Dense(x, y, true)
+	d, p := testrows.Dense(x, y, true), elastic.Penalty{L1: 300, L2: 1}
 	for _, l := range losses {
-		p := elastic.Penalty{L1: 300, L2: 1}
-		want := l.train(t, d, p, 1)
-		optimal(t, l.name, d, want.exact, p, l.derivative)
-		for name, r := range map[string]learned{"3 workers": l.train(t, d, p, 3), "a stream": l.train(t, testrows.Stream{Data: d}, p, 2), "sparse rows": l.train(t, testrows.Sparse(d), p, 2)} {
-			if !slices.Equal(r.exact, want.exact) || r.gap != want.gap {
-				t.Errorf("%s, %s: weights %v with a gap of %v, want %v and %v", l.name, name, r.exact, r.gap, want.exact, want.gap)
-			}
-		}
+		optimal(t, l.name, d, l.train(t, d, p, 2).exact, p, l.derivative)
 	}
 }

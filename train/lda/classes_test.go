@@ -2,25 +2,22 @@ package lda
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 )
 
 func mustTrainWith(t *testing.T, src block.Source, opt Options) *Result {
 	t.Helper()
-	r, err := Train(context.Background(), src, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r
 }
 
@@ -39,10 +36,6 @@ func rowsOf(x [][]float64, classes []float64, k int, bias bool) *block.Data {
 // TestScikitLearnClasses: weights of any number of classes, shrunk or not, and directions, are those of scikit-learn's
 // LinearDiscriminantAnalysis. testdata/sklearn_lda_classes.py made the fixture.
 func TestScikitLearnClasses(t *testing.T) {
-	file, err := os.ReadFile("testdata/sklearn_lda_classes.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var fixture struct {
 		Cases []struct {
 			Name       string
@@ -57,9 +50,7 @@ func TestScikitLearnClasses(t *testing.T) {
 			Y          []float64
 		}
 	}
-	if err := json.Unmarshal(file, &fixture); err != nil {
-		t.Fatal(err)
-	}
+	learntest.Fixture(t, "testdata/sklearn_lda_classes.json", &fixture)
 	if len(fixture.Cases) < 13 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
@@ -74,8 +65,8 @@ func TestScikitLearnClasses(t *testing.T) {
 		for v := range slices.Chunk(r.Exact, d+1) {
 			coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
 		}
-		near(t, c.Name, coef, c.Coef, 1e-7)
-		near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
+		learntest.Near(t, c.Name, coef, c.Coef, 1e-7)
+		learntest.Near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
 		for i, row := range c.X[:3] {
 			p := probabilities(r.Exact, row, c.Classes)
 			for k, v := range p {
@@ -101,9 +92,9 @@ func TestScikitLearnClasses(t *testing.T) {
 			t.Fatalf("%s: %d directions", c.Name, len(r.Projection))
 		}
 		for i, want := range c.Projection {
-			near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
+			learntest.Near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
 		}
-		near(t, c.Name+" explained", r.Explained, c.Explained, 1e-7)
+		learntest.Near(t, c.Name+" explained", r.Explained, c.Explained, 1e-7)
 	}
 }
 
@@ -148,7 +139,7 @@ func TestProjection(t *testing.T) {
 	for i, v := range r.Projection[0] {
 		ratios = append(ratios, r.Exact[i]/v)
 	}
-	near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
+	learntest.Near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
 	if ratios[0] <= 0 {
 		t.Errorf("w is %v times the direction", ratios[0])
 	}
@@ -254,40 +245,4 @@ func ledoitWolfShare(x [][]float64, y []float64, label float64) float64 {
 		}
 	}
 	return min(b2, d2) / d2
-}
-
-// TestWeights: a weight of k is k copies of the row, and 0 leaves it out. That holds with and without shrinkage, also
-// if the pass is repeated.
-func TestWeights(t *testing.T) {
-	for _, c := range []struct {
-		classes int
-		offset  float64
-		opt     Options
-	}{{2, 0, Options{}}, {3, 0, Options{Solver: Eigen}}, {2, 8000, Options{}}, {2, 0, Options{Shrinkage: LedoitWolf}}, {3, 3, Options{Shrinkage: LedoitWolf}}} {
-		x, _ := draw(300, 4, c.offset, 3)
-		var labels, repeatedY []float64
-		var repeated [][]float64
-		for r := range x {
-			label := float64(r / 7 % c.classes)
-			labels = append(labels, label)
-			for range r % 4 {
-				repeated, repeatedY = append(repeated, x[r]), append(repeatedY, label)
-			}
-		}
-		rows := rowsOf(x, labels, c.classes, true)
-		weighted := testrows.Weighted(rows, func(r int) float64 { return float64(r % 4) })
-		want := mustTrainWith(t, rowsOf(repeated, repeatedY, c.classes, true), c.opt)
-		for _, src := range []block.Source{weighted, testrows.Sparse(weighted), testrows.Stream{Data: weighted}} {
-			r := mustTrainWith(t, src, c.opt)
-			near(t, fmt.Sprint(c), r.Exact, want.Exact, 1e-8)
-			near(t, fmt.Sprint(c)+" shares", r.Shrinkage, want.Shrinkage, 1e-8)
-			for i, v := range want.Projection {
-				near(t, fmt.Sprint(c)+" direction", r.Projection[i], v, 1e-7)
-			}
-		}
-		none := testrows.Weighted(rows, func(r int) float64 { return labels[r] })
-		if _, err := Train(t.Context(), none, c.opt); err == nil || !strings.Contains(err.Error(), "no row is of the class") {
-			t.Errorf("error %v where no row of a class has weight", err)
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/train"
 )
 
@@ -85,7 +86,7 @@ func determinant(m [][]int64) (sum int64) {
 // decide which is true.
 func TestVerdict(t *testing.T) {
 	count, seeds := map[string]int{}, uint64(400)
-	if testing.Short() {
+	if testsize.Small() {
 		seeds = 120 // pure Go and emulators take seconds for these
 	}
 	for seed := range seeds {

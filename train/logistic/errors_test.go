@@ -6,13 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
 
-	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/learntest"
 	"halfspace/internal/testrows"
-	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -30,7 +28,7 @@ func TestSingularErrors(t *testing.T) {
 			}
 			plain := mustTrain(t, testrows.Dense(few, y, true), Options{Robust: robust}).StdErrors
 			want := []float64{plain[0], plain[1], plain[2], 0, 0, 0, 0, plain[3]}
-			nearly(t, "standard errors", mustTrain(t, testrows.Dense(more, y, true), Options{Robust: robust}).StdErrors, want, 1e-6)
+			learntest.Near(t, "standard errors", mustTrain(t, testrows.Dense(more, y, true), Options{Robust: robust}).StdErrors, want, 1e-6)
 		}
 	}
 }
@@ -49,7 +47,7 @@ func TestSingular(t *testing.T) {
 		t.Errorf("converged %v, dependent %v", r.Converged, r.Dependent)
 	}
 	w := r.Exact
-	nearly(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.Exact, 1e-6)
+	learntest.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.Exact, 1e-6)
 	if w[4] != 0 {
 		t.Errorf("the weight of zeros is %v", w[4])
 	}
@@ -124,59 +122,6 @@ func TestSeparable(t *testing.T) {
 	x[7][0], y[7], x[8][0], y[8] = 0.5, -1, -0.5, 1
 	if r := mustTrain(t, testrows.Dense(x, y, true), Options{}); !r.Converged {
 		t.Errorf("strong: %+v", r)
-	}
-}
-
-func TestErrors(t *testing.T) {
-	x, y := draw(100, 2, 1)
-	with := func(spoil func(*block.Data)) *block.Data {
-		d := testrows.Dense(x, y, true)
-		spoil(d)
-		return d
-	}
-	same := func(*block.Data) {}
-	spoilt := func(f func(b *block.Block)) func(*block.Data) {
-		return func(d *block.Data) {
-			for b := range d.Blocks(context.Background()) {
-				f(b)
-			}
-		}
-	}
-	for _, c := range []struct {
-		want string
-		src  *block.Data
-		opt  Options
-	}{
-		{"l2 is -1", with(same), Options{L2: -1}},
-		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
-		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
-		{"there are no rows", block.NewData(with(same).Spec(), nil), Options{}},
-		{"the only class", with(func(d *block.Data) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"labels of 3 classes are the numbers 0 to 2", with(func(d *block.Data) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}}, // -1 isn't one
-		{"no labels", with(spoilt(func(b *block.Block) { b.Y = nil })), Options{Solver: LBFGS}},
-		{"no labels", with(spoilt(func(b *block.Block) { b.Y = nil })), Options{Solver: SGD}},
-		{`unknown solver "irls"`, with(same), Options{Solver: "irls"}},
-		{"3 classes are too many for the solver newton", testrows.Classes(x, make([]float64, len(x)), 3, true), Options{Solver: Newton}},
-		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: LBFGS}},
-		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.Inf(1)) })), Options{Solver: SGD}},
-		{"no labels", with(spoilt(func(b *block.Block) { b.Y = nil })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.NaN()) })), Options{}},
-	} {
-		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
-	}
-	for _, solver := range Solvers {
-		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{L2: 1, Solver: solver, Options: train.Options{Progress: func(p train.Progress) {
-			if p.Epoch == 1 {
-				cancel()
-			}
-		}}}
-		if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error %v after the context was cancelled", solver, err)
-		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"halfspace/internal/families"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/train"
 )
 
@@ -12,7 +14,7 @@ import (
 // coarse for the weights. A sample's start costs at most two passes more than zeros.
 func TestFamilies(t *testing.T) {
 	rows := 10 * 4096
-	if testing.Short() {
+	if testsize.Small() {
 		rows = 400 // pure Go and emulators take minutes for more
 	}
 	for _, f := range families.All() {
@@ -28,9 +30,7 @@ func TestFamilies(t *testing.T) {
 			}
 			if solver == Newton {
 				s := newSolver(d, Options{L2: 1, Options: train.Options{Epochs: 100, Workers: 2}})
-				if _, err := s.minimise(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				require.Value(s.minimise(t.Context()))(t)
 				if r := mustTrain(t, d, Options{L1: 1}); r.Converged == r.Rounded || r.Epochs > 50 {
 					t.Errorf("%s, l1: converged %v, rounded %v, gap %v of %v in %d passes", f.Name, r.Converged, r.Rounded, r.Gap, r.Objective, r.Epochs)
 				}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 )
@@ -50,11 +52,8 @@ func TestSandwich(t *testing.T) {
 		var first []float64
 		for workers := 1; workers < 4; workers++ {
 			for _, src := range []block.Source{d, sparse} {
-				r, err := Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: train.Options{Workers: workers}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				nearly(t, c.Name, r.StdErrors, want[i].StdErrors, 1e-6)
+				r := require.Value(Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: train.Options{Workers: workers}}))(t)
+				learntest.Near(t, c.Name, r.StdErrors, want[i].StdErrors, 1e-6)
 				if first == nil {
 					first = r.StdErrors
 				}
@@ -71,7 +70,7 @@ func TestSandwich(t *testing.T) {
 			continue
 		}
 		heavy := mustTrain(t, train.WithClassWeights(d, []float64{7, 7}), Options{Robust: true})
-		nearly(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
+		learntest.Near(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
 	}
 	if differ == 0 {
 		t.Error("no errors differ from those of numbers of rows")

@@ -4,11 +4,10 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 )
@@ -36,47 +35,13 @@ func wordRows(rows, words, classes int) *block.Data {
 	return testrows.Dense(x, y, true)
 }
 
-// TestOrders: stochastic gradient descent in every order gives the same weights of dense rows, of sparse ones and of a file, with batches and
-// with many columns. Orders differ.
-func TestOrders(t *testing.T) {
-	for _, shape := range []struct{ rows, words, classes int }{{5000, 30, 2}, {700, 40, 3}, {90, maxColumns + 100, 2}, {60, maxColumns + 100, 3}} {
-		data := testrows.Weighted(wordRows(shape.rows, shape.words, shape.classes), func(r int) float64 { return float64(r%4) / 2 })
-		file, err := cache.Temporary(t.Context(), data, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		var before []float32
-		for _, order := range train.Orders {
-			var want []float32
-			for workers, src := range []block.Source{data, testrows.Sparse(data), file} {
-				opt := Options{Options: train.Options{Epochs: 3, Order: order, Seed: 5, Workers: workers + 1}, L2: 1, Solver: SGD}
-				r, err := Train(t.Context(), src, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if want == nil {
-					want = r.Weights
-				}
-				if !slices.Equal(r.Weights, want) || slices.Equal(want, before) {
-					t.Errorf("%+v, %s, %T: other weights than of dense rows, or those of another order", shape, order, src)
-				}
-			}
-			before = want
-		}
-	}
-}
-
 // TestLazy: lazy steps give the mean of the weights that literal steps give.
 func TestLazy(t *testing.T) {
 	for _, l2 := range []float64{0, 40, 3e4} { // the last makes the scale small
 		data := wordRows(300, 25, 2)
 		opt := Options{Options: train.Options{Eta: 0.7}, L2: l2, Solver: SGD}
 		s := newSolver(data, opt)
-		sc, err := s.scaling(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		sc := require.Value(s.scaling(t.Context()))(t)
 		a := newLazy(s, sc.square, course{all: 300, each: 300})
 		w, mean := make([]float64, s.cols), make([]float64, s.cols)
 		steps := 0.0

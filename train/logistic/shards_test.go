@@ -4,11 +4,11 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 	"halfspace/train/mixing"
@@ -50,24 +50,15 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 		t.Fatal(err)
 	}
 	s := newSolver(block.Trust(d), opt)
-	sc, err := s.scaling(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)
 	if wide(s.cols) {
 		each = 1
 	}
-	index, err := d.Index()
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := require.Value(d.Index())(t)
 	for e := range opt.Epochs {
-		dealt, err := mixing.Deal(d.Rows(), &opt.Options, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dealt := require.Value(mixing.Deal(d.Rows(), &opt.Options, e))(t)
 		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
 		for number, runs := range dealt {
@@ -136,21 +127,14 @@ func TestShards(t *testing.T) {
 		}
 		opt := Options{Options: train.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
 		want, steps := mixedSteps(t, d, opt)
-		file, err := cache.Temporary(t.Context(), d, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
+		file := learntest.Cached(t, d)
 		sources := []block.Source{d, file}
 		if shape.words < 100 {
 			sources = append(sources, denseRows(d))
 		}
 		for workers, src := range sources {
 			opt.Workers = workers + 1
-			r, err := Train(t.Context(), src, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := require.Value(Train(t.Context(), src, opt))(t)
 			if !slices.Equal(r.Exact, want) || r.Updates != steps {
 				t.Errorf("%+v, source %d: %d steps, want %d, to other weights", shape, workers, r.Updates, steps)
 			}
@@ -188,48 +172,18 @@ func TestShardsMemory(t *testing.T) {
 		d := block.Trust(testrows.Logistic(100, features))
 		opt := Options{Options: train.Options{Order: train.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
 		s := newSolver(d, opt)
-		sc, err := s.scaling(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		sc := require.Value(s.scaling(t.Context()))(t)
 		mixed := s.newMover(sc, course{}).mixed()
 		before := live()
 		shards := make([]*shard, opt.Shards)
 		for i := range shards {
 			shards[i] = s.newShard(d, i, sc, course{all: 1600, each: 100}, mixed)
-			if err := shards[i].Pass(t.Context(), 0); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, shards[i].Pass(t.Context(), 0))
 		}
 		each := (float64(live()) - float64(before)) / float64(len(shards))
 		if counted := float64(opt.shardBytes(d.Spec())); each > counted || each < counted/3 {
 			t.Errorf("%d features: a shard keeps %.0f bytes, and %v are counted", features, each, counted)
 		}
 		runtime.KeepAlive(shards)
-	}
-}
-
-// TestShardsRefused: solvers without shards, other mixes and rows that can't be cut are errors.
-func TestShardsRefused(t *testing.T) {
-	d := sparseWords(5000, 9, 2)
-	far := testrows.Logistic(5000, 3)
-	for b := range far.Blocks(t.Context()) {
-		for r := range b.Len() {
-			b.X[r*b.Stride] += 1.7e9
-		}
-	}
-	two := train.Options{Shards: 2}
-	for want, c := range map[string]struct {
-		rows *block.Data
-		opt  Options
-	}{
-		"shards need the solver sgd":         {d, Options{Options: two}},
-		"in equal shares: leave the mix out": {d, Options{Options: train.Options{Shards: 2, Mix: train.Mistakes}, Solver: SGD}},
-		"use 2 shards or fewer":              {d, Options{Options: train.Options{Shards: 3}, Solver: SGD}},
-		"standardize them, or use 1 shard":   {far, Options{Options: two, Solver: SGD, L2: 1}},
-	} {
-		if _, err := Train(t.Context(), c.rows, c.opt); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
 	}
 }

@@ -1,28 +1,23 @@
 package logistic
 
 import (
-	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
 
 // TestMultinomial: the optimum is scikit-learn's. testdata/sklearn_multinomial.py made the fixture.
 func TestMultinomial(t *testing.T) {
-	file, err := os.ReadFile("testdata/sklearn_multinomial.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var fixture struct {
 		Cases []struct {
 			Name         string
@@ -35,9 +30,7 @@ func TestMultinomial(t *testing.T) {
 			Y            []float64
 		}
 	}
-	if err := json.Unmarshal(file, &fixture); err != nil {
-		t.Fatal(err)
-	}
+	learntest.Fixture(t, "testdata/sklearn_multinomial.json", &fixture)
 	if len(fixture.Cases) < 8 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
@@ -45,8 +38,8 @@ func TestMultinomial(t *testing.T) {
 		opt := Options{L2: c.L2}
 		rows := testrows.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
 		r := mustTrain(t, rows, opt)
-		nearly(t, c.Name, r.Exact, c.Weights, 1e-6)
-		nearly(t, c.Name+", sparse", mustTrain(t, testrows.Sparse(rows), opt).Exact, c.Weights, 1e-6)
+		learntest.Near(t, c.Name, r.Exact, c.Weights, 1e-6)
+		learntest.Near(t, c.Name+", sparse", mustTrain(t, testrows.Sparse(rows), opt).Exact, c.Weights, 1e-6)
 		if !r.Converged || r.Solver != LBFGS {
 			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, r.Converged, r.Gradient, r.Solver)
 		}
@@ -100,38 +93,6 @@ func softmaxLoss(x [][]float64, y, w []float64, classes int) (loss float64, erro
 	return loss, errors, first
 }
 
-// TestSoftmax compares losses and factors of scores, also of distant ones, with sums in an order that loses nothing.
-func TestSoftmax(t *testing.T) {
-	for _, c := range []struct {
-		scores []float64
-		y      float32
-	}{{[]float64{40, 0, 1}, 0}, {[]float64{40, 0, 1}, 2}, {[]float64{-800, 800, 0}, 1}, {[]float64{1, 1, 1}, 1}, {[]float64{-3, 2, 5}, 1}} {
-		scores, factors := make([]float64, 3*dense.PanelRows), make([]float64, dense.PanelRows*dense.PanelCols)
-		others, loss := 0.0, 0.0 // sums of e^(s_k - s_y)
-		for k, s := range c.scores {
-			scores[k*dense.PanelRows] = s
-			if k != int(c.y) {
-				others += math.Exp(s - c.scores[int(c.y)])
-			}
-		}
-		loss = math.Log1p(others)
-		r := sums{margin: math.Inf(1)}
-		softmax(scores, []float32{c.y}, nil, factors, &r)
-		if math.Abs(r.loss-loss) > 1e-14*loss {
-			t.Errorf("%v: loss %v, want %v", c, r.loss, loss)
-		}
-		for k, s := range c.scores {
-			want := -others / (1 + others)
-			if k != int(c.y) {
-				want = math.Exp(s-c.scores[int(c.y)]) / (1 + others)
-			}
-			if math.Abs(factors[k]-want) > 1e-14*math.Abs(want) {
-				t.Errorf("%v: factor %d is %v, want %v", c, k, factors[k], want)
-			}
-		}
-	}
-}
-
 // TestHistory: a history has the last ten steps. Its direction is Newton's if they span all variables of a quadratic
 // objective. It leaves out a step along which the gradient falls.
 func TestHistory(t *testing.T) {
@@ -166,36 +127,9 @@ func TestConstant(t *testing.T) {
 	}
 	r := mustTrain(t, testrows.Dense(x, y, true), Options{Solver: LBFGS})
 	w := r.Exact
-	nearly(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
+	learntest.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {
 		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
-	}
-}
-
-// TestClassesRenamed: classes in another order have the same weights in that order.
-func TestClassesRenamed(t *testing.T) {
-	x, _ := draw(400, 3, 3)
-	y := several(x, 4)
-	want := mustTrain(t, testrows.Classes(x, y, 4, true), Options{L2: 1})
-	for i := range y {
-		y[i] = 3 - y[i]
-	}
-	got := mustTrain(t, testrows.Classes(x, y, 4, true), Options{L2: 1}).Exact
-	var turned []float64
-	for k := range 4 {
-		turned = append(turned, got[(3-k)*4:][:4]...)
-	}
-	nearly(t, "renamed", turned, want.Exact, 1e-9)
-}
-
-// TestSeparableClasses: without penalty, classes that planes separate are an error. With one they aren't.
-func TestSeparableClasses(t *testing.T) {
-	x, y := [][]float64{{1, 0}, {0, 1}, {-1, -1}, {2, 0}}, []float64{0, 1, 2, 0}
-	if _, err := Train(t.Context(), testrows.Classes(x, y, 3, true), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
-		t.Errorf("error %v", err)
-	}
-	if r := mustTrain(t, testrows.Classes(x, y, 3, true), Options{L2: 1}); !r.Converged || r.Errors != 0 {
-		t.Errorf("with a penalty: %+v", r)
 	}
 }
 
@@ -223,9 +157,12 @@ func wideRows(rows, cols int, seed uint64) *block.Data {
 	return block.NewData(spec, []*block.Block{{Cols: cols, Stride: kernel.Stride(cols), Sparse: s, Y: y}})
 }
 
-// TestWide: with 200,000 columns, an optimum is found in the memory of a few vectors.
+// TestWide: with 200,000 columns, an optimum is found in the memory of a few vectors. Small tests have 40,000.
 func TestWide(t *testing.T) {
-	const cols = 200_000
+	cols := 200_000
+	if testsize.Small() {
+		cols = 40_000
+	}
 	d := wideRows(3000, cols, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -238,15 +175,13 @@ func TestWide(t *testing.T) {
 	if auto.Solver != Truncated || !auto.Converged || math.Abs(auto.Objective-r.Objective) > 1e-6*r.Objective {
 		t.Errorf("%s, converged %v, objective %v, not %v", auto.Solver, auto.Converged, auto.Objective, r.Objective)
 	}
-	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 8*cols*uint64(r.Epochs)*20 {
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 8*uint64(cols)*uint64(r.Epochs)*20 {
 		t.Errorf("%d bytes were allocated in %d passes", bytes, r.Epochs)
 	}
 	p := newProblem(d, 1, 2) // the gradient vanishes
 	at, w := sums{}, p.zeros()
 	copy(w, r.Exact)
-	if err := p.pass(t.Context(), w, false, &at); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.pass(t.Context(), w, false, &at))
 	if g := norm(at.gradient); g > 1e-6 {
 		t.Errorf("the gradient's norm is %v", g)
 	}

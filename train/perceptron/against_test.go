@@ -2,37 +2,21 @@ package perceptron
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
 	"halfspace/internal/testrows"
-	"halfspace/kernel"
+	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train"
 )
 
-// TestLiteral compares every order, with and without the pocket, with the literal algorithm. Data are in memory,
-// sparse, streamed and in a cache file, for several numbers of workers and every instruction set. Draws from many rows in a
-// file are tested once: they take a call of the system for each row, whatever the workers and the instruction set.
+// TestLiteral compares every order, with and without the pocket, with the literal algorithm, on rows in memory and in one other form.
+// TestInvariance of package fit compares all forms, instruction sets and numbers of workers.
 func TestLiteral(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	levels := kernel.Levels()
-	if testing.Short() {
-		levels = levels[len(levels)-1:]
-	}
-	testLiteral(t, best, levels)
-	if !testing.Short() {
-		testLiteral(t, best, levels)
-	}
-}
-
-// testLiteral runs the literal algorithm on the best level alone: it takes the longest.
-func testLiteral(t *testing.T, best kernel.Level, levels []kernel.Level) {
 	for i, c := range []struct {
 		rows, d    int
 		flips      float64
@@ -70,15 +54,14 @@ func testLiteral(t *testing.T, best kernel.Level, levels []kernel.Level) {
 		{rows: 9000, d: 300, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 1200}, // in three blocks
 		{rows: 20000, d: 2, epochs: 2, eta: 1, whole: true},                   // in five windows
 	} {
-		if testing.Short() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
+		if testsize.Small() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
-		data := dense(x, y)
+		data := testrows.Dense(x, y, true)
 		if c.weighted {
 			data = testrows.Weighted(data, quarters)
 		}
-		cached, sparsely := inCache(t, data), inCache(t, sparse(data))
 		modes := []pocket.Mode{""}
 		if c.pocket {
 			modes = pocket.Modes
@@ -96,62 +79,46 @@ func testLiteral(t *testing.T, best kernel.Level, levels []kernel.Level) {
 			if !c.pocket {
 				want.best = want.w
 			}
-			want.measure()                                                          // on the best level
 			vote := mode == "" && c.l2 == 0 && c.rows*len(want.counts) <= 1_000_000 // it takes long
 			outvoted := int64(-1)
 			if vote && c.rows*len(want.counts) < 100_000 {
 				outvoted = want.outvoted()
 			}
-			for _, level := range levels {
-				kernel.Use(level)
-				sources := map[string]block.Source{"memory": data, "sparse": sparse(data)}
-				files := map[string]block.Source{"cache": cached, "sparse cache": sparsely}
-				if order == train.Cyclic {
-					sources["stream"] = stream{data}
-				}
-				what := fmt.Sprintf("%s problem %d, order %s, pocket %s", level, i, order, mode)
-				workers := []int{1, 2, 3, 8}
-				if level != best || testing.Short() {
-					workers = []int{3}
-				}
-				testSources(t, what, sources, workers, opt, want, converged)
-				drawn := order == train.Random && c.rows > 1000
-				if drawn {
-					workers = []int{3}
-				}
-				if !drawn || level == best {
-					testSources(t, what, files, workers, opt, want, converged)
-				}
-				if level == best { // above, rows from files went through the kernels of each level
-					maps.Copy(sources, files)
-				}
-				if vote {
-					testVotes(t, what, sources, opt, want, converged, outvoted)
-				}
-				if mode == "" {
-					opt := opt
-					opt.Form = train.Averaged
-					testAverage(t, what+", averaged", sources, opt, want, converged, c.whole)
-				}
+			what := fmt.Sprintf("problem %d, order %s, pocket %s", i, order, mode)
+			sources := map[string]block.Source{"memory": data}
+			switch n := (i + k) % 4; {
+			case n == 0 && order == train.Cyclic:
+				sources["stream"] = testrows.Stream{Data: data}
+			case n < 2:
+				sources["sparse"] = testrows.Sparse(data)
+			case c.rows > 1000 && order == train.Random: // each row takes a call of the system
+			case n == 2:
+				sources["cache"] = learntest.Cached(t, data)
+			default:
+				sources["sparse cache"] = learntest.Cached(t, testrows.Sparse(data))
 			}
-			kernel.Use(best)
+			opt.Workers = 1 + (i+k)%3
+			testSources(t, what, sources, opt, want, converged)
+			if vote {
+				testVotes(t, what, sources, opt, want, converged, outvoted)
+			}
+			if mode == "" {
+				opt.Form = train.Averaged
+				testAverage(t, what+", averaged", sources, opt, want, converged)
+			}
 		}
 	}
 }
 
-// testSources compares the training from every source with the literal one, for each number of workers.
-func testSources(t *testing.T, what string, sources map[string]block.Source, workers []int, opt Options, want *literal,
-	converged bool) {
+// testSources compares the training from every source with the literal one.
+func testSources(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool) {
 	t.Helper()
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
 	for name, src := range sources {
-		for _, opt.Workers = range workers {
-			got := mustTrain(t, src, opt)
-			what := fmt.Sprintf("%s, %s, %d workers", what, name, opt.Workers)
-			compareLiteral(t, what, got, want, converged)
-			if !near(got.Loss, want.lossOf) || !near(got.Margin, want.marginOf) {
-				t.Fatalf("%s: loss %v and margin %v, want %v and %v", what, got.Loss, got.Margin, want.lossOf, want.marginOf)
-			}
+		got := mustTrain(t, src, opt)
+		compareLiteral(t, what+", "+name, got, want, converged)
+		if !near(got.Loss, want.lossOf) || !near(got.Margin, want.marginOf) {
+			t.Fatalf("%s, %s: loss %v and margin %v, want %v and %v", what, name, got.Loss, got.Margin, want.lossOf, want.marginOf)
 		}
 	}
 }
@@ -174,9 +141,8 @@ func testVotes(t *testing.T, what string, sources map[string]block.Source, opt O
 }
 
 // testAverage compares the averaged perceptron from every source with the mean of the literal algorithm's weights. They
-// are equal if every sum is exact, and otherwise within rounding.
-func testAverage(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal,
-	converged, exact bool) {
+// are equal within rounding.
+func testAverage(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool) {
 	t.Helper()
 	var first []float32
 	errors := int64(0)
@@ -195,17 +161,11 @@ func testAverage(t *testing.T, what string, sources map[string]block.Source, opt
 			t.Fatalf("%s, %s: %d errors, its weights make %d", what, name, got.Errors, errors)
 		}
 	}
-	eps := 0x1p-24
-	if unsafe.Sizeof(float32(0)) == 8 {
-		eps = 0x1p-52
-	}
+	const eps = 0x1p-24
 	for c, v := range first {
 		// The sum of a span rounds once for each of its updates. Each of these is counted at most spanVisits times.
 		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
 		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
-		if exact && unsafe.Sizeof(float32(0)) == 8 {
-			bound = 0
-		}
 		if !(math.Abs(float64(v)-mean) <= bound) {
 			t.Fatalf("%s: weight %d is %v, the running mean %v, further than %v", what, c, v, mean, bound)
 		}

@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -95,12 +98,10 @@ func (l *classLiteral) train(order train.Order, seed uint64, epochs int, eta flo
 }
 
 // TestClasses compares weights, updates and visits with the literal algorithm, and averaged weights with the mean after
-// all visits. It covers every order and instruction set, and rows that are dense, sparse, in memory, streamed and in a
-// cache.
+// all visits, in every order, on rows in memory and in one other form.
 func TestClasses(t *testing.T) {
 	const tolerance = 1e-5
-	defer kernel.Use(kernel.Active())
-	for _, c := range []struct {
+	for i, c := range []struct {
 		rows, features, classes int
 		wrong                   float64
 		epochs                  int
@@ -108,15 +109,25 @@ func TestClasses(t *testing.T) {
 		weighted                bool
 	}{{600, 3, 3, 0, 200, 0, false}, {1500, 5, 4, 0.1, 3, 0, false}, {5000, 9, 26, 0.2, 2, 0, false}, {1500, 40, 7, 0, 5, 333, false},
 		{1500, 6, 3, 0.1, 2, 0, true}} {
-		if testing.Short() && c.rows != 1500 {
+		if testsize.Small() && c.rows != 1500 {
 			continue
 		}
 		d := testrows.RandomClasses(c.rows, c.features, c.classes, c.wrong)
 		if c.weighted {
 			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
 		}
-		sources := map[string]block.Source{"memory": d, "sparse": testrows.Sparse(d), "stream": stream{d}, "cache": inCache(t, d), "sparse cache": inCache(t, testrows.Sparse(d))}
-		for _, order := range train.Orders {
+		for k, order := range train.Orders {
+			sources := map[string]block.Source{"memory": d}
+			switch n := (i + k) % 4; {
+			case order == train.Cyclic && i%2 == 0:
+				sources["stream"] = testrows.Stream{Data: d}
+			case n < 2:
+				sources["sparse"] = testrows.Sparse(d)
+			case n == 2:
+				sources["cache"] = learntest.Cached(t, d)
+			default:
+				sources["sparse cache"] = learntest.Cached(t, testrows.Sparse(d))
+			}
 			want := newClassLiteral(d)
 			converged := want.train(order, 5, c.epochs, 0.5, c.updates)
 			if c.wrong == 0 && c.updates == 0 && !converged {
@@ -124,73 +135,31 @@ func TestClasses(t *testing.T) {
 			}
 			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: 0.5, MaxUpdates: c.updates, Seed: 5, Workers: 2}}
 			for name, src := range sources {
-				if name == "stream" && order != train.Cyclic {
-					continue
+				what := fmt.Sprintf("%d classes, %s, %s", c.classes, order, name)
+				opt.Form = train.Last
+				got := mustTrain(t, src, opt)
+				if got.Updates != want.updates || got.Visits != want.visits || got.Converged != converged {
+					t.Fatalf("%s: %d updates in %d visits, converged %v; want %d, %d, %v", what, got.Updates, got.Visits, got.Converged,
+						want.updates, want.visits, converged)
 				}
-				for _, level := range kernel.Levels() {
-					if kernel.Use(level); level == kernel.Generic && (name != "memory" || c.rows > 1500) {
-						continue // it takes long
+				cols := d.Spec().Cols()
+				for k, w := range want.w {
+					if !slices.Equal(got.Weights[k*cols:(k+1)*cols], w[:cols]) {
+						t.Fatalf("%s: class %d has weights %v, want %v", what, k, got.Weights[k*cols:(k+1)*cols], w)
 					}
-					what := fmt.Sprintf("%d classes, %s, %s, %s", c.classes, order, name, level)
-					opt.Form = train.Last
-					got := mustTrain(t, src, opt)
-					if got.Updates != want.updates || got.Visits != want.visits || got.Converged != converged {
-						t.Fatalf("%s: %d updates in %d visits, converged %v; want %d, %d, %v", what, got.Updates, got.Visits, got.Converged,
-							want.updates, want.visits, converged)
-					}
-					cols := d.Spec().Cols()
-					for k, w := range want.w {
-						if !slices.Equal(got.Weights[k*cols:(k+1)*cols], w[:cols]) {
-							t.Fatalf("%s: class %d has weights %v, want %v", what, k, got.Weights[k*cols:(k+1)*cols], w)
-						}
-					}
-					if converged && (got.Errors != 0 || got.Loss != 0 || float64(got.Updates) > got.MistakeBound()) || !converged && got.Errors == 0 {
-						t.Errorf("%s: converged %v with %d errors, loss %v, %d updates of %v", what, converged, got.Errors, got.Loss, got.Updates, got.MistakeBound())
-					}
-					opt.Form = train.Averaged
-					mean := mustTrain(t, src, opt)
-					for k, sum := range want.sum {
-						for i, v := range mean.Weights[k*cols : (k+1)*cols] {
-							if m := sum[i] / float64(want.visits); math.Abs(float64(v)-m) > tolerance*(1+math.Abs(m)) {
-								t.Fatalf("%s: class %d has the mean %v at %d, want %v", what, k, v, i, m)
-							}
+				}
+				if converged && (got.Errors != 0 || got.Loss != 0 || float64(got.Updates) > got.MistakeBound()) || !converged && got.Errors == 0 {
+					t.Errorf("%s: converged %v with %d errors, loss %v, %d updates of %v", what, converged, got.Errors, got.Loss, got.Updates, got.MistakeBound())
+				}
+				opt.Form = train.Averaged
+				mean := mustTrain(t, src, opt)
+				for k, sum := range want.sum {
+					for i, v := range mean.Weights[k*cols : (k+1)*cols] {
+						if m := sum[i] / float64(want.visits); math.Abs(float64(v)-m) > tolerance*(1+math.Abs(m)) {
+							t.Fatalf("%s: class %d has the mean %v at %d, want %v", what, k, v, i, m)
 						}
 					}
 				}
-			}
-		}
-	}
-}
-
-// TestTwoAsClasses: two classes have the weights w and -w of the perceptron on two, which makes the same mistakes.
-// There is a third class without rows and without scores.
-func TestTwoAsClasses(t *testing.T) {
-	x, signs := noisy(3000, 6, 0.05, false, 3)
-	numbers := make([]float64, len(signs))
-	for i, y := range signs {
-		numbers[i] = (1 + y) / 2
-	}
-	two, classes := dense(x, signs), dense(x, numbers)
-	for _, order := range train.Orders {
-		opt := Options{Options: train.Options{Order: order, Epochs: 4, Eta: 0.3, Seed: 9}}
-		a := mustTrain(t, two, opt)
-		l, err := newLearner(context.Background(), classes, nil, defaults(t, opt))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.rule.scores, l.rule.rivals = make([]float32, 2), make([]uint32, len(l.log)) // as Train does for three classes or more
-		l.w = block.Alloc[float32](2 * l.rule.stride)
-		if err := l.run(context.Background()); err != nil && err != errStop {
-			t.Fatal(err)
-		}
-		cols := two.Spec().Cols()
-		negative, positive := l.w[:l.rule.stride], l.w[l.rule.stride:]
-		if l.updates != a.Updates || l.visits != a.Visits || !slices.Equal(positive[:cols], a.Weights) {
-			t.Errorf("%s: %d updates in %d visits, weights %v; want %d, %d, %v", order, l.updates, l.visits, positive, a.Updates, a.Visits, a.Weights)
-		}
-		for i, v := range negative {
-			if v != -positive[i] {
-				t.Errorf("%s: vectors %v aren't each other's opposites", order, l.w)
 			}
 		}
 	}
@@ -225,31 +194,25 @@ func TestClassesValidation(t *testing.T) {
 		for e := 1; stale < 3; e++ {
 			r := mustTrain(t, d, Options{Options: train.Options{Order: train.Shuffle, Epochs: int64(e)}, Form: form})
 			on := &train.Result{Weights: r.Weights}
-			if err := train.Evaluate(context.Background(), v, 1, on); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, train.Evaluate(context.Background(), v, 1, on))
 			if stale++; on.Errors < fewest {
 				fewest, at, stale, want = on.Errors, e, 0, r.Weights
 			}
 			epochs = e
 		}
-		r, err := TrainValidated(context.Background(), d, v, Options{Options: train.Options{Order: train.Shuffle}, EarlyStop: 3, Form: form})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := require.Value(TrainValidated(context.Background(), d, v, Options{Options: train.Options{Order: train.Shuffle}, EarlyStop: 3, Form: form}))(t)
 		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || form == train.Last && !slices.Equal(r.Weights, want) {
 			t.Errorf("%s: %d epochs, best %+v; want %d, %d errors after epoch %d", form, r.Epochs, last, epochs, fewest, at)
 		}
 	}
 }
 
-// TestOneVersusRest: each class has the weights that it gets alone, for any number of workers, in memory and from a
-// cache.
+// TestOneVersusRest: each class has the weights that it gets alone, in memory and from a cache.
 func TestOneVersusRest(t *testing.T) {
 	d := testrows.RandomClasses(3000, 12, 5, 0.1)
-	cached, sparsely := inCache(t, d), inCache(t, testrows.Sparse(d))
+	sources := []block.Source{d, learntest.Cached(t, d), testrows.Sparse(d), learntest.Cached(t, testrows.Sparse(d))}
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, order := range train.Orders {
+	for k, order := range train.Orders {
 		opt := Options{Options: train.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
 		var want [][]float32
 		for class := range 5 {
@@ -264,18 +227,15 @@ func TestOneVersusRest(t *testing.T) {
 					x, y = append(x, row), append(y, map[bool]float64{true: 1, false: -1}[int(b.Y[r]) == class])
 				}
 			}
-			want = append(want, mustTrain(t, dense(x, y), opt).Weights)
+			want = append(want, mustTrain(t, testrows.Dense(x, y, true), opt).Weights)
 		}
-		for _, src := range []block.Source{d, cached, sparsely} {
-			for workers := 1; workers < 4; workers++ {
-				got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
-					r, err := Train(ctx, train.Versus(src, class), opt)
-					return r.Weights, err
-				})
-				if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]float32]) {
-					t.Errorf("%s, %d workers: error %v, weights %v, want %v", order, workers, err, got, want)
-				}
-			}
+		src, workers := sources[k], 1+k%3
+		got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
+			r, err := Train(ctx, train.Versus(src, class), opt)
+			return r.Weights, err
+		})
+		if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]float32]) {
+			t.Errorf("%s, %d workers: error %v, weights %v, want %v", order, workers, err, got, want)
 		}
 	}
 }

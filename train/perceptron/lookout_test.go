@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync/atomic"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train"
 )
@@ -20,15 +21,15 @@ func TestLookouts(t *testing.T) {
 	forced = new(atomic.Int64)
 	defer func() { forced = nil }()
 	for _, flips := range []float64{0.2, 0.002} {
-		if testing.Short() && flips > 0.1 {
+		if testsize.Small() && flips > 0.1 {
 			continue
 		}
 		x, y := noisy(6000, 4, flips, false, 21)
-		d := dense(x, y)
+		d := testrows.Dense(x, y, true)
 		few := testrows.Weighted(d, quarters)
 		three := testrows.RandomClasses(6000, 3, 3, flips)
-		for i, src := range []block.Source{d, sparse(d), inCache(t, d), few, inCache(t, sparse(few)), stream{d}, three, testrows.Sparse(three)} {
-			if testing.Short() && i%3 > 0 {
+		for i, src := range []block.Source{d, testrows.Sparse(d), learntest.Cached(t, d), few, learntest.Cached(t, testrows.Sparse(few)), testrows.Stream{Data: d}, three, testrows.Sparse(three)} {
+			if testsize.Small() && i%3 > 0 {
 				continue
 			}
 			for _, opt := range []Options{{}, {Form: train.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: train.Options{MaxUpdates: 300}, Form: train.Voted}, {Margin: 2}} {
@@ -39,13 +40,13 @@ func TestLookouts(t *testing.T) {
 					continue
 				}
 				for _, order := range train.Orders {
-					if testing.Short() && (order == train.FixedShuffle || order == train.Random) {
+					if testsize.Small() && (order == train.FixedShuffle || order == train.Random) {
 						continue
 					}
 					if _, file := src.(block.Seekable); file && order == train.Random {
 						continue // slow, and read as the other orders are
 					}
-					if _, streams := src.(stream); streams && order != train.Cyclic {
+					if _, streams := src.(testrows.Stream); streams && order != train.Cyclic {
 						continue
 					}
 					opt.Order, opt.Epochs, opt.Eta, opt.Workers = order, 2, 0.5, 1
@@ -68,52 +69,6 @@ func TestLookouts(t *testing.T) {
 // told returns what a training learned, in a line.
 func told(r *train.Result) string {
 	return fmt.Sprint(r.Weights, r.Counts, r.Visits, r.Updates, r.Errors, r.Loss, r.Converged, r.Kept)
-}
-
-// TestFind: a search finds the rows that are wrong, each once, in their order. Without other goroutines it is never late.
-func TestFind(t *testing.T) {
-	forced = new(atomic.Int64)
-	defer func() { forced = nil }()
-	x, y := make([][]float64, 5000), make([]float64, 5000)
-	wrong := []int{0, 1, 700, 3000, 3001, 3060, 4999}
-	for r := range x {
-		if x[r], y[r] = []float64{1}, 1; slices.Contains(wrong, r) {
-			y[r] = -1
-		}
-	}
-	d := dense(x, y)
-	for workers := 2; workers < 6; workers++ {
-		l, err := newLearner(t.Context(), block.Trust(block.Source(d)), nil, defaults(t, Options{Options: train.Options{Workers: workers}}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, at, found, alone := blockOf(t, d), 0, []int(nil), workers%2 == 0
-		l.look = newLookouts(l)
-		l.look.began = alone
-		l.w[0] = 1
-		l.look.begin(b.Len(), func(at, rows int) stretch {
-			return stretch{block: b, lo: at, hi: min(b.Len(), at+min(100, rows))}
-		})
-		for at < b.Len() {
-			n := min(1000, b.Len()-at)
-			right, mistake := l.look.find(at, n, l.w)
-			if at += right; right == n {
-				continue
-			}
-			if !mistake && alone {
-				t.Fatalf("%d workers: late at row %d", workers, at)
-			}
-			if mistake || y[at] < 0 {
-				found = append(found, at)
-			}
-			at++
-			l.look.close()
-		}
-		l.look.stop()
-		if !slices.Equal(found, wrong) {
-			t.Errorf("%d workers: rows %d are wrong, want %d", workers, found, wrong)
-		}
-	}
 }
 
 // TestTrial: the faster way is in use nearly all the time, and soon after it became the faster one. One span with a stall changes
@@ -164,7 +119,7 @@ func BenchmarkLookouts(b *testing.B) {
 				y[r] = float64(1 - 2*(r/c.every%2))
 			}
 		}
-		d := dense(x, y)
+		d := testrows.Dense(x, y, true)
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
 				opt := defaults(b, Options{Options: train.Options{Workers: workers, Epochs: 1 << 40}})

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -18,7 +20,7 @@ import (
 // TestTextbook is the example of the text books: three points in the plane, seven updates (Li Hang, "Statistical
 // Learning Methods", 2012, example 2.1).
 func TestTextbook(t *testing.T) {
-	d := dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1})
+	d := testrows.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	r := mustTrain(t, d, Options{})
 	if !slices.Equal(r.Weights, []float32{1, 1, -3}) || r.Updates != 7 || !r.Converged || r.Errors != 0 || r.Loss != 0 {
 		t.Errorf("got %+v, want weights 1, 1, bias -3 after 7 updates", r)
@@ -33,7 +35,7 @@ func TestTextbook(t *testing.T) {
 func TestPocketConverged(t *testing.T) {
 	found := map[bool]int{}
 	for _, x := range [][][]float64{{{1}, {0}}, {{1}, {-1}}, {{2}, {1}}} {
-		d := dense(x, []float64{1, -1})
+		d := testrows.Dense(x, []float64{1, -1}, true)
 		for _, mode := range pocket.Modes {
 			for _, order := range train.Orders {
 				r := mustTrain(t, d, Options{Options: train.Options{Order: order}, Pocket: mode})
@@ -54,14 +56,14 @@ func TestPocketConverged(t *testing.T) {
 // them are judged on other rows.
 func TestPocketSeeds(t *testing.T) {
 	seeds := uint64(4000)
-	if testing.Short() {
+	if testsize.Small() {
 		seeds = 400
 	}
 	validated := 0
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(21, seed))
 		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
-		data := dense(x, y)
+		data := testrows.Dense(x, y, true)
 		weighted := seed%4 == 0
 		if weighted {
 			data = testrows.Weighted(data, quarters)
@@ -75,7 +77,7 @@ func TestPocketSeeds(t *testing.T) {
 		var judges *literal
 		if rng.IntN(2) == 0 {
 			x, y := noisy(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
-			other := dense(x, y)
+			other := testrows.Dense(x, y, true)
 			if weighted {
 				other = testrows.Weighted(other, func(r int) float64 { return quarters(r + 5) })
 			}
@@ -84,10 +86,7 @@ func TestPocketSeeds(t *testing.T) {
 		want := newLiteral(data)
 		want.start(opt.Pocket, judges)
 		converged := want.train(opt.Order, seed, int(opt.Epochs), 1, opt.MaxUpdates)
-		got, err := TrainValidated(context.Background(), data, validation, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := require.Value(TrainValidated(context.Background(), data, validation, opt))(t)
 		compareLiteral(t, fmt.Sprintf("seed %d, %+v, validation %v", seed, opt, judges != nil), got, want, converged)
 		if judges != nil && got.Errors != got.Curve[len(got.Curve)-1].Errors {
 			validated++
@@ -102,8 +101,11 @@ func TestPocketSeeds(t *testing.T) {
 // (Muselli, "On convergence properties of pocket algorithm", 1997). Enumeration finds them: planes with small whole
 // numbers divide the points -1, 0, 1 in the plane in every way that lines can.
 func TestOptimum(t *testing.T) {
-	separable := 0
-	for seed := range uint64(100) {
+	separable, seeds := 0, 100
+	if testsize.Small() {
+		seeds = 30
+	}
+	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(31, seed))
 		var x [][]float64
 		var y []float64
@@ -111,7 +113,7 @@ func TestOptimum(t *testing.T) {
 			x = append(x, []float64{float64(rng.IntN(3) - 1), float64(rng.IntN(3) - 1)})
 			y = append(y, float64(2*rng.IntN(2)-1))
 		}
-		data := dense(x, y)
+		data := testrows.Dense(x, y, true)
 		fewest := newLiteral(data).fewestByEnumeration(6)
 		if fewest == 0 {
 			separable++
@@ -123,7 +125,7 @@ func TestOptimum(t *testing.T) {
 			}
 		}
 	}
-	if separable > 50 {
+	if separable > seeds/2 {
 		t.Errorf("%d problems are separable, which the perceptron alone solves", separable)
 	}
 }
@@ -156,12 +158,12 @@ func TestPermutation(t *testing.T) {
 // and seed.
 func TestUpdateBound(t *testing.T) {
 	seeds := uint64(20)
-	if testing.Short() {
-		seeds = 3
+	if testsize.Small() {
+		seeds = 2
 	}
 	for seed := range seeds {
 		x, y := noisy(2000, 6, 0, false, seed)
-		d := dense(x, y)
+		d := testrows.Dense(x, y, true)
 		rho := margin(d, seed)
 		for _, order := range train.Orders {
 			r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 100000, Seed: seed}})
@@ -195,54 +197,6 @@ func margin(d *block.Data, seed uint64) float64 {
 	return rho
 }
 
-// TestConjunctions learns conjunctions of k literals over d variables of -1 and +1. The weights 1 for each literal and
-// the bias -(k-1) separate them with margin 1. The squared norm is k^2-k+1 and R^2 is d+1, so there are at most
-// (d+1)(k^2-k+1) updates.
-func TestConjunctions(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	for _, d := range []int{4, 10, 50} {
-		for k := 1; k <= 4; k++ {
-			var x [][]float64
-			var y []float64
-			for range 3000 {
-				row, label := make([]float64, d), 1.0
-				for i := range row {
-					row[i] = float64(2*rng.IntN(2) - 1)
-					if i < k && rng.IntN(2) == 0 {
-						row[i] = 1
-					}
-				}
-				for _, v := range row[:k] {
-					label = min(label, v)
-				}
-				x, y = append(x, row), append(y, label)
-			}
-			for _, order := range train.Orders {
-				r := mustTrain(t, dense(x, y), Options{Options: train.Options{Order: order, Epochs: 10000}})
-				if bound := int64((d + 1) * (k*k - k + 1)); !r.Converged || r.Updates > bound || r.Updates == 0 {
-					t.Errorf("d=%d k=%d order %s: %d updates, converged %v, bound %d", d, k, order, r.Updates, r.Converged, bound)
-				}
-			}
-		}
-	}
-}
-
-func TestPocketNeverWorse(t *testing.T) {
-	x, y := noisy(400, 5, 0.15, false, 1)
-	d := dense(x, y)
-	last := int64(len(y))
-	for n := int64(1); n < 200; n += 7 {
-		r := mustTrain(t, d, Options{Options: train.Options{Order: train.Random, MaxUpdates: n, Seed: 2}, Pocket: pocket.Exact})
-		if r.Errors > last {
-			t.Errorf("after %d updates the pocket makes %d errors, after fewer updates it made %d", n, r.Errors, last)
-		}
-		last = r.Errors
-	}
-	if plain := mustTrain(t, d, Options{Options: train.Options{Epochs: 1}}); last >= plain.Errors {
-		t.Errorf("the pocket makes %d errors, the last weights of an epoch %d", last, plain.Errors)
-	}
-}
-
 // TestMargin: on separable rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates. The weights have at least the
 // margin rho/(2 + eta R^2/margin). It approaches half of rho as the requested margin grows.
 func TestMargin(t *testing.T) {
@@ -251,11 +205,11 @@ func TestMargin(t *testing.T) {
 		var y []float64
 		all, labels := noisy(100, 3, 0, false, seed)
 		for i := range all {
-			if margin(dense(all[i:i+1], labels[i:i+1]), seed) > 0.3 {
+			if margin(testrows.Dense(all[i:i+1], labels[i:i+1], true), seed) > 0.3 {
 				x, y = append(x, all[i]), append(y, labels[i])
 			}
 		}
-		d := dense(x, y)
+		d := testrows.Dense(x, y, true)
 		rho := margin(d, seed)
 		for _, m := range []float64{0.01, 1, 20} {
 			for _, order := range train.Orders {
@@ -275,12 +229,9 @@ func TestMargin(t *testing.T) {
 // TestEarlyStop compares the last epoch, and the kept weights, with trainings of one epoch more each.
 func TestEarlyStop(t *testing.T) {
 	x, y := noisy(600, 20, 0.1, false, 4)
-	d, other := dense(x[:400], y[:400]), dense(x[400:], y[400:])
+	d, other := testrows.Dense(x[:400], y[:400], true), testrows.Dense(x[400:], y[400:], true)
 	validated := func(opt Options) *train.Result {
-		r, err := TrainValidated(context.Background(), d, other, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := require.Value(TrainValidated(context.Background(), d, other, opt))(t)
 		return r
 	}
 	stopped := 0
@@ -319,7 +270,7 @@ func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
 	opt := Options{Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
-	r := mustTrain(t, dense(x, y), opt)
+	r := mustTrain(t, testrows.Dense(x, y, true), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {
 		epochs[p.Epoch] = true

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/mixing"
@@ -29,28 +30,19 @@ type mixedLiteral struct {
 }
 
 // dealt returns the rows of each shard in an epoch.
-func dealt(n, shards int, order train.Order, seed, epoch uint64) [][]int {
-	var runs []int
-	for r := range (n + 4095) / 4096 {
-		runs = append(runs, r)
+func dealt(n int, opt Options, epoch uint64) (rows [][]int) {
+	runs, err := mixing.Deal(int64(n), &opt.Options, int64(epoch))
+	if err != nil {
+		panic(err)
 	}
-	if order == train.FixedShuffle {
-		epoch = 0
-	}
-	if rng := rand.NewPCG(seed, math.MaxUint64-epoch); order != train.Cyclic {
-		for i := len(runs) - 1; i > 0; i-- {
-			j := train.Draw(rng, uint64(i)+1)
-			runs[i], runs[j] = runs[j], runs[i]
-		}
-	}
-	rows := make([][]int, shards)
-	for s := range rows {
-		mine := runs[s*len(runs)/shards : (s+1)*len(runs)/shards]
-		for r := range n {
-			if slices.Contains(mine, r/4096) {
-				rows[s] = append(rows[s], r)
+	for _, mine := range runs {
+		var all []int
+		for _, run := range mine {
+			for r := int(run) * block.RunRows; r < min(n, int(run+1)*block.RunRows); r++ {
+				all = append(all, r)
 			}
 		}
+		rows = append(rows, all)
 	}
 	return rows
 }
@@ -59,7 +51,7 @@ func dealt(n, shards int, order train.Order, seed, epoch uint64) [][]int {
 func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
 	a, parts := m.all, make([][]float32, shards)
 	counts := make([]float64, shards)
-	for s, rows := range dealt(len(a.x), shards, opt.Order, opt.Seed, epoch) {
+	for s, rows := range dealt(len(a.x), opt, epoch) {
 		l := &literal{w: slices.Clone(a.w), sum: a.sum, change: a.change, margin: a.margin}
 		for _, r := range rows {
 			l.x, l.y = append(l.x, a.x[r]), append(l.y, a.y[r])
@@ -109,7 +101,7 @@ func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
 	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 runs
-	d := dense(x, y)
+	d := testrows.Dense(x, y, true)
 	for i, c := range []struct {
 		order  train.Order
 		mix    train.Mix
@@ -131,9 +123,12 @@ func TestShards(t *testing.T) {
 			m.epoch(int(c.shards), opt, e)
 		}
 		what := fmt.Sprintf("%s %s %d shards", c.order, c.mix, c.shards)
-		sources := []block.Source{rows, sparse(rows), inCache(t, rows), inCache(t, sparse(rows))}
+		sources := []block.Source{rows, testrows.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testrows.Sparse(rows))}
 		var mean []float32
 		for j, src := range sources {
+			if testsize.Small() && (i+j)%2 > 0 {
+				continue
+			}
 			opt.Form, opt.Pocket, opt.Workers = "", "", 1+(i+j)%3
 			r := mustTrain(t, src, opt)
 			if !slices.Equal(r.Weights, m.all.w[:5]) || r.Visits != m.visits || r.Updates != m.updates || r.Mixed != m.mixed {
@@ -171,7 +166,7 @@ func TestShardsBound(t *testing.T) {
 			kept++
 		}
 	}
-	d := dense(x[:kept], y[:kept])
+	d := testrows.Dense(x[:kept], y[:kept], true)
 	for _, order := range train.Orders {
 		for _, mix := range train.Mixes {
 			for _, margin := range []float64{0, 2} {
@@ -185,61 +180,6 @@ func TestShardsBound(t *testing.T) {
 					t.Errorf("%s: %v mixed updates of %d in equal shares", order, r.Mixed, r.Updates)
 				}
 			}
-		}
-	}
-}
-
-// TestOneShard: one shard in the place of several gives the weights of a training without shards, in each order.
-func TestOneShard(t *testing.T) {
-	d := noisyRows(9000)
-	for _, order := range train.Orders {
-		opt := defaults(t, Options{Options: train.Options{Order: order, Seed: 3, Epochs: 4}})
-		want := mustTrain(t, block.Source(d), opt)
-		l, err := newLearner(t.Context(), block.Trust(block.Source(d)), nil, opt)
-		if err == nil {
-			l.shards, err = newShards(l)
-		}
-		if err == nil {
-			err = l.run(t.Context())
-		}
-		if got := unpad(l.w, 5); err != nil || !slices.Equal(got, want.Weights) || l.updates != want.Updates {
-			t.Errorf("%s: %v after %d updates (error %v), want %v after %d", order, got, l.updates, err, want.Weights, want.Updates)
-		}
-	}
-}
-
-// TestPass: the passes of the shards, made one by one and mixed, are an epoch of Train.
-func TestPass(t *testing.T) {
-	d := block.Trust(block.Source(noisyRows(17_000)))
-	opt := Options{Options: train.Options{Order: train.Shuffle, Mix: train.Mistakes, Shards: 3, Seed: 3, Epochs: 2}, Form: train.Averaged}
-	rows, err := mixing.NewRows(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, sum, visits := make([]float32, 8), make([]float64, 8), 0.0
-	for epoch := range int64(2) {
-		dealt, err := mixing.Deal(d.Rows(), &opt.Options, epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var parts []mixing.Part
-		for s, runs := range dealt {
-			p, err := Pass(t.Context(), rows.Shard(runs), opt, epoch, s, w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, v := range p.Sum {
-				sum[i] += v
-			}
-			visits += float64(p.Visits)
-			parts = append(parts, p)
-		}
-		mixing.Mix(w, parts, opt.Mix)
-	}
-	r := mustTrain(t, d, opt)
-	for i, v := range r.Weights {
-		if want := float32(sum[i] / visits); v != want {
-			t.Errorf("weight %d is %v, want %v", i, v, want)
 		}
 	}
 }
@@ -260,35 +200,14 @@ func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 
 // TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
 func TestShardVerifies(t *testing.T) {
-	d := dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1})
-	rows := &failsOnce{Seekable: inCache(t, d)}
-	shard, err := newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testrows.Dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1}, true)
+	rows := &failsOnce{Seekable: learntest.Cached(t, d)}
+	shard := require.Value(newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1}))(t)
 	if err := shard.pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want that of the rows", err)
 	}
 	if err := shard.pass(t.Context(), 0); err != nil || !shard.part().Clean || shard.visits != 3 {
 		t.Errorf("clean %t after %d visits (error %v), want yes after 3", shard.part().Clean, shard.visits, err)
-	}
-}
-
-// TestShardsRefused: what can't be cut or mixed is an error.
-func TestShardsRefused(t *testing.T) {
-	d := noisyRows(5000)
-	for want, opt := range map[string]Options{
-		"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 shards or fewer": {Options: train.Options{Shards: 3}},
-		"shards is -1": {Options: train.Options{Shards: -1}},
-		"unknown mix":  {Options: train.Options{Shards: 2, Mix: "odd"}},
-		"each shard has its own: leave them out, or the shards": {Options: train.Options{Shards: 2}, Form: train.Voted},
-	} {
-		if _, err := Train(t.Context(), block.Source(d), opt); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-	if _, err := Train(t.Context(), block.Source(stream{d}), Options{Options: train.Options{Shards: 2}}); err == nil || !strings.Contains(err.Error(), "in memory or in a cache file") {
-		t.Errorf("of a stream: %v", err)
 	}
 }
 
@@ -310,5 +229,5 @@ func TestShardsMemory(t *testing.T) {
 
 func noisyRows(n int) *block.Data {
 	x, y := noisy(n, 4, 0.1, false, 8)
-	return dense(x, y)
+	return testrows.Dense(x, y, true)
 }

@@ -1,13 +1,12 @@
 package perceptron
 
 import (
-	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/learntest"
 	"halfspace/internal/testrows"
 	"halfspace/schema"
 	"halfspace/train"
@@ -17,10 +16,6 @@ import (
 // scikit-learn's Perceptron(shuffle=False, max_iter=10, tol=None), and averaged its SGDClassifier's.
 // testdata/sklearn_perceptron.py made the fixture.
 func TestScikitLearn(t *testing.T) {
-	data, err := os.ReadFile("testdata/sklearn_perceptron.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var fixture struct {
 		Sklearn string
 		MaxIter int64 `json:"max_iter"`
@@ -37,9 +32,7 @@ func TestScikitLearn(t *testing.T) {
 			Weights      []float64
 		}
 	}
-	if err := json.Unmarshal(data, &fixture); err != nil {
-		t.Fatal(err)
-	}
+	learntest.Fixture(t, "testdata/sklearn_perceptron.json", &fixture)
 	if len(fixture.Cases) == 0 || fixture.MaxIter != 10 {
 		t.Fatalf("the fixture has %d cases of %d epochs", len(fixture.Cases), fixture.MaxIter)
 	}
@@ -68,7 +61,7 @@ func fixtureData(x [][]float64, y, weights []float64, bias bool) *block.Data {
 		return testrows.Weighted(fixtureData(x, y, nil, bias), func(r int) float64 { return weights[r] })
 	}
 	if bias {
-		return dense(x, y)
+		return testrows.Dense(x, y, true)
 	}
 	b := block.New(0, len(x), len(x[0]))
 	for r, row := range x {

@@ -2,71 +2,17 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
-	"halfspace/schema"
+	"halfspace/internal/testsize"
 	"halfspace/train"
 )
-
-func TestErrors(t *testing.T) {
-	x, y := draw(100, 2, 1)
-	with := func(spoil func(*block.Data)) *block.Data {
-		d := testrows.Dense(x, y, true)
-		spoil(d)
-		return d
-	}
-	same := func(*block.Data) {}
-	spoilt := func(f func(b *block.Block)) func(*block.Data) {
-		return func(d *block.Data) {
-			for b := range d.Blocks(context.Background()) {
-				f(b)
-			}
-		}
-	}
-	for _, c := range []struct {
-		want string
-		src  *block.Data
-		opt  Options
-	}{
-		{"l2 is -1", with(same), Options{L2: -1}},
-		{"l2 is NaN", with(same), Options{L2: math.NaN()}},
-		{"unknown loss", with(same), Options{Loss: "log"}},
-		{"epochs is -1", with(same), Options{Options: train.Options{Epochs: -1}}},
-		{"there are no rows", block.NewData(with(same).Spec(), nil), Options{}},
-		{"the only class", with(func(d *block.Data) { d.Spec().Classes = d.Spec().Classes[:1] }), Options{}},
-		{"3 classes", with(func(d *block.Data) { d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(2)) }), Options{}},
-		{"no labels", with(spoilt(func(b *block.Block) { b.Y = nil })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.Inf(1)) })), Options{}},
-		{"not a finite number", with(spoilt(func(b *block.Block) { b.X[0] = float32(math.NaN()) })), Options{}},
-	} {
-		for _, loss := range Losses {
-			if c.opt.Loss == "" || c.opt.Loss == SquaredHinge {
-				c.opt.Loss = loss
-			}
-			if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: error %v, want %q", loss, err, c.want)
-			}
-		}
-	}
-	for _, loss := range Losses {
-		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{Loss: loss, Options: train.Options{Progress: func(p train.Progress) {
-			if p.Epoch == 1 {
-				cancel()
-			}
-		}}}
-		if _, err := Train(ctx, with(same), opt); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v after the context was cancelled", err)
-		}
-	}
-}
 
 // TestFew: one row, one class, one feature, constant features or few passes give a result, not an error.
 func TestFew(t *testing.T) {
@@ -99,7 +45,7 @@ func TestFew(t *testing.T) {
 // TestRareCategories has rows of categories, some of them rare. The rows near the kink of a sample's optimum don't
 // balance the fixed ones, so the first weights are far off. Training still finds the optimum.
 func TestRareCategories(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("it takes seconds")
 	}
 	const groups, per, rows = 12, 10, 140_000
@@ -134,10 +80,7 @@ func TestHessian(t *testing.T) {
 	ctx := context.Background()
 	x, y := draw(700, 5, 4)
 	bring := func(d *block.Data, points ...[]float64) hessian {
-		opt, err := Options{L2: 1}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
+		opt := require.Value(Options{L2: 1}.withDefaults())(t)
 		s := newSolver(d, opt)
 		for _, w := range points {
 			if err := s.evaluate(ctx, point{w: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {

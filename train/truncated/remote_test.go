@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/passes"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 )
 
@@ -72,14 +73,8 @@ func TestGroupsOfPiece(t *testing.T) {
 			lo, hi := from*block.RunRows, min(len(x), g.end*block.RunRows)
 			alone := &own{[]group{{g.end - from, g.all}}, o.factor[lo:hi], o.curvature[lo:hi]}
 			src := passes.Piece{Source: of(lo, hi), Workers: 1}
-			sums, err := sumsOf(t.Context(), src, struct{}{}, alone)
-			if err != nil {
-				t.Fatal(err)
-			}
-			product, err := productOf(t.Context(), src, direction, alone)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
+			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
 			each, products, from = append(each, sums...), append(products, product...), g.end
 		}
 		for _, src := range []block.Source{d, testrows.Stream{Data: d}} {

@@ -5,12 +5,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/adaptive"
@@ -34,8 +35,14 @@ func (p *path) copy() *path {
 // A way has a path visit row r of b.
 type way func(p *path, b *block.Block, r int) (updated bool)
 
-// passiveWay returns PA-I with C = 0.3 (Crammer et al. 2006, sections 3 and 7).
-func passiveWay(p *path, b *block.Block, r int) bool {
+// squaredWay is PA-II with C = 0.3.
+func squaredWay(p *path, b *block.Block, r int) bool { return passive2006(p, b, r, true) }
+
+// passiveWay is PA-I with C = 0.3.
+func passiveWay(p *path, b *block.Block, r int) bool { return passive2006(p, b, r, false) }
+
+// passive2006 is the algorithm of Crammer et al. 2006, sections 3 and 7.
+func passive2006(p *path, b *block.Block, r int, squared bool) bool {
 	x, loss, norm := b.X[r*b.Stride:][:b.Stride], 0.0, b.SquaredNorm(r)
 	own, rival := 0, -1
 	if len(p.w) == b.Stride {
@@ -51,6 +58,9 @@ func passiveWay(p *path, b *block.Block, r int) bool {
 		loss = 1 - (float64(score(own)) - float64(score(rival)))
 	}
 	t := float32(min(0.3*b.Weight(r), loss/norm))
+	if squared {
+		t = float32(loss / (norm + 1/(2*0.3*b.Weight(r))))
+	}
 	if loss <= 0 || t == 0 {
 		return false
 	}
@@ -182,18 +192,17 @@ func (p *path) mix(parts []*path, mix train.Mix) {
 	}
 }
 
-// TestShards compares trainings of several shards with the literal algorithm, bit for bit: rows in memory and in a file, dense and
-// sparse, with one worker and with several.
+// TestShards compares trainings with the literal algorithms, bit for bit, with shards and without: rows in memory and in a file, dense
+// and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
-	testShards(t)
-}
-
-func testShards(t *testing.T) {
 	hinge := func(o train.Options) train.Settings {
 		o.Eta = rate
 		return &adaptive.AdaGradOptions{Options: o, Loss: adaptive.Hinge}
 	}
 	aggressive := func(o train.Options) train.Settings { return &passive.Options{Options: o, C: 0.3} }
+	squared := func(o train.Options) train.Settings {
+		return &passive.Options{Options: o, C: 0.3, Loss: passive.SquaredHinge}
+	}
 	for i, c := range []struct {
 		learner *train.Learner
 		opt     func(train.Options) train.Settings
@@ -208,6 +217,10 @@ func testShards(t *testing.T) {
 		{passive.Learner, aggressive, passiveWay, train.FixedShuffle, train.Mistakes, 2, 3},
 		{passive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 4, 3},
 		{passive.Learner, aggressive, passiveWay, train.Shuffle, train.Uniform, 1, 2}, // as without shards
+		{passive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 1, 3},
+		{passive.Learner, squared, squaredWay, train.Cyclic, train.Uniform, 1, 2},
+		{passive.Learner, squared, squaredWay, train.FixedShuffle, train.Uniform, 1, 3},
+		{passive.Learner, squared, squaredWay, train.Shuffle, train.Uniform, 2, 3},
 		{adaptive.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 1, 2},
 		{adaptive.AdaGrad, hinge, adaGradWay, train.Cyclic, train.Uniform, 3, 2},
 		{adaptive.AdaGrad, hinge, adaGradWay, train.Shuffle, train.Uniform, 2, 2},
@@ -233,12 +246,12 @@ func testShards(t *testing.T) {
 		for w := range slices.Chunk(want.w, stride) {
 			weights = append(weights, w[:cols]...)
 		}
-		for j, src := range []block.Source{rows, testrows.Sparse(rows), inCache(t, rows), inCache(t, testrows.Sparse(rows))} {
-			o.Workers = 1 + (i+j)%3
-			learned, err := c.learner.Train(t.Context(), &train.Task{Rows: src, Settings: c.opt(o)})
-			if err != nil {
-				t.Fatal(err)
+		for j, src := range []block.Source{rows, testrows.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testrows.Sparse(rows))} {
+			if testsize.Small() && (i+j)%2 > 0 {
+				continue
 			}
+			o.Workers = 1 + (i+j)%3
+			learned := require.Value(c.learner.Train(t.Context(), &train.Task{Rows: src, Settings: c.opt(o)}))(t)
 			if r := learned.Result; !slices.Equal(r.Weights, weights) || r.Visits != want.visits || r.Updates != want.updates {
 				t.Errorf("%s %s %s, %d shards, source %d of %T: weights %v, %d visits, %d updates, want %v, %d, %d", c.learner.Name, c.order, c.mix, c.shards, j, float32(0),
 					r.Weights, r.Visits, r.Updates, weights, want.visits, want.updates)
@@ -266,15 +279,6 @@ func noisy(rows, classes int) *block.Data {
 	return testrows.Dense(x, y, true)
 }
 
-func inCache(t *testing.T, rows *block.Data) block.Source {
-	file, err := cache.Temporary(t.Context(), block.Source(rows), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { file.Close() })
-	return file
-}
-
 // TestShardsConverge: rows that a plane separates end the training early, in every order but random.
 func TestShardsConverge(t *testing.T) {
 	rows := noisy(9000, 2)
@@ -292,39 +296,13 @@ func TestShardsConverge(t *testing.T) {
 	}
 }
 
-// TestShardsRefused: what can't be cut or mixed is an error.
-func TestShardsRefused(t *testing.T) {
-	rows := noisy(5000, 2)
-	three, mistakes := train.Options{Shards: 3}, train.Options{Shards: 2, Mix: train.Mistakes}
-	for want, s := range map[string]struct {
-		learner *train.Learner
-		opt     train.Settings
-	}{
-		"use 2 shards or fewer":                           {passive.Learner, &passive.Options{Options: three}},
-		"ftrl takes no shards: leave them out":            {adaptive.FTRL, &adaptive.Options{Options: mistakes}},
-		"adagrad mixes its shards in equal shares: leave": {adaptive.AdaGrad, &adaptive.AdaGradOptions{Options: mistakes}},
-	} {
-		if _, err := s.learner.Train(t.Context(), &train.Task{Rows: rows, Settings: s.opt}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-	_, err := passive.Train(t.Context(), block.Source(testrows.Stream{Data: rows}), passive.Options{Options: train.Options{Shards: 2}})
-	if want := "in memory or in a cache file"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %q", err, want)
-	}
-}
-
 // TestWindows: a file has at most three windows, and no more than its rows fill. WindowBytes counts those of all shards.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		rows, shards int64
 		each, all    int64
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
-		file, err := cache.Temporary(t.Context(), block.Source(testrows.RandomClasses(int(c.rows), 2, 2, 0.1)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
+		file := learntest.Cached(t, testrows.RandomClasses(int(c.rows), 2, 2, 0.1))
 		made := int64(0)
 		if _, err := visits.NewWindows(block.Source(file), train.Options{Order: train.Shuffle}, func(*block.Index) func() {
 			made++

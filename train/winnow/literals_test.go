@@ -4,10 +4,10 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 )
@@ -44,10 +44,7 @@ func TestLiterals(t *testing.T) {
 		opt := Options{Options: train.Options{Epochs: 3}, Variant: variant, Alpha: 2}
 		for _, no := range []float64{0, -1} {
 			own, both := conjunction(200, d, no, 1, 0.05)
-			want, err := Train(ctx, both, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := require.Value(Train(ctx, both, opt))(t)
 			folded := make([]float32, d+1)
 			folded[d] = want.Weights[2*d]
 			for c := range d {
@@ -58,51 +55,10 @@ func TestLiterals(t *testing.T) {
 			opt := opt
 			opt.Literals = true
 			for _, src := range []*block.Data{own, testrows.Sparse(own)} {
-				r, err := Train(ctx, src, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := require.Value(Train(ctx, src, opt))(t)
 				if !slices.Equal(r.Weights, folded) || r.Updates != want.Updates || r.Errors != want.Errors || r.Updates == 0 {
 					t.Errorf("%s, %v and 1: weights %v, %d updates, %d errors, want %v, %d, %d", variant, no, r.Weights, r.Updates, r.Errors, folded, want.Updates, want.Errors)
 				}
-			}
-		}
-	}
-}
-
-func TestLiteralsErrors(t *testing.T) {
-	three, _ := conjunction(50, 3, -1, 1, 0)
-	for b := range three.Blocks(context.Background()) {
-		b.X[7*b.Stride+2] = 0
-	}
-	two, _ := conjunction(50, 3, 0, 2, 0)
-	for want, src := range map[string]block.Source{`column "x2" has -1 and 0`: three, "2 is not -1, 0 or 1": testrows.Sparse(two)} {
-		if _, err := Train(context.Background(), src, Options{Literals: true}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-// TestAhead: scores of many rows at once give the weights of visits one by one.
-func TestAhead(t *testing.T) {
-	for _, variant := range Variants {
-		src := data(40, 3000, 0.02)
-		for _, rows := range []*block.Data{src, testrows.Sparse(src)} {
-			l := newLearner(41, Options{Variant: variant, Alpha: 1.5, Threshold: 20})
-			l.rows = rows.Rows()
-			for range 2 {
-				for b := range rows.Blocks(t.Context()) {
-					for r := range b.Len() {
-						l.ahead = 1
-						if _, err := l.visit(b, r); err != nil {
-							t.Fatal(err)
-						}
-					}
-				}
-			}
-			r, err := Train(t.Context(), rows, Options{Options: train.Options{Epochs: 2}, Variant: variant, Alpha: 1.5})
-			if err != nil || !slices.Equal(r.Weights, l.w[:41]) || r.Updates != l.r.Updates || r.Updates < 100 {
-				t.Errorf("%s: %d updates, %d one by one, other weights or error %v", variant, r.Updates, l.r.Updates, err)
 			}
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -80,7 +80,7 @@ func bound(variant Variant, d int) float64 {
 // and grow with the logarithm. The perceptron's grow with the number of features.
 func TestMistakes(t *testing.T) {
 	most := 16
-	if testing.Short() {
+	if testsize.Small() {
 		most = 13
 	}
 	for _, variant := range []Variant{Winnow1, Winnow2} {
@@ -105,24 +105,6 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("the perceptron makes %d mistakes among %d features, and %d among half of them", n, d, previous)
 		}
 		previous = n
-	}
-}
-
-// BenchmarkMistakes counts mistakes, not time.
-func BenchmarkMistakes(b *testing.B) {
-	for e := 4; e <= 16; e += 2 {
-		d := 1 << e
-		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
-			for b.Loop() {
-				for _, variant := range Variants {
-					b.ReportMetric(float64(winnowMistakes(variant, d, max(3000, 2*d), 1)), string(variant))
-				}
-				b.ReportMetric(float64(perceptronMistakes(d, max(3000, 2*d), 1)), "perceptron")
-			}
-			b.ReportMetric(bound(Winnow1, d), "winnow1-bound")
-			b.ReportMetric(bound(Winnow2, d), "winnow2-bound")
-			b.ReportMetric(0, "ns/op")
-		})
 	}
 }
 
@@ -200,10 +182,7 @@ func TestLiteral(t *testing.T) {
 		for _, variant := range Variants {
 			want, updates := literal(b, variant, 2, 3)
 			for workers := 1; workers < 4; workers++ {
-				r, err := Train(context.Background(), src, Options{Options: train.Options{Epochs: 3, Workers: workers}, Variant: variant, Alpha: 2})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := require.Value(Train(context.Background(), src, Options{Options: train.Options{Epochs: 3, Workers: workers}, Variant: variant, Alpha: 2}))(t)
 				if !slices.Equal(r.Weights, want) || r.Updates != updates || r.Visits != 900 || r.Converged || r.Errors == 0 {
 					t.Errorf("%s: weights %v, %d updates, want %v, %d", variant, r.Weights, r.Updates, want, updates)
 				}
@@ -221,44 +200,13 @@ func TestLearns(t *testing.T) {
 		var want []float32
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			r, err := Train(context.Background(), src, Options{Variant: variant})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := require.Value(Train(context.Background(), src, Options{Variant: variant}))(t)
 			if want == nil {
 				want = r.Weights
 			}
 			if !r.Converged || r.Errors != 0 || !slices.Equal(r.Weights, want) || variant == Winnow1 && float64(r.Updates) > bound(Winnow1, 200) {
 				t.Errorf("%s on %s: %+v", variant, level, r)
 			}
-		}
-	}
-}
-
-func TestErrors(t *testing.T) {
-	d := data(4, 50, 0)
-	half := data(4, 50, 0)
-	for b := range half.Blocks(context.Background()) {
-		b.X[7*b.Stride+2] = 0.5
-	}
-	without := data(4, 50, 0)
-	without.Spec().Bias, without.Spec().Features = false, append(without.Spec().Features, "x4")
-	for want, c := range map[string]struct {
-		src block.Source
-		opt Options
-	}{
-		`column "x2", row 7: 0.5 is neither 0 nor 1`: {half, Options{}},
-		"needs the bias":              {without, Options{}},
-		"alpha is 1:":                 {d, Options{Alpha: 1}},
-		"threshold is -1":             {d, Options{Threshold: -1}},
-		"threshold is 2":              {d, Options{Threshold: 2, Variant: Balanced}},
-		"unknown variant \"winnow3\"": {d, Options{Variant: "winnow3"}},
-		"winnow doesn't use":          {testrows.Weighted(d, func(int) float64 { return 1 }), Options{}},
-		"no rows":                     {block.NewData(d.Spec(), nil), Options{}},
-		"epochs is -1":                {d, Options{Options: train.Options{Epochs: -1}}},
-	} {
-		if _, err := Train(context.Background(), c.src, c.opt); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }
@@ -282,10 +230,7 @@ func TestStoredZeros(t *testing.T) {
 	}
 	for _, variant := range []Variant{Winnow1, Winnow2, Balanced} {
 		opt := Options{Variant: variant}
-		want, err := Train(t.Context(), dense, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := require.Value(Train(t.Context(), dense, opt))(t)
 		got, err := Train(t.Context(), block.NewData(dense.Spec(), blocks), opt)
 		if err != nil || !slices.Equal(got.Weights, want.Weights) || want.Updates == 0 {
 			t.Errorf("%s: stored zeros change the weights, or error %v", variant, err)
