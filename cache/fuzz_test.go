@@ -14,6 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 )
 
 // FuzzOpen opens any bytes as a cache. It does so with the checksums that they have, and with right ones of the header and
@@ -23,23 +24,15 @@ func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "seed")
 	for _, src := range []block.Source{random(700, 2), warned{weighted(random(10, 1)), []string{"w"}},
 		randomSparse(600, 30, true), randomSparse(5, 3, false)} {
-		w, err := Write(ctx, path, k, src, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		w := require.Value(Write(ctx, path, k, src, nil))(f)
 		w.Close()
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		whole := require.Value(os.ReadFile(path))(f)
 		f.Add(whole)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "c")
 		for _, content := range [][]byte{data, signed(data)} {
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, content, 0o600))
 			c, err := Open(ctx, path, k)
 			if stale := Stale(""); err != nil {
 				if !errors.As(err, &stale) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errForeign) || strings.Contains(err.Error(), "\n") {
@@ -49,9 +42,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			rows, again := int64(0), []uint32{0, uint32(c.Rows() - 1)}
 			for b, err := range c.Blocks(ctx) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				rows += int64(b.Len())
 				if rows == c.Rows() {
 					to := block.New(0, 2, c.Spec().Cols())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -12,14 +13,15 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
-	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/encode"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 // A counter is an allocator that knows how much is allocated.
@@ -60,45 +62,34 @@ func (c *counter) Reallocate(n int, b []byte) []byte {
 // dictionary or without.
 func largePages(t *testing.T, cols, rows, group int, dictionary bool) string {
 	t.Helper()
-	var fields []arrow.Field
-	var arrays []arrow.Array
+	var fields []testField
 	for c := range cols + 1 {
-		values := make([]float64, rows)
+		values, name := make([]float64, rows), fmt.Sprint("c", c)
 		for i := range values {
 			values[i] = float64((i*7919 + c) % rows)
-		}
-		name := fmt.Sprint("c", c)
-		if c == cols {
-			name = "label"
-			for i := range values {
-				values[i] = float64(i % 2)
+			if c == cols {
+				values[i], name = float64(i%2), "label"
 			}
 		}
-		b := array.NewFloat64Builder(memory.DefaultAllocator)
-		b.AppendValues(values, nil)
-		fields, arrays = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}), append(arrays, b.NewArray())
+		fields = append(fields, datatest.Column(name, values, nil))
 	}
 	path := filepath.Join(t.TempDir(), "large.parquet")
-	writeFile(t, path, array.NewRecord(arrow.NewSchema(fields, nil), arrays, int64(rows)), int64(group),
-		parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryDefault(dictionary), parquet.WithDataPageSize(1<<30),
-		parquet.WithDictionaryPageSizeLimit(1<<30))
+	writeFile(t, path, record(t, fields...), int64(group), parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryDefault(dictionary),
+		parquet.WithDataPageSize(1<<30), parquet.WithDictionaryPageSizeLimit(1<<30))
 	return path
 }
 
 // TestPagesInMemory: within a bound fewer row groups are read side by side, and where not even one fits, the error says
 // so. What is allocated stays within the bound and some batches.
 func TestPagesInMemory(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("a million rows")
 	}
 	const rows, group, bound, batches = 1_000_000, 200_000, 12 << 20, 6 << 20
 	for _, dictionary := range []bool{false, true} {
 		path := largePages(t, 2, rows, group, dictionary)
 		read := func(memory int64) (most int, err error) {
-			in, err := openColumns(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := require.Value(openColumns(path))(t)
 			in.Memory = memory
 			mem := new(counter)
 			wait := 100 // ms, for what is read beside the first row group
@@ -115,10 +106,7 @@ func TestPagesInMemory(t *testing.T) {
 			}
 			return mem.most, err
 		}
-		free, err := read(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		free := require.Value(read(0))(t)
 		if free < bound+batches { // or the next check couldn't fail
 			t.Fatalf("%d bytes are allocated without a bound", free)
 		}
@@ -140,53 +128,10 @@ func TestPagesInMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOption: blocks and pages share what there is, and pages have some in any case.
-func TestMemoryOption(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million rows")
-	}
-	path := largePages(t, 5, 1<<20, 1<<20, false) // 8 MiB a page
-	for _, c := range []struct {
-		memory int64
-		fits   bool
-	}{{0, true}, {1, false}, {24 << 20, false}, {80 << 20, false}, {300 << 20, true}} {
-		mem := new(counter)
-		in, err := open(context.Background(), []string{path}, Options{Label: "label", Memory: c.memory, Workers: 2}, mem)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := in.Stream(context.Background())
-		if err == nil {
-			var b *block.Block
-			rows := 0
-			for b, err = range s.Blocks(context.Background()) {
-				if err == nil {
-					rows += b.Len()
-				}
-			}
-			if err == nil && rows != 1<<20 {
-				t.Errorf("%d rows", rows)
-			}
-		}
-		_, loading := in.Load(context.Background())
-		for _, err := range []error{err, loading} {
-			if c.fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "give more with --memory") {
-				t.Errorf("memory %d: error %v", c.memory, err)
-			}
-		}
-		if most := int(max(frame.LeastReading, c.memory)) + 6<<20; c.memory > 0 && mem.most > most {
-			t.Errorf("memory %d: %d bytes are allocated", c.memory, mem.most)
-		}
-	}
-}
-
 // TestRoom: blocks are made at once only where a file is as large as their rows need, and the machine has the memory.
 func TestRoom(t *testing.T) {
 	path := largePages(t, 2, 1000, 10, false)
-	in, err := openColumns(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := require.Value(openColumns(path))(t)
 	f := in.Files[0]
 	once := in.Stored()
 	f.Groups = slices.Repeat(f.Groups, 1000) // whose chunks lie in the same bytes
@@ -200,6 +145,44 @@ func TestRoom(t *testing.T) {
 		b := encode.NewBuilder(&encode.Selection{Chosen: in.Sel}, encode.NewLabels(nil), frame.NewPool(1), memory.DefaultAllocator, c.rows, nil)
 		if b.MakeRoom(c.stored); c.made != (b.All != nil) {
 			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.All != nil)
+		}
+	}
+}
+
+// TestShortRowGroups: the memory that a pass takes for a row group of one row is small, since files may have a million.
+func TestShortRowGroups(t *testing.T) {
+	const groups, most = 2000, 8 << 10
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	values := make([]float32, groups)
+	values[1] = 1
+	require.NoError(t, writeAll(path, WriterOptions{RowGroupRows: 1}, record(t, datatest.Column("x", values, nil), datatest.Column("label", values, nil))))
+	in := require.Value(Open(context.Background(), []string{path}, Options{Label: "label", Memory: 64 << 20}))(t)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	data, err := in.Load(context.Background())
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	if data.Rows() != groups {
+		t.Fatalf("%d rows", data.Rows())
+	}
+	if got := (after.TotalAlloc - before.TotalAlloc) / groups; got > most {
+		t.Errorf("%d bytes for a row group, more than %d", got, most)
+	}
+}
+
+// TestMemory reads a file of many row groups: pages and arrays of a few of them are in memory at a time.
+func TestMemory(t *testing.T) {
+	const rows, columns, group = 20_000, 5, 100
+	g := newGappyTable(t, rows, 0, 0, false)
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	writeFile(t, path, g.rec, group)
+	for _, workers := range []int{1, 4} {
+		mem := new(counter)
+		require.Value(load(context.Background(), []string{path}, Options{Label: "label", Features: []string{"x[0-3]"}, Workers: workers}, mem))(t)
+		// A row has 4+8+1+2 bytes of features and 8 of the label, in a page and in an array.
+		if most := int64(workers+1) * 2 * (group*(15+8) + 64*(columns+3)); int64(mem.most) > most || mem.now != 0 {
+			t.Errorf("%d workers: %d bytes at a time, %d at the end, want %d at most and 0", workers, mem.most,
+				mem.now, most)
 		}
 	}
 }

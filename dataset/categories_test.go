@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +17,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
 
@@ -25,31 +27,21 @@ type textTable struct {
 	rec   arrow.Record
 	texts map[string][]string // of each column; "\x00" where missing
 	x     []float64
-	y     []float64
 }
 
 const gone = "\x00"
 
-func newTextTable(tb testing.TB, rows int, rate float64) *textTable {
+func newTextTable(tb testing.TB, rows int, rate float64, more ...testField) *textTable {
 	rng := rand.New(rand.NewPCG(31, 32))
 	m := &textTable{texts: map[string][]string{}}
-	var fields []arrow.Field
-	var cols []arrow.Array
-	add := func(name string, b array.Builder) {
-		fields = append(fields, arrow.Field{Name: name, Type: b.Type(), Nullable: rate > 0})
-		cols = append(cols, b.NewArray())
-	}
 	dict := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
 	words := strings.Split("red green blue= ü <a> 10 9 yellow", " ")
+	labels := make([]int8, rows)
+	for r := range rows {
+		m.x, labels[r] = append(m.x, math.Round(rng.NormFloat64()*100)/4), int8(r%2)
+	}
+	cols := []testField{datatest.Column("x", m.x, nil), datatest.Column("label", labels, nil)}
 	for i, typ := range []arrow.DataType{arrow.BinaryTypes.String, dict, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary} {
-		if i == 2 {
-			b := array.NewFloat64Builder(memory.DefaultAllocator)
-			for range rows {
-				m.x = append(m.x, math.Round(rng.NormFloat64()*100)/4)
-				b.Append(m.x[len(m.x)-1])
-			}
-			add("x", b)
-		}
 		b := array.NewBuilder(memory.DefaultAllocator, typ)
 		name := fmt.Sprint("t", i)
 		for range rows {
@@ -59,151 +51,104 @@ func newTextTable(tb testing.TB, rows int, rate float64) *textTable {
 				b.AppendNull()
 				continue
 			}
-			m.texts[name] = append(m.texts[name], word)
-			if err := b.AppendValueFromString(map[bool]string{true: "cmVk", false: word}[i == 3]); err != nil { // base64 of red
-				tb.Fatal(err)
-			}
+			text := word
 			if i == 3 {
-				m.texts[name][len(m.texts[name])-1] = "red"
+				word, text = "red", "cmVk" // base64
 			}
+			m.texts[name] = append(m.texts[name], word)
+			require.NoError(tb, b.AppendValueFromString(text))
 		}
-		add(name, b)
+		cols = append(cols, built(name, b, rate > 0))
 	}
-	b := array.NewBooleanBuilder(memory.DefaultAllocator)
-	for r := range rows {
-		m.y = append(m.y, float64(2*(r%2)-1))
-		b.Append(r%2 == 1)
-	}
-	add("label", b)
-	m.rec = array.NewRecord(arrow.NewSchema(fields, nil), cols, int64(rows))
+	m.rec = record(tb, append(cols, more...)...)
 	return m
 }
 
-// expand writes the features out by hand: for each text column one for each of its features, by feature.
-func (m *textTable) expand(columns []string, features map[string][]string, feature func(column, text string) string,
-	drop bool) (rows [][]float64, y []float64) {
-	for r := range m.x {
-		var row []float64
-		keep := true
-		for _, c := range columns {
-			if c == "x" {
-				row = append(row, m.x[r])
-				continue
-			}
-			text := m.texts[c][r]
-			keep = keep && (text != gone || !drop)
-			for _, f := range features[c] {
-				v := 0.0
-				if text != gone && feature(c, text) == f {
-					v = 1
-				}
-				row = append(row, v)
-			}
-		}
-		if keep {
-			rows, y = append(rows, append(row, 1)), append(y, m.y[r])
-		}
-	}
-	return rows, y
-}
-
-// TestCategories: one-hot and hashed features equal those written out by hand, however the rows are read.
+// TestCategories: one-hot and hashed features equal those written out by hand.
 func TestCategories(t *testing.T) {
-	ways := []schema.Nulls{schema.NullsMean, schema.NullsDrop, schema.NullsZero, schema.NullsError}
-	if testing.Short() {
-		ways = ways[:2]
-	}
-	for _, nulls := range ways {
+	t.Parallel()
+	for _, nulls := range schema.AllNulls {
 		for _, categorical := range []string{"onehot", "hash:3"} {
 			rate := 0.05
 			if nulls == schema.NullsError {
 				rate = 0
 			}
-			m := newTextTable(t, 10_001, rate)
-			columns := []string{"t0", "t1", "x", "t2", "t3"}
-			features := map[string][]string{}
+			m := newTextTable(t, 5001, rate)
+			names, features := []string{"x"}, [][]string{{}} // of the columns
 			feature := func(column, text string) string { return column + "=" + text }
-			for c, texts := range m.texts {
-				for _, text := range slices.Compact(slices.Sorted(slices.Values(texts))) {
-					if text != gone {
-						features[c] = append(features[c], c+"="+text)
-					}
-				}
-			}
 			if categorical == "hash:3" {
 				feature = func(column, text string) string {
 					return fmt.Sprintf("%s#hash:3[%d]", column, xxh3.Hash([]byte(text))%8)
 				}
-				for c := range m.texts {
-					features[c] = nil
-					for i := range 8 {
-						features[c] = append(features[c], fmt.Sprintf("%s#hash:3[%d]", c, i))
+			}
+			columns := []string{"t0", "t1", "t2", "t3"}
+			for _, c := range columns {
+				var all []string
+				for _, text := range slices.Compact(slices.Sorted(slices.Values(m.texts[c]))) {
+					if categorical == "onehot" && text != gone {
+						all = append(all, feature(c, text))
+					}
+				}
+				for i := range 8 {
+					if categorical != "onehot" {
+						all = append(all, fmt.Sprintf("%s#hash:3[%d]", c, i))
+					}
+				}
+				names, features = append(names, all...), append(features, all)
+			}
+			var kept []int
+			for r := range m.x {
+				if nulls != schema.NullsDrop || !slices.ContainsFunc(columns, func(c string) bool { return m.texts[c][r] == gone }) {
+					kept = append(kept, r)
+				}
+			}
+			want := block.New(0, len(kept), len(names)+1)
+			for i, r := range kept {
+				row := want.X[i*want.Stride:][:len(names)+1]
+				row[0], row[len(names)], want.Y[i] = float32(m.x[r]), 1, float32(2*(r%2)-1)
+				for _, c := range columns {
+					if text := m.texts[c][r]; text != gone {
+						row[slices.Index(names, feature(c, text))] = 1
 					}
 				}
 			}
-			rows, y := m.expand(columns, features, feature, nulls == schema.NullsDrop)
-			var names []string
-			for _, c := range columns {
-				if features[c] == nil {
-					features[c] = []string{c}
-				}
-				names = append(names, features[c]...)
+			d := everyWay(t, m.rec, Options{Label: "label", Nulls: nulls, Categorical: categorical}, []*block.Block{want})
+			if !slices.Equal(d.Spec().Features, names) {
+				t.Errorf("features %q, want %q", d.Spec().Features, names)
 			}
-			checkCategories(t, m, Options{Label: "label", Nulls: nulls, Categorical: categorical}, names, rows, y)
 		}
 	}
 }
 
-func checkCategories(t *testing.T, m *textTable, opt Options, names []string, rows [][]float64, y []float64) {
-	t.Helper()
-	dir := t.TempDir()
-	whole := filepath.Join(dir, "whole.parquet")
-	writeFile(t, whole, m.rec, 3000)
-	parts := []string{filepath.Join(dir, "0.parquet"), filepath.Join(dir, "1.parquet")}
-	writeFile(t, parts[0], m.rec.NewSlice(0, 77), 1000)
-	writeFile(t, parts[1], m.rec.NewSlice(77, m.rec.NumRows()), 100_000)
-	var first *schema.Spec
-	check := func(what string, d *block.Data, err error) {
-		t.Helper()
-		what = fmt.Sprintf("%s, nulls %s, %s", opt.Categorical, opt.Nulls, what)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		if first == nil {
-			first = d.Spec()
-		}
-		if !slices.Equal(d.Spec().Features, names) {
-			t.Fatalf("%s: features %q, want %q", what, d.Spec().Features, names)
-		}
-		if !reflect.DeepEqual(d.Spec(), first) {
-			t.Errorf("%s: Spec %+v, want %+v", what, d.Spec(), first)
-		}
-		got, labels := rowsOf(t, d)
-		if len(got) != len(rows) {
-			t.Fatalf("%s: %d rows, want %d", what, len(got), len(rows))
-		}
-		for r := range got {
-			for c, v := range got[r] {
-				if v != float32(rows[r][c]) {
-					t.Fatalf("%s: row %d, feature %d is %v, want %v", what, r, c, v, rows[r][c])
-				}
+// TestMixedColumns reads texts, numbers of which many are 0 or -0, lists and weights together.
+func TestMixedColumns(t *testing.T) {
+	t.Parallel()
+	const rows = 1001
+	for _, nulls := range schema.AllNulls {
+		rng := rand.New(rand.NewPCG(41, 42))
+		lists := array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Float32)
+		few, valid, weights := make([]float64, rows), make([]bool, rows), make([]float64, rows)
+		for r := range rows {
+			few[r], valid[r] = []float64{0, 0, 0, math.Copysign(0, -1), 0.5, -3}[rng.IntN(6)], nulls == schema.NullsError || rng.IntN(50) > 0
+			lists.Append(true)
+			for range 3 {
+				lists.ValueBuilder().(*array.Float32Builder).Append(float32(rng.IntN(3)))
 			}
-			if labels[r] != float32(y[r]) {
-				t.Fatalf("%s: label of row %d is %v, want %v", what, r, labels[r], y[r])
+			weights[r] = float64(1 + rng.IntN(3))
+		}
+		rate := 0.02
+		if nulls == schema.NullsError {
+			rate = 0
+		}
+		m := newTextTable(t, rows, rate, datatest.Column("n", few, valid), built("v", lists, false), datatest.Column("w", weights, nil))
+		for i, categorical := range []string{"onehot", "hash:20", "hash:3,t0=onehot,n=hash:17"} {
+			opt := Options{Label: "label", SampleWeight: "w", Nulls: nulls, Categorical: categorical, Standardize: i == 1}
+			if i == 2 {
+				opt.SampleWeight, opt.Exclude, opt.NoBias = "", []string{"w"}, true
 			}
+			everyWay(t, m.rec, opt, nil)
 		}
 	}
-	for _, opt.Workers = range []int{1, 2, 3, 8} {
-		d, err := Load(context.Background(), []string{whole}, opt)
-		check("one file", d, err)
-	}
-	d, err := Load(context.Background(), parts, opt)
-	check("two files", d, err)
-	d, err = fromRecord(t, m.rec, 700, opt)
-	check("records", d, err)
-	opt.Spec = first
-	d, err = Load(context.Background(), parts, opt)
-	check("with its own Spec", d, err)
 }
 
 // TestUnknownCategories: a category that the training had not is all zeros, and is told of.
@@ -214,9 +159,7 @@ func TestUnknownCategories(t *testing.T) {
 	var notes []string
 	d, err := fromRecord(t, record(t, field("c", s, `["b", "z", null, "a", "A", "z"]`)), 4, Options{Spec: spec,
 		Warn: func(s string) { notes = append(notes, s) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows, _ := rowsOf(t, d)
 	if fmt.Sprint(rows) != "[[0 1] [0 0] [0 0] [1 0] [0 0] [0 0]]" {
 		t.Errorf("rows %v", rows)
@@ -229,10 +172,7 @@ func TestUnknownCategories(t *testing.T) {
 // TestStandardizeCategories: categories stay zeros and ones.
 func TestStandardizeCategories(t *testing.T) {
 	rec := record(t, field("c", arrow.BinaryTypes.String, `["b", "a"]`), field("x", arrow.PrimitiveTypes.Int8, "[1, 3]"))
-	d, err := fromRecord(t, rec, 2, Options{Categorical: "onehot", Standardize: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := require.Value(fromRecord(t, rec, 2, Options{Categorical: "onehot", Standardize: true}))(t)
 	if rows, _ := rowsOf(t, d); fmt.Sprint(rows) != "[[0 1 -1 1] [1 0 1 1]]" {
 		t.Errorf("rows %v", rows)
 	}
@@ -246,63 +186,108 @@ func TestDictionaryOfNumbers(t *testing.T) {
 	dict := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Float64}
 	b := array.NewDictionaryBuilder(memory.DefaultAllocator, dict).(*array.Float64DictionaryBuilder)
 	for _, v := range []float64{2, 1.5, nan, 2} {
-		if err := b.Append(v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.Append(v))
 	}
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: dict}}, nil), []arrow.Array{b.NewArray()}, 4)
-	d, err := fromRecord(t, rec, 4, Options{Categorical: "onehot", Nulls: schema.NullsDrop})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := require.Value(fromRecord(t, rec, 4, Options{Categorical: "onehot", Nulls: schema.NullsDrop}))(t)
 	if rows, _ := rowsOf(t, d); fmt.Sprint(d.Spec().Features, rows) != "[c=1.5 c=2] [[0 1 1] [1 0 1] [0 1 1]]" {
 		t.Errorf("features %q, rows %v", d.Spec().Features, rows)
 	}
 }
 
-func TestCategoryErrors(t *testing.T) {
-	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
-	many := make([]string, 1500)
-	for i := range many {
-		many[i] = fmt.Sprintf("%q", fmt.Sprint("id", i%1200))
-	}
-	model := &schema.Spec{Features: []string{"c=a"}, Preprocessing: &schema.Preprocessing{
-		Columns: []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a"}}}}}
-	for _, c := range []struct {
-		fields []testField
-		opt    Options
-		want   string
-	}{
-		{[]testField{field("id", s, "["+strings.Join(many, ",")+"]")}, Options{Categorical: "onehot"},
-			`column "id", row 1000: more than 1000 categories: leave it out with --exclude, or use --categorical hash:BITS`},
-		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "onehot"},
-			`column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "hash:4"},
-			`column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("c", s, `[null, null]`)}, Options{Categorical: "onehot", Nulls: "zero"},
-			`column "c": every value is missing, so that there is no category: leave it out with --exclude`},
-		{[]testField{field("c", arrow.BinaryTypes.Binary, `["YQ==", "/2E="]`)}, Options{Categorical: "onehot"},
-			`column "c", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`},
-		{[]testField{field("c", s, `["a"]`)}, Options{Categorical: "hash:0"},
-			`categorical is "hash:0": use onehot or hash:BITS, with BITS from 1 to 24, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns`},
-		{[]testField{field("c", s, `["a"]`)}, Options{Categorical: "hash:25"},
-			`categorical is "hash:25": use onehot or hash:BITS, with BITS from 1 to 24, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns`},
-		{[]testField{field("c", s, `["a"]`), field("c=a", p.Int8, "[1]")}, Options{Categorical: "onehot"},
-			`columns "c" and "c=a" both have a feature "c=a": rename one`},
-		{[]testField{field("c", p.Int8, `[1]`)}, Options{Spec: model}, `column "c" is int8, and the model takes text: convert it`},
-		{[]testField{field("c", s, `["a"]`)}, Options{Spec: &schema.Spec{Features: []string{"c"}}},
-			`column "c" is string, and the model takes a number: convert it`},
-		{[]testField{field("c", s, `["a", null]`)}, Options{Spec: model},
-			`column "c", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
-	} {
-		for _, size := range []int64{1, 2000} {
-			_, err := fromRecord(t, record(t, c.fields...), size, c.opt)
-			wantError(t, err, "", c.want)
+// TestCross: a cross of columns has the bucket of their texts with a byte 0xFF between, in files of every format, dense and sparse,
+// with few bits and with many. Missing values are those of its columns.
+func TestCross(t *testing.T) {
+	t.Parallel()
+	ctx, p, dir := context.Background(), arrow.PrimitiveTypes, t.TempDir()
+	texts, numbers := []string{"a", "b", "ab", "b", "a", "ü"}, []string{"10", "1", "0", "1", "10", "7"}
+	path := file1(t, dir, "a.parquet", field("c", arrow.BinaryTypes.String, `["a", "b", "ab", "b", "a", "ü"]`), field("n", p.Int64, "[10, 1, 0, 1, 10, 7]"),
+		field("x", p.Float32, "[1, 0, 2, 0, 3, 0]"), field("y", p.Int8, "[0, 1, 0, 1, 0, 1]"))
+	files := []string{path, filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.arrow")}
+	for _, out := range files[1:] {
+		if _, err := Convert(ctx, []string{path}, out, Options{}, WriterOptions{}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	dir := t.TempDir()
-	a := file1(t, dir, "a.parquet", field("c", s, `["a"]`))
-	b := file1(t, dir, "b.parquet", field("c", p.Int8, `[1]`))
-	_, err := Load(context.Background(), []string{a, b}, Options{Categorical: "onehot"})
-	wantError(t, err, dir, `DIR/b.parquet: column "c" is int8, but string in the first file: convert one of them`)
+	for bits, cross := range map[int]string{5: "c,n=hash:5", 20: "c,n", 24: "c,n=hash:24"} {
+		buckets := make([]int, len(texts))
+		for i := range texts {
+			buckets[i] = int(xxh3.HashString(texts[i]+"\xff"+numbers[i]) % (1 << bits))
+		}
+		for _, file := range files {
+			var specs []*schema.Spec
+			for _, storage := range []Storage{Dense, Sparse} {
+				opt := Options{Label: "y", Cross: []string{cross}, Exclude: []string{"n"}, Storage: storage}
+				for len(specs) < 3 { // the second time for a model
+					data := require.Value(Load(ctx, []string{file}, opt))(t)
+					spec, blocks := data.Spec(), blocksOf(t, data)
+					require.NoError(t, spec.Preprocessing.Check(spec.Features))
+					if storage == Sparse {
+						blocks = denseOf(t, blocks)
+					}
+					for r := range texts {
+						want := fmt.Sprintf("c*n#hash:%d[%d]", bits, buckets[r])
+						row := blocks[0].X[r*blocks[0].Stride:][:len(spec.Features)]
+						ones := 0
+						for i, v := range row[1:] {
+							if v != 0 {
+								ones++
+								if v != 1 || spec.Features[1+i] != want {
+									t.Errorf("%s, %s, %s, row %d: %v of %s, want %s", file, cross, storage, r, v, spec.Features[1+i], want)
+								}
+							}
+						}
+						if ones != 1 || spec.Features[0] != "x" {
+							t.Errorf("%s, %s, %s, row %d: %d ones", file, cross, storage, r, ones)
+						}
+					}
+					specs = append(specs, spec)
+					opt = Options{Label: "y", Spec: spec, Storage: storage}
+					if len(specs)%2 == 0 {
+						break
+					}
+				}
+			}
+			if !slices.Equal(specs[0].Features, specs[2].Features) {
+				t.Errorf("%s, %s: features differ", file, cross)
+			}
+		}
+	}
+}
+
+// TestCrossErrors: what can't be crossed is an error that names the column.
+func TestCrossErrors(t *testing.T) {
+	t.Parallel()
+	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
+	fields := []testField{field("c", s, `["a", "b", null]`), field("d", s, `["a", "b", "c"]`), field("v", arrow.ListOf(p.Int8), "[[1], [2], [3]]"), field("y", p.Int8, "[0, 1, 0]")}
+	for cross, want := range map[string]string{
+		"c":           `cross is "c": use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to 24`,
+		"c,d=hash:25": `cross is "c,d=hash:25": use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to 24`,
+		"c,":          `cross is "c,": use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to 24`,
+		"d,y":         `column "y" is the label: leave it out of --cross`,
+		"d,d":         `column "d" is crossed with itself: name it once in --cross`,
+		"d,v":         `column "v" is list, but categories are text, numbers or booleans: leave it out of --cross`,
+		"d,z":         `no column "z" (columns: c, d, v, y)`,
+		"d,c":         `column "d*c", row 2: null (leave the pair out of --cross, or use --nulls drop, zero or mean)`,
+		"d,c=hash:4":  `column "d*c", row 2: null (leave the pair out of --cross, or use --nulls drop, zero or mean)`,
+		`"d,e",c`:     `no column "d,e" (columns: c, d, v, y)`,
+	} {
+		dir := t.TempDir()
+		path := file1(t, dir, "a.parquet", fields...)
+		_, err := Load(context.Background(), []string{path}, Options{Label: "y", Cross: []string{cross}, Features: []string{"v"}})
+		wantError(t, err, dir, "DIR/a.parquet: "+want)
+		if rows, err := Load(context.Background(), []string{path}, Options{Label: "y", Cross: []string{"d,c"}, Nulls: schema.NullsDrop}); err != nil || rows.Rows() != 2 {
+			t.Errorf("rows with a missing part stay: error %v", err)
+		}
+	}
+}
+
+// TestCrossOfNumbered: the one column of svmlight features that have no names can't be crossed.
+func TestCrossOfNumbered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "far.svm")
+	require.NoError(t, os.WriteFile(path, []byte("1 2:1 2000000:1\n0 1:1\n"), 0o600))
+	_, err := Open(context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}})
+	if err == nil || !strings.Contains(err.Error(), "leave it out of --cross") {
+		t.Errorf("error %v", err)
+	}
 }

@@ -3,52 +3,34 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/internal/require"
 )
 
 // TestConvertLists writes lists of numbers to the files that can hold them.
 func TestConvertLists(t *testing.T) {
 	p := arrow.PrimitiveTypes
-	rec := record(t, field("l", arrow.ListOf(p.Float32), "[[1.5, 2], null, [], [null, 4]]"),
-		field("f", arrow.FixedSizeListOf(2, p.Int16), "[[1, 2], [3, 4], null, [7, 8]]"),
+	rec := record(t, field("l", arrow.ListOf(p.Float32), "[[1.5, 2], null, [], [null, 4]]"), field("f", arrow.FixedSizeListOf(2, p.Int16), "[[1, 2], [3, 4], null, [7, 8]]"),
 		field("w", arrow.LargeListOf(p.Float64), "[[1], [2, 3], null, []]"), field("x", p.Int8, "[1, 2, 3, 4]"))
 	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	w, err := Create(path("a.arrow"), rec.Schema(), WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rec := range []arrow.Record{rec, rec.NewSlice(1, 4), rec.NewSlice(2, 3)} {
-		if err := w.Write(rec); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	values := func(path string) string {
-		all, err := table(t, Options{}, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.NewReplacer("fixed_size_list", "list", "large_list", "list").Replace(show(all))
-	}
-	want := values(path("a.arrow"))
-	if !strings.Contains(want, "[1.5,2] null [] [null,4]") {
-		t.Fatalf("read: %s", want)
-	}
-	convertFile(t, 8, path("a.arrow"), path("b.arrow"), WriterOptions{})
-	convertFile(t, 8, path("a.arrow"), path("b.parquet"), WriterOptions{RowGroupRows: 3})
-	convertFile(t, 8, path("b.parquet"), path("c.parquet"), WriterOptions{RowGroupRows: 5})
-	convertFile(t, 8, path("c.parquet"), path("c.arrow"), WriterOptions{})
-	for _, name := range []string{"b.arrow", "b.parquet", "c.parquet", "c.arrow"} {
-		if got := values(path(name)); got != want {
+	start := filepath.Join(dir, "a.arrow")
+	require.NoError(t, writeAll(start, WriterOptions{}, rec, rec.NewSlice(1, 4), rec.NewSlice(2, 3)))
+	const want = "l list [1.5,2] null [] [null,4] null [] [null,4] []; f list [1,2] [3,4] null [7,8] [3,4] null [7,8] null; " +
+		"w list [1] [2,3] null [] [2,3] null [] null; x int8 1 2 3 4 2 3 4 3"
+	for i, name := range []string{"b.arrow", "b.parquet", "c.parquet", "c.arrow"} {
+		out := filepath.Join(dir, name)
+		convertFile(t, 8, start, out, WriterOptions{RowGroupRows: int64(3 + i)})
+		all := show(require.Value(table(t, Options{}, out))(t))
+		if got := strings.NewReplacer("fixed_size_list", "list", "large_list", "list").Replace(all); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 		}
+		start = out
 	}
 }
 
@@ -56,21 +38,9 @@ func TestConvertLists(t *testing.T) {
 func TestInspectLists(t *testing.T) {
 	rec := record(t, field("l", arrow.ListOf(arrow.PrimitiveTypes.Int8), "[[1], null]"), field("w", arrow.ListOf(arrow.BinaryTypes.String), "[[], []]"))
 	path := filepath.Join(t.TempDir(), "a.arrow")
-	w, err := Create(path, rec.Schema(), WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(rec); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writeAll(path, WriterOptions{}, rec))
 	var notes []string
-	info, err := InspectTable(context.Background(), path, Options{Warn: func(s string) { notes = append(notes, s) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := require.Value(InspectTable(context.Background(), path, Options{Warn: func(s string) { notes = append(notes, s) }}))(t)
 	if got := fmt.Sprint(info.Columns, notes); got != `[{l list 1 true}] [column "w" (list): left out, values of such a type can't be handed on]` {
 		t.Error(got)
 	}
@@ -78,22 +48,14 @@ func TestInspectLists(t *testing.T) {
 
 // TestConvertSelects: what can't be written is an error, or told of where a pattern passes over it; Exclude leaves out.
 func TestConvertSelects(t *testing.T) {
+	t.Parallel()
 	words := arrow.ListOf(arrow.BinaryTypes.String)
 	rec := record(t, field("x1", arrow.PrimitiveTypes.Int8, "[1, 2]"), field("x2", arrow.PrimitiveTypes.Int8, "[3, 4]"),
 		field("w", words, `[["a"], []]`))
 	dir := t.TempDir()
 	parquet, ipc := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "a.arrow")
 	writeFile(t, parquet, rec, 10)
-	w, err := Create(ipc, rec.Schema(), WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(rec); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writeAll(ipc, WriterOptions{}, rec))
 	for _, c := range []struct{ keep, exclude, want string }{
 		{"", "", `ERROR: column "w" is list, which can't be written: leave it out with --exclude`},
 		{"", "w", "x1 int8 1 2; x2 int8 3 4"},
@@ -118,10 +80,7 @@ func TestConvertSelects(t *testing.T) {
 				wantError(t, err, dir, strings.Replace(c.want, "ERROR", "DIR/"+filepath.Base(path), 1))
 				continue
 			}
-			all, err := table(t, Options{}, out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := require.Value(table(t, Options{}, out))(t)
 			got := show(all)
 			if notes != nil {
 				got += fmt.Sprintf(", notes %v", notes)
@@ -145,5 +104,73 @@ func TestConvertFloat32(t *testing.T) {
 				t.Errorf("%s to %s: notes %q, error %v", values, ext, notes, err)
 			}
 		}
+	}
+}
+
+// TestSvmlightRoundTrip: what is written as svmlight is read as it was, but for zeros without a sign.
+func TestSvmlightRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	p := arrow.PrimitiveTypes
+	named := record(t, field("f3", p.Float32, "[0.1, 0, 3]"), field("label", p.Int8, "[-1, 1, 1]"),
+		field("f0", p.Uint64, "[0, 7, 8]"))
+	numbered := record(t, field("a", arrow.FixedWidthTypes.Boolean, "[true, false, true]"), field("b", p.Float64, "[1e-300, 0, -2.5]"),
+		field("y", p.Float64, "[1.5, 2, 1.5]"))
+	for _, c := range []struct {
+		rec         arrow.Record
+		label, want string
+	}{
+		{named, "", "-1 3:0.1\n1 0:7\n1 0:8 3:3\n"},
+		{numbered, "y", "1.5 1:1 2:1e-300\n2\n1.5 1:1 2:-2.5\n"},
+	} {
+		source, target := filepath.Join(dir, "a.parquet"), filepath.Join(dir, "a.svm")
+		writeFile(t, source, c.rec, 2)
+		convertFile(t, 3, source, target, WriterOptions{Label: c.label})
+		text := require.Value(os.ReadFile(target))(t)
+		if string(text) != c.want {
+			t.Errorf("%q, want %q", text, c.want)
+		}
+		again := filepath.Join(dir, "b.svm")
+		convertFile(t, 3, target, again, WriterOptions{})
+		if same, err := os.ReadFile(again); err != nil || string(same) != c.want {
+			t.Errorf("written again: %q, want %q (%v)", same, c.want, err)
+		}
+	}
+}
+
+func TestConvertErrors(t *testing.T) {
+	dir := t.TempDir()
+	nested, start := filepath.Join(dir, "nested.parquet"), filepath.Join(dir, "a.parquet")
+	writeFile(t, nested, record(t, field("x", arrow.PrimitiveTypes.Int8, "[1]"),
+		field("l", arrow.ListOf(arrow.PrimitiveTypes.Int32), "[[1]]")), 10)
+	writeFile(t, start, mixed(t), 10)
+	for _, c := range []struct {
+		from, to string
+		keep     []string
+		label    string
+		want     string
+	}{
+		{nested, "b.csv", nil, "", `DIR/b.csv can't be written: column "l" is list, and CSV has none: leave it out, or write .parquet or .arrow`},
+		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
+		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
+		{start, "b.svm", []string{"x", "s"}, "s", `DIR/b.svm can't be written: column "s" is string, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes`},
+		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
+		{start, "b.svm", []string{"n", "y"}, "y", `DIR/b.svm can't be written: column "n", row 1: null, which svmlight can't hold: fill the value in, or leave the column out`},
+		{start, "b.xlsx", nil, "", `DIR/b.xlsx: files with the extension ".xlsx" can't be written: use .parquet, .csv, .arrow or ` +
+			`.svm, or - for CSV on standard output`},
+	} {
+		_, err := Convert(context.Background(), []string{c.from}, filepath.Join(dir, c.to), Options{Keep: c.keep},
+			WriterOptions{Label: c.label})
+		wantError(t, err, dir, c.want)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("%v is left (%v)", left, err)
+	}
+}
+
+func convertFile(t *testing.T, rows int64, from, to string, opt WriterOptions) {
+	t.Helper()
+	got, err := Convert(context.Background(), []string{from}, to, Options{Workers: 2}, opt)
+	if err != nil || got != rows {
+		t.Fatalf("%s to %s: %d rows, want %d (%v)", from, to, got, rows, err)
 	}
 }

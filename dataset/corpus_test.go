@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,22 +20,17 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
-const (
-	childFile  = "HALFSPACE_TEST_CHILD_FILE"
-	childLimit = "HALFSPACE_TEST_CHILD_LIMIT" // bytes of memory; none: readEverything
-)
+const childFile = "HALFSPACE_TEST_CHILD_FILE"
 
 // TestMain makes the test binary a child that reads one file where a test asks for it.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childFile); path != "" {
-		if limit, err := strconv.ParseInt(os.Getenv(childLimit), 10, 64); err == nil {
-			readWithin(path, limit)
-		} else {
-			readEverything(path)
-		}
+		readEverything(path)
 		return
 	}
 	os.Exit(m.Run())
@@ -113,7 +107,7 @@ var loadable = []string{"alltypes_dictionary", "alltypes_plain", "alltypes_plain
 // TestCorpus reads conformance files, damaged files and crashers of other readers, each in a process of its own: none
 // may panic, hang, take much memory or say more than a line.
 func TestCorpus(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("reads some hundred files, each in a process of its own")
 	}
 	root := filepath.Join("..", "..", "shared", "data", "parquet")
@@ -127,9 +121,7 @@ func TestCorpus(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(2)

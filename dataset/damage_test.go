@@ -2,9 +2,11 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +19,10 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -32,10 +38,7 @@ func smallFile(tb testing.TB, nullable bool, opts ...parquet.WriterProperty) []b
 	}
 	path := filepath.Join(tb.TempDir(), "a.parquet")
 	writeFile(tb, path, record(tb, fields...), 5, opts...)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := require.Value(os.ReadFile(path))(tb)
 	return data
 }
 
@@ -46,10 +49,7 @@ func smallLists(tb testing.TB) []byte {
 		field("p", pairType(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float32), `[[{"index": 2, "value": 1}, {"index": 0, "value": 2}], [], null]`),
 		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, null, {"type": 1, "size": null, "indices": null, "values": [1, 2]}]`)),
 		2, parquet.WithStats(false), parquet.WithDictionaryDefault(false))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	data := require.Value(os.ReadFile(path))(tb)
 	return data
 }
 
@@ -71,15 +71,13 @@ func smallFiles(tb testing.TB) map[string][]byte {
 // TestDamage changes bytes of small files, and cuts them at random lengths: reading them ends, with all rows or an
 // error of one line, and leaves no memory behind.
 func TestDamage(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("reads some thousands of damaged files, each by itself")
 	}
 	for name, data := range smallFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.parquet")
-			if err := tryRead(path, data, "l"); err != nil {
-				t.Fatalf("undamaged: %v", err)
-			}
+			require.NoError(t, tryRead(path, data, "l"))
 			for i := rand.IntN(4); i < len(data); i += 1 + rand.IntN(5) { // a third of the bytes, others in each run: all take a minute
 				bad := bytes.Clone(data)
 				bad[i] ^= []byte{0x01, 0x80, 0xff, 0x10}[rand.IntN(4)]
@@ -153,4 +151,35 @@ func FuzzLoad(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestInspectSums: sizes of row groups whose sum int64 can't hold are damage, and so many nulls aren't known.
+func TestInspectSums(t *testing.T) {
+	const most = math.MaxInt64
+	for want, chunk := range map[string]page.ColumnChunk{
+		"": {Values: most, Nulls: most},
+		`column "x", row group 1: the data up to here has more than 2^63 bytes`: {Values: most, Uncompressed: most},
+	} {
+		info := &FileInfo{Columns: []ColumnInfo{{Name: "x", Repetition: "repeated"}}}
+		err := info.Add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+		if err == nil {
+			err = info.Add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+		}
+		if want == "" && (err != nil || info.Columns[0].Nulls != -1) || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%+v, error %v, want %q", info, err, want)
+		}
+	}
+	info := &FileInfo{}
+	err := cmp.Or(info.Add(&page.Group{Rows: most}), info.Add(&page.Group{Rows: most}))
+	if want := "the row groups up to 1 have more than 2^63 rows"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestDamagedRows: an error of rows that can't be decoded names the file and the rows, and says what to do.
+func TestDamagedRows(t *testing.T) {
+	err := explain(context.Background(), &frame.Batch{File: "a.csv", Rows: 10}, 5, errors.New("too short"))
+	if want := "a.csv: rows 5 to 14: damaged data (too short): write it again"; err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,17 +17,12 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
-
-// dictionaryTypes are those of features that a Parquet file can have a dictionary of.
-var dictionaryTypes = []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int8,
-	arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint8,
-	arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64, arrow.FixedWidthTypes.Float16,
-	arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us,
-	arrow.FixedWidthTypes.Timestamp_us, &arrow.Decimal128Type{Precision: 9, Scale: 2}, &arrow.Decimal128Type{Precision: 18, Scale: 3},
-	&arrow.Decimal128Type{Precision: 38, Scale: 1}}
 
 // dictionaryColumn makes an array of small numbers, of which one in so many is odd: missing, or too long or too large for a
 // float32, where the type has such.
@@ -82,56 +78,35 @@ func dictionaryText(typ arrow.DataType, text string) string {
 // TestDictionaries: a file with dictionaries, of which writers make no more where they get too large, is read like the
 // record that was written: the same blocks, means, warnings and errors.
 func TestDictionaries(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 14))
 	trials := 60
-	if testing.Short() {
-		trials = 12
+	if testsize.Small() {
+		trials = 9
 	}
 	for trial := range trials {
 		const rows = 2*block.RunRows + 77
-		var fields []arrow.Field
-		var cols []arrow.Array
+		var cols []testField
 		for c := range 3 {
-			typ := dictionaryTypes[(3*trial+c)%len(dictionaryTypes)]
+			typ := datatest.NumberTypes[(3*trial+c)%len(datatest.NumberTypes)]
 			col := dictionaryColumn(t, rng, typ, rows, []int{1, 3, 16, 17, 119}[rng.IntN(5)], []int{0, 0, 2, 5000}[rng.IntN(4)])
-			fields = append(fields, arrow.Field{Name: fmt.Sprint("x", c), Type: typ, Nullable: col.NullN() > 0 || trial%2 == 0})
-			cols = append(cols, col)
+			cols = append(cols, testField{Field: arrow.Field{Name: fmt.Sprint("x", c), Type: typ, Nullable: col.NullN() > 0 || trial%2 == 0}, Array: col})
 		}
 		meta := arrow.NewMetadata([]string{[]string{"int96", "none"}[trial%2]}, []string{""})
-		rec := array.NewRecord(arrow.NewSchema(fields, &meta), cols, rows)
+		rec := record(t, cols...)
+		rec = array.NewRecord(arrow.NewSchema(rec.Schema().Fields(), &meta), rec.Columns(), rows)
 		opt := Options{Nulls: schema.AllNulls[rng.IntN(len(schema.AllNulls))], Standardize: rng.IntN(3) == 0}
 		layout := []parquet.WriterProperty{parquet.WithDataPageSize([]int64{200, 1000, 1 << 20}[trial%3]), parquet.WithBatchSize(100),
 			parquet.WithDictionaryPageSizeLimit([]int64{20, 100, 1 << 20}[rng.IntN(3)])}
-		path := filepath.Join(t.TempDir(), "a.parquet")
-		writeFile(t, path, rec, []int64{1000, 3000, rows}[rng.IntN(3)], layout...)
-		what := fmt.Sprintf("trial %d, %v, %s, standardize %t", trial, rec.Schema().Fields(), opt.Nulls, opt.Standardize)
-		sameAsRecord(t, what, path, rec, opt)
-	}
-}
-
-func sameAsRecord(t *testing.T, what, path string, rec arrow.Record, opt Options) {
-	t.Helper()
-	var heard [2][]string
-	opt.Warn = func(text string) { heard[0] = append(heard[0], text) }
-	want, wantErr := fromRecord(t, rec, 1000, opt)
-	for _, opt.Workers = range []int{1, 3} {
-		heard[1] = nil
-		opt.Warn = func(text string) { heard[1] = append(heard[1], text) }
-		got, err := Load(context.Background(), []string{path}, opt)
-		if wantErr != nil || err != nil {
-			if err == nil || wantErr == nil || strings.TrimPrefix(err.Error(), path+": ") != wantErr.Error() {
-				t.Errorf("%s: error %v, want %v", what, err, wantErr)
-			}
+		want, err := fromRecord(t, rec, 1000, opt)
+		if err == nil {
+			everyWay(t, rec, opt, blocksOf(t, want), layout...)
 			continue
 		}
-		if err := sameBlocks(blocksOf(t, got), blocksOf(t, want)); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		if !reflect.DeepEqual(got.Spec(), want.Spec()) {
-			t.Errorf("%s: Spec %+v, want %+v", what, got.Spec(), want.Spec())
-		}
-		if !reflect.DeepEqual(heard[0], heard[1]) {
-			t.Errorf("%s: warnings %q, want %q", what, heard[1], heard[0])
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		writeFile(t, path, rec, []int64{1000, 3000, rows}[rng.IntN(3)], layout...)
+		if _, again := Load(t.Context(), []string{path}, opt); again == nil || strings.TrimPrefix(again.Error(), path+": ") != err.Error() {
+			t.Errorf("trial %d: error %v, want %v", trial, again, err)
 		}
 	}
 }
@@ -139,14 +114,13 @@ func sameAsRecord(t *testing.T, what, path string, rec arrow.Record, opt Options
 // TestDictionaryTypes: columns come as the blocks' type where a dictionary of theirs can be held exactly and no one
 // else wants them, until the writer gave the dictionary up.
 func TestDictionaryTypes(t *testing.T) {
+	t.Parallel()
 	const rows = 5000
 	p := arrow.PrimitiveTypes
 	build := func(typ arrow.DataType, value func(i int) string) arrow.Array {
 		b := array.NewBuilder(memory.DefaultAllocator, typ)
 		for i := range rows {
-			if err := b.AppendValueFromString(value(i)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, b.AppendValueFromString(value(i)))
 		}
 		return b.NewArray()
 	}
@@ -169,16 +143,11 @@ func TestDictionaryTypes(t *testing.T) {
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: arrow.PrimitiveTypes.Float32}
-	in, err := openInput(context.Background(), []string{path, path}, opt, frame.NewPool(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := require.Value(openInput(context.Background(), []string{path, path}, opt, frame.NewPool(1)))(t)
 	got := map[string][]string{}
 	read := int64(0)
 	for b, err := range in.Batches(context.Background(), frame.NewPool(1), memory.DefaultAllocator) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, a := range b.Columns {
 			name := in.selection().Columns[i].Name
 			if text := a.DataType().String(); len(got[name]) == 0 || got[name][len(got[name])-1] != text {
@@ -195,5 +164,83 @@ func TestDictionaryTypes(t *testing.T) {
 	}
 	if read != 2*rows {
 		t.Errorf("%d rows, want %d", read, 2*rows)
+	}
+}
+
+// TestRowsLikeFiles: rows from memory and from a CSV file of the same values give equal blocks and fingerprints.
+func TestRowsLikeFiles(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, block.RunRows + 5} {
+		likeFile(t, n, 5, []int{2, -7}, block.RowOptions{})
+	}
+	likeFile(t, block.RunRows+5, 300, []int{2, -7}, block.RowOptions{}) // two blocks
+	likeFile(t, 300, 5, []string{"b", "a b", "c"}, block.RowOptions{})
+	likeFile(t, 300, 5, []bool{true, false}, block.RowOptions{NoBias: true})
+	likeFile(t, 300, 5, []float64{0.5, 1e300, 3}, block.RowOptions{Label: "kind"})
+	likeFile(t, 300, 5, []string{"yes!", "no!"}, block.RowOptions{Positive: "no!"})
+	likeFile(t, 300, 5, []uint8{3, 250}, block.RowOptions{Features: []string{"a", "b", "c", "d", "e"}})
+}
+
+func likeFile[L block.Label](t *testing.T, n, width int, classes []L, opt block.RowOptions) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	with := Options{Label: "label", NoBias: opt.NoBias, Positive: opt.Positive, SampleWeight: "weight"}
+	if opt.Label != "" {
+		with.Label = opt.Label
+	}
+	var x [][]float64
+	var flat []float64
+	var y []L
+	var text strings.Builder
+	for i := range width {
+		name := fmt.Sprint("c", i+1)
+		if opt.Features != nil {
+			name = opt.Features[i]
+		}
+		text.WriteString(name + ",")
+	}
+	text.WriteString("weight," + with.Label + "\n")
+	for r := range n {
+		row := make([]float64, width)
+		for i := range row {
+			if row[i] = rng.NormFloat64() * 1e3; width > 100 {
+				row[i] = math.Round(row[i]) // to few digits
+			}
+			text.WriteString(strconv.FormatFloat(row[i], 'g', -1, 64) + ",")
+		}
+		weight, label := 1.0, classes[r*r%7%len(classes)]
+		if n == 300 {
+			weight = float64(rng.IntN(3))
+			opt.Weights = append(opt.Weights, weight)
+		}
+		x, flat, y = append(x, row), append(flat, row...), append(y, label)
+		fmt.Fprintf(&text, "%v,%v\n", weight, label)
+	}
+	if opt.Weights == nil {
+		with.SampleWeight, with.Exclude = "", []string{"weight"}
+	}
+	want := require.Value(Load(t.Context(), []string{textFile(t, "rows.csv", text.String())}, with))(t)
+	generated := require.Value(block.FromGenerator(t.Context(), func(yield func([]float64, L) bool) error {
+		row := make([]float64, width) // reused
+		for r := range x {
+			if !yield(row[:copy(row, x[r])], y[r]) {
+				return nil
+			}
+		}
+		return nil
+	}, opt))(t)
+	for range 2 { // passes
+		for _, got := range []block.Source{require.Value(block.FromRows(x, y, opt))(t), require.Value(block.FromFlat(flat, width, y, opt))(t), generated} {
+			rows := require.Value(block.Collect(t.Context(), got))(t)
+			if err := sameBlocks(blocksOf(t, rows), blocksOf(t, want)); err != nil || !reflect.DeepEqual(got.Spec(), want.Spec()) {
+				t.Errorf("%v; %d rows of %+v, want %d of %+v", err, got.Rows(), got.Spec(), want.Rows(), want.Spec())
+			}
+			if a, b := require.Value(block.Fingerprint(t.Context(), got, 2))(t), require.Value(block.Fingerprint(t.Context(), want, 2))(t); a != b {
+				t.Errorf("fingerprint %s, of the file %s", a, b)
+			}
+			if checked, err := block.Check(t.Context(), got, 1); err != nil || checked != got {
+				t.Errorf("Check returns another source, error %v", err)
+			}
+		}
 	}
 }

@@ -1,108 +1,26 @@
 package dataset
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
-
-// TestErrors compares the whole text of errors about values, columns and classes.
-func TestErrors(t *testing.T) {
-	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
-	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
-	model := &schema.Spec{Features: []string{"x"}, Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")},
-		Positive: 1}
-	for _, c := range []struct {
-		name   string
-		fields []testField
-		opt    Options
-		want   string
-	}{
-		{"null", []testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "age", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{"all null", []testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "age", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{"first row, not first column", []testField{field("a", p.Int32, "[1, 2, null]"), field("b", p.Float64, "[1, null, 2]"),
-			field("c", p.Float64, "[1, null, 2]")}, Options{},
-			`DIR/a.parquet: column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{"null label", []testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"},
-			`DIR/a.parquet: column "y", row 2: null (fill the label in, or use --nulls drop)`},
-		{"label before feature", []testField{field("x", p.Int32, "[1, 2, null]"), field("y", s, `["a", null, "b"]`)},
-			Options{Label: "y"}, `DIR/a.parquet: column "y", row 1: null (fill the label in, or use --nulls drop)`},
-		{"feature before label", []testField{field("x", p.Int32, "[null, 2, 1]"), field("y", s, `["a", null, "b"]`)},
-			Options{Label: "y"},
-			`DIR/a.parquet: column "x", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{"overflow", []testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"},
-			`DIR/a.parquet: column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
-		{"no column", []testField{x, y}, Options{Label: "why?"},
-			`DIR/a.parquet: no column "why?" (columns: x, y)`},
-		{"nearest column", []testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}},
-			`DIR/a.parquet: no column "incme": did you mean "income"? (columns: income, y)`},
-		{"string feature", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"name"}},
-			`DIR/a.parquet: column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
-		{"list feature", []testField{x, field("l", arrow.ListOf(s), `[["a"], ["b"], ["c", "d"]]`)}, Options{Features: []string{"l"}},
-			`DIR/a.parquet: column "l" is list, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
-		{"pattern of strings", []testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}},
-			`DIR/a.parquet: no feature matches "n*" (column "name" is string): change it in --features`},
-		{"pattern of the label", []testField{x, y}, Options{Label: "y", Features: []string{"y*"}},
-			`DIR/a.parquet: no feature matches "y*" (column "y" is int8): change it in --features`},
-		{"pattern of nothing", []testField{x, y}, Options{Features: []string{"z*"}},
-			`DIR/a.parquet: no column matches "z*": change it in --features (columns: x, y)`},
-		{"wrong pattern", []testField{x, y}, Options{Features: []string{"[z"}},
-			`DIR/a.parquet: "[z" is not a valid pattern: close every [ or put \ before it in --features`},
-		{"exclude nothing", []testField{x, y}, Options{Exclude: []string{"z"}},
-			`DIR/a.parquet: no column "z" (columns: x, y)`},
-		{"exclude everything", []testField{x, y}, Options{Label: "y", Exclude: []string{"*"}},
-			`DIR/a.parquet: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: x float64, y int8)`},
-		{"twice", []testField{x, y}, Options{Features: []string{"x", "x"}},
-			`DIR/a.parquet: feature "x" is named twice: name it once in --features`},
-		{"label as feature", []testField{x, y}, Options{Label: "y", Features: []string{"y"}},
-			`DIR/a.parquet: feature "y" is the label: leave it out of --features`},
-		{"label of no type", []testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"},
-			`DIR/a.parquet: column "day" is date32, and a label is a number, a boolean or a string: choose another one with --label`},
-		{"no such class", []testField{x, y}, Options{Label: "y", Positive: "yes"},
-			`DIR/a.parquet: column "y": no class "yes": name one of 0, 1 in --positive`},
-		{"class not in the model", []testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
-			`DIR/a.parquet: column "y", row 2: "maybe" is no class of the model, which has "no", "yes": change the label, or ` +
-				`leave the row out`},
-		{"class of another type", []testField{x, y}, Options{Label: "y", Spec: model},
-			`DIR/a.parquet: column "y", row 0: 0 is no class of the model, which has "no", "yes": change the label, or leave ` +
-				`the row out`},
-		{"feature of the model", []testField{field("X", p.Int8, "[1]")}, Options{Spec: model},
-			`DIR/a.parquet: no column "x": did you mean "X"? (columns: X)`},
-		{"no rows", []testField{field("x", p.Int8, "[]")}, Options{}, `DIR/a.parquet: no rows: name a file that has some`},
-		{"workers", []testField{x}, Options{Workers: -1}, `workers is -1: use 1 or more, or 0 for every core`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := file1(t, dir, "a.parquet", c.fields...)
-			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			defer mem.AssertSize(t, 0)
-			_, err := load(context.Background(), []string{path}, c.opt, mem)
-			wantError(t, err, dir, c.want)
-			if !strings.Contains(c.name, "row") && c.opt.Workers == 0 { // records say the same, but name no file
-				rec := record(t, c.fields...)
-				r, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = fromRecords(context.Background(), r, c.opt)
-				want := strings.TrimPrefix(c.want, "DIR/a.parquet: ")
-				wantError(t, err, dir, strings.ReplaceAll(want, "no rows: name a file that has some", "no rows: give some"))
-			}
-		})
-	}
-}
 
 // TestScanErrors covers what only Scan does.
 func TestScanErrors(t *testing.T) {
@@ -115,14 +33,11 @@ func TestScanErrors(t *testing.T) {
 		opt   Options
 		want  string
 	}{
-		{[]string{a}, Options{Label: "x"},
-			"labels can be read block by block only with the classes of a model: load the data, or give none"},
+		{[]string{a}, Options{Label: "x"}, "labels can be read block by block only with the classes of a model: load the data, or give none"},
 		{[]string{a}, Options{Keep: []string{"w"}}, `DIR/a.parquet: column "w" is list, which can't be kept: leave it out of --keep`},
 		{[]string{a}, Options{Keep: []string{"k"}}, `DIR/a.parquet: no column "k" (columns: x, l, w)`},
-		{[]string{a, b}, Options{Keep: []string{"x"}},
-			`DIR/b.parquet: column "l" is int32, but list in the first file: convert one of them`},
-		{[]string{a, b}, Options{Keep: []string{"x"}, Exclude: []string{"l"}},
-			`DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
+		{[]string{a, b}, Options{Keep: []string{"x"}}, `DIR/b.parquet: column "l" is int32, but list in the first file: convert one of them`},
+		{[]string{a, b}, Options{Keep: []string{"x"}, Exclude: []string{"l"}}, `DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
 	} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		err := scan(context.Background(), c.paths, c.opt, mem, func(*schema.Spec, *block.Block, arrow.Record) error {
@@ -136,18 +51,15 @@ func TestScanErrors(t *testing.T) {
 
 // TestManyClasses reads a quantity as a label: the counting ends early.
 func TestManyClasses(t *testing.T) {
-	b, c := array.NewFloat64Builder(memory.DefaultAllocator), array.NewInt8Builder(memory.DefaultAllocator)
-	for i := range 5000 {
-		b.Append(float64(i) / 2)
-		c.Append(1)
+	values := make([]float64, 5000)
+	for i := range values {
+		values[i] = float64(i) / 2
 	}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "y", Type: b.Type()}, {Name: "x", Type: c.Type()}}, nil)
-	rec := array.NewRecord(schema, []arrow.Array{b.NewArray(), c.NewArray()}, 5000)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.parquet")
-	writeFile(t, path, rec, 300)
+	writeFile(t, path, record(t, datatest.Column("y", values, nil), datatest.Column("x", make([]int8, 5000), nil)), 300)
 	for _, workers := range []int{1, 4} {
-		_, err := Load(context.Background(), []string{path}, Options{Label: "y", Workers: workers})
+		_, err := Load(t.Context(), []string{path}, Options{Label: "y", Workers: workers})
 		wantError(t, err, dir, `DIR/a.parquet: column "y", row 1000: more than 1000 classes (0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, `+
 			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with --label`)
 	}
@@ -167,12 +79,10 @@ func TestSeveralFiles(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{[]string{good, good, null, noLabel},
-			`DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]string{good, good, null, noLabel}, `DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use --nulls drop)`},
 		{[]string{good, missing}, `DIR/missing.parquet: no column "x": did you mean "X"? (columns: X, y)`},
-		{[]string{good, text, missing},
-			`DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
+		{[]string{good, text, missing}, `DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
 		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
 		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},
 	} {
@@ -181,46 +91,6 @@ func TestSeveralFiles(t *testing.T) {
 			wantError(t, err, dir, c.want)
 		}
 	}
-}
-
-// TestNonFinite puts NaN and infinities into features and labels.
-func TestNonFinite(t *testing.T) {
-	for _, c := range []struct {
-		values [2]float64
-		label  string
-		want   string
-	}{
-		{[2]float64{1, nan}, "", `DIR/a.parquet: column "x", row 1: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[2]float64{-inf, nan}, "", `DIR/a.parquet: column "x", row 0: -Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[2]float64{1, inf}, "", `DIR/a.parquet: column "x", row 1: +Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[2]float64{1, nan}, "x", `DIR/a.parquet: column "x", row 1: NaN (fill the label in, or use --nulls drop)`},
-		{[2]float64{inf, 1}, "x", `DIR/a.parquet: column "x", row 0: +Inf (fill the label in, or use --nulls drop)`},
-	} {
-		b, z := array.NewFloat64Builder(memory.DefaultAllocator), array.NewInt8Builder(memory.DefaultAllocator)
-		b.AppendValues(c.values[:], nil)
-		z.AppendValues([]int8{1, 2}, nil)
-		schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: b.Type()}, {Name: "z", Type: z.Type()}}, nil)
-		dir := t.TempDir()
-		path := filepath.Join(dir, "a.parquet")
-		writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
-		_, err := Load(context.Background(), []string{path}, Options{Label: c.label})
-		wantError(t, err, dir, c.want)
-		_, err = Load(context.Background(), []string{path}, Options{Label: c.label})
-		wantError(t, err, dir, c.want)
-	}
-}
-
-// TestUTF8 gives a label that is no text.
-func TestUTF8(t *testing.T) {
-	b, z := array.NewBinaryBuilder(memory.DefaultAllocator, arrow.BinaryTypes.Binary), array.NewInt8Builder(memory.DefaultAllocator)
-	b.AppendValues([][]byte{[]byte("ok"), {0xff, 'a'}}, nil)
-	z.AppendValues([]int8{1, 2}, nil)
-	schema := arrow.NewSchema([]arrow.Field{{Name: "y", Type: b.Type()}, {Name: "z", Type: z.Type()}}, nil)
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.parquet")
-	writeFile(t, path, array.NewRecord(schema, []arrow.Array{b.NewArray(), z.NewArray()}, 2), 10)
-	_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
-	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`)
 }
 
 // TestSameNames reads columns that share a name.
@@ -240,9 +110,7 @@ func TestSameNames(t *testing.T) {
 func TestPaths(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	for _, sub := range []string{"d/b", "d/.hidden", "d/_tmp", "empty", "d/odd.parquet"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, sub), 0o777))
 	}
 	for i, name := range []string{"d/z.parquet", "d/b/a.parquet", "d/a.PARQUET", "d/.h.parquet", "d/_h.parquet", "d/.hidden/a.parquet",
 		"d/_tmp/a.parquet", "d/a.txt", "d/odd.parquet/part-0.parquet", "x[1].parquet", "_x.parquet"} {
@@ -251,9 +119,7 @@ func TestPaths(t *testing.T) {
 	for name, data := range map[string]string{"zero.parquet": "", "text.parquet": "a,b\n1,2\n", "short.parquet": "PAR1",
 		"cut.parquet": "PAR1 and some more that is not a footer", "secret.parquet": "PARE and some more data in betweenPARE",
 		"footer.parquet": "PAR1 a footer that is none\x10\x00\x00\x00PAR1", "long.parquet": "PAR1 too long a footer\xff\x00\x00\x00PAR1"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666))
 	}
 	for _, c := range []struct{ path, want string }{
 		{"d", "[2 1 8 0]"},
@@ -306,6 +172,154 @@ func TestPaths(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "footer.parquet: the metadata can't be read (") {
 		t.Errorf("a footer that is none: %v", err)
 	}
-	_, err = Load(context.Background(), nil, Options{})
-	wantError(t, err, dir, "no data: name a file, a directory or a glob")
+}
+
+// An errorCase is columns that can't be read with those options, and the error, which behind a file's name is that of the file.
+type errorCase struct {
+	fields []testField
+	opt    Options
+	want   string
+}
+
+// checkErrors wants the errors of columns in a file, loaded, streamed and as sparse rows, and in records of any length.
+func checkErrors(t *testing.T, cases []errorCase) {
+	t.Helper()
+	for _, c := range cases {
+		dir := t.TempDir()
+		path := file1(t, dir, "a.parquet", c.fields...)
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		_, err := load(t.Context(), []string{path}, c.opt, mem)
+		wantError(t, err, dir, "DIR/a.parquet: "+strings.Replace(c.want, "no rows: give some", "no rows: name a file that has some", 1))
+		dense := fmt.Sprint(err)
+		loaded := strings.Replace(dense, " left of 2,", " left,", 1) // a stream counts no other rows
+		in, err := open(t.Context(), []string{path}, c.opt, mem)
+		if err == nil {
+			var s *Stream
+			if s, err = in.Stream(t.Context()); err == nil {
+				for _, err = range s.Blocks(t.Context()) {
+				}
+			}
+		}
+		if labelFirst := c.opt.Label != "" && strings.Contains(fmt.Sprint(err), strconv.Quote(c.opt.Label)); fmt.Sprint(err) != loaded && !labelFirst {
+			t.Errorf("streamed: %v, want %s", err, loaded)
+		}
+		mem.AssertSize(t, 0)
+		sparse := c.opt
+		sparse.Storage = Sparse
+		if _, err := Load(t.Context(), []string{path}, sparse); fmt.Sprint(err) != dense && !strings.Contains(dense, "more than 1000 categories") { // dense rows may have
+			t.Errorf("sparse: %v, want %s", err, dense)
+		}
+		for _, size := range []int64{1, 2000} {
+			_, err := fromRecord(t, record(t, c.fields...), size, c.opt)
+			wantError(t, err, "", c.want)
+		}
+	}
+}
+
+// TestErrors compares the whole text of errors about values, columns and classes.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
+	x, y := field("x", p.Float64, "[1, 2, 3]"), field("y", p.Int8, "[0, 1, 0]")
+	model := &schema.Spec{Features: []string{"x"}, Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")},
+		Positive: 1}
+	checkErrors(t, []errorCase{
+		{[]testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"}, `column "age", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"}, `column "age", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{field("a", p.Int32, "[1, 2, null]"), field("b", p.Float64, "[1, null, 2]"),
+			field("c", p.Float64, "[1, null, 2]")}, Options{},
+			`column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"}, `column "y", row 2: null (fill the label in, or use --nulls drop)`},
+		{[]testField{field("x", p.Int32, "[1, 2, null]"), field("y", s, `["a", null, "b"]`)},
+			Options{Label: "y"}, `column "y", row 1: null (fill the label in, or use --nulls drop)`},
+		{[]testField{field("x", p.Int32, "[null, 2, 1]"), field("y", s, `["a", null, "b"]`)},
+			Options{Label: "y"},
+			`column "x", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"}, `column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
+		{[]testField{x, y}, Options{Label: "why?"}, `no column "why?" (columns: x, y)`},
+		{[]testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}}, `no column "incme": did you mean "income"? (columns: income, y)`},
+		{[]testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"name"}},
+			`column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
+		{[]testField{x, field("l", arrow.ListOf(s), `[["a"], ["b"], ["c", "d"]]`)}, Options{Features: []string{"l"}},
+			`column "l" is list, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
+		{[]testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}}, `no feature matches "n*" (column "name" is string): change it in --features`},
+		{[]testField{x, y}, Options{Label: "y", Features: []string{"y*"}}, `no feature matches "y*" (column "y" is int8): change it in --features`},
+		{[]testField{x, y}, Options{Features: []string{"z*"}}, `no column matches "z*": change it in --features (columns: x, y)`},
+		{[]testField{x, y}, Options{Features: []string{"[z"}}, `"[z" is not a valid pattern: close every [ or put \ before it in --features`},
+		{[]testField{x, y}, Options{Exclude: []string{"z"}}, `no column "z" (columns: x, y)`},
+		{[]testField{x, y}, Options{Label: "y", Exclude: []string{"*"}}, `no feature is left, and a feature is a number, a boolean or a list of numbers (columns: x float64, y int8)`},
+		{[]testField{x, y}, Options{Features: []string{"x", "x"}}, `feature "x" is named twice: name it once in --features`},
+		{[]testField{x, y}, Options{Label: "y", Features: []string{"y"}}, `feature "y" is the label: leave it out of --features`},
+		{[]testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"}, `column "day" is date32, and a label is a number, a boolean or a string: choose another one with --label`},
+		{[]testField{x, y}, Options{Label: "y", Positive: "yes"}, `column "y": no class "yes": name one of 0, 1 in --positive`},
+		{[]testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
+			`column "y", row 2: "maybe" is no class of the model, which has "no", "yes": change the label, or ` +
+				`leave the row out`},
+		{[]testField{x, y}, Options{Label: "y", Spec: model},
+			`column "y", row 0: 0 is no class of the model, which has "no", "yes": change the label, or leave ` +
+				`the row out`},
+		{[]testField{field("X", p.Int8, "[1]")}, Options{Spec: model}, `no column "x": did you mean "X"? (columns: X)`},
+		{[]testField{field("x", p.Int8, "[]")}, Options{}, `no rows: give some`},
+		{[]testField{datatest.Column("x", []float64{1, nan}, nil)}, Options{}, `column "x", row 1: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{datatest.Column("x", []float64{-inf, nan}, nil)}, Options{}, `column "x", row 0: -Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{datatest.Column("x", []float64{1, inf}, nil)}, Options{}, `column "x", row 1: +Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{y, datatest.Column("x", []float64{1, nan, 1}, nil)}, Options{Label: "x"}, `column "x", row 1: NaN (fill the label in, or use --nulls drop)`},
+		{[]testField{y, datatest.Column("x", []float64{inf, 1, 1}, nil)}, Options{Label: "x"}, `column "x", row 0: +Inf (fill the label in, or use --nulls drop)`},
+		{[]testField{x, field("y", arrow.BinaryTypes.Binary, `["b2s=", "/2E=", "b2s="]`)}, Options{Label: "y"}, `column "y", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`},
+	})
+}
+
+// TestMixedFormats: files of one input have one format.
+func TestMixedFormats(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.csv": "x,y\n1,2\n", "b.svm": "1 1:1\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	for _, paths := range [][]string{{dir}, {filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm")}} {
+		_, err := Load(context.Background(), paths, Options{})
+		wantError(t, err, dir, "DIR/b.svm is svmlight, but DIR/a.csv is CSV: read files of one format at a time, or convert them")
+	}
+}
+
+// TestOtherContent: a file whose name says that it is text, and whose content is another format, is an error that says so.
+func TestOtherContent(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, content, want string }{
+		{"a.csv", "PAR1\x15\x00", `a.csv: the name says CSV, but the content is Parquet: rename it to *.parquet`},
+		{"a.svm", "PAR1\x15\x00", `a.svm: the name says svmlight, but the content is Parquet: rename it to *.parquet`},
+		{"a.tsv", "ARROW1\x00\x00", `a.tsv: the name says CSV, but the content is Arrow IPC: rename it to *.arrow`},
+	} {
+		path := filepath.Join(dir, c.name)
+		require.NoError(t, os.WriteFile(path, []byte(c.content), 0o644))
+		_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
+		wantError(t, err, dir, "DIR/"+c.want)
+		if !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v is no ErrFormat", c.name, err)
+		}
+	}
+	path := filepath.Join(dir, "b.csv.gz")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	w.Write([]byte("PAR1\x15\x00"))
+	w.Close()
+	require.NoError(t, os.WriteFile(path, packed.Bytes(), 0o644))
+	_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
+	wantError(t, err, dir, "DIR/b.csv.gz: the name says CSV, but the content is Parquet: decompress it and rename it to *.parquet")
+	path = filepath.Join(dir, "c.csv") // a column's name may begin like that
+	require.NoError(t, os.WriteFile(path, []byte("PAR1,y\n1,0\n2,1\n"), 0o644))
+	if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoFile: programs can tell a missing file from other errors.
+func TestNoFile(t *testing.T) {
+	for _, path := range []string{"none.csv", "none*.csv", "none/none.parquet"} {
+		if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v isn't fs.ErrNotExist", path, err)
+		}
+	}
+	if _, err := Inspect("none.csv"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Inspect: %v isn't fs.ErrNotExist", err)
+	}
 }

@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/schema"
-
-	"github.com/apache/arrow/go/v17/arrow"
 )
 
 // Load reads files of any format into memory. The features are the columns of numbers but the label.

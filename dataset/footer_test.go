@@ -2,28 +2,24 @@ package dataset
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/google/flatbuffers/go"
 
 	"halfspace/dataset/internal/frame"
 	ipcfile "halfspace/dataset/internal/ipc"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 // Pieces of footers in Thrift's compact protocol, as little of each as there need be. A struct ends with 0.
@@ -66,7 +62,7 @@ func parquetOf(footer []byte) []byte {
 // TestHostileFooters reads footers that claim what isn't there or have others recurse, in a process of its own: a process
 // that runs out of memory or of stack ends.
 func TestHostileFooters(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("bounds the memory of a process, to which the race detector adds its own")
 	}
 	const thriftStruct = 12
@@ -115,9 +111,7 @@ func TestHostileFooters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.parquet")
-			if err := os.WriteFile(path, parquetOf(c.footer), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, parquetOf(c.footer), 0o666))
 			out, err := readInChild(t.Context(), path)
 			if err != nil {
 				t.Fatalf("%v: %s", err, out[:min(len(out), 1000)])
@@ -184,99 +178,10 @@ func FuzzFooter(f *testing.F) {
 	})
 }
 
-// readWithin streams the columns that can be features and converts the file, each within so many bytes, and prints the
-// outcome of both.
-func readWithin(path string, limit int64) {
-	debug.SetMemoryLimit(limit)
-	ctx := context.Background()
-	stream := func() error {
-		in, err := Open(ctx, []string{path}, Options{Label: "y", Memory: limit})
-		if err != nil {
-			return err
-		}
-		s, err := in.Stream(ctx)
-		if err != nil {
-			return err
-		}
-		for _, err = range s.Blocks(ctx) {
-		}
-		return err
-	}
-	fmt.Printf("stream: %v\n", stream())
-	out := path + ".arrow"
-	rows, err := Convert(ctx, []string{path}, out, Options{Memory: limit}, WriterOptions{})
-	fmt.Printf("convert: %d rows, %v\n", rows, err)
-	fmt.Printf("peak: %d MiB\n", peakMemory()>>20)
-}
-
-// TestHostileValues reads files of some bytes that stand for lists and texts of many, within a limit, in a process of its own.
-func TestHostileValues(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes and reads hundred millions of values")
-	}
-	const limit = 64 << 20
-	dir := t.TempDir()
-	write := func(name string, rows, columns int, typ arrow.DataType, add func(array.Builder)) string {
-		schema := []arrow.Field{{Name: "y", Type: arrow.PrimitiveTypes.Int32}}
-		for c := range columns {
-			schema = append(schema, arrow.Field{Name: fmt.Sprint("c", c), Type: typ})
-		}
-		b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(schema, nil))
-		defer b.Release()
-		for r := range rows {
-			b.Field(0).(*array.Int32Builder).Append(int32(r % 2))
-			for c := range columns {
-				add(b.Field(1 + c))
-			}
-		}
-		path := filepath.Join(dir, name+".parquet")
-		rec := b.NewRecord()
-		defer rec.Release()
-		writeFile(t, path, rec, int64(rows))
-		return path
-	}
-	lists := func(n int) func(array.Builder) {
-		values := make([]float32, n)
-		return func(b array.Builder) {
-			b.(*array.ListBuilder).Append(true)
-			b.(*array.ListBuilder).ValueBuilder().(*array.Float32Builder).AppendValues(values, nil)
-		}
-	}
-	long := strings.Repeat("text", 5000)
-	for name, c := range map[string]struct {
-		path, stream, convert string
-	}{
-		"one list": {write("one", 2, 1, arrow.ListOf(arrow.PrimitiveTypes.Float32), lists(8e6)),
-			`column "c0", row group 0: page 0: a list of more than 262144 elements, and a row has at most 262144 features: leave columns out`,
-			`column "c0", row group 0: page 0: a list of more than 262144 elements`},
-		"wide lists": {write("wide", 80_000, 1, arrow.ListOf(arrow.PrimitiveTypes.Float32), lists(500)), "<nil>", "80000 rows, <nil>"},
-		"texts": {write("texts", 3000, 6, arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).Append(long) }),
-			"no feature is left", "3000 rows, <nil>"},
-	} {
-		info, err := os.Stat(c.path)
-		if err != nil || info.Size() > 1<<20 {
-			t.Fatalf("%s: %d bytes, error %v", name, info.Size(), err)
-		}
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), childFile+"="+c.path, childLimit+"="+fmt.Sprint(limit))
-		data, err := cmd.CombinedOutput()
-		out := string(data)
-		stream, convert, _ := strings.Cut(out, "\n")
-		convert, peak, _ := strings.Cut(convert, "peak: ")
-		var mib int
-		if _, scan := fmt.Sscan(peak, &mib); err != nil || scan != nil || !strings.Contains(stream, c.stream) || !strings.Contains(convert, c.convert) {
-			t.Errorf("%s: error %v: %s", name, err, out[:min(len(out), 2000)])
-		}
-		if mib > limit>>20*3/2 {
-			t.Errorf("%s: %d MiB within %d", name, mib, limit>>20)
-		}
-	}
-}
-
 // TestHostileSchemas reads Arrow schemas whose columns, or whose texts, are all the same table: 4 bytes each, for which Arrow
 // makes some hundred.
 func TestHostileSchemas(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("bounds the memory of a process, to which the race detector adds its own")
 	}
 	const n = 4_000_000
@@ -331,9 +236,7 @@ func TestHostileSchemas(t *testing.T) {
 		meta = append(meta, make([]byte, -len(meta)&7)...)
 		data := append(binary.LittleEndian.AppendUint32([]byte(ipcfile.ArrowContinuation), uint32(len(meta))), meta...)
 		path := filepath.Join(t.TempDir(), "a.arrow")
-		if err := os.WriteFile(path, append(data, ipcfile.ArrowContinuation+"\x00\x00\x00\x00"...), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, append(data, ipcfile.ArrowContinuation+"\x00\x00\x00\x00"...), 0o666))
 		out, err := readInChild(t.Context(), path)
 		if want := "load: error: " + path + ": the data is damaged (a schema of more than 524288 columns and texts)"; err != nil || !strings.Contains(out, want) {
 			t.Errorf("%s: error %v: %s", name, err, out[:min(len(out), 1000)])

@@ -1,111 +1,347 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
+	"runtime"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/frame"
-	"halfspace/dataset/internal/writer"
+	"halfspace/internal/require"
+	"halfspace/internal/store"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
-// table reads all columns of files.
-func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
-	tb.Helper()
-	opt.Spec, opt.Keep = &schema.Spec{Bias: true}, []string{"*"}
-	in, err := openInput(context.Background(), paths, opt, frame.NewPool(2))
-	if err != nil {
-		return nil, err
-	}
-	schema := keptSchema(in.selection())
-	var recs []arrow.Record
-	for b, err := range in.Batches(context.Background(), frame.NewPool(2), memory.DefaultAllocator) {
-		if err != nil {
-			return nil, err
+// everyFormat names a file of each format. The first five formats hold nulls, text and weights.
+var everyFormat = []string{"a.parquet", "a.csv", "b.csv.gz", "a.arrow", "stream.arrow", "a.svm", "b.svm.gz"}
+
+// inFormats writes a record to a file of each name, in groups of that many rows, and returns the paths.
+func inFormats(t *testing.T, rec arrow.Record, group int64, names []string) (paths []string) {
+	t.Helper()
+	dir := t.TempDir()
+	start := filepath.Join(t.TempDir(), "start.parquet")
+	require.NoError(t, writeAll(start, WriterOptions{RowGroupRows: group}, rec))
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		switch plain := strings.TrimSuffix(path, ".gz"); {
+		case name == "stream.arrow":
+			writeNested(t, path, rec, group)
+		case plain != path:
+			convertFile(t, rec.NumRows(), start, plain, WriterOptions{})
+			put(t, path, compressed(t, string(contents(t, plain))))
+			require.NoError(t, os.Remove(plain))
+		default:
+			convertFile(t, rec.NumRows(), start, path, WriterOptions{RowGroupRows: group})
 		}
-		recs = append(recs, array.NewRecord(schema, b.Columns, b.Rows))
+		paths = append(paths, path)
 	}
-	return array.NewTableFromRecords(schema, recs), nil
+	return paths
 }
 
-// TestPublishedData reads real files and counts rows, features and classes as their publishers do.
-func TestPublishedData(t *testing.T) {
-	if testing.Short() {
-		t.Skip("all of the data sets")
+// numbersTable has features f1 to f3, a third of whose values are 0, and a label: what every format holds. With gaps, f1 has nulls, and
+// there are weights w, some of which are 0 and some missing.
+func numbersTable(t *testing.T, rows int, gaps bool) arrow.Record {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var cols []testField
+	for k := range 5 {
+		values, valid := make([]float64, rows), make([]bool, rows)
+		for r := range values {
+			valid[r] = true
+			switch {
+			case k == 4:
+				values[r] = float64(r % 3 % 2)
+			case k == 3:
+				values[r], valid[r] = []float64{rng.ExpFloat64(), 0}[r%7/6], r%5 > 0
+			case rng.IntN(3) > 0 || r == 0:
+				values[r], valid[r] = rng.NormFloat64(), k > 0 || r%100 != 7
+			}
+		}
+		if !gaps {
+			valid = nil
+		}
+		if name := []string{"f1", "f2", "f3", "w", frame.SvmlightLabel}[k]; name != "w" || gaps {
+			cols = append(cols, datatest.Column(name, values, valid))
+		}
 	}
-	root := filepath.Join("..", "..", "shared", "data")
-	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no data: %s is absent", root)
-	}
+	return record(t, cols...)
+}
+
+// TestSameInEveryFormat: the rows alone decide about the blocks, the weights and the Spec. Neither the format does, nor the way it is read: by
+// any number of workers, in memory or as a stream, in ranges by other processes, and as an object of a store.
+func TestSameInEveryFormat(t *testing.T) {
+	t.Parallel()
+	plain, gaps := numbersTable(t, block.RunRows+77, false), numbersTable(t, 2*block.RunRows+77, true)
+	model := &schema.Spec{Features: []string{"f1", "f2", "f3"}, Bias: true, Label: frame.SvmlightLabel, Classes: []schema.Class{schema.IntClass(0),
+		schema.IntClass(1)}, Positive: 1, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsDrop, Columns: []schema.Column{
+		{Name: "f1", Kind: schema.NumberColumn}, {Name: "f2", Kind: schema.NumberColumn}, {Name: "f3", Kind: schema.NumberColumn}}}}
 	for _, c := range []struct {
-		file, label    string
-		rows, features int
-		classes        map[string]int
+		rec   arrow.Record
+		names []string
+		opts  []Options
 	}{
-		{"a9a.svm.gz", "label", 32561, 123, map[string]int{"1": 7841, "-1": 24720}},
-		{"a9a.test.svm.gz", "label", 16281, 122, map[string]int{"1": 3846, "-1": 12435}},
-		{"magic04.csv.gz", "last", 19020, 10, map[string]int{"g": 12332, "h": 6688}},
-		{"htru2.csv.gz", "class", 17898, 8, map[string]int{"1": 1639, "0": 16259}},
-		{"letter.csv.gz", "c17", 20000, 16, map[string]int{"A": 789, "Z": 734}},
-		{"banknote.csv", "c5", 1372, 4, map[string]int{"1": 610, "0": 762}},
-		{"sonar.csv", "61", 208, 60, map[string]int{"M": 111, "R": 97}},
-		{"credit-default.csv.gz", "Y", 30000, 24, map[string]int{"1": 6636, "0": 23364}},
-		{"bank-marketing.csv.gz", "y", 45211, 7, map[string]int{"Y": 5289, "N": 39922}},
-		{"kddcup99-10percent.csv.gz", "last", 494021, 38, map[string]int{"normal.": 97278}},
+		{plain, everyFormat, []Options{{}, {Features: []string{"f3", "f1"}, NoBias: true}, {Standardize: true}}},
+		{gaps, everyFormat[:5], []Options{{Nulls: schema.NullsZero, Exclude: []string{"w"}}, {Nulls: schema.NullsMean, Standardize: true, Exclude: []string{"w"}},
+			{Nulls: schema.NullsDrop, SampleWeight: "w"}, {SampleWeight: "w", Spec: model}}},
 	} {
-		path := filepath.Join(root, c.file)
-		all, err := table(t, Options{}, path)
-		if err != nil {
-			t.Errorf("%s: %v", c.file, err)
-			continue
-		}
-		var cols []frame.Column
-		for i, f := range all.Schema().Fields() {
-			cols = append(cols, frame.Column{Name: f.Name, Type: f.Type, Index: i})
-		}
-		label := encode.NamedLabel(encode.Choices{Label: c.label}, cols).Label
-		features := 0
-		for _, col := range cols {
-			if writer.Numeric(col.Type) && col.Name != label {
-				features++
-			}
-		}
-		if int(all.NumRows()) != c.rows || features != c.features {
-			t.Errorf("%s: %d rows of %d features, want %d of %d", c.file, all.NumRows(), features, c.rows, c.features)
-		}
-		counts := map[string]int{}
-		for _, a := range all.Column(all.Schema().FieldIndices(label)[0]).Data().Chunks() {
-			for i := range a.Len() {
-				class, what := encode.ClassOf(a, i)
-				if what != "" {
-					t.Fatalf("%s: %s", c.file, what)
-				}
-				counts[class.Text]++
-			}
-		}
-		for class, n := range c.classes {
-			if counts[class] != n {
-				t.Errorf("%s: %d rows of class %s, want %d", c.file, counts[class], class, n)
+		paths := inFormats(t, c.rec, 1700, c.names)
+		for _, opt := range c.opts {
+			opt.Label = frame.SvmlightLabel
+			want := require.Value(fromRecord(t, c.rec, 1000, opt))(t)
+			for _, path := range paths {
+				sameEveryWay(t, path, opt, want)
 			}
 		}
 	}
+	if model.Weighted {
+		t.Error("the model's Spec was changed")
+	}
+}
+
+// sameEveryWay reads a file in every way and compares what it has.
+func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
+	t.Helper()
+	ctx := t.Context()
+	check := func(way string, src block.Source) {
+		t.Helper()
+		got := require.Value(block.Collect(ctx, src))(t)
+		if err := sameBlocks(blocksOf(t, got), blocksOf(t, want)); err != nil || src.Rows() != want.Rows() || !reflect.DeepEqual(src.Spec(), want.Spec()) {
+			t.Errorf("%s, %s, nulls %s: %d rows, %v; Spec %+v, want %+v", filepath.Base(path), way, opt.Nulls, src.Rows(), err, src.Spec(), want.Spec())
+		}
+	}
+	for _, opt.Workers = range []int{1, 3} {
+		check("loaded", require.Value(Load(ctx, []string{path}, opt))(t))
+	}
+	store.Register("test", mirror{filepath.Dir(path)})
+	s := mustStream(t, memory.DefaultAllocator, opt, "test://"+filepath.Base(path))
+	check("streamed from a store", s)
+	check("streamed again", s)
+	in := require.Value(Open(ctx, []string{path}, opt))(t)
+	again := require.Value(Open(ctx, []string{path}, in.Spread(want.Spec())))(t)
+	all, n := blocksOf(t, want)[0], want.Rows() // the rows are few: one block
+	for _, r := range [][2]int64{{0, n}, {0, block.RunRows}, {block.RunRows, n}} {
+		got := require.Value(again.LoadRange(ctx, r[0], r[1], n))(t)
+		if len(got) != int(r[1]-r[0]+block.RunRows-1)/block.RunRows {
+			t.Errorf("%s: %d runs of rows %d", path, len(got), r)
+		}
+		for i, b := range got {
+			lo := int(r[0]) + i*block.RunRows
+			if err := sameBlocks([]*block.Block{b}, []*block.Block{all.Slice(lo, min(all.Len(), lo+block.RunRows))}); err != nil {
+				t.Errorf("%s, %+v, in ranges: %v", path, opt, err)
+			}
+		}
+	}
+	if _, err := again.LoadRange(ctx, 0, n+1, n+1); err == nil {
+		t.Errorf("%s: rows that are not there were read", path)
+	}
+}
+
+// TestConvert writes a table from every format to every other that can hold it.
+func TestConvert(t *testing.T) {
+	paths := inFormats(t, mixed(t), 2, everyFormat[:5])
+	want := show(require.Value(table(t, Options{}, paths[0]))(t))
+	for _, from := range paths {
+		for _, to := range []string{"c.parquet", "c.csv", "c.arrow"} {
+			target := filepath.Join(t.TempDir(), to)
+			convertFile(t, 4, from, target, WriterOptions{RowGroupRows: 3})
+			if got := show(require.Value(table(t, Options{}, target))(t)); got != want {
+				t.Errorf("%s to %s:\n%s\nwant\n%s", from, to, got, want)
+			}
+		}
+	}
+}
+
+// TestFurtherColumns: in every format the columns are those of the first file; more of another are left out.
+func TestFurtherColumns(t *testing.T) {
+	p := arrow.PrimitiveTypes
+	first := inFormats(t, record(t, field("x", p.Int64, "[1]"), field("y", p.Int64, "[0]")), 10, everyFormat[:5])
+	second := inFormats(t, record(t, field("z", p.Int64, "[7]"), field("y", p.Int64, "[1]"), field("x", p.Int64, "[2]")), 10, everyFormat[:5])
+	for i := range first {
+		if got, want := show(require.Value(table(t, Options{}, first[i], second[i]))(t)), "x int64 1 2; y int64 0 1"; got != want {
+			t.Errorf("%s: %s, want %s", first[i], got, want)
+		}
+		_, err := table(t, Options{}, second[i], first[i])
+		wantError(t, err, filepath.Dir(first[i]), "DIR/"+everyFormat[i]+`: no column "z" (columns: x, y)`)
+	}
+}
+
+// A badFile fails from its n-th read on, and reads few bytes at a time.
+type badFile struct {
+	frame.File
+	reads *atomic.Int64 // of all files
+	fails int64         // 0 for never
+	most  int           // bytes of a Read
+}
+
+func (f badFile) read(p []byte, read func([]byte) (int, error)) (int, error) {
+	if n := f.reads.Add(1); f.fails > 0 && n >= f.fails {
+		n, _ := read(p[:len(p)/2]) // some of them
+		return n, &os.PathError{Op: "read", Path: "x", Err: syscall.EIO}
+	}
+	return read(p)
+}
+
+func (f badFile) Read(p []byte) (int, error) { return f.read(p[:min(len(p), f.most)], f.File.Read) }
+
+func (f badFile) ReadAt(p []byte, at int64) (int, error) {
+	return f.read(p, func(p []byte) (int, error) { return f.File.ReadAt(p, at) })
+}
+
+// TestBadDisk: a disk that fails at any read is an error that names the file, and short reads change nothing.
+func TestBadDisk(t *testing.T) {
+	defer func() { frame.Open = store.Open }()
+	for _, path := range inFormats(t, numbersTable(t, 900, false), 300, everyFormat) {
+		load := func(bad badFile) (fingerprint string, err error) {
+			bad.reads = new(atomic.Int64)
+			frame.Open = func(path string) (frame.File, error) {
+				f, err := os.Open(path)
+				one := bad
+				one.File = f
+				return one, err
+			}
+			in, err := Open(t.Context(), []string{path}, Options{Label: frame.SvmlightLabel, Workers: 2})
+			if err != nil {
+				return "", err
+			}
+			stream, err := in.Stream(t.Context())
+			if err != nil {
+				return "", err
+			}
+			return block.Fingerprint(t.Context(), stream, 2)
+		}
+		want := require.Value(load(badFile{most: 1 << 20}))(t)
+		for _, most := range []int{1, 7, 4097} {
+			if got, err := load(badFile{most: most}); got != want {
+				t.Errorf("%s, %d bytes at a time: %q, error %v, want %q", path, most, got, err, want)
+			}
+		}
+		failed := 0
+		for fails := int64(1); fails < 200; fails++ {
+			_, err := load(badFile{most: 4096, fails: fails})
+			if err == nil {
+				break // there are fewer reads
+			}
+			failed++
+			if !strings.HasPrefix(err.Error(), path+": ") || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "input/output error") {
+				t.Errorf("%s, read %d fails: %v", path, fails, err)
+			}
+		}
+		if failed < 2 {
+			t.Errorf("%s: %d reads failed", path, failed)
+		}
+	}
+}
+
+// TestCancel ends the context in the middle of files of every format. The error is the context's, no rows pass for all, no file is
+// written, and neither goroutines nor memory are left behind.
+func TestCancel(t *testing.T) {
+	names, counts := everyFormat, []int{1, 4}
+	if testsize.Small() {
+		names, counts = []string{"a.parquet", "a.csv", "b.csv.gz", "a.arrow", "a.svm"}, counts[1:]
+	}
+	paths := inFormats(t, numbersTable(t, 40_000, false), 3000, names)
+	before := runtime.NumGoroutine()
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	none := func(*schema.Spec, *block.Block, arrow.Record) error { return nil }
+	for _, path := range paths {
+		out := filepath.Join(t.TempDir(), "out.csv")
+		for _, workers := range counts {
+			for way, read := range map[string]func(ctx context.Context, opt Options) error{
+				"load": func(ctx context.Context, opt Options) error {
+					_, err := load(ctx, []string{path}, opt, mem)
+					return err
+				},
+				"scan": func(ctx context.Context, opt Options) error {
+					opt.Label = ""
+					return scan(ctx, []string{path}, opt, mem, none)
+				},
+				"convert": func(ctx context.Context, opt Options) error {
+					_, err := Convert(ctx, []string{path}, out, opt, WriterOptions{})
+					return err
+				},
+			} {
+				ctx, cancel := context.WithCancel(t.Context())
+				opt := Options{Workers: workers, Label: frame.SvmlightLabel, Progress: stopper(cancel)}
+				for range 2 { // the second time it is cancelled before
+					if err := read(ctx, opt); !errors.Is(err, context.Canceled) {
+						t.Errorf("%s, %s: error %v", path, way, err)
+					}
+				}
+			}
+			if err := scan(t.Context(), []string{path}, Options{Workers: workers, Keep: []string{"f1"}}, mem,
+				func(*schema.Spec, *block.Block, arrow.Record) error { return errStop }); err != errStop {
+				t.Errorf("%s: Scan: %v", path, err)
+			}
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s was written", out)
+		}
+	}
+	for range 100 { // goroutines that have done their last statement may still be counted
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// stopper returns a function that cancels, and lets what reads in the background end first.
+func stopper(cancel func()) func(pass Pass, rows, total int64) {
+	before := runtime.NumGoroutine()
+	return func(Pass, int64, int64) {
+		cancel()
+		for k := 0; k < 1e5 && runtime.NumGoroutine() > before; k++ {
+			runtime.Gosched()
+		}
+	}
+}
+
+// TestStandardInput reads - as a file of every format but Parquet.
+func TestStandardInput(t *testing.T) {
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	feed := func(path string) {
+		f := require.Value(os.Open(path))(t)
+		t.Cleanup(func() { f.Close() })
+		os.Stdin = f
+	}
+	paths := inFormats(t, numbersTable(t, 100, false), 30, everyFormat)
+	want := show(require.Value(table(t, Options{}, paths[0]))(t))
+	for _, path := range paths[1:] {
+		feed(path)
+		got := show(require.Value(table(t, Options{}, "-"))(t))
+		if i := strings.LastIndex(got, "label"); strings.HasPrefix(got, "label") { // svmlight has it first
+			got = strings.SplitN(got, "; ", 2)[1] + "; " + strings.SplitN(got, "; ", 2)[0]
+		} else if i < 0 {
+			t.Error("no label")
+		}
+		if got = strings.ReplaceAll(got, "int64", "float64"); got != want { // labels are whole numbers
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	for _, others := range [][]string{nil, paths[:1]} {
+		feed(paths[0])
+		_, err := table(t, Options{}, append([]string{"-"}, others...)...)
+		wantError(t, err, "", "-: a Parquet file can't come from standard input, since it is read from its end: save it and name the file")
+	}
+	feed(paths[1])
+	_, err := table(t, Options{}, paths[1], "-")
+	wantError(t, err, "", "-: standard input can't be read beside other files: save it and name the file")
 }
 
 // mixed is a record of columns that every format but svmlight can hold.
@@ -114,179 +350,4 @@ func mixed(tb testing.TB) arrow.Record {
 	return record(tb, field("x", p.Float64, "[1.5, -0.0, 3e300, 0.1]"), field("n", p.Float64, "[1.5, null, 3, 4]"),
 		field("s", arrow.BinaryTypes.String, `["a", "NA", "", null]`), field("b", arrow.FixedWidthTypes.Boolean,
 			"[true, false, null, true]"), field("y", p.Int64, "[0, 1, 0, 1]"))
-}
-
-// TestFormatsGiveSameBlocks: the rows alone decide about the blocks, not their format, nor the number of workers.
-func TestFormatsGiveSameBlocks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const rows, features = 30_000, 7
-	builders := make([]*array.Float64Builder, features+1)
-	var fields []arrow.Field
-	for k := range builders {
-		name := fmt.Sprint("f", k+1)
-		if k == features {
-			name = frame.SvmlightLabel
-		}
-		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64})
-		builders[k] = array.NewFloat64Builder(memory.DefaultAllocator)
-		for r := range rows {
-			switch {
-			case k == features:
-				builders[k].Append(float64(rng.IntN(2)))
-			case rng.IntN(3) == 0 && r > 0:
-				builders[k].Append(0)
-			default:
-				builders[k].Append(rng.NormFloat64())
-			}
-		}
-	}
-	var cols []arrow.Array
-	for _, b := range builders {
-		cols = append(cols, b.NewArray())
-	}
-	dir := t.TempDir()
-	start := filepath.Join(dir, "a.parquet")
-	writeFile(t, start, array.NewRecord(arrow.NewSchema(fields, nil), cols, rows), 7000)
-	var want []*block.Block
-	for _, ext := range []string{".parquet", ".csv", ".arrow", ".svm"} {
-		path := filepath.Join(dir, "b"+ext)
-		convertFile(t, rows, start, path, WriterOptions{})
-		for _, workers := range []int{1, 3} {
-			d, err := Load(context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want == nil {
-				want = blocksOf(t, d)
-			}
-			if err := sameBlocks(blocksOf(t, d), want); err != nil {
-				t.Errorf("%s, %d workers: %v", ext, workers, err)
-			}
-		}
-	}
-}
-
-// TestModelOnSvmlight: lines may have fewer and more indices than the model has features.
-func TestModelOnSvmlight(t *testing.T) {
-	spec := &schema.Spec{Features: []string{"f3", "f1"}}
-	for _, c := range []struct {
-		text, want string
-		notes      int
-	}{
-		{"1 1:2\n0 2:5\n", "[[0 2] [0 0]]", 0},
-		{"1 qid:3 1:2 3:4 9:1\n0 3:1 4:2\n", "[[4 2] [1 0]]", 2},
-		{"1 0:7 1:2 2:1\n", "[[0 2]]", 1},
-	} {
-		var notes []string
-		var got [][]float32
-		err := Scan(context.Background(), []string{textFile(t, "a.svm", c.text)}, Options{Spec: spec,
-			Warn: func(s string) { notes = append(notes, s) }}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
-			for r := range b.Len() {
-				got = append(got, slices.Clone(b.X[r*b.Stride:r*b.Stride+b.Cols]))
-			}
-			return nil
-		})
-		if err != nil || fmt.Sprint(got) != c.want || len(notes) != c.notes {
-			t.Errorf("%q: %v, want %s; notes %q (%v)", c.text, got, c.want, notes, err)
-		}
-	}
-}
-
-// TestUnusedTextOptions: options of other formats are told of, once.
-func TestUnusedTextOptions(t *testing.T) {
-	parquet := filepath.Join(t.TempDir(), "a.parquet")
-	writeFile(t, parquet, mixed(t), 10)
-	csv, svm := textFile(t, "a.csv", "x,y\n1,2\n"), textFile(t, "a.svm", "1 1:1\n")
-	for _, c := range []struct {
-		path string
-		opt  TextOptions
-		want string
-	}{
-		{parquet, TextOptions{Header: "auto", IndexBase: "auto"}, "[]"},
-		{parquet, TextOptions{Header: "no", IndexBase: "1", Delimiter: "tab"}, "[--header is ignored: it is for CSV, and the data is Parquet " +
-			"--delimiter is ignored: it is for CSV, and the data is Parquet --index-base is ignored: it is for svmlight, and the data is Parquet]"},
-		{csv, TextOptions{Header: "yes", Delimiter: "comma"}, "[]"},
-		{csv, TextOptions{IndexBase: "0"}, "[--index-base is ignored: it is for svmlight, and the data is CSV]"},
-		{svm, TextOptions{IndexBase: "0", Header: "yes"}, "[--header is ignored: it is for CSV, and the data is svmlight]"},
-	} {
-		var notes []string
-		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &schema.Spec{Bias: true},
-			Warn: func(s string) { notes = append(notes, s) }}, func(*schema.Spec, *block.Block, arrow.Record) error { return nil })
-		if err != nil || fmt.Sprint(notes) != c.want {
-			t.Errorf("%s, %+v: notes %s, want %s (%v)", c.path, c.opt, notes, c.want, err)
-		}
-	}
-}
-
-func (w *waiting) Read(p []byte) (int, error) {
-	if n, err := w.Reader.Read(p); err != io.EOF {
-		return n, err
-	}
-	close(w.end)
-	select {}
-}
-
-// cuts are lengths of a file of n bytes that lack something.
-func cuts(n int) (all []int) {
-	for i := 0; i < n; i += 13 {
-		all = append(all, i)
-	}
-	return append(all, n-1)
-}
-
-// FuzzFormats reads bytes in each format in every way: no panic, and errors of one line that name the file.
-func FuzzFormats(f *testing.F) {
-	dir := f.TempDir()
-	for _, text := range []string{"x,y,s\n1,2,a\n3,,\"b\"\"\nc\"\n", "1 2 a\n3 4 b\n", "1 1:2 3:4\n0 qid:1 2:5 # c\n", "a;b\n\"", "\xff\xfe"} {
-		f.Add([]byte(text))
-	}
-	lists := record(f, field("p", pairType(arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Float32), `[[{"index": 2, "value": 1}], null]`),
-		field("m", arrow.MapOf(arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int8), `[[{"key": 1, "value": 2}], []]`),
-		field("v", vectorType(), `[{"type": 0, "size": 4, "indices": [0, 3], "values": [1, 2]}, null]`), field("y", arrow.PrimitiveTypes.Int8, "[0, 1]"))
-	for i, opts := range [][]ipc.Option{{}, {ipc.WithZstd()}, {}} {
-		rec := mixed(f)
-		if i == 2 {
-			rec = lists
-		}
-		var stream, file bytes.Buffer
-		w := ipc.NewWriter(&stream, append(opts, ipc.WithSchema(rec.Schema()))...)
-		fw, err := ipc.NewFileWriter(&writer.Counted{Writer: &file}, append(opts, ipc.WithSchema(rec.Schema()))...)
-		if err := errors.Join(err, w.Write(rec), fw.Write(rec), w.Close(), fw.Close()); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(stream.Bytes())
-		f.Add(file.Bytes())
-	}
-	f.Add(compressed(f, "x,y\n1,2\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, name := range []string{"a.csv", "a.svm", "a.arrow", "a.data"} {
-			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for _, err := range readInEveryWay(path) {
-				if err != nil && (!strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), "\n")) {
-					t.Errorf("%s: %q", name, err)
-				}
-			}
-		}
-	})
-}
-
-func readInEveryWay(path string) []error {
-	ctx := context.Background()
-	_, load := Load(ctx, []string{path}, Options{Label: "last", Workers: 2})
-	var convert error
-	if filepath.Ext(path) == ".arrow" { // whose arrays may not be what they say; it waits for the disk
-		_, convert = Convert(ctx, []string{path}, filepath.Join(filepath.Dir(path), "out.csv"), Options{Workers: 2}, WriterOptions{})
-	}
-	_, inspect := InspectTable(ctx, path, Options{Workers: 2})
-	scan := Scan(ctx, []string{path}, Options{Keep: []string{"*"}, Workers: 2},
-		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
-			if int64(b.Len()) != rec.NumRows() {
-				return fmt.Errorf("%s: rows are missing", path)
-			}
-			return nil
-		})
-	return []error{load, convert, inspect, scan}
 }

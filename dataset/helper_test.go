@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,68 +15,22 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/records"
+	"halfspace/internal/require"
 )
 
 // writeFile writes rec to a Parquet file with row groups of that many rows.
 func writeFile(tb testing.TB, path string, rec arrow.Record, group int64, opts ...parquet.WriterProperty) {
 	tb.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := require.Value(os.Create(path))(tb)
 	writeParquet(tb, f, rec, group, opts)
 	if err := f.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		tb.Fatal(err)
 	}
-}
-
-// A field is a column of a test's file: its values as JSON. Name and type are those of an Arrow field.
-func field(name string, typ arrow.DataType, values string) testField {
-	return testField{arrow.Field{Name: name, Type: typ, Nullable: strings.Contains(values, "null")}, values}
-}
-
-type testField struct {
-	arrow.Field
-	values string
-}
-
-// record makes a record of columns.
-func record(tb testing.TB, fields ...testField) arrow.Record {
-	tb.Helper()
-	var schema []arrow.Field
-	var cols []arrow.Array
-	rows := int64(0)
-	for _, f := range fields {
-		a, err := fromJSON(f.Type, f.values)
-		if err != nil {
-			tb.Fatalf("%s: %v", f.Name, err)
-		}
-		schema, cols, rows = append(schema, f.Field), append(cols, a), int64(a.Len())
-	}
-	return array.NewRecord(arrow.NewSchema(schema, nil), cols, rows)
-}
-
-// fromJSON makes an array. Arrow's own function takes large integers through float64.
-func fromJSON(typ arrow.DataType, values string) (arrow.Array, error) {
-	var signed []int64
-	var unsigned []uint64
-	switch {
-	case typ.ID() == arrow.INT64 && json.Unmarshal([]byte(values), &signed) == nil && !strings.Contains(values, "null"):
-		b := array.NewInt64Builder(memory.DefaultAllocator)
-		b.AppendValues(signed, nil)
-		return b.NewArray(), nil
-	case typ.ID() == arrow.UINT64 && json.Unmarshal([]byte(values), &unsigned) == nil:
-		b := array.NewUint64Builder(memory.DefaultAllocator)
-		b.AppendValues(unsigned, nil)
-		return b.NewArray(), nil
-	}
-	a, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(values))
-	return a, err
 }
 
 // file1 writes a record of columns to a file of that name in dir.
@@ -92,9 +45,7 @@ func file1(tb testing.TB, dir, name string, fields ...testField) string {
 func rowsOf(tb testing.TB, d *block.Data) (rows [][]float32, y []float32) {
 	tb.Helper()
 	for b, err := range d.Blocks(context.Background()) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		for r := range b.Len() {
 			rows = append(rows, b.X[r*b.Stride:r*b.Stride+b.Cols])
 		}
@@ -120,8 +71,8 @@ func sameBlocks(got, want []*block.Block) error {
 				return fmt.Errorf("block %d, row %d, column %d: %v, want %v", i, k/g.Stride, k%g.Stride, g.X[k], w.X[k])
 			}
 		}
-		if !slices.Equal(g.Y, w.Y) {
-			return fmt.Errorf("block %d: labels differ", i)
+		if !slices.Equal(g.Y, w.Y) || !slices.Equal(g.W, w.W) {
+			return fmt.Errorf("block %d: labels or weights differ", i)
 		}
 	}
 	return nil
@@ -130,24 +81,10 @@ func sameBlocks(got, want []*block.Block) error {
 func blocksOf(tb testing.TB, d *block.Data) (blocks []*block.Block) {
 	tb.Helper()
 	for b, err := range d.Blocks(context.Background()) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		blocks = append(blocks, b)
 	}
 	return blocks
-}
-
-// wantError compares an error's text, in which DIR stands for dir.
-func wantError(tb testing.TB, err error, dir, want string) {
-	tb.Helper()
-	if err == nil {
-		tb.Errorf("no error, want %q", want)
-		return
-	}
-	if got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "DIR/"); got != want {
-		tb.Errorf("error\n%s\nwant\n%s", got, want)
-	}
 }
 
 var errStop = errors.New("stop")
@@ -174,7 +111,25 @@ func writeNested(t *testing.T, path string, rec arrow.Record, group int64) {
 	for lo := int64(0); lo < rec.NumRows(); lo += group {
 		err = errors.Join(err, w.Write(rec.NewSlice(lo, min(rec.NumRows(), lo+group))))
 	}
-	if err := errors.Join(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600)))
 }
+
+// put writes a file, and contents reads one.
+func put(tb testing.TB, path string, data []byte) {
+	tb.Helper()
+	require.NoError(tb, os.WriteFile(path, data, 0o600))
+}
+
+func contents(tb testing.TB, path string) []byte {
+	tb.Helper()
+	return require.Value(os.ReadFile(path))(tb)
+}
+
+// testField and the functions are those of datatest.
+type testField = datatest.Field
+
+var (
+	field, record, built = datatest.Values, datatest.Record, datatest.Built
+	textFile, compressed = datatest.TextFile, datatest.Gzip
+	show, wantError      = datatest.Show, datatest.WantError
+)

@@ -2,147 +2,30 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
+	"halfspace/dataset/internal/parquet/page"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
-
-// TestSameBlocks reads the same rows from files of all layouts, in one file and in three, with several workers, and
-// from records, into memory and block by block: the blocks are those built value by value.
-func TestSameBlocks(t *testing.T) {
-	const rows, columns = 45_001, 40 // two blocks of float32, three of float64
-	for i, layout := range layouts {
-		if testing.Short() && i > 0 {
-			break
-		}
-		t.Run(layout.name, func(t *testing.T) {
-			m := newMixedTable(t, rows, columns, layout.nullable)
-			dir := t.TempDir()
-			whole := filepath.Join(dir, "whole.parquet")
-			writeFile(t, whole, m.rec, layout.group, layout.opts...)
-			var parts []string
-			for i, cut := range [][2]int64{{0, 14_000}, {14_000, 14_001}, {14_001, rows}} {
-				parts = append(parts, filepath.Join(dir, fmt.Sprintf("part%d.parquet", i)))
-				writeFile(t, parts[i], m.rec.NewSlice(cut[0], cut[1]), layout.group/3+1, layout.opts...)
-			}
-			want := mixedBlocks(m, true, true)
-			if len(want) != 2 {
-				t.Fatalf("%d blocks", len(want))
-			}
-			for _, workers := range []int{3, 1, 8} {
-				checkAll(t, []string{whole}, Options{Label: "label", Workers: workers}, m, want)
-				if testing.Short() {
-					break
-				}
-			}
-			checkAll(t, parts, Options{Label: "label", Workers: 2}, m, want)
-			checkAll(t, parts, Options{Label: "label", Workers: 3}, m, want)
-		})
-	}
-}
-
-// checkAll reads paths in every way and compares the blocks.
-func checkAll(t *testing.T, paths []string, opt Options, m *mixedTable, want []*block.Block) {
-	t.Helper()
-	ctx := context.Background()
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	defer mem.AssertSize(t, 0)
-	d, err := load(ctx, paths, opt, mem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sameBlocks(blocksOf(t, d), want); err != nil {
-		t.Errorf("Load of %d files, %d workers: %v", len(paths), opt.Workers, err)
-	}
-	in, err := open(ctx, paths, opt, mem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, err := in.Stream(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stream.Rows() != d.Rows() || !reflect.DeepEqual(stream.Spec(), d.Spec()) {
-		t.Errorf("Stream: %d rows, %v, want %d, %v", stream.Rows(), stream.Spec(), d.Rows(), d.Spec())
-	}
-	for pass := range 2 {
-		copied, err := block.Collect(ctx, stream)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sameBlocks(blocksOf(t, copied), want); err != nil {
-			t.Errorf("Stream of %d files, %d workers, pass %d: %v", len(paths), opt.Workers, pass, err)
-		}
-	}
-	opt.Spec, opt.Keep = d.Spec(), []string{"label", "x00[01]"}
-	i, rows := 0, int64(0)
-	err = scan(ctx, paths, opt, mem, func(spec *schema.Spec, b *block.Block, rec arrow.Record) error {
-		if spec != opt.Spec {
-			t.Error("Scan: another Spec")
-		}
-		if err := sameBlocks([]*block.Block{b}, want[i:i+1]); err != nil {
-			return fmt.Errorf("block %d: %w", i, err)
-		}
-		kept, names := m.rec.NewSlice(rows, rows+int64(b.Len())), []string{"label", "x000", "x001"}
-		for k, name := range names {
-			if col := kept.Column(kept.Schema().FieldIndices(name)[0]); !array.Equal(rec.Column(k), col) {
-				return fmt.Errorf("block %d: kept column %s differs", i, name)
-			}
-		}
-		i, rows = i+1, rows+int64(b.Len())
-		return nil
-	})
-	if err != nil {
-		t.Errorf("Scan of %d files, %d workers: %v", len(paths), opt.Workers, err)
-	}
-	if i != len(want) {
-		t.Errorf("Scan: %d blocks, want %d", i, len(want))
-	}
-}
-
-// TestFromRecords gives the same blocks whatever the records' lengths, and from slices.
-func TestFromRecords(t *testing.T) {
-	const rows, columns = 9001, 275
-	m := newMixedTable(t, rows, columns, true)
-	want := mixedBlocks(m, true, true)
-	for _, size := range []int64{rows, 4096, 1000, 4097} {
-		for _, workers := range []int{1, 3} {
-			var recs []arrow.Record
-			for lo := int64(0); lo < rows; lo += size {
-				recs = append(recs, m.rec.NewSlice(lo, min(rows, lo+size)))
-			}
-			recs = append(recs, m.rec.NewSlice(5, 5))
-			r, err := array.NewRecordReader(m.rec.Schema(), recs)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := fromRecords(context.Background(), r, Options{Label: "label", Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := sameBlocks(blocksOf(t, d), want); err != nil {
-				t.Errorf("records of %d rows, %d workers: %v", size, workers, err)
-			}
-			if d.Rows() != rows {
-				t.Errorf("%d rows", d.Rows())
-			}
-		}
-	}
-}
 
 // TestSpec checks names, order, bias and classes.
 func TestSpec(t *testing.T) {
@@ -205,11 +88,8 @@ func TestEndOfRecords(t *testing.T) {
 		{fmt.Errorf("could not read a message: %w", io.EOF), "a record can't be read (could not read a message: EOF): check its source"},
 		{io.ErrUnexpectedEOF, "a record can't be read (unexpected EOF): check its source"},
 	} {
-		r, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = fromRecords(context.Background(), endingReader{r, c.end}, Options{})
+		r := require.Value(array.NewRecordReader(rec.Schema(), []arrow.Record{rec}))(t)
+		_, err := fromRecords(context.Background(), endingReader{r, c.end}, Options{})
 		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("after %q: error %v, want %q", c.end, err, c.want)
 		}
@@ -227,10 +107,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("files: %v, %v", err, got)
 	}
 	got = nil
-	r, err := array.NewRecordReader(rec.Schema(), []arrow.Record{rec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := require.Value(array.NewRecordReader(rec.Schema(), []arrow.Record{rec}))(t)
 	if _, err := fromRecords(context.Background(), r, opt); err != nil || fmt.Sprint(got) != "[5/-1]" {
 		t.Errorf("records: %v, %v", err, got)
 	}
@@ -240,64 +117,154 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCancel cancels in the middle: the error is the context's, and no goroutine or memory is left behind.
-func TestCancel(t *testing.T) {
-	m := newMixedTable(t, 3000, 20, false)
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	writeFile(t, path, m.rec, 100)
-	before := runtime.NumGoroutine()
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	defer mem.AssertSize(t, 0)
-	for _, workers := range []int{1, 4} {
-		ctx, cancel := context.WithCancel(context.Background())
-		opt := Options{Workers: workers, Label: "label", Progress: func(_ Pass, rows, _ int64) {
-			if rows == 500 {
-				cancel()
+// TestRanks: values have the order of numbers, of dates or of texts, and whole numbers beyond 2^53 stay apart. Rows that are dropped have
+// no rank.
+func TestRanks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	lines := "id,n,day,text,x,y\n" +
+		"9007199254740993,10,2024-10-01,b,1,0\n" +
+		"9007199254740992,9.5,2024-09-30,a,2,1\n" +
+		"-3,-1e9,2023-12-31,B,,0\n" +
+		"9007199254740993,10,2024-10-01,b,4,1\n"
+	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
+	for column, want := range map[string][]int64{"id": {2, 1, 0, 2}, "n": {2, 1, 0, 2}, "day": {2, 1, 0, 2}, "text": {2, 1, 0, 2}} {
+		for _, nulls := range []schema.Nulls{schema.NullsZero, schema.NullsMean, schema.NullsDrop} {
+			want := slices.Clone(want)
+			if nulls == schema.NullsDrop {
+				want = []int64{1, 0, 1}
 			}
-			if rows > 500 {
-				t.Error("it went on")
+			got, err := Ranks(t.Context(), []string{path}, Options{Label: "y", Features: []string{"x"}, Nulls: nulls}, column, column == "day")
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("column %s, nulls %s: ranks %v, error %v, want %v", column, nulls, got, err, want)
 			}
+		}
+	}
+	for column, want := range map[string]string{"text": `"b" is no time whose text sorts`, "none": `no column "none"`, "x": "no value: fill it in"} {
+		_, err := Ranks(t.Context(), []string{path}, Options{Label: "y", Features: []string{"n"}}, column, true)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("column %s: error %v, want %q", column, err, want)
+		}
+	}
+}
+
+// TestSharesOfDropped: only rows that are kept are counted and chosen.
+func TestSharesOfDropped(t *testing.T) {
+	path := textFile(t, "a.csv", "x,y\n1,0\n,0\n2,1\n4,1\n,1\n3,\n")
+	in := require.Value(Open(context.Background(), []string{path}, Options{Label: "y", Nulls: schema.NullsDrop, Standardize: true, Workers: 1}))(t)
+	var classes []int
+	shares, err := in.Shares(context.Background(), func(counts []int64) []Choice {
+		if want := []int64{1, 2}; !slices.Equal(counts, want) {
+			t.Errorf("%d rows of the classes, want %d", counts, want)
+		}
+		return []Choice{func(class int) bool {
+			classes = append(classes, class)
+			return class == 1
 		}}
-		if _, err := load(ctx, []string{path}, opt, mem); !errors.Is(err, context.Canceled) {
-			t.Errorf("Load: %v", err)
-		}
-		if _, err := load(ctx, []string{path}, opt, mem); !errors.Is(err, context.Canceled) {
-			t.Errorf("Load, cancelled before: %v", err)
-		}
-		opt = Options{Workers: workers, Keep: []string{"label"}}
-		err := scan(context.Background(), []string{path}, opt, mem,
-			func(*schema.Spec, *block.Block, arrow.Record) error { return errStop })
-		if err != errStop {
-			t.Errorf("Scan: %v", err)
-		}
-		cancel()
+	})
+	require.NoError(t, err)
+	if want := []int{0, 1, 1}; !slices.Equal(classes, want) {
+		t.Errorf("classes of rows %d, want %d", classes, want)
 	}
-	for range 100 { // goroutines that have done their last statement may still be counted
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if center := shares[0].sel.Inputs[0].Center; !slices.Equal(center, []float64{3}) {
+		t.Errorf("mean %g, want 3", center)
 	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
-func (a *countingAllocator) Allocate(n int) []byte {
-	a.count(n)
-	return a.Allocator.Allocate(n)
+// partsCols are columns enough for blocks of a run.
+const partsCols = 300
+
+// partsTable makes columns of three kinds and a label, of which the last class appears late, with something wrong in some of the rows. The
+// second kind has nulls.
+func partsTable(t *testing.T, rows int, classes []string, wrong map[int]float32) arrow.Record {
+	rng := rand.New(rand.NewPCG(1, 7))
+	var cols []testField
+	for c := range partsCols {
+		floats, doubles, numbers, valid := make([]float32, rows), make([]float64, rows), make([]int32, rows), make([]bool, rows)
+		for r := range rows {
+			floats[r], doubles[r], numbers[r], valid[r] = float32(rng.Float64()), rng.Float64(), rng.Int32N(50), r != rows/3+c
+			if v, bad := wrong[r]; bad && c == 6 {
+				floats[r] = v
+			}
+		}
+		name := fmt.Sprint("x", c)
+		cols = append(cols, []testField{datatest.Column(name, floats, nil), datatest.Column(name, doubles, valid), datatest.Column(name, numbers, nil)}[c%3])
+	}
+	labels := make([]string, rows)
+	for r := range labels {
+		labels[r] = classes[min(r*len(classes)/rows, rng.IntN(len(classes)))]
+	}
+	return record(t, append(cols, datatest.Column("y", labels, nil))...)
 }
 
-func (a *countingAllocator) Reallocate(n int, b []byte) []byte {
-	a.count(n - len(b))
-	return a.Allocator.Reallocate(n, b)
+// TestParts loads a file in parts of one worker each: blocks, classes and notes are those of one worker for all.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	rows, tables, counts := 6*block.RunRows+400, [][]string{{"yes", "no"}, {"c", "b", "a"}}, []int{1, 2, 3, 8}
+	if testsize.Small() {
+		rows, tables, counts = 3*block.RunRows+400, tables[1:], counts[:2] // four blocks
+	}
+	for _, classes := range tables {
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		writeFile(t, path, partsTable(t, rows, classes, nil), 1900, parquet.WithDataPageSize(3000), parquet.WithCompression(compress.Codecs.Snappy))
+		var want []*block.Block
+		var spec *schema.Spec
+		var notes []string
+		for _, workers := range counts {
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			var warnings []string
+			last := int64(0)
+			opt := Options{Label: "y", Workers: workers, Nulls: schema.NullsZero, Warn: func(s string) { warnings = append(warnings, s) }}
+			opt.Progress = func(_ Pass, read, total int64) {
+				if read < last || total != int64(rows) {
+					t.Errorf("%d workers: %d of %d rows after %d", workers, read, total, last)
+				}
+				last = read
+			}
+			in := require.Value(open(t.Context(), []string{path}, opt, mem))(t)
+			if parts, _ := in.parts(t.Context(), in.Rows(), page.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
+				t.Fatalf("%d workers: %d parts", workers, len(parts))
+			}
+			d := require.Value(in.Load(t.Context()))(t)
+			mem.AssertSize(t, 0)
+			if last != int64(rows) {
+				t.Errorf("%d workers: the progress ends at %d rows", workers, last)
+			}
+			if blocks := blocksOf(t, d); workers == 1 {
+				want, spec, notes = blocks, d.Spec(), warnings
+			} else if err := sameBlocks(blocks, want); err != nil {
+				t.Errorf("%d workers: %v", workers, err)
+			}
+			if got := d.Spec(); !reflect.DeepEqual(got, spec) || !slices.Equal(warnings, notes) {
+				t.Errorf("%d workers: classes %v, positive %d, want %v, %d, or columns differ; notes %q, want %q", workers, got.Classes, got.Positive,
+					spec.Classes, spec.Positive, warnings, notes)
+			}
+		}
+	}
 }
 
-func (a *countingAllocator) Free(b []byte) {
-	a.count(-len(b))
-	a.Allocator.Free(b)
-}
-
-func (a *countingAllocator) count(n int) {
-	now := a.now.Add(int64(n))
-	for most := a.most.Load(); now > most && !a.most.CompareAndSwap(most, now); most = a.most.Load() {
+// TestPartsErrors names the first wrong row, whichever part it is in.
+func TestPartsErrors(t *testing.T) {
+	t.Parallel()
+	rows := 6*block.RunRows + 400
+	if testsize.Small() {
+		rows = 3*block.RunRows + 400
+	}
+	var features []string
+	for c := 0; c < partsCols; c += 3 {
+		features = append(features, fmt.Sprint("x", c), fmt.Sprint("x", c+2)) // the others have nulls
+	}
+	for first, wrong := range map[int]map[int]float32{5000: {5000: float32(nan), 8000: float32(inf)}, rows - 1: {rows - 1: float32(nan)},
+		4095: {4096: float32(inf), 4095: float32(inf), 8192: float32(nan)}} {
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		writeFile(t, path, partsTable(t, rows, []string{"no", "yes"}, wrong), 1900)
+		for _, workers := range []int{1, 2, 3} {
+			_, err := Load(t.Context(), []string{path}, Options{Label: "y", Features: features, Workers: workers})
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`column "x6", row %d: `, first)) {
+				t.Errorf("%d workers: %v, want row %d", workers, err, first)
+			}
+		}
+		if testsize.Small() {
+			break
+		}
 	}
 }

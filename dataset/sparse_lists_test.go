@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -15,7 +16,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/block"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -123,9 +125,8 @@ func sparseRows(rows, width int, missing float64) (all []sparseRow) {
 	return all
 }
 
-// sparseFile writes rows beside numbers and texts as Parquet or Arrow IPC. The lists have the values of rows, in a form or, if that
-// is "", as dense lists.
-func sparseFile(t *testing.T, path, form string, rows []sparseRow, width int) {
+// sparseRecord has rows beside numbers and texts. The lists have the values of rows, in a form or, if that is "", as dense lists.
+func sparseRecord(t *testing.T, form string, rows []sparseRow, width int) arrow.Record {
 	t.Helper()
 	var lists, numbers, texts, labels []string
 	for i, row := range rows {
@@ -145,87 +146,40 @@ func sparseFile(t *testing.T, path, form string, rows []sparseRow, width int) {
 	if form != "" {
 		typ = sparseForms[form].typ
 	}
-	rec := record(t, field("x", arrow.PrimitiveTypes.Float32, all(numbers)), field("v", typ, all(lists)), field("c", arrow.BinaryTypes.String, all(texts)),
+	return record(t, field("x", arrow.PrimitiveTypes.Float32, all(numbers)), field("v", typ, all(lists)), field("c", arrow.BinaryTypes.String, all(texts)),
 		field("y", arrow.PrimitiveTypes.Int8, all(labels)))
-	writeNested(t, path, rec, int64(len(rows)/3+1))
 }
 
-// TestSparseLists: sparse lists of every type are the rows, the spec and the warnings of dense lists with the same values, bit for
-// bit. So they are in dense and in sparse blocks, in memory and streamed, beside numbers and texts, whatever becomes of missing
-// values, standardized or not, and for a model.
+// TestSparseLists: sparse lists of every type are the rows, the Spec and the notes of dense lists with the same values, bit for bit.
 func TestSparseLists(t *testing.T) {
+	t.Parallel()
 	const width = 50
-	dir := t.TempDir()
-	for i, nulls := range schema.AllNulls {
+	rows := 4200
+	if testsize.Small() {
+		rows = 500
+	}
+	for _, nulls := range schema.AllNulls {
 		missing := 0.02
 		if nulls == schema.NullsError {
 			missing = 0
 		}
-		rows := sparseRows(4200, width, missing)
-		for r, row := range rows { // a dense list says no other way that it is 0
+		sparse := sparseRows(rows, width, missing)
+		dense := slices.Clone(sparse)
+		for r, row := range dense { // a dense list says no other way that it is 0
 			if row == nil {
-				rows[r] = sparseRow{}
+				dense[r] = sparseRow{}
 			}
 		}
-		dense := filepath.Join(dir, "dense.parquet")
-		sparseFile(t, dense, "", rows, width)
-		for k, form := range []string{"lists of structures", "small structures", "maps", "two lists", "vectors"} {
-			path := filepath.Join(dir, map[bool]string{true: "a.parquet", false: "a.arrow"}[(i+k)%2 == 0 || form == "vectors"])
-			sparseFile(t, path, form, sparseRows(4200, width, missing), width)
-			opt := Options{Label: "y", Nulls: nulls, Categorical: "onehot", Standardize: k%3 == 1, Workers: 1 + k%3}
-			sameLists(t, form+", "+string(nulls), path, dense, opt)
-		}
-	}
-}
-
-// sameLists compares the rows of a file with sparse lists with those of one with dense lists.
-func sameLists(t *testing.T, what, path, dense string, opt Options) {
-	t.Helper()
-	ctx := context.Background()
-	load := func(path string, opt Options, streamed bool) (*block.Data, string) {
-		t.Helper()
-		heard := ""
-		opt.Warn = func(text string) { heard += text + "\n" }
-		in, err := Open(ctx, []string{path}, opt)
-		var data *block.Data
-		if err == nil && !streamed {
-			data, err = in.Load(ctx)
-		} else if err == nil {
-			var s *Stream
-			if s, err = in.Stream(ctx); err == nil {
-				data, err = block.Collect(ctx, s)
+		for k, form := range slices.Sorted(maps.Keys(sparseForms)) {
+			var notes [2]string
+			opt := Options{Label: "y", Nulls: nulls, Categorical: "onehot", Standardize: k%3 == 1, Warn: func(s string) { notes[0] += s }}
+			want := require.Value(fromRecord(t, sparseRecord(t, "", dense, width), 1000, opt))(t)
+			got := everyWay(t, sparseRecord(t, form, sparse, width), opt, blocksOf(t, want))
+			opt.Warn = func(s string) { notes[1] += s }
+			require.Value(fromRecord(t, sparseRecord(t, form, sparse, width), 1000, opt))(t)
+			if !reflect.DeepEqual(got.Spec(), want.Spec()) || notes[0] != notes[1] {
+				t.Errorf("%s, %s: columns %v, want %v; notes %q, want %q", form, nulls, got.Spec().Columns(), want.Spec().Columns(), notes[1], notes[0])
 			}
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		return data, heard
-	}
-	want, said := load(dense, opt, false)
-	for _, storage := range []Storage{Dense, Sparse} {
-		for _, streamed := range []bool{false, true} {
-			opt := opt
-			opt.Storage = storage
-			data, heard := load(path, opt, streamed)
-			got := blocksOf(t, data)
-			if storage == Sparse {
-				got = denseOf(t, got)
-			}
-			if err := sameBlocks(got, blocksOf(t, want)); err != nil || !reflect.DeepEqual(data.Spec(), want.Spec()) || heard != said && !streamed {
-				t.Errorf("%s, storage %q, streamed %t: %v; warnings %q, want %q; columns %v, want %v", what, storage, streamed, err, heard, said,
-					data.Spec().Columns(), want.Spec().Columns())
-			}
-		}
-		model := Options{Spec: want.Spec(), Storage: storage, Label: "y"}
-		data, _ := load(path, model, false)
-		model.Storage = Dense
-		wanted, _ := load(dense, model, false)
-		got := blocksOf(t, data)
-		if storage == Sparse {
-			got = denseOf(t, got)
-		}
-		if err := sameBlocks(got, blocksOf(t, wanted)); err != nil {
-			t.Errorf("%s, storage %q, for a model: %v", what, storage, err)
 		}
 	}
 }
@@ -233,21 +187,16 @@ func sameLists(t *testing.T, what, path, dense string, opt Options) {
 // TestWideLists: sparse lists of more features than a dense row may have make sparse rows by themselves. Features of new rows that the
 // training had not are ignored, with a note. They aren't standardized, which is an error if somebody asked for it.
 func TestWideLists(t *testing.T) {
+	t.Parallel()
 	dir, ctx := t.TempDir(), context.Background()
 	const form = "vectors"
 	rows := []sparseRow{{0: 1, schema.MaxNamed - 4: 2}, nil, {5: 1, 6: 0}, {1000: -1, 2: 0}, {}} // no dense vectors
 	path := filepath.Join(dir, "wide.parquet")
-	sparseFile(t, path, form, rows, schema.MaxNamed-3)
-	in, err := Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true})
-	if err != nil {
-		t.Fatalf("%s: %v", form, err)
-	}
+	writeNested(t, path, sparseRecord(t, form, rows, schema.MaxNamed-3), 2)
+	in := require.Value(Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true}))(t)
 	var notes []string
 	in.opt.Warn = func(note string) { notes = append(notes, note) }
-	data, err := in.Load(ctx)
-	if err != nil {
-		t.Fatalf("%s: %v", form, err)
-	}
+	data := require.Value(in.Load(ctx))(t)
 	spec, b := data.Spec(), blocksOf(t, data)[0]
 	if !in.Sparse() || len(spec.Features) != schema.MaxNamed-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
 		spec.Preprocessing.Check(spec.Features) != nil || schema.CheckFeatures(spec.Features, spec.Label, spec.Preprocessing) != nil { // as a model is
@@ -259,20 +208,20 @@ func TestWideLists(t *testing.T) {
 	if info, err := Inspect(path); err != nil || len(info.Columns) < 5 || slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Feature == (c.Name == "c") }) {
 		t.Errorf("%s: %+v, error %v", form, info.Columns, err)
 	}
-	_, err = Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
+	_, err := Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
 	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", path, schema.MaxNamed-3, mostStandardized); err == nil || err.Error() != want {
 		t.Errorf("%s: error %v, want %s", form, err, want)
 	}
 	if _, err = Open(ctx, []string{path}, Options{Label: "y", Storage: Dense}); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {
 		t.Errorf("%s: dense rows: error %v", form, err)
 	}
-	for form := range sparseForms {
-		narrow := filepath.Join(dir, "narrow.arrow")
-		sparseFile(t, narrow, form, []sparseRow{{0: 1, 8: 2}, {7: 1, 9: 1}, {1: 1, 2: 1}}, 10)
-		learned, err := Load(ctx, []string{narrow}, Options{Label: "y"})
-		if err != nil {
-			t.Fatal(err)
+	for i, form := range slices.Sorted(maps.Keys(sparseForms)) {
+		if testsize.Small() && i > 1 {
+			break
 		}
+		narrow := filepath.Join(dir, "narrow.arrow")
+		writeNested(t, narrow, sparseRecord(t, form, []sparseRow{{0: 1, 8: 2}, {7: 1, 9: 1}, {1: 1, 2: 1}}, 10), 2)
+		learned := require.Value(Load(ctx, []string{narrow}, Options{Label: "y"}))(t)
 		info, err := InspectTable(ctx, narrow, Options{})
 		if err != nil || len(info.Columns) != 4 || !info.Columns[1].Feature || info.Rows != 3 {
 			t.Errorf("%s: %+v, error %v", form, info, err)
@@ -290,6 +239,7 @@ func TestWideLists(t *testing.T) {
 // TestSparseListErrors: an index that is null, negative, too large or there twice is an error that names the file, the column, the
 // row and what to do. So are lists of unequal lengths, missing values, and sizes beyond what a row may have.
 func TestSparseListErrors(t *testing.T) {
+	t.Parallel()
 	p := arrow.PrimitiveTypes
 	two := func(index arrow.DataType) arrow.DataType {
 		return arrow.StructOf(arrow.Field{Name: "indices", Type: arrow.ListOf(index), Nullable: true}, arrow.Field{Name: "values", Type: arrow.ListOf(p.Float64), Nullable: true})

@@ -3,18 +3,20 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
+	"time"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/frame"
+	"halfspace/internal/require"
+	"halfspace/internal/store"
 	"halfspace/internal/testrows"
 	"halfspace/schema"
 )
@@ -62,10 +64,7 @@ func TestCluster(t *testing.T) {
 		}
 		if bad == nil && slices.Contains(tasks, "learn") {
 			p := frame.NewPool(1)
-			in, err := openInput(ctx, paths, c.opt, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := require.Value(openInput(ctx, paths, c.opt, p))(t)
 			if done, err := othersOf(in, paths, c.opt).learn(ctx, in.sel, in.Total(), p, nil); !done || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
 			}
@@ -89,34 +88,117 @@ func specOf(ctx context.Context, paths []string, opt Options) (*schema.Spec, err
 // mixedFile writes numbers, some missing, and texts.
 func mixedFile(t *testing.T, path string, rows, seed int) {
 	t.Helper()
-	text := arrow.BinaryTypes.String
-	s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "z", Type: arrow.PrimitiveTypes.Int32},
-		{Name: "none", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "color", Type: text, Nullable: true}, {Name: "city", Type: text},
-		{Name: "id", Type: text}, {Name: "class", Type: text}}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	x, z, valid, texts := make([]float64, rows), make([]int32, rows), make([]bool, rows), map[string][]string{}
 	for i := range rows {
 		n := uint32(i)*2654435761>>7 + uint32(seed)*97
-		if i%1000 == 7 {
-			b.Field(0).AppendNull()
-			b.Field(3).AppendNull()
-		} else {
-			b.Field(0).(*array.Float64Builder).Append(float64(n) / 3)
-			b.Field(3).(*array.StringBuilder).Append(fmt.Sprint("color", n%5))
+		x[i], z[i], valid[i] = float64(n)/3, int32(n), i%1000 != 7
+		for name, text := range map[string]string{"color": fmt.Sprint("color", n%5), "city": fmt.Sprint("city", n%300), "id": fmt.Sprint("id", seed, i),
+			"class": []string{"b", "a", "c"}[(i/5000+seed)%3]} {
+			texts[name] = append(texts[name], text)
 		}
-		b.Field(1).(*array.Int32Builder).Append(int32(n))
-		b.Field(2).AppendNull()
-		b.Field(4).(*array.StringBuilder).Append(fmt.Sprint("city", n%300))
-		b.Field(5).(*array.StringBuilder).Append(fmt.Sprint("id", seed, i))
-		b.Field(6).(*array.StringBuilder).Append([]string{"b", "a", "c"}[(i/5000+seed)%3])
 	}
-	w, err := Create(path, s, WriterOptions{RowGroupRows: 5000})
-	if err == nil {
-		err = w.Write(b.NewRecord())
-	}
-	if err == nil {
-		err = w.Close()
+	require.NoError(t, writeAll(path, WriterOptions{RowGroupRows: 5000}, record(t, datatest.Column("x", x, valid), datatest.Column("z", z, nil),
+		datatest.Column("none", make([]float32, rows), make([]bool, rows)), datatest.Column("color", texts["color"], valid),
+		datatest.Column("city", texts["city"], nil), datatest.Column("id", texts["id"], nil), datatest.Column("class", texts["class"], nil))))
+}
+
+// A mirror is a store whose objects are the files below a folder: test://bucket/a is the file bucket/a. The version of an object is a
+// hash of its bytes.
+type mirror struct{ root string }
+
+// A mirrored is an object that is open.
+type mirrored struct {
+	*os.File
+	info fs.FileInfo
+}
+
+func (m mirrored) Stat() (fs.FileInfo, error) { return m.info, nil }
+
+// An objectInfo has the same time for each object.
+type objectInfo struct {
+	fs.FileInfo
+	version store.Version
+}
+
+func (i objectInfo) Sys() any         { return i.version }
+func (objectInfo) ModTime() time.Time { return time.Unix(1, 0) }
+
+func (m mirror) path(url string) string {
+	return filepath.Join(m.root, filepath.FromSlash(strings.TrimPrefix(url, "test://")))
+}
+
+func (m mirror) Open(url string, seen fs.FileInfo) (store.File, error) {
+	info, err := m.Stat(url)
+	if err == nil && seen != nil && !store.Same(info, seen) {
+		err = &store.Error{Text: "the object changed while it was read: try again"}
 	}
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
+	}
+	f, err := os.Open(m.path(url))
+	return mirrored{f, info}, err
+}
+
+func (m mirror) Stat(url string) (fs.FileInfo, error) {
+	if strings.Contains(url, "forbidden") {
+		return nil, &store.Error{Text: "access is denied: log in"}
+	}
+	info, err := os.Stat(m.path(url))
+	if err == nil && info.IsDir() { // which a store doesn't have
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(m.path(url))
+	return objectInfo{info, store.Version(fmt.Sprintf("%x", text))}, err
+}
+
+func (m mirror) List(prefix string) (all []string, err error) {
+	err = filepath.WalkDir(m.root, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			p, err = filepath.Rel(m.root, p)
+			if url := "test://" + filepath.ToSlash(p); strings.HasPrefix(url, prefix) {
+				all = append(all, url)
+			}
+		}
+		return err
+	})
+	slices.Sort(all)
+	return all, err
+}
+
+// TestObjectNames: Expand finds the objects that it finds as local files, in their order, and has the same errors.
+func TestObjectNames(t *testing.T) {
+	root := t.TempDir()
+	store.Register("test", mirror{root})
+	for _, name := range []string{"b/a.parquet", "b/a-b/x.parquet", "b/a/x.parquet", "b/a/.x.parquet", "b/a/_logs/x.parquet", "b/a/y/z.PARQUET",
+		"b/a/n.csv", "b/_hidden/x.parquet", "b/.h.parquet", "b/text/x.csv", "b/text/y.tsv.gz", "b/none/readme", "b/[1]/x.parquet", "b/1/x.parquet", "b/year=1/m=1/x.parquet",
+		"b/year=1/m=2/x.parquet", "b/year=2/m=1/x.parquet", "b/year=2/_m=1/x.parquet", "c/only.arrow"} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(name), 0o600))
+	}
+	local := func(text string) string { return strings.ReplaceAll(filepath.ToSlash(text), root+"/", "test://") }
+	for _, name := range []string{"b", "b/", "c", "b/a", "b/a.parquet", "b/a*", "b/*", "b/*/x.parquet", "b/*/*", "b/a/n.csv", "b/text", "b/none", "b/absent", "b/absent*", "absent",
+		"b/_*", "b/_hidden", "b/.h*", "b/[1]/x.parquet", "b/[1]", "b/[", "b/year=*/m=1", "b/year=?/*/*.parquet", "b/[a-b]*", "b/*/y/z.*", "b/text/*", "b/year=2"} {
+		want, bad := Expand([]string{filepath.Join(root, name)})
+		for i := range want {
+			want[i] = local(want[i])
+		}
+		got, err := Expand([]string{"test://" + name})
+		if !slices.Equal(got, want) || local(fmt.Sprint(err)) != local(fmt.Sprint(bad)) {
+			t.Errorf("%s: %q, error %v\nwant %q, error %v", name, got, err, want, bad)
+		}
+	}
+	for path, want := range map[string]string{
+		"gs://b/x.parquet":   "gs://b/x.parquet: no store is known for gs://, only for test://: copy it there, or to a local folder",
+		"gs://":              "gs://: no store is known for gs://, only for test://: copy it there, or to a local folder",
+		"file:///x.parquet":  "file:///x.parquet: this is an address, not a path: leave out file://",
+		"test://forbidden/x": "test://forbidden/x: access is denied: log in",
+	} {
+		if _, err := Expand([]string{path}); fmt.Sprint(err) != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }

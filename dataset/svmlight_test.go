@@ -18,12 +18,14 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
 
 // TestSvmlightLargerThanMemory: rows whose dense form is larger than the memory that is available are opened and their
 // labels are read, so that they can be streamed.
 func TestSvmlightLargerThanMemory(t *testing.T) {
+	t.Parallel()
 	rows := frame.AvailableMemory()/(4*(schema.MaxFeatures-1)) + 1
 	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", schema.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
 	s := mustStream(t, memory.DefaultAllocator, Options{Label: frame.SvmlightLabel}, path)
@@ -32,41 +34,9 @@ func TestSvmlightLargerThanMemory(t *testing.T) {
 	}
 }
 
-// TestSvmlightStream: streamed blocks are those in memory, whichever column is the label.
-func TestSvmlightStream(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	const features = 300
-	rows := 6*block.RunRows + 1
-	if testing.Short() {
-		rows = 2*block.RunRows + 1
-	}
-	var text strings.Builder
-	for range rows {
-		fmt.Fprintf(&text, "%d 1:%d", rng.IntN(2), rng.IntN(2)+3)
-		fmt.Fprintf(&text, " %d:%v %d:1\n", 2+rng.IntN(features-2), rng.NormFloat64(), features)
-	}
-	path := textFile(t, "a.svm", text.String())
-	for _, label := range []string{frame.SvmlightLabel, "f1"} {
-		opt := Options{Label: label, Workers: 2}
-		d, err := Load(context.Background(), []string{path}, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		streamed, err := block.Collect(context.Background(), mustStream(t, memory.DefaultAllocator, opt, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sameBlocks(blocksOf(t, streamed), blocksOf(t, d)); err != nil {
-			t.Errorf("label %s: %v", label, err)
-		}
-		if got, want := fmt.Sprint(streamed.Spec().Classes), fmt.Sprint(d.Spec().Classes); got != want {
-			t.Errorf("label %s: classes %s, want %s", label, got, want)
-		}
-	}
-}
-
 // TestSvmlightPairs: the blocks, warnings and errors are the same whether rows are made of pairs or of columns.
 func TestSvmlightPairs(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 1))
 	var lines []string
 	for range block.RunRows + 100 {
@@ -153,6 +123,7 @@ func TestSvmlightPairs(t *testing.T) {
 // TestSvmlightIndices: sparse rows may have larger indices than dense ones. What is larger still, isn't in order or is no index is
 // an error that says so, up to indices that no integer holds.
 func TestSvmlightIndices(t *testing.T) {
+	t.Parallel()
 	const most, sparse = schema.MaxFeatures, schema.MaxNumbered
 	for pair, want := range map[string][2]string{ // of dense and of sparse rows
 		fmt.Sprint(most+1, ":1"):     {"index 262145: a row has at most 262144 features", ""},
@@ -185,6 +156,7 @@ func TestSvmlightIndices(t *testing.T) {
 // TestStandardizedWide: many features can't be standardized, since that makes rows dense. The error says what to type. If
 // nobody asked for it they stay as they are, with a note.
 func TestStandardizedWide(t *testing.T) {
+	t.Parallel()
 	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
 	opt := Options{Label: frame.SvmlightLabel, Storage: Auto, Standardize: true}
 	if _, err := Open(context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
@@ -203,46 +175,6 @@ func TestStandardizedWide(t *testing.T) {
 	opt.Standardize = false
 	if _, err := Open(context.Background(), []string{path}, opt); err != nil {
 		t.Error(err)
-	}
-}
-
-// denseOf returns the rows of sparse blocks in dense ones.
-func denseOf(t *testing.T, blocks []*block.Block) (all []*block.Block) {
-	t.Helper()
-	for _, b := range blocks {
-		if b.Sparse == nil {
-			t.Fatal("a block is dense")
-		}
-		if err := b.CheckShape(b.Cols); err != nil {
-			t.Fatal(err)
-		}
-		d := block.New(b.First, b.Len(), b.Cols)
-		copy(d.Y, b.Y)
-		for r := range b.Len() {
-			columns, values := b.Sparse.Row(r)
-			for k, c := range columns {
-				d.X[r*d.Stride+int(c)] = values[k]
-			}
-		}
-		all = append(all, d)
-	}
-	return all
-}
-
-// TestSvmlightKeep: features that are handed on too.
-func TestSvmlightKeep(t *testing.T) {
-	spec := &schema.Spec{Features: []string{"f1", "f2"}}
-	path := textFile(t, "a.svm", "1 2:3\n0 1:4\n")
-	err := Scan(context.Background(), []string{path}, Options{Spec: spec, Keep: []string{"f2", "label"}},
-		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
-			got := fmt.Sprint(b.X[:2], b.X[b.Stride:][:2], rec.Column(0), rec.Column(1))
-			if want := "[0 3] [4 0] [3 0] [1 0]"; got != want {
-				t.Errorf("rows and columns %s, want %s", got, want)
-			}
-			return nil
-		})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -270,6 +202,7 @@ func TestSvmlightKeepSparse(t *testing.T) {
 
 // TestSvmlightKeepMany: rows of many features stay sparse beside any number of columns that are handed on.
 func TestSvmlightKeepMany(t *testing.T) {
+	t.Parallel()
 	const features, kept, rows = 2000, 40, 3000
 	var text strings.Builder
 	spec := &schema.Spec{Bias: true}
@@ -314,9 +247,7 @@ func FuzzSvmlight(f *testing.F) {
 			t.Skip("so many columns that one input takes a second")
 		}
 		path := filepath.Join(dir, "a.svm")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, data, 0o600))
 		opt := Options{Label: frame.SvmlightLabel, Workers: 2, Storage: Sparse}
 		sparse, err := Load(context.Background(), []string{path}, opt)
 		if err == nil && sparse.Spec().Cols() > 1000 { // dense rows would take much memory

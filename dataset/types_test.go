@@ -2,23 +2,21 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/big"
-	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/decimal128"
-	"github.com/apache/arrow/go/v17/arrow/decimal256"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/frame"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/schema"
 )
@@ -30,15 +28,13 @@ func fromRecord(tb testing.TB, rec arrow.Record, size int64, opt Options) (*bloc
 	for lo := int64(0); lo < rec.NumRows(); lo += size {
 		recs = append(recs, rec.NewSlice(lo, min(rec.NumRows(), lo+size)))
 	}
-	r, err := array.NewRecordReader(rec.Schema(), recs)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	r := require.Value(array.NewRecordReader(rec.Schema(), recs))(tb)
 	return fromRecords(context.Background(), r, opt)
 }
 
 // TestNumberTypes reads a column of each type from a file and from a record.
 func TestNumberTypes(t *testing.T) {
+	t.Parallel()
 	p, w := arrow.PrimitiveTypes, arrow.FixedWidthTypes
 	for _, c := range []struct {
 		typ    arrow.DataType
@@ -127,32 +123,6 @@ func checkNumbers(t *testing.T, where string, d *block.Data, err error, want []f
 	}
 }
 
-// TestDecimal holds decimals of every size against exact arithmetic.
-func TestDecimal(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for i := range 20_000 {
-		n := new(big.Int).SetUint64(rng.Uint64() >> rng.IntN(64))
-		if i%3 == 0 {
-			n.Lsh(n, uint(rng.IntN(60))).Add(n, big.NewInt(int64(rng.IntN(1000))))
-		}
-		if i%2 == 0 {
-			n.Neg(n)
-		}
-		scale := int32(rng.IntN(45) - 5)
-		want, ok := new(big.Rat).SetString(fmt.Sprintf("%de%d", n, -scale))
-		if !ok {
-			t.Fatal("no number")
-		}
-		f, exact := want.Float64()
-		if got, all := frame.Decimal(decimal128.FromBigInt(n), scale); got != f || all != exact {
-			t.Fatalf("decimal128 %v, scale %d: %v exact %t, want %v %t", n, scale, got, all, f, exact)
-		}
-		if got, all := frame.Decimal(decimal256.FromBigInt(n), scale); got != f || all != exact {
-			t.Fatalf("decimal256 %v, scale %d: %v exact %t, want %v %t", n, scale, got, all, f, exact)
-		}
-	}
-}
-
 // TestDecimalRecords reads decimals of 256 bits, which no other test does, and labels that are decimals.
 func TestDecimalRecords(t *testing.T) {
 	d256 := &arrow.Decimal256Type{Precision: 60, Scale: 2}
@@ -160,10 +130,7 @@ func TestDecimalRecords(t *testing.T) {
 		field("y", &arrow.Decimal128Type{Precision: 20, Scale: 2}, `["1.00", "9007199254740993.00"]`),
 		field("z", d256, `["0.10", "-0.50"]`))
 	var warned string
-	d, err := fromRecord(t, rec, 2, Options{Label: "y", Exclude: []string{"x"}, NoBias: true, Warn: func(s string) { warned = s }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := require.Value(fromRecord(t, rec, 2, Options{Label: "y", Exclude: []string{"x"}, NoBias: true, Warn: func(s string) { warned = s }}))(t)
 	rows, y := rowsOf(t, d)
 	if fmt.Sprint(rows, y, d.Spec().Classes) != "[[0.25 0.1] [-1e+30 -0.5]] [-1 1] [1 9007199254740993]" {
 		t.Errorf("rows %v, labels %v, classes %v", rows, y, d.Spec().Classes)
@@ -171,124 +138,11 @@ func TestDecimalRecords(t *testing.T) {
 	if warned != "" { // of their last digits
 		t.Errorf("warning %q", warned)
 	}
-	_, err = fromRecord(t, rec, 2, Options{Label: "y", Features: []string{"x"}})
+	_, err := fromRecord(t, rec, 2, Options{Label: "y", Features: []string{"x"}})
 	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (divide the column, or train with --standardize)`)
 	d, err = fromRecord(t, rec, 2, Options{Label: "z", Exclude: []string{"x"}})
 	if err != nil || fmt.Sprint(d.Spec().Classes) != "[-0.5 0.1]" {
 		t.Errorf("classes of a label of 256 bits: %v, %v", d, err)
-	}
-}
-
-// lists makes a column of rows lists of width random elements, of a list type or a fixed-size one.
-func lists(tb testing.TB, typ arrow.DataType, rows int, rng *rand.Rand) (arrow.Array, [][]float64) {
-	b := array.NewBuilder(memory.DefaultAllocator, typ).(array.ListLikeBuilder)
-	elements, width, ok := frame.ListOf(typ)
-	if !ok {
-		tb.Fatalf("%s isn't a list of numbers", elements)
-	}
-	if width == 0 {
-		width = 5
-	}
-	var want [][]float64
-	for range rows {
-		b.Append(true)
-		row := make([]float64, width)
-		for i := range row {
-			row[i] = appendRandom(b.ValueBuilder(), rng, false)
-		}
-		want = append(want, row)
-	}
-	return b.NewArray(), want
-}
-
-// TestLists reads lists beside numbers, from records of any size with any number of workers.
-func TestLists(t *testing.T) {
-	const rows = 9001
-	p := arrow.PrimitiveTypes
-	for _, typ := range []arrow.DataType{arrow.ListOf(p.Float32), arrow.ListOf(p.Float64), arrow.LargeListOf(p.Int16),
-		arrow.FixedSizeListOf(3, p.Float32), arrow.FixedSizeListOf(70, p.Uint8), arrow.ListOf(arrow.FixedWidthTypes.Float16),
-		arrow.ListOf(arrow.FixedWidthTypes.Boolean)} {
-		rng := rand.New(rand.NewPCG(5, 6))
-		emb, want := lists(t, typ, rows, rng)
-		m := newMixedTable(t, rows, 2, false)
-		rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: m.rec.Column(0).DataType()}, {Name: "emb", Type: typ},
-			{Name: "b", Type: m.rec.Column(1).DataType()}}, nil), []arrow.Array{m.rec.Column(0), emb, m.rec.Column(1)}, rows)
-		for _, size := range []int64{rows, 1000} {
-			for _, workers := range []int{1, 3} {
-				d, err := fromRecord(t, rec, size, Options{Workers: workers})
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, _ := rowsOf(t, d)
-				for r, row := range got {
-					all := slices.Concat([]float64{m.values[0][r]}, want[r], []float64{m.values[1][r], 1})
-					for k, v := range all {
-						if row[k] != float32(v) {
-							t.Fatalf("%s: row %d, column %d is %v, want %v", typ, r, k, row[k], v)
-						}
-					}
-				}
-				names := d.Spec().Features
-				if len(names) != len(want[0])+2 || names[0] != "a" || names[1] != "emb[0]" || names[len(names)-1] != "b" ||
-					d.Spec().Preprocessing.Columns[1].Elements != len(want[0]) {
-					t.Errorf("%s: features %q, preprocessing %+v", typ, names, d.Spec().Preprocessing)
-				}
-				again, err := fromRecord(t, rec, size, Options{Workers: workers, Spec: d.Spec()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := sameBlocks(blocksOf(t, again), blocksOf(t, d)); err != nil {
-					t.Errorf("%s: read with its own Spec: %v", typ, err)
-				}
-			}
-		}
-	}
-}
-
-// TestListErrors has lists that can't be features.
-func TestListErrors(t *testing.T) {
-	p := arrow.PrimitiveTypes
-	list := arrow.ListOf(p.Float64)
-	big := field("big", arrow.ListOf(p.Float64), "[[1, 2], [1, 1e300], [3, 4]]")
-	model := &schema.Spec{Features: []string{"emb[0]", "emb[1]"}, Preprocessing: &schema.Preprocessing{
-		Columns: []schema.Column{{Name: "emb", Kind: schema.ListColumn, Elements: 2}}}}
-	for _, c := range []struct {
-		fields []testField
-		opt    Options
-		want   string
-	}{
-		{[]testField{field("emb", list, "[[1, 2], [1, 2], [3]]")}, Options{},
-			`column "emb", row 2: a list of 1, where others have 2 (exclude the column with --exclude, or make them equally long)`},
-		{[]testField{field("emb", list, "[[], [1, 2], [3]]")}, Options{},
-			`column "emb", row 0: a list of 0, where others have 2 (exclude the column with --exclude, or make them equally long)`},
-		{[]testField{field("emb", list, "[[], null, []]")}, Options{},
-			`column "emb": no list has an element: leave it out with --exclude`},
-		{[]testField{field("emb", list, "[[1, 2], null, [3, 4]]")}, Options{},
-			`column "emb", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("emb", list, "[[1, 2], [3, 4], [null, 4]]")}, Options{},
-			`column "emb", row 2: element 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{big}, Options{}, `column "big", row 1: element 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
-		{[]testField{field("emb", list, "[[1, 2, 3], [4, 5, 6]]")}, Options{Spec: model},
-			`column "emb", row 0: a list of 3, where others have 2 (exclude the column with --exclude, or make them equally long)`},
-		{[]testField{field("emb", p.Float64, "[1, 2]")}, Options{Spec: model},
-			`column "emb" is float64, and the model takes lists of 2 numbers: convert it`},
-		{[]testField{field("emb[0]", p.Float64, "[1]"), field("emb", list, "[[1]]")}, Options{},
-			`columns "emb[0]" and "emb" both have a feature "emb[0]": rename one`},
-		{[]testField{field("a", list, "[[1], [2], [null]]"), field("b", p.Float32, "[1, null, 3]"), field("c", list, "[[1], null, [3]]")},
-			Options{}, `column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("a", list, "[[1], [null]]"), field("b", p.Float32, "[1, null]")},
-			Options{}, `column "a", row 1: element 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("day", arrow.FixedWidthTypes.Date32, "[1, 2]")}, Options{Spec: &schema.Spec{Features: []string{"day"}}},
-			`column "day" is date32, and the model takes a number: convert it`},
-		{[]testField{field("t", arrow.FixedWidthTypes.Timestamp_ms, `["2020-01-01"]`)},
-			Options{Spec: &schema.Spec{Features: []string{"t"}, Preprocessing: &schema.Preprocessing{
-				Columns: []schema.Column{{Name: "t", Kind: schema.NumberColumn, Unit: "us since 1970"}}}}},
-			`column "t" is timestamp[ms, tz=UTC], and the model takes us since 1970: convert it`},
-	} {
-		for _, size := range []int64{1, 100} {
-			_, err := fromRecord(t, record(t, c.fields...), size, c.opt)
-			wantError(t, err, "", c.want)
-		}
 	}
 }
 
@@ -298,14 +152,11 @@ func TestDroppedLists(t *testing.T) {
 	rec := record(t, field("emb", arrow.ListOf(p.Float64), "[[1], [null, 2, 3], [], [4, 5], [6], [7, 8]]"),
 		field("x", p.Float64, "[null, 1, null, 2, 3, 4]"), field("y", p.Int8, "[0, 1, 0, 1, null, 0]"))
 	for _, size := range []int64{1, 2, 100} {
-		d, err := fromRecord(t, rec, size, Options{Label: "y", Nulls: schema.NullsDrop})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := require.Value(fromRecord(t, rec, size, Options{Label: "y", Nulls: schema.NullsDrop}))(t)
 		if rows, y := rowsOf(t, d); fmt.Sprint(rows, y) != "[[4 5 2 1] [7 8 4 1]] [1 -1]" {
 			t.Errorf("records of %d: %v, %v", size, rows, y)
 		}
-		_, err = fromRecord(t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: schema.NullsDrop})
+		_, err := fromRecord(t, rec.NewSlice(0, 3), size, Options{Label: "y", Nulls: schema.NullsDrop})
 		wantError(t, err, "", "no rows are left of 3, each has a missing value: exclude columns, or fill them in")
 	}
 }
@@ -318,28 +169,170 @@ func TestUnitsDiffer(t *testing.T) {
 	utc := file1(t, dir, "utc.parquet", field("t", &arrow.TimestampType{Unit: arrow.Millisecond}, `["2020-01-01"]`))
 	_, err := Load(context.Background(), []string{a, b}, Options{})
 	wantError(t, err, dir, `DIR/b.parquet: column "t" is timestamp[us, tz=UTC], but timestamp[ms, tz=UTC] in the first file: convert one of them`)
-	d, err := Load(context.Background(), []string{a, utc}, Options{NoBias: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := require.Value(Load(context.Background(), []string{a, utc}, Options{NoBias: true}))(t)
 	if rows, _ := rowsOf(t, d); fmt.Sprint(rows) != fmt.Sprint([][]float32{{1577836800e3}, {1577836800e3}}) {
 		t.Errorf("rows %v", rows)
 	}
 }
 
-// TestNestedColumns are left out with a note.
-func TestNestedColumns(t *testing.T) {
-	p := arrow.PrimitiveTypes
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	writeFile(t, path, record(t, field("x", p.Int8, "[1]"), field("s", arrow.StructOf(arrow.Field{Name: "a", Type: p.Int8}), `[{"a": 1}]`),
-		field("names", arrow.ListOf(arrow.BinaryTypes.String), `[["a"]]`)), 10, parquet.WithStats(false))
-	var got []string
-	_, err := Load(context.Background(), []string{path}, Options{Warn: func(s string) { got = append(got, s) }})
-	if want := `columns "s" (struct), "names" (list): left out, a feature is a number, a boolean or a list of numbers`; err != nil ||
-		strings.Join(got, "\n") != want {
-		t.Errorf("error %v, notes %q, want %q", err, got, want)
+// TestLabels reads labels of every type.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	p, dict := arrow.PrimitiveTypes, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+		ValueType: arrow.BinaryTypes.String}
+	for _, c := range []struct {
+		typ      arrow.DataType
+		values   string
+		positive string
+		classes  string
+		y        []float64
+	}{
+		{p.Int8, "[-1, 1, 1]", "", "-1 1", []float64{-1, 1, 1}},
+		{p.Int16, "[3, 2, 3]", "", "2 3", []float64{1, -1, 1}},
+		{p.Int32, "[10, 9, 10]", "9", "9 10", []float64{-1, 1, -1}},
+		{p.Int64, "[9007199254740993, 9007199254740992, 0]", "", "0 9007199254740992 9007199254740993", []float64{2, 1, 0}},
+		{p.Int8, "[7, 7]", "", "7", []float64{1, 1}},
+		{p.Int8, "[7, 7]", "7", "7", []float64{1, 1}},
+		{p.Int8, "[7, 7]", "8", "", nil},
+		{p.Float64, "[3, 1.5, 10, 3, -2]", "3", "-2 1.5 3 10", []float64{2, 1, 3, 2, 0}},
+		{arrow.BinaryTypes.String, `["b", "c", "a", "c"]`, "", "a b c", []float64{1, 2, 0, 2}},
+		{dict, `["x", "z", "y"]`, "y", "x y z", []float64{0, 2, 1}},
+		{p.Int64, "[9007199254740993, 9007199254740992]", "", "9007199254740992 9007199254740993", []float64{1, -1}},
+		{p.Int64, "[9007199254740993, 9007199254740992]", "9007199254740993", "9007199254740992 9007199254740993", []float64{1, -1}},
+		{p.Int64, "[9007199254740993, 9007199254740992]", "+9007199254740993", "9007199254740992 9007199254740993", []float64{1, -1}},
+		{p.Uint64, "[18446744073709551615, 18446744073709551614]", "0018446744073709551614", "18446744073709551614 18446744073709551615", []float64{-1, 1}},
+		{p.Uint64, "[10000000000000000000, 0]", "1e19", "0 10000000000000000000", []float64{1, -1}},
+		{p.Float64, "[1e19, -9223372036854775808]", "-9223372036854775808", "-9223372036854775808 10000000000000000000", []float64{-1, 1}},
+		{p.Float32, "[123456792, 0.1]", "123456792", "0.1 123456792", []float64{1, -1}},
+		{arrow.BinaryTypes.String, `["1", "1.0"]`, "1.0", "1 1.0", []float64{-1, 1}},
+		{p.Uint8, "[255, 0]", "0", "0 255", []float64{-1, 1}},
+		{p.Uint16, "[7, 8]", "8.0", "7 8", []float64{-1, 1}},
+		{p.Uint32, "[4000000000, 0]", "4e9", "0 4000000000", []float64{1, -1}},
+		{p.Uint64, "[18446744073709551615, 0]", "", "0 18446744073709551615", []float64{1, -1}},
+		{p.Float32, "[0.1, 1, 0.1]", "", "0.1 1", []float64{-1, 1, -1}},
+		{p.Float64, "[0, 1, -0.0]", "0", "0 1", []float64{1, -1, 1}},
+		{arrow.FixedWidthTypes.Float16, "[0.5, 1]", "", "0.5 1", []float64{-1, 1}},
+		{arrow.FixedWidthTypes.Boolean, "[true, false]", "", "false true", []float64{1, -1}},
+		{arrow.FixedWidthTypes.Boolean, "[true, false]", "false", "false true", []float64{-1, 1}},
+		{arrow.BinaryTypes.String, `["no", "yes", "no"]`, "", "no yes", []float64{-1, 1, -1}},
+		{arrow.BinaryTypes.String, `["g", "", "g"]`, "", " g", []float64{1, -1, 1}},
+		{arrow.BinaryTypes.Binary, `["YQ==", "Yg=="]`, "", "a b", []float64{-1, 1}},
+		{arrow.BinaryTypes.LargeString, `["no", "yes"]`, "no", "no yes", []float64{1, -1}},
+		{arrow.BinaryTypes.LargeBinary, `["YQ==", "Yg=="]`, "", "a b", []float64{-1, 1}},
+		{dict, `["no", "yes", "no"]`, "", "no yes", []float64{-1, 1, -1}},
+	} {
+		rec := record(t, field("y", c.typ, c.values), field("x", p.Float32, "["+strings.Repeat("1, ", strings.Count(c.values,
+			","))+"1]"))
+		path := filepath.Join(t.TempDir(), "a.parquet")
+		writeFile(t, path, rec, 1000)
+		r := require.Value(array.NewRecordReader(rec.Schema(), []arrow.Record{rec}))(t)
+		opt := Options{Label: "y", Positive: c.positive}
+		fromFile, err1 := Load(context.Background(), []string{path}, opt)
+		fromRecord, err2 := fromRecords(context.Background(), r, opt)
+		if c.y == nil {
+			if err1 == nil || err2 == nil {
+				t.Errorf("%s %s: no error", c.typ, c.values)
+			}
+			continue
+		}
+		for _, err := range []error{err1, err2} {
+			if err != nil {
+				t.Errorf("%s %s: %v", c.typ, c.values, err)
+			}
+		}
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		for _, d := range []*block.Data{fromFile, fromRecord} {
+			var classes []string
+			for _, c := range d.Spec().Classes {
+				classes = append(classes, c.Text)
+			}
+			if _, y := rowsOf(t, d); !slices.Equal(testrows.Float64s(y), c.y) || strings.Join(classes, " ") != c.classes {
+				t.Errorf("%s %s: labels %v, classes %q", c.typ, c.values, y, classes)
+			}
+		}
+		if !reflect.DeepEqual(fromFile.Spec(), fromRecord.Spec()) {
+			t.Errorf("%s: Specs differ", c.typ)
+		}
 	}
-	_, err = Load(context.Background(), []string{path}, Options{Features: []string{"s"}})
-	wantError(t, err, filepath.Dir(path),
-		`DIR/a.parquet: column "s" is struct, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`)
+}
+
+// TestTypesDiffer reads files whose columns are of other types, in another order, and with columns of their own.
+func TestTypesDiffer(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	a := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Int8, "[0, 1]"), field("z", p.Float32, "[5, 6]"))
+	b := file1(t, dir, "b.parquet", field("extra", p.Int32, "[9]"), field("z", p.Float64, "[7]"), field("y", p.Float64,
+		"[1.0]"), field("x", arrow.FixedWidthTypes.Boolean, "[true]"))
+	d := require.Value(Load(context.Background(), []string{a, b}, Options{Label: "y"}))(t)
+	rows, y := rowsOf(t, d)
+	if fmt.Sprint(rows, y) != "[[1 5 1] [2 6 1] [1 7 1]] [-1 1 1]" {
+		t.Errorf("rows and labels %v %v", rows, y)
+	}
+}
+
+// TestModelClasses checks that labels are read as a model's classes, also where only one of them occurs.
+func TestModelClasses(t *testing.T) {
+	dir, p := t.TempDir(), arrow.PrimitiveTypes
+	path := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Float64, "[4, 4]"))
+	for positive, want := range map[int]string{0: "[-1 -1]", 1: "[1 1]"} {
+		spec := &schema.Spec{Features: []string{"x"}, Label: "other", Classes: []schema.Class{schema.IntClass(3), schema.IntClass(4)}}
+		spec.SetPositive(positive)
+		d := require.Value(Load(context.Background(), []string{path}, Options{Label: "y", Spec: spec}))(t)
+		if rows, y := rowsOf(t, d); fmt.Sprint(y) != want || fmt.Sprint(rows) != "[[1] [2]]" || d.Spec() != spec {
+			t.Errorf("positive %d: labels %v, rows %v", positive, y, rows)
+		}
+	}
+}
+
+// TestSentinels: a program can tell what kind of error it has; each error is of one kind. TestLargeBody has one of memory.
+func TestSentinels(t *testing.T) {
+	dir := t.TempDir()
+	p := arrow.PrimitiveTypes
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+		return path
+	}
+	good := file1(t, dir, "good.parquet", field("x", p.Float64, "[1, 2]"), field("y", p.Int8, "[0, 1]"))
+	nulls := file1(t, dir, "nulls.parquet", field("x", p.Float64, "[1, null]"), field("y", p.Int8, "[0, 1]"), field("w", p.Int8, "[0, null]"))
+	unlabelled := file1(t, dir, "unlabelled.parquet", field("x", p.Float64, "[1, 3]"), field("y", p.Int8, "[0, null]"))
+	whole := require.Value(os.ReadFile(good))(t)
+	kinds := map[string]error{"format": ErrFormat, "column": ErrColumn, "nulls": ErrNulls, "damaged": ErrDamaged, "memory": ErrMemory}
+	for _, c := range []struct {
+		kind  string
+		paths []string
+		opt   Options
+	}{
+		{"", []string{good}, Options{Label: "y"}},
+		{"format", []string{good, write("a.csv", "x,y\n1,0\n")}, Options{Label: "y"}},
+		{"format", []string{write("a.bin", "\x00\x01\x02\x03")}, Options{}},
+		{"column", []string{good}, Options{Label: "z"}},
+		{"column", []string{good}, Options{Label: "y", Exclude: []string{"x"}}},
+		{"nulls", []string{nulls}, Options{Label: "y"}},
+		{"nulls", []string{nulls}, Options{Label: "y", SampleWeight: "w", Nulls: schema.NullsZero}},
+		{"nulls", []string{unlabelled}, Options{Label: "y"}},
+		{"damaged", []string{write("cut.parquet", string(whole[:len(whole)-20]))}, Options{}},
+		{"damaged", []string{write("bad.parquet", string(whole[:4])+strings.Repeat("x", 40)+string(whole[44:]))}, Options{}},
+		{"damaged", []string{write("bad.csv.gz", "\x1f\x8b\x08\x00garbage")}, Options{}},
+	} {
+		_, err := Load(context.Background(), c.paths, c.opt)
+		for name, kind := range kinds {
+			if errors.Is(err, kind) != (name == c.kind) {
+				t.Errorf("%q: the error %v is of kind %s: %t", c.paths, err, name, errors.Is(err, kind))
+			}
+		}
+	}
+}
+
+// TestMissingLabelOfModel: where a model says what becomes of missing values, no option is advised.
+func TestMissingLabelOfModel(t *testing.T) {
+	dir := t.TempDir()
+	path := file1(t, dir, "a.parquet", field("x", arrow.PrimitiveTypes.Float64, "[1, 3]"), field("y", arrow.PrimitiveTypes.Int8, "[0, null]"),
+		field("w", arrow.PrimitiveTypes.Int8, "[1, null]"))
+	spec := &schema.Spec{Bias: true, Features: []string{"x"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
+	_, err := Load(context.Background(), []string{path}, Options{Spec: spec, Label: "y"})
+	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`)
+	_, err = Load(context.Background(), []string{path}, Options{Spec: spec, SampleWeight: "w"})
+	wantError(t, err, dir, `DIR/a.parquet: column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or leave the row out)`)
 }

@@ -22,8 +22,12 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"halfspace/block"
 	"halfspace/dataset/internal/frame"
 	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
+	"halfspace/schema"
 )
 
 // openColumns opens a file with all columns that can be read, lists too, or those of the given names.
@@ -144,14 +148,12 @@ const fuzzer = "fuzz/clusterfuzz-testcase-"
 // TestCorpusValues compares every column of every file of the corpus with what DuckDB read in it, which
 // testdata/duckdb.txt has. What DuckDB refuses may be read: what is right then isn't known.
 func TestCorpusValues(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..", "shared", "data", "parquet")
 	if _, err := os.Stat(root); err != nil {
 		t.Skipf("no corpus: %v", err)
 	}
-	fixture, err := os.Open(filepath.Join("testdata", "duckdb.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture := require.Value(os.Open(filepath.Join("testdata", "duckdb.txt")))(t)
 	defer fixture.Close()
 	lines, read := 0, 0
 	for s := bufio.NewScanner(fixture); s.Scan(); lines++ {
@@ -197,15 +199,14 @@ func columnText(path, column string) (string, error) {
 }
 
 // everyType is a record of every flat type that can be read, and of lists.
-func everyType(rng *rand.Rand, rows int) arrow.Record {
+func everyType(tb testing.TB, rng *rand.Rand, rows int) arrow.Record {
 	p, f, b := arrow.PrimitiveTypes, arrow.FixedWidthTypes, arrow.BinaryTypes
 	types := []arrow.DataType{p.Int8, p.Int16, p.Int32, p.Int64, p.Uint8, p.Uint16, p.Uint32, p.Uint64, p.Float32, p.Float64,
-		f.Float16, f.Boolean, f.Date32, f.Time32ms, f.Time64us, f.Timestamp_ms, f.Timestamp_us, f.Timestamp_ns, b.String, b.Binary,
+		f.Float16, f.Boolean, f.Date32, f.Time32ms, f.Time64us, f.Timestamp_ms, f.Timestamp_us, f.Timestamp_ns, b.String, b.Binary, &arrow.TimestampType{Unit: arrow.Microsecond},
 		&arrow.FixedSizeBinaryType{ByteWidth: 3}, &arrow.Decimal128Type{Precision: 7, Scale: 2},
 		&arrow.Decimal128Type{Precision: 16, Scale: 2}, &arrow.Decimal128Type{Precision: 38, Scale: 2}, arrow.ListOf(p.Float32),
 		arrow.ListOf(p.Int64), arrow.ListOfNonNullable(p.Float64)}
-	var fields []arrow.Field
-	var cols []arrow.Array
+	var cols []testField
 	for _, typ := range types {
 		for _, nullable := range []bool{false, true} {
 			build := array.NewBuilder(memory.DefaultAllocator, typ)
@@ -220,11 +221,10 @@ func everyType(rng *rand.Rand, rows int) arrow.Record {
 					appendAny(rng, build)
 				}
 			}
-			fields = append(fields, arrow.Field{Name: fmt.Sprintf("%s %v", typ, nullable), Type: typ, Nullable: nullable})
-			cols = append(cols, build.NewArray())
+			cols = append(cols, testField{Field: arrow.Field{Name: fmt.Sprintf("%s %v", typ, nullable), Type: typ, Nullable: nullable}, Array: build.NewArray()})
 		}
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), cols, int64(rows))
+	return record(tb, cols...)
 }
 
 // appendAny appends a random value, often one of few.
@@ -267,14 +267,15 @@ func appendAny(rng *rand.Rand, b array.Builder) {
 
 // TestEveryType writes every type with Arrow in many ways, and reads what was written.
 func TestEveryType(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 4))
-	rec := everyType(rng, 2000)
+	rec := everyType(t, rng, 2000)
 	path := filepath.Join(t.TempDir(), "a.parquet")
 	codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
 		compress.Codecs.Brotli, compress.Codecs.Zstd}
 	trials := 10
-	if testing.Short() {
-		trials = 3
+	if testsize.Small() {
+		trials = 2
 	}
 	for trial := range trials {
 		pageSize := []int64{1, 500, 1 << 20}[rng.IntN(3)]
@@ -294,17 +295,22 @@ func TestEveryType(t *testing.T) {
 				opts = append(opts, parquet.WithDictionaryFor(f.Name, false), parquet.WithEncodingFor(f.Name, parquet.Encodings.RLE))
 			}
 		}
-		writeFile(t, path, rec, int64([]int{300, 2000}[rng.IntN(2)]), opts...)
-		in, err := openColumns(path)
-		if err != nil {
-			t.Fatal(err)
+		meta := arrow.NewMetadata([]string{[]string{"", "int96"}[trial%2]}, []string{""})
+		writeFile(t, path, array.NewRecord(arrow.NewSchema(rec.Schema().Fields(), &meta), rec.Columns(), 2000), int64([]int{300, 2000}[rng.IntN(2)]), opts...)
+		info := require.Value(Inspect(path))(t)
+		has := func(physical string) bool {
+			return slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Physical == physical })
 		}
+		if has("INT96") != (trial%2 == 1) || !has("FIXED_LEN_BYTE_ARRAY(3)") || len(info.Metadata) == 0 {
+			t.Errorf("trial %d: columns %+v, metadata %q", trial, info.Columns, info.Metadata)
+		}
+		in := require.Value(openColumns(path))(t)
 		if len(in.Sel.Columns) != int(rec.NumCols()) {
 			t.Fatalf("%d columns can be read", len(in.Sel.Columns))
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		at := make([]int, rec.NumCols())
-		err = readColumns(in, 2, mem, func(i int, a arrow.Array) {
+		err := readColumns(in, 2, mem, func(i int, a arrow.Array) {
 			for k := range a.Len() {
 				if got, want := valueText(a, k), valueText(rec.Column(i), at[i]); got != want {
 					t.Fatalf("trial %d, %q, row %d: %s, want %s", trial, rec.ColumnName(i), at[i], got, want)
@@ -315,6 +321,20 @@ func TestEveryType(t *testing.T) {
 		if err != nil {
 			t.Fatalf("trial %d: %v", trial, err)
 		}
+		row := int64(0)
+		require.NoError(t, scan(t.Context(), []string{path}, Options{Keep: []string{"*"}, Spec: &schema.Spec{Bias: true}}, mem, func(_ *schema.Spec, b *block.Block, got arrow.Record) error {
+			want := rec.NewSlice(row, row+got.NumRows())
+			for i := range want.Columns() {
+				if !arrow.IsNested(want.Column(i).DataType().ID()) && !array.Equal(got.Column(i), want.Column(i)) {
+					t.Errorf("trial %d, %q: handed on as %v, want %v", trial, rec.ColumnName(i), got.Column(i), want.Column(i))
+				}
+			}
+			row += got.NumRows()
+			return nil
+		}))
+		if row != 2000 {
+			t.Errorf("%d rows are handed on", row)
+		}
 		mem.AssertSize(t, 0)
 	}
 }
@@ -322,6 +342,7 @@ func TestEveryType(t *testing.T) {
 // TestOldWriters: files of parquet-mr before 1.2.9 leave the dictionary page's header out of a chunk's size (PARQUET-816).
 // Such a size in other files is damage.
 func TestOldWriters(t *testing.T) {
+	t.Parallel()
 	var values []string
 	for i := range 500 {
 		values = append(values, fmt.Sprint(i%7))
@@ -331,14 +352,8 @@ func TestOldWriters(t *testing.T) {
 		"another version 1.0.0 (build 1)": "can't be decoded"} {
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, rec, 1000, parquet.WithCreatedBy(writer), parquet.WithCompression(compress.Codecs.Uncompressed))
-		in, err := openColumns(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := require.Value(openColumns(path))(t)
+		file := require.Value(os.ReadFile(path))(t)
 		c := in.Files[0].Groups[0].Chunks[0]
 		if (c.Padding > 0) != (want == "") {
 			t.Errorf("%s: padding of %d bytes", writer, c.Padding)
@@ -350,14 +365,10 @@ func TestOldWriters(t *testing.T) {
 		if len(old) != len(file) || bytes.Equal(old, file) {
 			t.Fatal("no size to change")
 		}
-		if err := os.WriteFile(path, old, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if in, err = openColumns(path); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, old, 0o600))
+		in = require.Value(openColumns(path))(t)
 		rows := 0
-		err = readColumns(in, 1, memory.DefaultAllocator, func(_ int, a arrow.Array) {
+		err := readColumns(in, 1, memory.DefaultAllocator, func(_ int, a arrow.Array) {
 			for i := range a.Len() {
 				if got := valueText(a, i); got != values[rows] {
 					t.Fatalf("row %d is %s", rows, got)

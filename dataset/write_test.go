@@ -2,14 +2,11 @@ package dataset
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,48 +14,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/file"
+
+	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/require"
 )
-
-// writeSchema has a column of each kind that matters: required and nullable, numbers, booleans and text.
-var writeSchema = arrow.NewSchema([]arrow.Field{
-	{Name: "x.0", Type: arrow.PrimitiveTypes.Float32},
-	{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
-	{Name: "small", Type: arrow.PrimitiveTypes.Int8},
-	{Name: "large", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-	{Name: "yes", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-	{Name: "name", Type: arrow.BinaryTypes.String, Nullable: true},
-	{Name: "when", Type: arrow.FixedWidthTypes.Timestamp_us},
-}, nil)
-
-// sampleRecord returns n rows of writeSchema, the first of which has that number.
-func sampleRecord(t *testing.T, first, n int) arrow.Record {
-	t.Helper()
-	b := array.NewRecordBuilder(memory.DefaultAllocator, writeSchema)
-	defer b.Release()
-	for r := first; r < first+n; r++ {
-		b.Field(0).(*array.Float32Builder).Append(float32(r) / 3)
-		if r%7 == 0 {
-			b.Field(1).AppendNull()
-		} else {
-			b.Field(1).(*array.Float64Builder).Append(math.Sqrt(float64(r)))
-		}
-		b.Field(2).(*array.Int8Builder).Append(int8(r % 100))
-		b.Field(3).(*array.Int64Builder).Append(int64(r) << 40)
-		b.Field(4).(*array.BooleanBuilder).Append(r%3 == 0)
-		if r%5 == 0 {
-			b.Field(5).AppendNull()
-		} else {
-			b.Field(5).(*array.StringBuilder).Append(strings.Repeat("ä", r%4))
-		}
-		b.Field(6).(*array.TimestampBuilder).Append(arrow.Timestamp(r))
-	}
-	rec := b.NewRecord()
-	t.Cleanup(rec.Release)
-	return rec
-}
 
 // writeAll writes the records to path.
 func writeAll(path string, opt WriterOptions, recs ...arrow.Record) error {
@@ -75,129 +34,123 @@ func writeAll(path string, opt WriterOptions, recs ...arrow.Record) error {
 	return w.Close()
 }
 
-// rowTexts returns the values of a record or a table as text, row by row.
-func rowTexts(rec arrow.Record) []string {
-	var all []string
-	for r := range int(rec.NumRows()) {
-		line := ""
-		for _, col := range rec.Columns() {
-			line += col.ValueStr(r) + "|"
-		}
-		all = append(all, line)
+// thirds is a record of a column of so many thirds and one of nulls.
+func thirds(t *testing.T, rows int) arrow.Record {
+	values := make([]float32, rows)
+	for r := range values {
+		values[r] = float32(r) / 3
 	}
-	return all
+	return record(t, datatest.Column("x.0", values, nil), datatest.Column("name", make([]string, rows), make([]bool, rows)))
 }
 
-func TestWriteParquet(t *testing.T) {
-	codec := map[string]compress.Compression{
-		"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "none": compress.Codecs.Uncompressed,
-		"zstd": compress.Codecs.Zstd, "gzip": compress.Codecs.Gzip,
-	}
-	for name, want := range codec {
-		t.Run("compression="+name, func(t *testing.T) { testWriteParquet(t, name, want) })
-	}
-}
-
-func testWriteParquet(t *testing.T, compression string, codec compress.Compression) {
-	path := filepath.Join(t.TempDir(), "x.PARQUET")
-	var recs []arrow.Record
-	var want []string
-	for _, n := range []int{1, 98, 1, 0, 250, 30} { // fills a group exactly, adds nothing, is more than two groups
-		recs = append(recs, sampleRecord(t, len(want), n))
-		want = append(want, rowTexts(recs[len(recs)-1])...)
-	}
-	opt := WriterOptions{Compression: compression, RowGroupRows: 100, Metadata: map[string]string{"k": "v", "a": ""}}
-	if err := writeAll(path, opt, recs...); err != nil {
-		t.Fatal(err)
-	}
-	f, err := file.OpenParquetFile(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	checkLayout(t, f, codec)
-	for _, kv := range []struct{ key, value string }{{"k", "v"}, {"a", ""}} {
-		if got := f.MetaData().KeyValueMetadata().FindValue(kv.key); got == nil || *got != kv.value {
-			t.Errorf("the value of %q isn't %q", kv.key, kv.value)
-		}
-	}
-	table := readTable(t, f)
-	defer table.Release()
-	batches := array.NewTableReader(table, 0)
-	defer batches.Release()
-	var got []string
-	for batches.Next() {
-		got = append(got, rowTexts(batches.Record())...)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("read %d rows that aren't the %d written ones", len(got), len(want))
-	}
-	for i, f := range table.Schema().Fields() {
-		if w := writeSchema.Field(i); f.Name != w.Name || !arrow.TypeEqual(f.Type, w.Type) || f.Nullable != w.Nullable {
-			t.Errorf("column %v is read back as %v", w, f)
-		}
-	}
-}
-
-// checkLayout checks the row groups, the compression, the repetition and the encodings.
-func checkLayout(t *testing.T, f *file.Reader, codec compress.Compression) {
-	t.Helper()
-	var groups []int64
-	for g := range f.NumRowGroups() {
-		groups = append(groups, f.RowGroup(g).NumRows())
-	}
-	if want := []int64{100, 100, 100, 80}; !slices.Equal(groups, want) {
-		t.Errorf("row groups of %d rows, not %d", groups, want)
-	}
-	for i, field := range writeSchema.Fields() {
-		node := f.MetaData().Schema.Column(i).SchemaNode()
-		if required := node.RepetitionType() == parquet.Repetitions.Required; required == field.Nullable {
-			t.Errorf("column %q is %v", field.Name, node.RepetitionType())
-		}
-		chunk, err := f.MetaData().RowGroup(0).ColumnChunk(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if chunk.Compression() != codec {
-			t.Errorf("column %q is compressed with %v, not %v", field.Name, chunk.Compression(), codec)
-		}
-		dictionary := slices.Contains(chunk.Encodings(), parquet.Encodings.RLEDict)
-		if floating := arrow.IsFloating(field.Type.ID()); dictionary && floating || !dictionary && field.Name == "name" {
-			t.Errorf("column %q is encoded as %v", field.Name, chunk.Encodings())
-		}
-	}
-}
-
-func TestWriteParquetWithoutRows(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.parquet")
-	if err := writeAll(path, WriterOptions{}, sampleRecord(t, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := file.OpenParquetFile(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if f.NumRows() != 0 || f.MetaData().Schema.NumColumns() != 7 {
-		t.Errorf("%d rows of %d columns", f.NumRows(), f.MetaData().Schema.NumColumns())
-	}
-}
-
-// The same rows give the same bytes however they come in records.
-func TestWriteParquetDeterministic(t *testing.T) {
+func TestCreateErrors(t *testing.T) {
 	dir := t.TempDir()
-	opt := WriterOptions{RowGroupRows: 64, Metadata: map[string]string{"a": "1", "b": "2", "c": "3", "d": "4"}}
-	one, three := filepath.Join(dir, "1.parquet"), filepath.Join(dir, "3.parquet")
-	if err := writeAll(one, opt, sampleRecord(t, 0, 200)); err != nil {
-		t.Fatal(err)
+	one := thirds(t, 1).Schema()
+	twice := arrow.NewSchema([]arrow.Field{one.Field(0), one.Field(1), one.Field(0)}, nil)
+	for _, test := range []struct {
+		name   string
+		schema *arrow.Schema
+		opt    WriterOptions
+		want   string
+	}{
+		{"x.txt", one, WriterOptions{}, `extension ".txt" can't be written: use .parquet, .csv, .arrow or .svm, or - for CSV`},
+		{"model", one, WriterOptions{}, "no extension tells which format to write: use .parquet, .csv"},
+		{"x.parquet", one, WriterOptions{Compression: "lzma"}, `unknown compression "lzma": use snappy, none, zstd`},
+		{"x.parquet", one, WriterOptions{RowGroupRows: -1}, "-1 rows in a row group: use 1 or more"},
+		{"x.csv", twice, WriterOptions{}, `two columns are named "x.0": rename one`},
+		{"none/x.csv", one, WriterOptions{}, "there is no directory"},
+	} {
+		path := filepath.Join(dir, test.name)
+		w, err := Create(path, test.schema, test.opt)
+		if err == nil {
+			w.Abort()
+			t.Errorf("%s: no error", test.name)
+		} else if !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%s: %q doesn't say %q", test.name, err, test.want)
+		}
 	}
-	if err := writeAll(three, opt, sampleRecord(t, 0, 64), sampleRecord(t, 64, 64), sampleRecord(t, 128, 72)); err != nil {
-		t.Fatal(err)
+	if left := require.Value(os.ReadDir(dir))(t); len(left) != 0 {
+		t.Errorf("%v is left", left)
 	}
-	a, errA := os.ReadFile(one)
-	b, errB := os.ReadFile(three)
-	if errA != nil || errB != nil || len(a) == 0 || !slices.Equal(a, b) {
-		t.Errorf("%d and %d bytes that differ (%v, %v)", len(a), len(b), errA, errB)
+}
+
+// TestWriteErrors: a record that doesn't fit the file, or has an offset far beyond its bytes, on which Arrow panics, is an error of Write
+// and of Close, and what was there before stays.
+func TestWriteErrors(t *testing.T) {
+	null := record(t, field("s", arrow.PrimitiveTypes.Int8, "[null]"))
+	text, required := thirds(t, 1).Schema().Field(1), arrow.Field{Name: "s", Type: arrow.PrimitiveTypes.Int8}
+	text.Name = "s"
+	offsets := memory.NewBufferBytes(arrow.Int32Traits.CastToBytes([]int32{0, 1000, 3}))
+	broken := array.NewStringData(array.NewData(text.Type, 2, []*memory.Buffer{nil, offsets, memory.NewBufferBytes([]byte("abc"))}, nil, 0, 0))
+	for _, ext := range []string{".parquet", ".csv"} {
+		for _, test := range []struct {
+			of   arrow.Field
+			rec  arrow.Record
+			want string
+		}{
+			{text, record(t, testField{Field: text, Array: broken}), "out of range"},
+			{text, null, `column 0 of a record is "s" of type int8, in the file it is "s" of type utf8`},
+			{text, thirds(t, 1), "a record has 2 columns, the file 1"},
+			{required, null, `column "s" has nulls, and its type in the file allows none`},
+		} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "x"+ext)
+			put(t, path, []byte("old"))
+			w := require.Value(Create(path, arrow.NewSchema([]arrow.Field{test.of}, nil), WriterOptions{}))(t)
+			err := w.Write(test.rec)
+			if err == nil || !strings.HasPrefix(err.Error(), path+" can't be written: ") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: Write returns %v, not %q", ext, err, test.want)
+			}
+			if last := w.Close(); last != err {
+				t.Errorf("%s: Close returns %v after %v", ext, last, err)
+			}
+			if left, _ := os.ReadDir(dir); string(contents(t, path)) != "old" || len(left) != 1 {
+				t.Errorf("%s: %v is left", ext, left)
+			}
+		}
+	}
+}
+
+func TestAbortAndClose(t *testing.T) {
+	for _, ext := range []string{".parquet", ".csv"} {
+		dir := t.TempDir()
+		rec := thirds(t, 10)
+		for _, closed := range []bool{false, true} {
+			w := require.Value(Create(filepath.Join(dir, "x"+ext), rec.Schema(), WriterOptions{}))(t)
+			require.NoError(t, w.Write(rec))
+			if closed {
+				require.NoError(t, errors.Join(w.Close(), w.Close()))
+			}
+			w.Abort()
+			w.Abort()
+			if err := w.Write(rec); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("Write afterwards returns %v", err)
+			}
+			if err := w.Close(); closed != (err == nil) {
+				t.Errorf("Close after Abort returns %v; closed before: %v", err, closed)
+			}
+			if left := require.Value(os.ReadDir(dir))(t); len(left) != map[bool]int{true: 1}[closed] {
+				t.Errorf("closed: %v, and %v is left", closed, left)
+			}
+		}
+	}
+}
+
+// TestWriteFullDevice: a full disk is an error in either format, of Write or of Close.
+func TestWriteFullDevice(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("/dev/full is Linux's")
+	}
+	link := filepath.Join(t.TempDir(), "x.parquet")
+	require.NoError(t, os.Symlink("/dev/full", link))
+	for _, path := range []string{link, "/dev/full"} {
+		for _, n := range []int{1, 1 << 15} {
+			rec := thirds(t, n)
+			err := writeAll(path, WriterOptions{RowGroupRows: 1 << 12}, rec, rec, rec)
+			if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), path+" can't be written: ") != 1 {
+				t.Errorf("%s, %d rows: %v", path, n, err)
+			}
+		}
 	}
 }
 
@@ -205,77 +158,20 @@ func TestWriteStandardOutput(t *testing.T) {
 	stdout := os.Stdout
 	defer func() { os.Stdout = stdout }()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	os.Stdout = w
-	if err := writeAll("-", WriterOptions{}, sampleRecord(t, 1, 1)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writeAll("-", WriterOptions{}, thirds(t, 2)))
 	w.Close()
-	got, err := io.ReadAll(r)
+	if got := require.Value(io.ReadAll(r))(t); string(got) != "x.0,name\n0,\n0.33333334,\n" {
+		t.Errorf("got %q", got)
+	}
 	r.Close()
-	want := "x.0,y,small,large,yes,name,when\n0.33333334,1,1,1099511627776,false,ä,1970-01-01 00:00:00.000001Z\n"
-	if err != nil || string(got) != want {
-		t.Errorf("got %q (%v), want %q", got, err, want)
-	}
-
 	r, w, err = os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer w.Close()
 	r.Close()
 	os.Stdout = w
-	rec := sampleRecord(t, 0, 1<<14)
-	if err := writeAll("-", WriterOptions{}, rec); err == nil || runtime.GOOS == "linux" && !errors.Is(err, syscall.EPIPE) {
+	if err := writeAll("-", WriterOptions{}, thirds(t, 1<<14)); err == nil || runtime.GOOS == "linux" && !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("nobody reads: %v", err)
-	}
-}
-
-func BenchmarkWriteParquet(b *testing.B) {
-	const n, columns = 1 << 17, 28
-	rng := rand.New(rand.NewPCG(1, 2))
-	var fields []arrow.Field
-	var cols []arrow.Array
-	for i := range columns {
-		values := array.NewFloat32Builder(memory.DefaultAllocator)
-		for range n {
-			values.Append(rng.Float32())
-		}
-		cols = append(cols, values.NewArray())
-		fields = append(fields, arrow.Field{Name: fmt.Sprint("x", i), Type: arrow.PrimitiveTypes.Float32})
-	}
-	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, n)
-	path := filepath.Join(b.TempDir(), "x.parquet")
-	b.SetBytes(4 * n * columns)
-	for b.Loop() {
-		if err := writeAll(path, WriterOptions{}, rec); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// TestListEncoding: floats are written without a dictionary, in lists too.
-func TestListEncoding(t *testing.T) {
-	p := arrow.PrimitiveTypes
-	rec := record(t, field("x", p.Float32, "[1, 1]"), field("l", arrow.ListOf(p.Float64), "[[1, 1], [1]]"),
-		field("fixed", arrow.FixedSizeListOf(2, p.Float32), "[[1, 1], [1, 2]]"), field("i", arrow.ListOf(p.Int32), "[[1, 1], [1]]"))
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	w, err := Create(path, rec.Schema(), WriterOptions{})
-	if err == nil {
-		err = errors.Join(w.Write(rec), w.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := Inspect(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range info.Columns {
-		if got, want := slices.Contains(c.Encodings, "RLE_DICTIONARY"), strings.HasPrefix(c.Name, "i."); got != want {
-			t.Errorf("column %s: %v", c.Name, c.Encodings)
-		}
 	}
 }

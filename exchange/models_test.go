@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -110,20 +111,14 @@ func randomRows(rng *rand.Rand, m *model.Model, rows int) [][]float64 {
 // scoresOf returns the scores of a row by package predict, and the number of the class: -1 if a value is missing.
 func scoresOf(t *testing.T, m *model.Model, row []float64) ([]float64, int) {
 	t.Helper()
-	p, err := predict.New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := require.Value(predict.New(m))(t)
 	scores := make([]float64, len(m.Weights))
 	if err := p.Scores(row, scores); errors.Is(err, predict.ErrMissing) {
 		return nil, -1
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	class, err := p.Class(row)
-	if err != nil {
-		t.Fatal(err)
-	}
+	class := require.Value(p.Class(row))(t)
 	return scores, schema.FindClass(m.Classes, class.Text)
 }
 

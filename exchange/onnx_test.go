@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -47,9 +48,7 @@ func onnxFiles(t *testing.T, rows int) (all []onnxFile) {
 	t.Helper()
 	for _, s := range samples(t, rows) {
 		var b bytes.Buffer
-		if err := WriteONNX(&b, s.m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteONNX(&b, s.m))
 		x := onnxInput{Name: "X", Columns: s.m.Width()}
 		for _, row := range s.rows {
 			for _, v := range row {
@@ -63,10 +62,7 @@ func onnxFiles(t *testing.T, rows int) (all []onnxFile) {
 
 // TestONNXRecorded: the ONNX file of every sample is the one that TestONNX ran.
 func TestONNXRecorded(t *testing.T) {
-	want, err := os.ReadFile("testdata/onnx.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := require.Value(os.ReadFile("testdata/onnx.txt"))(t)
 	if got := onnxHashes(onnxFiles(t, 1)); got != string(want) {
 		t.Errorf("other files than testdata/onnx.txt has: run make onnx ONNX=-update, and read the difference\n%s", got)
 	}
@@ -93,19 +89,13 @@ func TestONNX(t *testing.T) {
 	for _, f := range all {
 		file, inputs := filepath.Join(dir, f.name+".onnx"), filepath.Join(dir, f.name+".json")
 		put(t, file, f.bytes)
-		data, err := json.Marshal(f.inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := require.Value(json.Marshal(f.inputs))(t)
 		put(t, inputs, data)
 		fmt.Fprintln(&in, file, inputs)
 	}
 	c := exec.Command("node", "testdata/run.mjs", modules)
 	c.Stdin, c.Stderr = &in, os.Stderr
-	out, err := c.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := require.Value(c.Output())(t)
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(lines) != len(all)*rows {
 		t.Fatalf("%d lines for %d rows", len(lines), len(all)*rows)
@@ -126,9 +116,7 @@ func checkONNX(t *testing.T, s *sample, r int, fields []string) {
 		return // a value is missing, and ONNX has no way to say so
 	}
 	var label string
-	if err := json.Unmarshal([]byte(fields[1]), &label); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(fields[1]), &label))
 	if label != s.m.Classes[class].Text {
 		t.Errorf("%s, row %d: label %q, want %q; scores %v", s.name, r, label, s.m.Classes[class].Text, scores)
 	}

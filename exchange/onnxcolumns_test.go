@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -23,14 +24,9 @@ func columnFiles(t *testing.T, rows int) (all []onnxFile) {
 		rng := rand.New(rand.NewPCG(uint64(i), 2))
 		m := columnModel(rng, i)
 		var b bytes.Buffer
-		if err := WriteONNXColumns(&b, m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteONNXColumns(&b, m))
 		f := onnxFile{sample: sample{name: fmt.Sprintf("columns%d", i), m: m}, bytes: b.Bytes()}
-		p, err := predict.New(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := require.Value(predict.New(m))(t)
 		columns := m.Spec().Columns()
 		for k := range columns {
 			f.inputs = append(f.inputs, columnInput(&columns[k]))
@@ -42,10 +38,7 @@ func columnFiles(t *testing.T, rows int) (all []onnxFile) {
 				values[k], texts = columnValue(rng, &columns[k])
 				f.inputs[k].Values = append(f.inputs[k].Values, texts...)
 			}
-			row, err := p.AppendRow(nil, values...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := require.Value(p.AppendRow(nil, values...))(t)
 			f.rows = append(f.rows, row)
 		}
 		all = append(all, f)

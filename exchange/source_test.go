@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/model"
 )
 
@@ -26,9 +28,7 @@ const sourceRows = 50
 func text(t *testing.T, write func(io.Writer, *model.Model, string) error, m *model.Model, name string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b, m, name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, write(&b, m, name))
 	if err := write(broken{}, m, name); !errors.Is(err, errBroken) {
 		t.Errorf("error %v of a writer that fails", err)
 	}
@@ -37,12 +37,8 @@ func text(t *testing.T, write func(io.Writer, *model.Model, string) error, m *mo
 
 func put(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, data, 0o600))
 }
 
 // rowsText returns the rows of all samples, a line for each row.
@@ -69,15 +65,10 @@ func check(t *testing.T, all []sample, out []byte) {
 	for i, line := range lines {
 		s, r := &all[i/sourceRows], i%sourceRows
 		fields := strings.Fields(line)
-		class, err := strconv.Atoi(fields[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		class := require.Value(strconv.Atoi(fields[0]))(t)
 		scores := make([]float64, len(fields)-1)
 		for k := range scores {
-			if scores[k], err = strconv.ParseFloat(fields[k+1], 64); err != nil {
-				t.Fatal(err)
-			}
+			scores[k] = require.Value(strconv.ParseFloat(fields[k+1], 64))(t)
 		}
 		if len(scores) != len(s.m.Weights) {
 			t.Fatalf("%s: %d scores", s.name, len(scores))
@@ -90,7 +81,7 @@ func check(t *testing.T, all []sample, out []byte) {
 func TestC(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler")
+		t.Skip("missing: a C compiler")
 	}
 	all, dir := samples(t, sourceRows), t.TempDir()
 	var main bytes.Buffer
@@ -125,7 +116,7 @@ func TestC(t *testing.T) {
 func TestCPlusPlus(t *testing.T) {
 	cc, err := exec.LookPath("c++")
 	if err != nil {
-		t.Skip("no C++ compiler")
+		t.Skip("missing: a C++ compiler")
 	}
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "m.cc"), text(t, WriteC, samples(t, 1)[1].m, "m"))
@@ -154,16 +145,13 @@ func run(t *testing.T, all []sample, program string) []byte {
 	t.Helper()
 	c := exec.Command(program)
 	c.Stdin = bytes.NewReader(rowsText(all))
-	out, err := c.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := require.Value(c.Output())(t)
 	return out
 }
 
 // TestGo builds the Go package of every sample and holds its scores against those of package predict.
 func TestGo(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("builds a program")
 	}
 	all, dir := samples(t, sourceRows), t.TempDir()
@@ -204,10 +192,7 @@ func TestGoIsFormatted(t *testing.T) {
 			t.Errorf("%s: gofmt makes of it\n%s", s.name, want)
 		}
 		set := token.NewFileSet()
-		f, err := parser.ParseFile(set, s.name+".go", got, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.Value(parser.ParseFile(set, s.name+".go", got, 0))(t)
 		if _, err := new(types.Config).Check(s.name, set, []*ast.File{f}, nil); err != nil {
 			t.Error(err)
 		}

@@ -5,20 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/dataset/records"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -57,10 +56,7 @@ func reader(t *testing.T, rec arrow.Record, size int64) array.RecordReader {
 	for lo := int64(0); lo < rec.NumRows(); lo += size {
 		all = append(all, rec.NewSlice(lo, min(rec.NumRows(), lo+size)))
 	}
-	r, err := array.NewRecordReader(rec.Schema(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := require.Value(array.NewRecordReader(rec.Schema(), all))(t)
 	return r
 }
 
@@ -70,10 +66,7 @@ func modelBytes(t *testing.T, l fit.Learner, data *block.Data, err error) []byte
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fit.Learn(t.Context(), data, l, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(fit.Learn(t.Context(), data, l, fit.Options{}))(t)
 	var text bytes.Buffer
 	if _, err := f.Model.WriteTo(&text); err != nil {
 		t.Fatal(err)
@@ -85,13 +78,8 @@ func modelBytes(t *testing.T, l fit.Learner, data *block.Data, err error) []byte
 func TestSameModel(t *testing.T) {
 	rec := table(5000)
 	path := filepath.Join(t.TempDir(), "rows.parquet")
-	w, err := dataset.Create(path, rec.Schema(), dataset.WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Write(rec), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	w := require.Value(dataset.Create(path, rec.Schema(), dataset.WriterOptions{}))(t)
+	require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 	for _, c := range []struct {
 		file   dataset.Options
 		memory records.Options
@@ -105,6 +93,9 @@ func TestSameModel(t *testing.T) {
 		{dataset.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
 			records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
 			fit.Logistic(logistic.Options{L2: 1})},
+		{dataset.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: dataset.Sparse},
+			records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: records.Sparse},
+			fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 2}})},
 	} {
 		fromFile, err := dataset.Load(t.Context(), []string{path}, c.file)
 		want := modelBytes(t, c.l, fromFile, err)
@@ -118,46 +109,58 @@ func TestSameModel(t *testing.T) {
 // learned returns a model of rows.
 func learned(t *testing.T, rec arrow.Record, opt records.Options) *model.Model {
 	t.Helper()
-	data, err := records.Load(t.Context(), reader(t, rec, 1000), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := require.Value(records.Load(t.Context(), reader(t, rec, 1000), opt))(t)
+	f := require.Value(fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{}))(t)
 	return f.Model
 }
 
 // TestPredict: predictions are those of the evaluation of the same rows, in records of the same lengths. Rows that the
-// training would have dropped get nulls.
+// training would have dropped get nulls. A model may have more features than a dense row.
 func TestPredict(t *testing.T) {
-	rec := table(3000)
-	opt := records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "onehot", Standardize: true}
-	m := learned(t, rec, opt)
-	row, right, nulls := 0, int64(0), 0
-	for out, err := range records.Predict(t.Context(), m, reader(t, rec, 1100), 2) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if names := fmt.Sprint(out.Schema().Fields()); row == 0 && (out.NumCols() != 7 || out.ColumnName(0) != "prediction" ||
-			out.ColumnName(3) != "score_yes" || out.ColumnName(4) != "probability_maybe") {
-			t.Errorf("columns %s", names)
-		}
-		if want := min(1100, 3000-int64(row)); out.NumRows() != want {
-			t.Errorf("from row %d on: %d rows, want %d", row, out.NumRows(), want)
-		}
-		for r := range int(out.NumRows()) {
-			if out.Column(0).IsNull(r) {
-				nulls++
-			} else if out.Column(0).ValueStr(r) == rec.Column(4).ValueStr(row+r) {
-				right++
-			}
-		}
-		row += int(out.NumRows())
+	lists := "["
+	for r := range 3000 {
+		lists += fmt.Sprintf(`[{"index": %d, "value": %d}], `, r*7919%(schema.MaxFeatures+1000), r%5-2)
 	}
-	if kept := int64(row - nulls); row != 3000 || nulls != rec.Column(0).NullN() || kept-right != *m.Training.Errors {
-		t.Errorf("%d rows, %d nulls, %d right of %d; the training had %d errors", row, nulls, right, kept, *m.Training.Errors)
+	pairs := arrow.ListOf(arrow.StructOf(arrow.Field{Name: "index", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{Name: "value", Type: arrow.PrimitiveTypes.Float32}))
+	v, _, err := array.FromJSON(memory.DefaultAllocator, pairs, strings.NewReader(lists[:len(lists)-2]+"]"))
+	require.NoError(t, err)
+	rec := table(3000)
+	rec = array.NewRecord(arrow.NewSchema(append(rec.Schema().Fields(), arrow.Field{Name: "v", Type: pairs}), nil), append(rec.Columns(), v), 3000)
+	wide := records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Storage: records.Auto}
+	for _, opt := range []records.Options{{Label: "label", Exclude: []string{"v"}, Nulls: schema.NullsDrop, Categorical: "onehot", Standardize: true}, wide} {
+		m := learned(t, rec, opt)
+		row, right, nulls := 0, int64(0), 0
+		for out, err := range records.Predict(t.Context(), m, reader(t, rec, 1100), 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if names := fmt.Sprint(out.Schema().Fields()); row == 0 && (out.NumCols() != 7 || out.ColumnName(0) != "prediction" ||
+				out.ColumnName(3) != "score_yes" || out.ColumnName(4) != "probability_maybe") {
+				t.Errorf("columns %s", names)
+			}
+			if want := min(1100, 3000-int64(row)); out.NumRows() != want {
+				t.Errorf("from row %d on: %d rows, want %d", row, out.NumRows(), want)
+			}
+			for r := range int(out.NumRows()) {
+				if out.Column(0).IsNull(r) {
+					nulls++
+				} else if out.Column(0).ValueStr(r) == rec.Column(4).ValueStr(row+r) {
+					right++
+				}
+			}
+			row += int(out.NumRows())
+		}
+		dropped := 0
+		if opt.Nulls == schema.NullsDrop {
+			dropped = rec.Column(0).NullN()
+		}
+		if kept := int64(row - nulls); row != 3000 || nulls != dropped || kept-right != *m.Training.Errors {
+			t.Errorf("%+v: %d rows, %d nulls, %d right of %d; the training had %d errors", opt, row, nulls, right, kept, *m.Training.Errors)
+		}
+	}
+	wide.Storage = records.Dense
+	if _, err := records.Load(t.Context(), reader(t, rec, 777), wide); err == nil || !strings.Contains(err.Error(), "at most 262144 features") {
+		t.Errorf("dense rows: error %v", err)
 	}
 }
 
@@ -239,71 +242,5 @@ func TestHostileRecords(t *testing.T) {
 	}
 	if _, err := records.Load(context.Background(), nil, opt); err == nil {
 		t.Error("no reader, and no error")
-	}
-}
-
-// TestSparseRecords: records of sparse lists, of text and of crosses become sparse rows, and the model is that of a file of the same
-// records. Predict takes models of more features than a dense row may have.
-func TestSparseRecords(t *testing.T) {
-	const wide = schema.MaxFeatures + 1000
-	pairs := arrow.ListOf(arrow.StructOf(arrow.Field{Name: "index", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{Name: "value", Type: arrow.PrimitiveTypes.Float32}))
-	b := array.NewListBuilder(memory.DefaultAllocator, pairs.Elem())
-	rec := table(3000)
-	for r := range 3000 {
-		if b.Append(r%7 != 3); r%7 == 3 {
-			continue
-		}
-		s := b.ValueBuilder().(*array.StructBuilder)
-		for k := range 3 {
-			s.Append(true)
-			s.FieldBuilder(0).(*array.Int32Builder).Append(int32((r*7919 + k*(wide/3)) % wide))
-			s.FieldBuilder(1).(*array.Float32Builder).Append(float32(r%5 - 2))
-		}
-	}
-	rec = array.NewRecord(arrow.NewSchema(append(rec.Schema().Fields(), arrow.Field{Name: "v", Type: pairs, Nullable: true}), nil),
-		append(rec.Columns(), b.NewArray()), 3000)
-	path := filepath.Join(t.TempDir(), "rows.arrow")
-	var text bytes.Buffer
-	w := ipc.NewWriter(&text, ipc.WithSchema(rec.Schema()))
-	if err := errors.Join(w.Write(rec), w.Close(), os.WriteFile(path, text.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	l := fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 2}})
-	file := dataset.Options{Label: "label", Exclude: []string{"age"}, Categorical: "onehot", Cross: []string{"town,age"}, Nulls: schema.NullsZero, Storage: dataset.Auto}
-	fromFile, err := dataset.Load(t.Context(), []string{path}, file)
-	want := modelBytes(t, l, fromFile, err)
-	opt := records.Options{Label: "label", Exclude: []string{"age"}, Categorical: "onehot", Cross: []string{"town,age"}, Nulls: schema.NullsZero, Storage: records.Auto}
-	data, err := records.Load(t.Context(), reader(t, rec, 777), opt)
-	if got := modelBytes(t, l, data, err); !bytes.Equal(got, want) {
-		t.Errorf("another model of the records than of the file")
-	}
-	for blk := range data.Blocks(t.Context()) {
-		if blk.Sparse == nil {
-			t.Error("a block is dense")
-		}
-	}
-	if opt.Storage = records.Dense; err == nil {
-		if _, err := records.Load(t.Context(), reader(t, rec, 777), opt); err == nil || !strings.Contains(err.Error(), "at most 262144 features") {
-			t.Errorf("dense rows: error %v", err)
-		}
-	}
-	f, err := fit.Learn(t.Context(), data, l, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	row, right := 0, int64(0)
-	for out, err := range records.Predict(t.Context(), f.Model, reader(t, rec, 1100), 2) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for r := range int(out.NumRows()) {
-			if out.Column(0).ValueStr(r) == rec.Column(4).ValueStr(row+r) {
-				right++
-			}
-		}
-		row += int(out.NumRows())
-	}
-	if row != 3000 || right != 3000-*f.Model.Training.Errors {
-		t.Errorf("%d rows, %d right; the training had %d errors", row, right, *f.Model.Training.Errors)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 const (
@@ -21,10 +24,7 @@ const (
 // names returns the names in dir.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := require.Value(os.ReadDir(dir))(t)
 	var all []string
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -48,19 +48,13 @@ func target(t *testing.T) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
 	path = filepath.Join(dir, "m.json")
-	if err := os.WriteFile(path, []byte(old), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(old), 0o644))
 	return dir, path
 }
 
 func create(t *testing.T, path string) *File {
 	t.Helper()
-	f, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return require.Value(Create(path))(t)
 }
 
 func write(t *testing.T, f *File, content string) {
@@ -72,46 +66,41 @@ func write(t *testing.T, f *File, content string) {
 
 func commit(t *testing.T, f *File) {
 	t.Helper()
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Commit())
 }
 
-func TestCommitReplaces(t *testing.T) {
-	dir, path := target(t)
+// replace writes content to path.
+func replace(t *testing.T, path, content string) {
+	t.Helper()
 	f := create(t, path)
-	write(t, f, fresh[:5])
-	write(t, f, fresh[5:])
+	write(t, f, content)
+	commit(t, f)
+}
+
+// TestCommit: a file is replaced at Commit and not before. A reader that opened the old file reads on in it, and a large write isn't cut.
+func TestCommit(t *testing.T) {
+	dir, path := target(t)
+	reader := require.Value(os.Open(path))(t)
+	defer reader.Close()
+	large := strings.Repeat("0123456789", bufferSize/5)
+	f := create(t, path)
+	write(t, f, large[:5])
+	write(t, f, large[5:])
 	if got, _ := os.ReadFile(path); string(got) != old {
 		t.Errorf("before Commit, %s holds %q", path, got)
 	}
 	commit(t, f)
-	holds(t, dir, "m.json", fresh)
+	holds(t, dir, "m.json", large)
 	f.Abort()
 	commit(t, f)
-	holds(t, dir, "m.json", fresh)
+	holds(t, dir, "m.json", large)
 	if _, err := f.Write([]byte("x")); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("Write after Commit returns %v", err)
 	}
-}
-
-// A reader that opened the old file reads on in it, and a large write isn't cut.
-func TestCommitKeepsOpenReaders(t *testing.T) {
-	dir, path := target(t)
-	reader, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	large := strings.Repeat("0123456789", bufferSize/5)
-	f := create(t, path)
-	write(t, f, large)
-	commit(t, f)
 	got := make([]byte, len(old))
 	if _, err := reader.Read(got); err != nil || string(got) != old {
 		t.Errorf("the reader gets %q (%v)", got, err)
 	}
-	holds(t, dir, "m.json", large)
 }
 
 func TestAbort(t *testing.T) {
@@ -146,31 +135,23 @@ func TestWriteError(t *testing.T) {
 }
 
 func TestCommitErrors(t *testing.T) {
-	t.Run("flush", func(t *testing.T) {
-		dir, path := target(t)
+	for _, cause := range []string{"flush", "rename"} {
+		dir, path := t.TempDir(), ""
+		path = filepath.Join(dir, "m.json")
 		f := create(t, path)
 		write(t, f, fresh)
-		f.out.(*tempFile).Close()
-		if err := f.Commit(); err == nil {
-			t.Error("no error")
-		}
-		holds(t, dir, "m.json", old)
-	})
-	t.Run("rename", func(t *testing.T) {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "m.json")
-		f := create(t, path)
-		write(t, f, fresh)
-		if err := os.Mkdir(path, 0o755); err != nil {
-			t.Fatal(err)
+		if cause == "flush" {
+			f.out.(*tempFile).Close()
+		} else {
+			require.NoError(t, os.Mkdir(path, 0o755))
 		}
 		if err := f.Commit(); err == nil || !strings.HasPrefix(err.Error(), path+" can't be written: ") {
-			t.Errorf("Commit returns %v", err)
+			t.Errorf("%s: Commit returns %v", cause, err)
 		}
-		if got := names(t, dir); len(got) != 1 {
-			t.Errorf("the directory holds %q", got)
+		if got := names(t, dir); len(got) != map[string]int{"rename": 1}[cause] {
+			t.Errorf("%s: the directory holds %q", cause, got)
 		}
-	})
+	}
 }
 
 func TestCreateErrors(t *testing.T) {
@@ -196,9 +177,7 @@ func TestCreateErrors(t *testing.T) {
 
 func TestUnwritableDirectory(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(dir, 0o555))
 	if os.Geteuid() == 0 {
 		dir = "/sys" // the superuser may write to any directory but those of the kernel
 	}
@@ -220,18 +199,14 @@ func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	real, far := filepath.Join(dir, "real"), filepath.Join(dir, "far", "deep")
 	for _, d := range []string{real, far} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(d, 0o755))
 	}
 	// "shortcut/.." is dir/far, not dir.
 	for name, link := range map[string]string{
 		"shortcut": "far/deep", "a": "real/m.json", "b": "a", "c": "shortcut/../m.json", "loop": "loop",
 		"absolute": filepath.Join(real, "m.json"),
 	} {
-		if err := os.Symlink(link, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(link, filepath.Join(dir, name)))
 	}
 	for _, test := range []struct{ path, file string }{
 		{"a", "real"}, {"a", "real"}, {"b", "real"}, {"absolute", "real"}, {"c", "far"}, {"shortcut/../real/m.json", ""},
@@ -245,9 +220,7 @@ func TestLinks(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		write(t, f, test.path)
 		commit(t, f)
 		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -273,9 +246,7 @@ func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	check := func(name string, want fs.FileMode) {
 		t.Helper()
-		f := create(t, filepath.Join(dir, name))
-		write(t, f, fresh)
-		commit(t, f)
+		replace(t, filepath.Join(dir, name), fresh)
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode() != want {
 			t.Errorf("%s has mode %v (%v), not %v", name, info.Mode(), err, want)
@@ -285,15 +256,10 @@ func TestPermissions(t *testing.T) {
 	if err := os.WriteFile(probe, nil, 0o644); err != nil { // 0644 less the umask
 		t.Fatal(err)
 	}
-	info, err := os.Stat(probe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := require.Value(os.Stat(probe))(t)
 	check("new", info.Mode())
 	for _, mode := range []fs.FileMode{0o600, 0o664, 0o666, 0o444} {
-		if err := os.Chmod(probe, mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(probe, mode))
 		check("probe", mode)
 	}
 }
@@ -328,18 +294,13 @@ func TestIsStdout(t *testing.T) {
 }
 
 func TestStandardOutput(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "redirected"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := require.Value(os.Create(filepath.Join(t.TempDir(), "redirected")))(t)
 	defer file.Close()
 	stdout := os.Stdout
 	os.Stdout = file
 	defer func() { os.Stdout = stdout }()
 	file.WriteString("before, ")
-	f := create(t, "/dev/stdout")
-	write(t, f, "within, ")
-	commit(t, f)
+	replace(t, "/dev/stdout", "within, ")
 	if _, err := file.WriteString("after"); err != nil {
 		t.Errorf("Commit closed standard output: %v", err)
 	}
@@ -358,5 +319,39 @@ func TestReaderErrors(t *testing.T) {
 		if got := explain("p", err); got.Error() != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestUnnamed: what is written can be read, and nothing is left in the directory.
+func TestUnnamed(t *testing.T) {
+	dir := t.TempDir()
+	tempDir(t, dir)
+	f := require.Value(Unnamed())(t)
+	if _, err := f.WriteString("rows"); err != nil {
+		t.Error(err)
+	}
+	if got, err := io.ReadAll(io.NewSectionReader(f, 0, 4)); err != nil || string(got) != "rows" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+	tempDir(t, dir+"/absent")
+	if _, err := Unnamed(); err == nil {
+		t.Error("a directory that isn't there")
+	}
+}
+
+// tempDir has temporary files in dir.
+func tempDir(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"TMPDIR", "TMP"} {
+		t.Setenv(name, dir)
+	}
+	if got := TempDir(); got != dir {
+		t.Errorf("temporary files are in %s, not in %s", got, dir)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"halfspace/internal/require"
 )
 
 func TestNamedPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
 	var got []byte
 	var g errgroup.Group
 	g.Go(func() error {
@@ -29,9 +29,7 @@ func TestNamedPipe(t *testing.T) {
 		got, err = io.ReadAll(reader)
 		return err
 	})
-	f := create(t, path)
-	write(t, f, fresh)
-	commit(t, f)
+	replace(t, path, fresh)
 	if err := g.Wait(); err != nil || string(got) != fresh {
 		t.Errorf("the reader gets %q (%v)", got, err)
 	}

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"halfspace/internal/require"
 )
 
 // TestUnnamedOutput: until it is complete, an output has no name, so that a process that is killed leaves nothing.
 func TestUnnamedOutput(t *testing.T) {
 	dir, path := target(t)
-	f, err := createTemp(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(createTemp(path))(t)
 	if f.name != "" {
 		t.Skip("the file system of temporary files has no files without a name")
 	}
@@ -24,9 +23,7 @@ func TestUnnamedOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds(t, dir, "m.json", old)
-	if err := f.commit(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.commit())
 	holds(t, dir, "m.json", fresh)
 }
 
@@ -37,12 +34,8 @@ func TestNoLink(t *testing.T) {
 	large := strings.Repeat(fresh, bufferSize)
 	for _, mode := range []os.FileMode{0o644, 0o666} {
 		dir, path := target(t)
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
-		f := create(t, path)
-		write(t, f, large)
-		commit(t, f)
+		require.NoError(t, os.Chmod(path, mode))
+		replace(t, path, large)
 		holds(t, dir, "m.json", large)
 		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
 			t.Errorf("mode %v (%v), not %v", info.Mode(), err, mode)
@@ -51,9 +44,7 @@ func TestNoLink(t *testing.T) {
 	dir, path := target(t)
 	f := create(t, path)
 	write(t, f, fresh)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(dir))
 	if err := f.Commit(); err == nil || !strings.Contains(err.Error(), "there is no directory "+dir) {
 		t.Errorf("without its directory: %v", err)
 	}
@@ -76,10 +67,7 @@ func TestUnnamedNever(t *testing.T) {
 	if _, err := unix.InotifyAddWatch(events, dir, unix.IN_CREATE); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Unnamed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := require.Value(Unnamed())(t)
 	f.Close()
 	if n, err := unix.Read(events, make([]byte, 4096)); err != unix.EAGAIN {
 		t.Errorf("it had a name: %d bytes of events, %v", n, err)
@@ -102,26 +90,16 @@ func TestTempDir(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir, path := target(t)
 	other := filepath.Join(dir, "n.json")
-	live, err := named(path, perm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := require.Value(named(path, perm))(t)
 	defer live.abort()
 	for _, target := range []string{path, path, other} {
-		dead, err := named(target, perm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		dead := require.Value(named(target, perm))(t)
 		dead.Close() // as the end of a process does
 	}
 	for _, name := range []string{".m.json123", ".m.json.halfspace-00000000-0123456789abcdef", prefix(path) + "short"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	if err := os.Symlink(path, newName(path)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(path, newName(path)))
 	before := names(t, dir)
 	f := create(t, path)
 	f.Abort()
@@ -143,13 +121,8 @@ func TestLongName(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Skip("the system takes shorter names only: ", err)
 	}
-	f := create(t, path)
-	write(t, f, fresh)
-	commit(t, f)
+	replace(t, path, fresh)
 	holds(t, filepath.Dir(path), filepath.Base(path), fresh)
-	g, err := named(path, perm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := require.Value(named(path, perm))(t)
 	g.abort()
 }

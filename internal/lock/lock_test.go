@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // takes names a path whose lock the test binary takes. It then says so, and keeps the lock until its standard input ends.
@@ -35,17 +37,9 @@ func other(t *testing.T, path string) (process int, end func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), takes+"="+path)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := require.Value(cmd.StdinPipe())(t)
+	stdout := require.Value(cmd.StdoutPipe())(t)
+	require.NoError(t, cmd.Start())
 	var said [6]byte
 	if _, err := stdout.Read(said[:]); err != nil || string(said[:]) != "taken\n" {
 		t.Fatalf("the other process says %q, %v", said, err)
@@ -59,10 +53,7 @@ func other(t *testing.T, path string) (process int, end func()) {
 // left returns the names in a folder.
 func left(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := require.Value(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -74,9 +65,7 @@ func left(t *testing.T, dir string) (names []string) {
 func TestTake(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "folder")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(folder, 0o755))
 	for path, want := range map[string]string{filepath.Join(dir, "m.json"): "file", folder: "folder", filepath.Join(dir, strings.Repeat("n", 250)): "file"} {
 		process, end := other(t, path)
 		_, err := Take(path)
@@ -90,10 +79,7 @@ func TestTake(t *testing.T) {
 			t.Fatalf("%v; want %s with process %d", err, pattern, process)
 		}
 		end()
-		held, err := Take(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := require.Value(Take(path))(t)
 		if _, err := Take(path); err == nil || !strings.HasSuffix(err.Error(), " is written by this run already: name another "+want) {
 			t.Errorf("a second time: %v", err)
 		}
@@ -118,13 +104,8 @@ func itoa(n int) string {
 func TestTakeDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
 	for _, text := range []string{"", "{", `{"process":-1}`, "\x00\xff", strings.Repeat("[", 1<<17)} {
-		if err := os.WriteFile(nameOf(path), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(nameOf(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(nameOf(path), []byte(text), 0o600))
+		f := require.Value(os.Open(nameOf(path)))(t)
 		if err := lockFile(f); err != nil {
 			t.Skip("no locks here: ", err)
 		}
@@ -132,10 +113,7 @@ func TestTakeDamaged(t *testing.T) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 		f.Close()
-		held, err := Take(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := require.Value(Take(path))(t)
 		held.Release()
 	}
 }
@@ -145,9 +123,7 @@ func TestTakeOdd(t *testing.T) {
 	dir := t.TempDir()
 	for name, make := range odd {
 		path := filepath.Join(dir, name)
-		if err := make(nameOf(path)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, make(nameOf(path)))
 		if _, err := Take(path); err == nil || !strings.Contains(err.Error(), nameOf(path)) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -160,9 +136,7 @@ func TestTakeOdd(t *testing.T) {
 // TestCreateGivesUp: a name that is never free is an error, and the file there stays.
 func TestCreateGivesUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 	if _, err := Create(func() string { return path }, 0o600); !errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}
@@ -177,26 +151,16 @@ func TestSweep(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	_, end := other(t, in("dead"))
 	end()
-	live, err := Take(in("live"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := require.Value(Take(in("live")))(t)
 	defer live.Release()
-	made, err := Create(func() string { return in("temp-live") }, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := require.Value(Create(func() string { return in("temp-live") }, 0o600))(t)
 	defer Remove(made)
 	for name, text := range map[string]string{"temp-dead": "x", "data.csv": "x", ".other" + suffix: `{"process":1,"host":"elsewhere"}`, ".mine" + suffix: "not ours"} {
-		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(in(name), []byte(text), 0o600))
 	}
 	want := []string{".live" + suffix, ".mine" + suffix, ".other" + suffix, "data.csv", "temp-live"}
 	if runtime.GOOS != "windows" {
-		if err := os.Symlink(in("data.csv"), in("temp-link")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(in("data.csv"), in("temp-link")))
 		want = []string{".live" + suffix, ".mine" + suffix, ".other" + suffix, "data.csv", "temp-link", "temp-live"}
 	}
 	Sweep(dir, func(name string) bool { return strings.HasPrefix(name, "temp-") })
@@ -213,10 +177,7 @@ func TestRemoveAll(t *testing.T) {
 	}
 	var files [2]*os.File
 	for i := range files {
-		f, err := Create(func() string { return filepath.Join(dir, itoa(i)) }, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.Value(Create(func() string { return filepath.Join(dir, itoa(i)) }, 0o600))(t)
 		files[i] = f
 	}
 	Keep(files[1])

@@ -1,10 +1,30 @@
 package text
 
 import (
+	"bytes"
+	"context"
 	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/source"
+	"halfspace/internal/decimal/decimaltest"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
+	"halfspace/schema"
 )
 
 func allRecords(c Chunk) (all [][]string, err error) {
@@ -51,4 +71,146 @@ func FuzzScanner(f *testing.F) {
 			t.Fatalf("%q:\n%q, want\n%q", text, got, want)
 		}
 	})
+}
+
+// FuzzNumber holds numbers against strconv, and their grammar against a regular expression.
+func FuzzNumber(f *testing.F) {
+	for _, text := range []string{"0", "-0", "1.5", "+.5e-3", "5.", ".", "", "-", "e1", "1e", "1e400", "9007199254740993",
+		"0.1e22", "123456789012345678901234567890", "1_0", "0x1p-2", "inf", "9007199254740992e22", "1e0001", "9223372036854775807",
+		"-9223372036854775808", "9223372036854775808", "-00", "+7"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkNumber(t, text) })
+}
+
+func checkNumber(t *testing.T, text string) {
+	t.Helper()
+	got, err := parseNumber([]byte(text))
+	want, wantErr := strconv.ParseFloat(text, 64)
+	if !decimaltest.IsNumber(text) {
+		wantErr = strconv.ErrSyntax
+	}
+	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
+		t.Fatalf("%q: %v, %v, want %v, %v", text, got, err, want, wantErr)
+	}
+	whole, ok := parseInteger([]byte(text))
+	wantWhole, err2 := strconv.ParseInt(text, 10, 64)
+	if ok && (err2 != nil || whole != wantWhole) || !ok && err2 == nil && wantWhole != 0 || ok && math.Signbit(got) != (whole < 0) {
+		t.Fatalf("%q: the integer %v, %v, want %v, %v", text, whole, ok, wantWhole, err2)
+	}
+	if errors.Is(wantErr, strconv.ErrRange) == (err == errNoNumber) && wantErr != nil {
+		t.Fatalf("%q: %v, want %v", text, err, wantErr)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	n := 200_000
+	if testsize.Small() {
+		n = 20_000
+	}
+	for text := range decimaltest.Texts(2, n/2) {
+		checkNumber(t, text)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range n {
+		v := math.Float64frombits(rng.Uint64())
+		checkNumber(t, strconv.FormatFloat(v, "efg"[rng.IntN(3)], -1, 64))
+		checkNumber(t, strconv.FormatInt(int64(rng.Uint64())>>rng.IntN(64), 10))
+		checkNumber(t, strconv.FormatFloat(rng.NormFloat64(), 'f', rng.IntN(20), 64))
+		checkNumber(t, fmt.Sprintf("%d.%de%d", rng.IntN(1e9), rng.IntN(1e9), rng.IntN(60)-30))
+	}
+}
+
+// endless repeats a text.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	return copy(p, strings.Repeat(string(e), len(p)/len(e)+1)), nil
+}
+
+// TestOldMac: carriage returns alone are seen before much was read.
+func TestOldMac(t *testing.T) {
+	c := &chunker{r: endless("1,2\r"), path: "a.csv", quotes: true, size: ChunkBytes, line: 1}
+	_, err := c.next()
+	const want = `a.csv: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// TestChunks: wherever text is cut, the records are the same.
+func TestChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var text []byte
+		for range rng.IntN(400) {
+			text = append(text, `ab,""`+"\n\n\r"[rng.IntN(3):][:1]...)
+			text = append(text, []string{"a", ",", "\n", "\"x\ny\"", ",\"\"\"\n\"", "\r\n"}[rng.IntN(6)]...)
+		}
+		if endsInCR(text) {
+			continue
+		}
+		want, wantErr := allRecords(Chunk{Text: text, line: 1})
+		for _, size := range []int{1, 7, 64, 1000} {
+			var got [][]string
+			var gotErr error
+			c := &chunker{r: bytes.NewReader(text), quotes: true, size: size, line: 1}
+			for gotErr == nil {
+				ch, err := c.next()
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				var part [][]string
+				part, gotErr = allRecords(ch)
+				got = append(got, part...)
+			}
+			if fmt.Sprint(got, gotErr) != fmt.Sprint(want, wantErr) {
+				t.Fatalf("%q in chunks of %d:\n%q, %v, want\n%q, %v", text, size, got, gotErr, want, wantErr)
+			}
+		}
+	}
+}
+
+// TestEnds: finding the dialect and the columns of a file, and reading its records, end with the context.
+func TestEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := Chunk{Text: []byte("a,b\n1,2\n"), line: 1, first: true}
+	f := CsvFile{path: "x.csv", dialect: dialect{Comma: ',', Header: true, names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
+	in := &CSV{Files: []CsvFile{f}, sel: &frame.Chosen{Columns: []frame.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}
+	for what, try := range map[string]func(ctx context.Context) error{
+		"detect": func(ctx context.Context) error { _, err := detect(ctx, f.path, c, Options{}); return err },
+		"infer":  func(ctx context.Context) error { _, err := f.infer(ctx, c); return err },
+		"parse":  func(ctx context.Context) error { _, err := in.parse(ctx, &in.Files[0], c); return err },
+	} {
+		if err := try(t.Context()); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := try(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v after the end", what, err)
+		}
+	}
+}
+
+// TestWideLines: dense batches of svmlight lines have several rows, however many columns there are.
+func TestWideLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.svm")
+	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("1 1:2\n"), 2*leastDense), 0o600))
+	src := require.Value(source.NewSource(t.Context(), path, nil, 0))(t)
+	in := &Svmlight{sources: []*source.Source{src}}
+	chosen := &frame.Chosen{Columns: make([]frame.Column, schema.MaxFeatures), Label: -1, Weight: -1}
+	for i := range chosen.Columns {
+		chosen.Columns[i].Index = i
+	}
+	in.read(chosen, len(chosen.Columns)-1)
+	batches := 0
+	for b, err := range in.Batches(t.Context(), frame.NewPool(1), memory.DefaultAllocator) {
+		require.NoError(t, err)
+		b.Release()
+		batches++
+	}
+	if batches != 2 {
+		t.Errorf("%d batches of %d lines, want 2", batches, 2*leastDense)
+	}
 }

@@ -3,10 +3,12 @@ package writer
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,6 +20,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/require"
 )
 
 func TestDefaultRowGroups(t *testing.T) {
@@ -29,10 +34,7 @@ func TestDefaultRowGroups(t *testing.T) {
 		for i := range test.columns {
 			fields = append(fields, arrow.Field{Name: strconv.Itoa(i), Type: arrow.PrimitiveTypes.Float32})
 		}
-		e, err := NewParquet(t.Context(), io.Discard, arrow.NewSchema(fields, nil), ParquetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := require.Value(NewParquet(t.Context(), io.Discard, arrow.NewSchema(fields, nil), ParquetOptions{}))(t)
 		if got := e.(*Parquet).Groups.maxRows; got != test.rows {
 			t.Errorf("%d columns: row groups of %d rows, not %d", test.columns, got, test.rows)
 		}
@@ -90,18 +92,11 @@ func TestParquetMemory(t *testing.T) {
 	}
 	schema := arrow.NewSchema(fields, nil)
 	watch := newHeapWatch()
-	e, err := NewParquet(t.Context(), watch, schema, ParquetOptions{GroupRows: rows})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := require.Value(NewParquet(t.Context(), watch, schema, ParquetOptions{GroupRows: rows}))(t)
 	for range groups {
-		if err := e.Write(array.NewRecord(schema, same, rows)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Write(array.NewRecord(schema, same, rows)))
 	}
-	if err := e.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Finish())
 	if got, group := watch.taken(), int64(columns*rows*4); got > 2*group {
 		t.Errorf("%d bytes were in use for row groups of %d", got, group)
 	}
@@ -115,21 +110,14 @@ func TestLongTexts(t *testing.T) {
 	b.Append(strings.Repeat("a", size))
 	rec := array.NewRecord(schema, []arrow.Array{b.NewArray()}, 1)
 	watch := newHeapWatch()
-	e, err := NewParquet(t.Context(), watch, schema, ParquetOptions{GroupRows: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := require.Value(NewParquet(t.Context(), watch, schema, ParquetOptions{GroupRows: 1}))(t)
 	for range groups {
-		if err := e.Write(rec); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Write(rec))
 	}
 	if got := watch.taken(); got > groups*size/4 {
 		t.Errorf("%d bytes are in use after %d row groups of %d", got, groups, size)
 	}
-	if err := e.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Finish())
 }
 
 // TestLongTextPages: pages of long texts are cut by their bytes, and short records are joined.
@@ -137,18 +125,13 @@ func TestLongTextPages(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil)
 	const size, rows = 100 << 10, 200
 	out := &bytes.Buffer{}
-	e, err := NewParquet(t.Context(), out, schema, ParquetOptions{Compression: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := require.Value(NewParquet(t.Context(), out, schema, ParquetOptions{Compression: "none"}))(t)
 	write := func(lo, hi int) {
 		b := array.NewStringBuilder(memory.DefaultAllocator)
 		for i := lo; i < hi; i++ {
 			b.Append(strings.Repeat(string(rune('A'+i)), size))
 		}
-		if err := e.Write(array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(hi-lo))); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Write(array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(hi-lo))))
 	}
 	for i := range rows / 2 {
 		write(i, i+1)
@@ -157,23 +140,13 @@ func TestLongTextPages(t *testing.T) {
 		t.Errorf("%d parts of %d rows are held", n, rows/2)
 	}
 	write(rows/2, rows)
-	if err := e.Finish(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := file.NewParquetReader(bytes.NewReader(out.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	column, err := r.RowGroup(0).Column(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Finish())
+	r := require.Value(file.NewParquetReader(bytes.NewReader(out.Bytes())))(t)
+	column := require.Value(r.RowGroup(0).Column(0))(t)
 	values, row := make([]parquet.ByteArray, rows), 0
 	for texts := column.(*file.ByteArrayColumnChunkReader); texts.HasNext(); {
 		_, n, err := texts.ReadBatch(rows, values, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, v := range values[:n] {
 			if string(v) != strings.Repeat(string(rune('A'+row)), size) {
 				t.Fatalf("row %d is another text", row)
@@ -184,10 +157,7 @@ func TestLongTextPages(t *testing.T) {
 	if row != rows {
 		t.Fatalf("%d of %d rows", row, rows)
 	}
-	pages, err := r.RowGroup(0).GetColumnPageReader(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := require.Value(r.RowGroup(0).GetColumnPageReader(0))(t)
 	for pages.Next() {
 		if n := len(pages.Page().Data()); n > 2*pageBytes {
 			t.Errorf("a page of %d bytes", n)
@@ -209,15 +179,10 @@ func TestWideRecords(t *testing.T) {
 	schema := arrow.NewSchema(fields, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	e, err := NewParquet(ctx, io.Discard, schema, ParquetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := require.Value(NewParquet(ctx, io.Discard, schema, ParquetOptions{}))(t)
 	rec := array.NewRecord(schema, columns, 1)
 	for range rows {
-		if err := e.Write(rec); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.Write(rec))
 	}
 	if n := len(e.(*Parquet).held); n > 2 {
 		t.Errorf("%d parts of %d rows are held", n, rows)
@@ -226,6 +191,84 @@ func TestWideRecords(t *testing.T) {
 	for what, err := range map[string]error{"Write": e.Write(rec), "Finish": e.Finish()} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v after the end", what, err)
+		}
+	}
+}
+
+// written returns the bytes of records in a format.
+func written(t *testing.T, format func(io.Writer, *arrow.Schema) (Encoder, error), recs ...arrow.Record) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	e := require.Value(format(&out, recs[0].Schema()))(t)
+	for _, rec := range recs {
+		require.NoError(t, e.Write(rec))
+	}
+	require.NoError(t, e.Finish())
+	return out.Bytes()
+}
+
+// TestCSV: columns of every type come out as text that encoding/csv reads; a header stands over no rows; a null alone in its row isn't an
+// empty line; only a time that is in UTC is written as one.
+func TestCSV(t *testing.T) {
+	p, text := arrow.PrimitiveTypes, arrow.BinaryTypes.String
+	words := &arrow.DictionaryType{IndexType: p.Int8, ValueType: text}
+	second := func(zone string) arrow.DataType { return &arrow.TimestampType{Unit: arrow.Second, TimeZone: zone} }
+	for _, c := range []struct {
+		want    string
+		columns []datatest.Field
+	}{
+		{"\"the \"\"text\"\", quoted\",value\nplain,0.1\n\"\",-0\n\"a,b\",1e+21\n\"\"\"\",5e-324\n\"two\nlines\",3\n\" space\",123456\nüber,1\n,\n", []datatest.Field{
+			datatest.Values(`the "text", quoted`, text, `["plain", "", "a,b", "\"", "two\nlines", " space", "über", null]`),
+			datatest.Values("value", p.Float64, "[0.1, -0.0, 1e21, 5e-324, 3, 123456, 1, null]")}},
+		{"x.0,y,small,large,yes\n0,,0,0,true\n0.33333334,1,1,1099511627776,false\n", []datatest.Field{
+			datatest.Column("x.0", []float32{0, 1.0 / 3}, nil), datatest.Values("y", p.Float64, "[null, 1]"), datatest.Values("small", p.Int8, "[0, 1]"),
+			datatest.Values("large", p.Int64, "[0, 1099511627776]"), datatest.Values("yes", arrow.FixedWidthTypes.Boolean, "[true, false]")}},
+		{"a,b\n", []datatest.Field{datatest.Values("a", p.Int8, "[]"), datatest.Values("b", text, "[]")}},
+		{"name\n\"\"\nä\n", []datatest.Field{datatest.Values("name", text, `[null, "ä"]`)}},
+		{"d\nb\n\"a,\"\nb\n\"\"\n", []datatest.Field{datatest.Values("d", words, `["b", "a,", "b", null]`)}},
+		{"v,-Inf\n-Inf,0\nNaN,1\n", []datatest.Field{datatest.Column("v", []float64{math.Inf(-1), math.NaN()}, nil), datatest.Column("-Inf", []int8{0, 1}, nil)}},
+		{"local,utc,us\n2024-01-01 10:00:00,2024-01-01 10:00:00Z,1970-01-01 00:00:00.000004Z\n", []datatest.Field{
+			datatest.Values("local", second(""), `["2024-01-01 10:00:00"]`), datatest.Values("utc", second("UTC"), `["2024-01-01 10:00:00"]`),
+			datatest.Values("us", arrow.FixedWidthTypes.Timestamp_us, `["1970-01-01 00:00:00.000004"]`)}},
+	} {
+		rec := datatest.Record(t, c.columns...)
+		got := string(written(t, NewCSV, rec))
+		if got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+		lines := require.Value(csv.NewReader(strings.NewReader(got)).ReadAll())(t)
+		for r, line := range lines[1:] {
+			if col := rec.Column(0); c.columns[0].Type == text && col.IsValid(r) && line[0] != col.ValueStr(r) {
+				t.Errorf("encoding/csv reads %q, not %q", line[0], col.ValueStr(r))
+			}
+		}
+	}
+}
+
+// TestCSVFloats: floats of either size parse back to the same bits, in files of more than one flush.
+func TestCSVFloats(t *testing.T) {
+	const n = 1 << 13
+	rng := rand.New(rand.NewPCG(1, 2))
+	narrow, wide := make([]float32, n), make([]float64, n)
+	for i := range n {
+		for narrow[i] = float32(math.NaN()); narrow[i] != narrow[i]; {
+			narrow[i] = math.Float32frombits(rng.Uint32())
+		}
+		for wide[i] = math.NaN(); math.IsNaN(wide[i]); {
+			wide[i] = math.Float64frombits(rng.Uint64())
+		}
+	}
+	text := written(t, NewCSV, datatest.Record(t, datatest.Column("narrow", narrow, nil), datatest.Column("wide", wide, nil)))
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
+	if len(lines) != n {
+		t.Fatalf("%d lines, not %d", len(lines), n)
+	}
+	for i, line := range lines {
+		a, b, _ := strings.Cut(line, ",")
+		x, errX := strconv.ParseFloat(a, 32)
+		y, errY := strconv.ParseFloat(b, 64)
+		if errX != nil || errY != nil || math.Float32bits(float32(x)) != math.Float32bits(narrow[i]) || math.Float64bits(y) != math.Float64bits(wide[i]) {
+			t.Fatalf("%v and %v are written as %q (%v, %v)", narrow[i], wide[i], line, errX, errY)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"halfspace/internal/memory"
+	"halfspace/internal/require"
 )
 
 // wantError checks that an error says something.
@@ -100,8 +101,8 @@ func TestHighLevels(t *testing.T) {
 	}
 }
 
-// TestSecondDictionary: a chunk has one dictionary.
-func TestSecondDictionary(t *testing.T) {
+// TestDictionaryPage: a chunk has one dictionary, and a dictionary that lacks a value of its count is damage.
+func TestDictionaryPage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	w := &chunkWriter{rng: rng, typ: Int32, encoding: rleDictionary, rows: 1000}
 	c := w.write(randomEntries(w, 50))
@@ -110,13 +111,19 @@ func TestSecondDictionary(t *testing.T) {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	dictionary := w.out[:n+int(h.stored)]
-	mem := &heap{}
-	pool := NewPool(mem)
+	_, pool := checkedPool(t)
+	counted := func(n int) []byte {
+		return bytes.TrimSuffix(fields(field(1, thriftInt32, zigzag(n)), field(2, thriftInt32, zigzag(int(plainDictionary)))), []byte{0})
+	}
+	more := bytes.Replace(w.out, counted(len(w.dict)), counted(len(w.dict)+1), 1)
+	if bytes.Equal(more, w.out) {
+		t.Fatal("no count to change")
+	}
+	_, err = readAll(rng, more, c, pool)
+	wantError(t, "a missing value", err, errShort.Error())
 	c.Size, c.Uncompressed = c.Size+int64(len(dictionary)), 2*c.Uncompressed
 	_, err = readAll(rng, append(bytes.Clone(dictionary), w.out...), c, pool)
 	wantError(t, "two", err, "dictionary page: a second one")
-	pool.Close()
-	mem.check(t)
 }
 
 // TestPadding: a chunk of an old writer is longer than its size says by less than the padding (PARQUET-816). What lies in
@@ -156,8 +163,18 @@ func (f watchedFile) ReadAt(b []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(b, at)
 }
 
-// TestCancelEnd stops among pages behind the last row.
-func TestCancelEnd(t *testing.T) {
+// TestCancel stops between two pages, and among pages behind the last row.
+func TestCancel(t *testing.T) {
+	between, stop := context.WithCancel(t.Context())
+	rows := &chunkWriter{rng: rand.New(rand.NewPCG(1, 1)), typ: Int32, encoding: plain, rows: 10}
+	chunk := rows.write(randomEntries(rows, 1000))
+	first := NewReader(bytes.NewReader(rows.out), chunk, NewPool(&heap{}))
+	require.Value(first.Read(between, 500))(t)
+	stop()
+	if _, err := first.Read(between, 500); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+
 	rng := rand.New(rand.NewPCG(1, 10))
 	w := &chunkWriter{rng: rng, typ: Int32, encoding: plain, rows: 1000}
 	c := w.write(randomEntries(w, 10))
@@ -212,9 +229,7 @@ func TestLongHeader(t *testing.T) {
 	entries := randomEntries(w, 10)
 	c := w.write(entries)
 	_, n, err := parseHeader(w.out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	long := append(append(bytes.Clone(w.out[:n-1]), 0x48), append(binary.AppendUvarint(nil, 3e6), make([]byte, 3e6+1)...)...)
 	w.out = append(long, w.out[n:]...)
 	c.Size = int64(len(w.out))
@@ -243,8 +258,7 @@ func TestLimit(t *testing.T) {
 				limits = append(limits, 250<<10) // for what it is decompressed to, but not for that beside what is stored
 			}
 			for _, limit := range limits {
-				mem := &heap{}
-				pool := NewPool(mem)
+				mem, pool := checkedPool(t)
 				pool.Limit = limit
 				_, err := readAll(rng, w.out, c, pool)
 				if limit == 2<<20 {
@@ -263,8 +277,6 @@ func TestLimit(t *testing.T) {
 				if most := limit*5/4 + 100<<10; mem.most > most { // values of up to 1,500 rows come on top
 					t.Errorf("codec %d, encoding %d: %d bytes with a limit of %d", codec, e, mem.most, limit)
 				}
-				pool.Close()
-				mem.check(t)
 			}
 		}
 	}
@@ -273,8 +285,7 @@ func TestLimit(t *testing.T) {
 // TestSpare: sizes that vary over a long time don't add up.
 func TestSpare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 13))
-	mem := &heap{}
-	pool := NewPool(mem)
+	mem, pool := checkedPool(t)
 	var held []*Buffer
 	inUse, most := 0, 0
 	for range 20_000 {
@@ -298,14 +309,11 @@ func TestSpare(t *testing.T) {
 	for _, b := range held {
 		b.Release()
 	}
-	pool.Close()
-	mem.check(t)
 }
 
 // TestSpareSizes: where other sizes are wanted than before, these are what is kept.
 func TestSpareSizes(t *testing.T) {
-	mem := &heap{}
-	pool := NewPool(mem)
+	mem, pool := checkedPool(t)
 	var held []*Buffer
 	for range 16 {
 		held = append(held, pool.Get(64<<10))

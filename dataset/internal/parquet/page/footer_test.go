@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // listOf is a list of structs.
@@ -67,18 +69,13 @@ func TestFooter(t *testing.T) {
 		if groups == 3000 && len(data) < 4*windowBytes {
 			t.Fatalf("%d bytes", len(data))
 		}
-		f, err := readFooter(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := require.Value(readFooter(data))(t)
 		if f.Columns != 3 || f.Rows != int64(groups*(groups-1)/2) || f.CreatedBy != "a test" {
 			t.Errorf("%d columns, %d rows, by %s", f.Columns, f.Rows, f.CreatedBy)
 		}
 		g := 0
 		for got, err := range f.Groups([]int{2, 0}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for k, c := range []int{2, 0} {
 				n := int64(1000*g + 10*c)
 				want := ColumnChunk{Codec: Codec(c), Values: n + 5, Uncompressed: n + 6, Stored: n + 7, Data: n + 9, Dictionary: n + 11,
@@ -100,23 +97,20 @@ func TestFooter(t *testing.T) {
 		}
 		var texts [][2]string
 		for text, err := range f.Texts(12) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			texts = append(texts, text)
 		}
 		if !slices.Equal(texts, [][2]string{{"key", "value"}, {"lone", ""}}) {
 			t.Errorf("texts %q", texts)
 		}
+		var err error
 		for _, err = range f.Texts(11) {
 		}
 		wantError(t, "long texts", err, "its key-value metadata is too long")
 		// Other readers see the same columns.
 		parts := 0
 		for schema, err := range f.Schemas() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			parts++
 			if f, err := readFooter(schema); err != nil || f.Columns != 3 || f.Rows != 0 {
 				t.Fatalf("%+v, %v", f, err)

@@ -4,26 +4,23 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // TestReader reads chunks of every type in every encoding and compression, flat and of lists, with and without nulls.
 func TestReader(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	mem := &heap{}
-	pool := NewPool(mem)
+	_, pool := checkedPool(t)
 	eachWriter(rng, func(w *chunkWriter) {
 		entries := randomEntries(w, 1+rng.IntN(min(10*w.rows, 5000)))
 		c := w.write(entries)
-		got, err := readAll(rng, w.out, c, pool)
-		if err != nil {
-			t.Fatalf("%+v: %v", c, err)
-		}
+		got := require.Value(readAll(rng, w.out, c, pool))(t)
 		want := w.wanted(entries)
 		for i := range want {
 			if got[i] != want[i] {
@@ -43,8 +40,6 @@ func TestReader(t *testing.T) {
 			}
 		}
 	})
-	pool.Close()
-	mem.check(t)
 }
 
 // repeated returns what makes values of size bytes by repeating, or cutting, those of a dictionary.
@@ -61,8 +56,7 @@ func repeated(pool *Pool, size int) func(values *Buffer, n int) *Buffer {
 // TestSkip reads some rows of chunks and skips the others, the last one never. The values of some dictionaries are replaced.
 func TestSkip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
-	mem := &heap{}
-	pool := NewPool(mem)
+	_, pool := checkedPool(t)
 	skipped, made, stopped := 0, 0, 0
 	eachWriter(rng, func(w *chunkWriter) {
 		entries := randomEntries(w, 2+rng.IntN(min(10*w.rows, 9000)))
@@ -76,15 +70,10 @@ func TestSkip(t *testing.T) {
 		}
 		for at := 0; at < len(want); {
 			n := rng.IntN(min(len(want)-at, 1+rng.IntN(6000)))
-			if err := r.Skip(context.Background(), int64(n)); err != nil {
-				t.Fatalf("%+v: rows %d to %d: %v", c, at, at+n, err)
-			}
+			require.NoError(t, r.Skip(context.Background(), int64(n)))
 			at, skipped = at+n, skipped+n
 			asked := 1 + rng.IntN(min(len(want)-at, 1500))
-			v, err := r.Read(context.Background(), asked)
-			if err != nil {
-				t.Fatalf("%+v: row %d: %v", c, at, err)
-			}
+			v := require.Value(r.Read(context.Background(), asked))(t)
 			width := c.width()
 			if v.Made {
 				width, made = size, made+1
@@ -108,8 +97,6 @@ func TestSkip(t *testing.T) {
 	if skipped == 0 || made == 0 || stopped == 0 {
 		t.Fatalf("%d rows were skipped, %d times values were made, %d times others followed", skipped, made, stopped)
 	}
-	pool.Close()
-	mem.check(t)
 }
 
 // TestIndices looks up values in dictionaries of every size about those of short indices, and one that isn't there.
@@ -160,16 +147,12 @@ func TestView(t *testing.T) {
 	w := &chunkWriter{rng: rng, typ: Double, encoding: plain, codec: Snappy, rows: 500}
 	entries := randomEntries(w, 3000)
 	c := w.write(entries)
-	mem := &heap{}
-	pool := NewPool(mem)
+	_, pool := checkedPool(t)
 	r := NewReader(bytes.NewReader(w.out), c, pool)
 	var all []*Values
 	views := 0
 	for left := 3000; left > 0; left -= 100 {
-		v, err := r.Read(context.Background(), 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := require.Value(r.Read(context.Background(), 100))(t)
 		all = append(all, v)
 		if v.Data.parent != nil {
 			views++
@@ -187,8 +170,6 @@ func TestView(t *testing.T) {
 	if strings.Join(got, " ") != strings.Join(w.wanted(entries), " ") {
 		t.Error("values changed")
 	}
-	pool.Close()
-	mem.check(t)
 }
 
 // TestLongText reads values that a page repeats: a few at a time.
@@ -205,10 +186,7 @@ func TestLongText(t *testing.T) {
 		r := NewReader(bytes.NewReader(w.out), c, NewPool(mem))
 		rows := 0
 		for rows < len(entries) {
-			v, err := r.Read(context.Background(), len(entries)-rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := require.Value(r.Read(context.Background(), len(entries)-rows))(t)
 			if ends := As[int32](v.Offsets.Bytes); int(ends[v.Rows]) != 100_000*v.Rows || !bytes.Equal(v.Data.Bytes[:100_000], entries[0].value) {
 				t.Fatal("wrong text")
 			}
@@ -257,20 +235,5 @@ func TestHeader(t *testing.T) {
 		if _, _, err := parseHeader(bad); err == nil || err == errTruncated {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// TestCancel stops between two pages.
-func TestCancel(t *testing.T) {
-	w := &chunkWriter{rng: rand.New(rand.NewPCG(1, 1)), typ: Int32, encoding: plain, rows: 10}
-	c := w.write(randomEntries(w, 1000))
-	ctx, cancel := context.WithCancel(context.Background())
-	r := NewReader(bytes.NewReader(w.out), c, NewPool(&heap{}))
-	if _, err := r.Read(ctx, 500); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if _, err := r.Read(ctx, 500); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }

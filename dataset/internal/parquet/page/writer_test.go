@@ -252,3 +252,14 @@ func (h *heap) check(t testing.TB) {
 		t.Errorf("%d bytes are left", h.now)
 	}
 }
+
+// checkedPool returns a pool whose memory must be free at the end of the test.
+func checkedPool(t testing.TB) (*heap, *Pool) {
+	mem := &heap{}
+	pool := NewPool(mem)
+	t.Cleanup(func() {
+		pool.Close()
+		mem.check(t)
+	})
+	return mem, pool
+}
