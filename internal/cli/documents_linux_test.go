@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/race"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "write into the documents what their commands print now")
@@ -32,9 +34,7 @@ func documents(t *testing.T) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return files
 }
 
@@ -56,9 +56,7 @@ func TestDocuments(t *testing.T) {
 			updated := d.run(text)
 			d.pictures(filepath.Dir(path), text)
 			if updated != text {
-				if err := os.WriteFile(path, []byte(updated), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(path, []byte(updated), 0o600))
 			}
 		})
 	}
@@ -196,9 +194,9 @@ func (d *document) command(line string) []string {
 		return nil
 	}
 	if _, err := exec.LookPath("python3"); err != nil && strings.HasPrefix(line, "python3 ") {
-		d.t.Skip("no python3")
+		d.t.Skip("missing: python3")
 	}
-	if testing.Short() { // half a million rows show nothing that fewer don't
+	if testsize.Small() { // half a million rows show nothing that fewer don't
 		line = strings.ReplaceAll(line, "--rows 500000 ", "--rows 20000 ")
 	}
 	cmd := exec.Command("bash", "-e", "-c", line)

@@ -13,17 +13,19 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 )
 
 // TestHelpExamples runs every example of every verb's help on small files of the names that they use.
 func TestHelpExamples(t *testing.T) {
+	parallel(t)
 	dir := shell(t)
 	standIns(t, dir)
 	root := (&call{}).root()
 	bench, _, err := root.Find([]string{"bench"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, cmd := range slices.Concat(root.Commands(), bench.Commands(), []*cobra.Command{root}) {
 		t.Run(cmd.Name(), func(t *testing.T) {
 			var lines []string
@@ -43,23 +45,15 @@ func shell(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	script := fmt.Sprintf("#!/bin/sh\n%s=yes exec '%s' \"$@\"\n", asProgram, self)
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 	if err := os.WriteFile(filepath.Join(dir, "bin", "halfspace"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(examples, filepath.Join(dir, "examples")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
 	return dir
 }
 
@@ -67,11 +61,11 @@ func shell(t *testing.T) (dir string) {
 func runAll(t *testing.T, dir string, lines []string) {
 	t.Helper()
 	for _, line := range lines {
-		if testing.Short() { // a million rows show nothing that fewer don't
+		if testsize.Small() { // a million rows show nothing that fewer don't
 			line = strings.ReplaceAll(line, "--rows 1000000 ", "--rows 20000 ")
 		}
 		if !strings.Contains(line, "bench compare") { // one item shows what all do
-			line = strings.ReplaceAll(line, "halfspace bench", "halfspace bench --rounds 1 --isa generic --only RankK,learner=voted")
+			line = strings.ReplaceAll(line, "halfspace bench", "halfspace bench --rounds 1 --time 1ms --isa generic --only RankK,learner=voted")
 		}
 		cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", line)
 		cmd.Dir = dir
@@ -96,9 +90,7 @@ func standIns(t *testing.T, dir string) {
 	}
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("train.csv", csv.String())
 	write("new.csv", csv.String())
@@ -108,9 +100,7 @@ func standIns(t *testing.T, dir string) {
 	if _, err := z.Write([]byte(csv.String())); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, z.Close())
 	write("train.csv.gz", zipped.String())
 	write("a9a.svm", "+1 1:1 3:1\n-1 2:1\n+1 1:1\n-1 2:1 3:1\n")
 	runAll(t, dir, []string{"mkdir data new test", "cp examples/iris.parquet .", "halfspace convert train.csv --out train.parquet",

@@ -16,6 +16,7 @@ import (
 
 	"halfspace/internal/faults"
 	"halfspace/internal/race"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 )
 
@@ -41,9 +42,7 @@ func TestFaults(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			path, err := f.Write(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var all faultSum
 			for _, args := range faultVerbs(t, f, dir, path) {
 				tryFault(t, f, args, &all)
@@ -51,9 +50,7 @@ func TestFaults(t *testing.T) {
 			table += fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %.1f |\n", f.Name, f.About, all.tries, all.done, all.refused, all.interrupted, all.peak>>20, all.took.Seconds())
 		})
 	}
-	if err := os.WriteFile(*faultTable, []byte(table), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(*faultTable, []byte(table), 0o666))
 }
 
 // faultHead says how to read the table.
@@ -81,9 +78,7 @@ func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]strin
 	model := path
 	if strings.HasSuffix(path, ".json") {
 		path = filepath.Join(dir, "rows.csv")
-		if err := os.WriteFile(path, []byte("x,label\n1,1\n-1,0\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte("x,label\n1,1\n-1,0\n"), 0o600))
 		return [][]string{{"inspect", model}, {"predict", "--model", model, path, "--out", filepath.Join(dir, "out.csv")}, {"eval", "--model", model, path}}
 	}
 	model = filepath.Join(dir, "small.json")
@@ -94,9 +89,7 @@ func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]strin
 	small := filepath.Join(dir, "small.csv")
 	header := strings.Join(features, ",")
 	row := func(v string) string { return strings.Join(slices.Repeat([]string{v}, len(features)), ",") }
-	if err := os.WriteFile(small, fmt.Appendf(nil, "%s,label\n%s,1\n%s,0\n", header, row("1"), row("-1")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(small, fmt.Appendf(nil, "%s,label\n%s,1\n%s,0\n", header, row("1"), row("-1")), 0o600))
 	succeed(t, "train", small, "--label", "label", "--algo", "perceptron", "--out", model)
 	out := func(ext string) string { return filepath.Join(dir, "out."+ext) }
 	label := []string{"--label", "label"}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,7 +12,11 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/cli/console"
+	"halfspace/internal/require"
+	"halfspace/internal/testrows"
 	"halfspace/model"
+	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/dual"
 	"halfspace/train/lda"
@@ -22,6 +28,7 @@ import (
 // TestFitAsCommand: a Go program gets the model of the command, byte for byte: with a hold-out, a grid, class weights, and more than two
 // classes.
 func TestFitAsCommand(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	seeded := train.Options{Seed: 1}
 	for _, c := range []struct {
@@ -41,18 +48,43 @@ func TestFitAsCommand(t *testing.T) {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
 		succeed(t, append([]string{"train", c.data, "--label", c.label, "--standardize=false", "--out", command}, strings.Fields(c.options)...)...)
 		data, err := dataset.Load(t.Context(), []string{c.data}, dataset.Options{Label: c.label})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f, err := fit.Learn(t.Context(), data, c.learner, c.fit)
 		if err != nil {
 			t.Fatalf("%s: %v", c.options, err)
 		}
-		if err := f.Model.Save(program); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.Model.Save(program))
 		if got, want := read(t, program), read(t, command); got != want {
 			t.Errorf("%s: the program's model is\n%s\nthe command's\n%s", c.options, got, want)
+		}
+	}
+}
+
+// TestRemoteShares: a cluster chooses the same rows as this process, and features are learned from the same ones. So the models are
+// the same too.
+func TestRemoteShares(t *testing.T) {
+	parallel(t)
+	data := noisy(t, "13000")
+	cluster := func(f console.Files) (block.Cluster, error) {
+		rows := block.NewData(new(schema.Spec), nil)
+		if len(f.Paths) > 0 {
+			rows = require.Value(dataset.Load(context.Background(), f.Paths, f.Options))(t)
+		}
+		c, _ := testrows.NewRemote(rows, 3).Remote()
+		return c, nil
+	}
+	for _, options := range []string{"averaged --shards 2 --epochs 2 --validation 0.2 --standardize", "logistic --cv 3 --standardize --l2 3000 --score log_loss", "lda --cv 2"} {
+		var models [2]string
+		for i, on := range []func(console.Files) (block.Cluster, error){nil, cluster} {
+			out := filepath.Join(t.TempDir(), "m.json")
+			var stderr bytes.Buffer
+			if status := runOn(t.Context(), on, append([]string{"train", data, "--label", "label", "--out", out, "--algo"}, strings.Fields(options)...), io.Discard, &stderr); status != exitDone {
+				t.Fatalf("%s: status %d, %s", options, status, &stderr)
+			}
+			models[i] = read(t, out)
+		}
+		if models[0] != models[1] {
+			t.Errorf("%s: the model of a cluster is\n%s\nand that of one process\n%s", options, models[1], models[0])
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,6 +12,7 @@ import (
 // TestTrainHelp: a screen says what train does, before the options, which stand in groups. With --algo they are those of the learner,
 // with its defaults.
 func TestTrainHelp(t *testing.T) {
+	parallel(t)
 	all := []string{"Data:", "Learner:", "Judging:", "Output:", "Machine:"}
 	for _, algo := range append([]string{""}, fit.Names()...) {
 		args := []string{"train", "--help"}
@@ -53,10 +53,7 @@ func TestTrainHelp(t *testing.T) {
 
 // TestLearnerExamples runs the examples in the help of each learner.
 func TestLearnerExamples(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("data.csv", []byte("a,b,y\n0,0,no\n0,1,no\n0,0,no\n1,0,yes\n1,1,yes\n1,0,yes\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	t.Chdir(text(t, map[string]string{"data.csv": "a,b,y\n0,0,no\n0,1,no\n0,0,no\n1,0,yes\n1,1,yes\n1,0,yes\n"}))
 	for _, l := range fit.Learners {
 		_, examples, _ := strings.Cut(succeed(t, "train", "--algo", l.Name, "--help"), "Examples:\n")
 		examples, _, _ = strings.Cut(examples, "\n\n")

@@ -9,60 +9,45 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // TestPredictLive: predictions of standard input are written as its rows come, while the pipe stays open; all together are those of a file.
+// What --keep names of CSV is text as it stands. A column of booleans may be empty in the first row.
 func TestPredictLive(t *testing.T) {
-	rows := strings.SplitAfter("a,c,id,y\n1,x,7,p\n2,y,007,q\n-3,x,,q\n1e1,z,1.50,p\n,y,text,q\n-,NA,9,p\n4,5,8,p\n", "\n")
-	dir := text(t, map[string]string{"x.csv": strings.Join(rows, ""), "x.svm": "1 1:1\n0 1:-1\n1 1:3 2:1\n", "headless.csv": "1,2,p\n3,1.5,q\n-1,4,q\n"})
+	parallel(t)
+	dir := text(t, map[string]string{"x.csv": "a,c,id,y\n1,x,7,p\n2,y,007,q\n-3,x,,q\n1e1,z,1.50,p\n,y,text,q\n-,NA,9,p\n4,5,8,p\n", "x.svm": "1 1:1\n0 1:-1\n1 1:3 2:1\n",
+		"headless.csv": "1,2,p\n3,1.5,q\n-1,4,q\n", "b.csv": "b,y\n,q\ntrue,p\nFALSE,q\nTrue,p\n"})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "train", at("x.csv"), "--label", "y", "--exclude", "id", "--categorical", "onehot", "--nulls", "drop", "--algo", "averaged", "--out", at("m.json"))
-	succeed(t, "train", at("x.svm"), "--algo", "averaged", "--out", at("n.json"))
-	succeed(t, "train", at("headless.csv"), "--label", "last", "--algo", "averaged", "--out", at("o.json"))
 	for _, c := range []struct {
-		name, model, data string
-		args              []string
-		header            int // lines of the input before the first that is answered
+		data, options string
+		header        int // lines of the input before the first that is answered
 	}{
-		{"header", "m.json", "x.csv", []string{"--keep", "id,a", "--score"}, 1},
-		{"no header", "o.json", "headless.csv", []string{"--score"}, 0},
-		{"svmlight", "n.json", "x.svm", []string{"--score"}, 0},
+		{"x.csv", "--label y --exclude id --categorical onehot --nulls drop", 1}, {"headless.csv", "--label last", 0}, {"x.svm", "--label label", 0}, {"b.csv", "--label y --nulls zero", 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			cmd := program(t, append([]string{"predict", "--model", at(c.model), "-", "--out", "-"}, c.args...)...)
+		t.Run(c.data, func(t *testing.T) {
+			succeed(t, append([]string{"train", at(c.data), "--algo", "averaged", "--out", at("m.json")}, strings.Fields(c.options)...)...)
+			succeed(t, "predict", "--model", at("m.json"), at(c.data), "--out", at("p.csv"), "--score")
+			args := []string{"predict", "--model", at("m.json"), "-", "--out", "-", "--score"}
+			if c.data == "x.csv" {
+				args = append(args, "--keep", "id,a")
+			}
 			lines := strings.SplitAfter(read(t, at(c.data)), "\n")
-			lines = lines[:len(lines)-1]
-			out := answered(t, cmd, lines, c.header)
-			kept := c.args[len(c.args)-1:]
-			if c.header == 0 { // of the other format the whole is what a file gives; what is kept of CSV is text as it stands
-				succeed(t, append([]string{"predict", "--model", at(c.model), at(c.data), "--out", at("p.csv")}, kept...)...)
-				if want := read(t, at("p.csv")); out != want {
+			out, want := answered(t, program(t, args...), lines[:len(lines)-1], c.header), read(t, at("p.csv"))
+			if c.data != "x.csv" {
+				if out != want {
 					t.Errorf("predictions are\n%s\nof a file\n%s", out, want)
 				}
 				return
 			}
-			succeed(t, append([]string{"predict", "--model", at(c.model), at(c.data), "--out", at("p.csv")}, kept...)...)
-			want := strings.Split(read(t, at("p.csv")), "\n")
 			for i, id := range []string{"id", "7", "007", "", "1.50", "text", "9", "8"} {
 				a := strings.Split(strings.Split(out, "\n")[i], ",")
-				if a[0] != id || strings.Join(a[2:], ",") != want[i] {
-					t.Errorf("line %d is %q, want %s and %s", i, a, id, want[i])
+				if a[0] != id || strings.Join(a[2:], ",") != strings.Split(want, "\n")[i] {
+					t.Errorf("line %d is %q, want %s and %s", i, a, id, want)
 				}
 			}
 		})
-	}
-}
-
-// TestPredictLiveBoolean: a column of booleans may be empty in the first row that comes.
-func TestPredictLiveBoolean(t *testing.T) {
-	rows := []string{"b,y\n", ",q\n", "true,p\n", "FALSE,q\n", "True,p\n"}
-	dir := text(t, map[string]string{"x.csv": strings.Join(rows, "")})
-	at := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "train", at("x.csv"), "--label", "y", "--nulls", "zero", "--algo", "averaged", "--out", at("m.json"))
-	succeed(t, "predict", "--model", at("m.json"), at("x.csv"), "--out", at("p.csv"), "--score")
-	cmd := program(t, "predict", "--model", at("m.json"), "-", "--out", "-", "--score")
-	if out, want := answered(t, cmd, rows, 1), read(t, at("p.csv")); out != want {
-		t.Errorf("predictions are\n%s\nof a file\n%s", out, want)
 	}
 }
 
@@ -70,16 +55,10 @@ func TestPredictLiveBoolean(t *testing.T) {
 func answered(t *testing.T, cmd *exec.Cmd, lines []string, header int) string {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer in.Close()
 	var all strings.Builder
@@ -105,9 +84,7 @@ func answered(t *testing.T, cmd *exec.Cmd, lines []string, header int) string {
 	}
 	in.Close()
 	rest, err := io.ReadAll(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all.Write(rest)
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"halfspace/internal/require"
 )
 
 // starts starts the program and returns once it has had a while of processor time.
@@ -25,6 +27,7 @@ func starts(t *testing.T, args ...string) *process {
 // TestTwoRuns: a second run that would write the file of a first one is refused, and names the first one. Files that are only read are
 // no reason.
 func TestTwoRuns(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	data := noisy(t, "5000")
 	out := func(name string) string { return filepath.Join(dir, name) }
@@ -51,11 +54,10 @@ func TestTwoRuns(t *testing.T) {
 
 // TestSecondSignal: a second signal ends a run at once, while the first one waits for a reader, and leaves no file.
 func TestSecondSignal(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	p := start(t, "train", noisy(t, "5000"), "--label", "label", "--algo", "lda", "--out", fifo, "--receipt", filepath.Join(dir, "r.json"))
 	for !p.waits() {
 		if p.over(50 * time.Millisecond) {

@@ -15,7 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/cli/training"
-	"halfspace/model"
+	"halfspace/internal/require"
 )
 
 // flippedData flips one bit of a file of data. verify must tell it from the one that the model was learned from. If rows differ it must name
@@ -25,9 +25,7 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	read := func(name string) []byte {
 		text, err := os.ReadFile(in(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return text
 	}
 	names := []string{"d.csv", "d.svm", "d.arrow", "d.parquet"}
@@ -47,9 +45,7 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 		i++
 		at, flipped := rng.IntN(len(whole[name])), slices.Clone(whole[name])
 		flipped[at] ^= 1 << rng.IntN(8)
-		if err := os.WriteFile(in(name), flipped, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(in(name), flipped, 0o666))
 		status, stdout, stderr := command("verify", "--json", "--model", in(name)+".m", "--receipt", in(name)+".r", in(name))
 		var v training.Verdict
 		wrong := ""
@@ -142,99 +138,4 @@ func otherRuns(a, b []string) (runs []training.RowRange) {
 		}
 	}
 	return runs
-}
-
-// flip returns data with one bit flipped, and its number.
-func flip(rng *rand.Rand, data []byte) (flipped []byte, bit int) {
-	flipped, bit = slices.Clone(data), rng.IntN(8*len(data))
-	flipped[bit/8] ^= 1 << (bit % 8)
-	return flipped, bit
-}
-
-// contents returns the files of a workplace by their names.
-func (w *workplace) contents(t *testing.T, names ...string) map[string][]byte {
-	t.Helper()
-	all := map[string][]byte{}
-	for _, name := range names {
-		text, err := os.ReadFile(w.in(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = text
-	}
-	return all
-}
-
-// flippedResults flips one bit of a model or a receipt, which must be refused.
-func flippedResults(t *testing.T) func(*rand.Rand) (end, lost string) {
-	names := []string{"m.json", "r.json"}
-	w := place(t, noisy(t, "30000"), "--algo", "perceptron", "--epochs", "20", "--receipt", "DIR/r.json")
-	whole := w.contents(t, names...)
-	i := 0
-	return func(rng *rand.Rand) (end, lost string) {
-		name := names[i%len(names)]
-		i++
-		flipped, bit := flip(rng, whole[name])
-		var err error
-		if name == "m.json" {
-			_, err = model.Read(bytes.NewReader(flipped))
-		} else {
-			_, err = model.ReadReceipt(bytes.NewReader(flipped))
-		}
-		if err == nil {
-			return "failed", fmt.Sprintf("bit %d of %s isn't seen", bit, name)
-		}
-		return "refused", ""
-	}
-}
-
-// flippedStates flips one bit of a cache or of the last checkpoint. A cache must be refused, or made anew for the same model. With --resume
-// the training goes on from the checkpoint before to the same model.
-func flippedStates(t *testing.T) func(*rand.Rand) (end, lost string) {
-	names := []string{"m.json", "r.json", "cache"}
-	w := place(t, noisy(t, "3000"), "--algo", "perceptron", "--epochs", "4", "--receipt", "DIR/r.json", "--cache", "DIR/cache",
-		"--checkpoint", "DIR/points", "--checkpoint-every", "1")
-	points, err := filepath.Glob(w.in("points/*"))
-	if err != nil || len(points) != 2 {
-		t.Fatalf("checkpoints %q, error %v", points, err)
-	}
-	kept := []string{"cache"}
-	for _, path := range points {
-		kept = append(kept, filepath.Join("points", filepath.Base(path)))
-	}
-	whole := w.contents(t, kept...)
-	last := slices.Max(kept[1:])
-	i := 0
-	return func(rng *rand.Rand) (end, lost string) {
-		w.reset(t)
-		if err := os.Mkdir(w.in("points"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		name := []string{"cache", last}[i%2]
-		i++
-		bit := 0
-		for other, text := range whole {
-			if other == name {
-				text, bit = flip(rng, text)
-			}
-			if err := os.WriteFile(w.in(other), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		status, _, stderr := command(append(slices.Clone(w.args), "--resume")...)
-		what := w.finished(t, append(names, "points")...)
-		switch {
-		case status == exitFailed && isOneLine(stderr) && strings.Contains(stderr, "it is no cache of halfspace"):
-			return "refused", ""
-		case status != exitDone || what != "":
-			return "failed", fmt.Sprintf("bit %d of %s: status %d, %s, %s", bit, name, status, stderr, what)
-		case strings.Contains(stderr, "the cache is made anew"):
-			return "made anew", ""
-		case strings.Contains(stderr, "can't be used: its checksum is wrong") && name == last:
-			return "resumed from the one before", ""
-		case name == last:
-			return "failed", fmt.Sprintf("bit %d of %s isn't seen: %s", bit, name, stderr)
-		}
-		return "same rows", "" // padding between blocks, which nobody reads
-	}
 }

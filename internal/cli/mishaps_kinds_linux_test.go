@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"halfspace/internal/require"
 )
 
 // killed sends a signal to a training at a random moment, and a second one soon after unless the first one can't be caught.
@@ -21,9 +22,7 @@ func killed(signal syscall.Signal, options ...string) func(t *testing.T) func(*r
 		return func(rng *rand.Rand) (end, lost string) {
 			w.reset(t)
 			cmd := w.program(t, w.args...)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Start())
 			time.Sleep(time.Duration(rng.Int64N(int64(w.took))))
 			cmd.Process.Signal(signal)
 			if signal != syscall.SIGKILL {
@@ -57,9 +56,7 @@ func resumed(t *testing.T) func(*rand.Rand) (end, lost string) {
 			cmd := w.program(t, args...)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cmd.Start())
 			if kills < 9 {
 				stop := time.AfterFunc(time.Duration(rng.Int64N(int64(w.took*2))), func() { cmd.Process.Kill() })
 				defer stop.Stop()
@@ -71,9 +68,7 @@ func resumed(t *testing.T) func(*rand.Rand) (end, lost string) {
 				} else {
 					end = "done before"
 				}
-				if err := os.RemoveAll(w.in("points")); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.RemoveAll(w.in("points")))
 				return end, w.finished(t, "m.json")
 			case status != -1:
 				return "failed", fmt.Sprintf("status %d: %s", status, &stderr)
@@ -107,16 +102,12 @@ func fullDisk(t *testing.T) func(*rand.Rand) (end, lost string) {
 		{args: "bench compare ../../bench/results/bench-znver3.json ../../bench/results/bench-znver4.json --out DIR/b.svg"},
 	}
 	run := func(w *writer, limit int) (status int, stderr string) {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.RemoveAll(dir))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		for name := range w.files {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(before), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(before), 0o600))
 		}
 		if w.files["cache"] > 0 { // a file that isn't a cache is refused
 			os.Remove(filepath.Join(dir, "cache"))
@@ -125,9 +116,7 @@ func fullDisk(t *testing.T) func(*rand.Rand) (end, lost string) {
 		cmd.Env = append(cmd.Env, asProgram+"="+fmt.Sprint(limit))
 		var text bytes.Buffer
 		cmd.Stderr = &text
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		return wait(cmd), text.String()
 	}
 	whole := map[string][]byte{}
@@ -142,9 +131,7 @@ func fullDisk(t *testing.T) func(*rand.Rand) (end, lost string) {
 		}
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			w.files[filepath.Base(path)] = len(text)
 			whole[filepath.Base(path)] = text
 		}
@@ -189,141 +176,16 @@ func fullDisk(t *testing.T) func(*rand.Rand) (end, lost string) {
 	}
 }
 
-// changed changes a file of data while a training streams it, which would never end. It must end with a line that names the file.
-func changed(t *testing.T) func(*rand.Rand) (end, lost string) {
-	dir := t.TempDir()
-	source, other := ample(t, "80000"), ample(t, "80001")
-	i := 0
-	return func(rng *rand.Rand) (end, lost string) {
-		path := filepath.Join(dir, []string{"x.csv", "x.parquet", "x.arrow"}[i%3])
-		harms := []string{"cut", "written to", "replaced", "removed"}
-		harm := harms[rng.IntN(len(harms))]
-		i++
-		succeed(t, "convert", source, "--out", path)
-		cmd, stderr, ended := running(t, path, "--memory", "12000000")
-		defer cmd.Process.Kill()
-		time.Sleep(time.Duration(rng.Int64N(int64(300 * time.Millisecond))))
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch harm {
-		case "cut":
-			err = os.Truncate(path, rng.Int64N(info.Size()))
-		case "written to":
-			var f *os.File
-			if f, err = os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-				_, err = f.WriteAt([]byte{byte(rng.Uint32())}, rng.Int64N(info.Size()))
-				f.Close()
-			}
-		case "replaced":
-			succeed(t, "convert", other, "--out", path)
-		case "removed":
-			err = os.Remove(path)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-		status := ended()
-		kill.Stop()
-		text := stderr.String()
-		if last := text[strings.LastIndexAny(text, "\r\n"[:1])+1:]; status != exitFailed || !strings.Contains(text, "halfspace: "+path+": ") || strings.Contains(text, "internal error") {
-			return harm, fmt.Sprintf("%s: status %d: %.300s", path, status, last)
-		}
-		return harm, ""
-	}
-}
-
-// changedCache changes a cache while a training reads it.
-func changedCache(t *testing.T) func(*rand.Rand) (end, lost string) {
-	data, dir := ample(t, "80000"), t.TempDir()
-	cache := filepath.Join(dir, "cache")
-	return func(rng *rand.Rand) (end, lost string) {
-		os.Remove(cache)
-		order := []string{"cyclic", "shuffle", "random"}[rng.IntN(3)]
-		cmd, stderr, ended := running(t, data, "--order", order, "--memory", "12500000", "--cache", cache)
-		defer cmd.Process.Kill()
-		time.Sleep(time.Duration(rng.Int64N(int64(100 * time.Millisecond))))
-		info, err := os.Stat(cache)
-		if err != nil {
-			t.Fatal(err)
-		}
-		harm := "cut"
-		if rng.IntN(2) == 0 {
-			harm = "written to"
-			var f *os.File
-			if f, err = os.OpenFile(cache, os.O_WRONLY, 0); err == nil {
-				at := rng.Int64N(info.Size() / 2)
-				_, err = f.WriteAt(make([]byte, info.Size()/4), at)
-				f.Close()
-			}
-		} else {
-			err = os.Truncate(cache, rng.Int64N(info.Size()*3/4))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-		status := ended()
-		kill.Stop()
-		if status != exitFailed || !strings.Contains(stderr.String(), "halfspace: "+cache+": ") {
-			return harm, fmt.Sprintf("%s: status %d: %.300s", order, status, stderr)
-		}
-		return harm, ""
-	}
-}
-
-// littleSpace bounds the address space of a training.
+// littleSpace bounds the address space of a training. It is done, or it ends in whatever way, and leaves no output half written.
 func littleSpace(t *testing.T) func(*rand.Rand) (end, lost string) {
-	return shortOf(t, func(rng *rand.Rand, cmd *exec.Cmd) {
-		cmd.Env = append(cmd.Env, addressSpace+"="+fmt.Sprint(600<<20+rng.Int64N(3600<<20)))
-	})
-}
-
-// littleMemory runs a training in a control group with little memory.
-func littleMemory(t *testing.T) func(*rand.Rand) (end, lost string) {
-	group, limit := memoryGroup(t)
-	return shortOf(t, func(rng *rand.Rand, cmd *exec.Cmd) {
-		if err := os.WriteFile(limit, []byte(fmt.Sprint(4<<20+rng.Int64N(100<<20))), 0); err != nil {
-			t.Fatal(err)
-		}
-		enter := exec.Command("sh", append([]string{"-c", `echo $$ > "$0"/cgroup.procs && exec "$@"`, group, cmd.Path}, cmd.Args[1:]...)...)
-		enter.Env = cmd.Env
-		*cmd = *enter
-	})
-}
-
-// memoryGroup makes a control group, and returns its folder and the file with the limit of its memory. It skips the test where it can't.
-func memoryGroup(t *testing.T) (group, limit string) {
-	for folder, file := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
-		group = filepath.Join(folder, fmt.Sprint("halfspace-test-", os.Getpid()))
-		if os.Mkdir(group, 0o755) != nil {
-			continue
-		}
-		limit = filepath.Join(group, file)
-		if _, err := os.Stat(limit); err == nil { // the system makes it, unless the folder is none of groups
-			t.Cleanup(func() { os.Remove(group) })
-			return group, limit
-		}
-		os.Remove(group)
-	}
-	t.Skip("SKIPPED: little memory: no control group can be made here: run it as root where one has a limit of memory")
-	return "", ""
-}
-
-// shortOf bounds what a training may take. It is done, or it ends in whatever way, and leaves no output half written.
-func shortOf(t *testing.T, bound func(*rand.Rand, *exec.Cmd)) func(*rand.Rand) (end, lost string) {
 	w := place(t, ample(t, "80000"), "--algo", "averaged", "--order", "shuffle", "--epochs", "3", "--receipt", "DIR/r.json", "--cache", "DIR/cache")
 	return func(rng *rand.Rand) (end, lost string) {
 		w.reset(t)
 		cmd := w.program(t, w.args...)
-		bound(rng, cmd)
+		cmd.Env = append(cmd.Env, addressSpace+"="+fmt.Sprint(600<<20+rng.Int64N(3600<<20)))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		switch status := wait(cmd); {
 		case status == exitDone:
 			return "done", w.finished(t, "m.json", "r.json", "cache")
@@ -340,51 +202,5 @@ func shortOf(t *testing.T, bound func(*rand.Rand, *exec.Cmd)) func(*rand.Rand) (
 			lost = w.again(t, "m.json", "r.json", "cache")
 		}
 		return end, lost
-	}
-}
-
-// crowded starts 20 trainings with one cache at the same time. Each is done with the same model, or refused.
-func crowded(t *testing.T) func(*rand.Rand) (end, lost string) {
-	w := place(t, ample(t, "80000"), "--algo", "perceptron", "--epochs", "1", "--memory", "12000000", "--cache", "DIR/cache")
-	made := false
-	return func(*rand.Rand) (end, lost string) {
-		if made = !made; made {
-			w.reset(t)
-		}
-		done := 0
-		var all [20]*process
-		for i := range all {
-			args := slices.Clone(w.args)
-			args[slices.Index(args, "--out")+1] = w.in(fmt.Sprint(i, ".json"))
-			all[i] = start(t, args...)
-		}
-		kill := time.AfterFunc(patience, func() {
-			for _, p := range all {
-				p.cmd.Process.Kill()
-			}
-		})
-		defer kill.Stop()
-		for i, p := range all {
-			<-p.ended
-			path := w.in(fmt.Sprint(i, ".json"))
-			text, err := os.ReadFile(path)
-			switch status := p.cmd.ProcessState.ExitCode(); {
-			case status == exitDone && err == nil && bytes.Equal(text, w.whole):
-				done++
-				os.Remove(path)
-			case !made || status != exitFailed || !strings.Contains(p.stderr.String(), "cache is in use by another run, process "):
-				lost = fmt.Sprintf("run %d: status %d, %d bytes, %v, %s", i, status, len(text), err, &p.stderr)
-			}
-		}
-		if lost == "" && done == 0 {
-			lost = "no run was done"
-		}
-		if left, _ := filepath.Glob(w.in(".*")); len(left) > 0 {
-			lost = fmt.Sprintf("%q are left", left)
-		}
-		if made {
-			return "made", lost
-		}
-		return "read", lost
 	}
 }

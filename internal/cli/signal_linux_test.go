@@ -14,24 +14,24 @@ import (
 	"time"
 
 	"halfspace/internal/race"
+	"halfspace/internal/require"
 )
 
 // signalTime is far more than a program takes to end, and less than it takes for its work.
 const signalTime = 30 * time.Second
 
-// TestSignalAtOnce: the first interrupt ends the program with a line, wherever it waits or works. The times are logged.
+// TestSignalAtOnce: the first interrupt, or SIGTERM, ends the program with a line, wherever it waits or works. The times are logged.
 func TestSignalAtOnce(t *testing.T) {
+	parallel(t)
 	if race.Enabled {
 		t.Skip("takes too long with the race detector")
 	}
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"fifo", "out.csv"} {
-		if err := syscall.Mkfifo(in(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Mkfifo(in(name), 0o600))
 	}
-	_, m := trained(t, signs)
+	_, m := trained(t)
 	wide := func(cell string) string { return strings.Repeat(cell+",", 200_000) }
 	var names strings.Builder
 	for i := range 200_000 {
@@ -41,12 +41,10 @@ func TestSignalAtOnce(t *testing.T) {
 		"rows.csv":    "x1,x2,y\n" + strings.Repeat("1,2,1\n", 200_000),
 		"columns.csv": names.String() + "label\n" + wide("0") + "1\n" + wide("1") + "0\n",
 	} {
-		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(in(name), []byte(text), 0o600))
 	}
 	succeed(t, "gen", "--rows", "30000", "--features", "20", "--margin", "0.001", "--out", in("plane.parquet"))
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name, args string
 		under      func(p *process) bool // tells whether the program is at it
 	}{
@@ -69,7 +67,7 @@ func TestSignalAtOnce(t *testing.T) {
 				}
 			}
 			sent := time.Now()
-			p.cmd.Process.Signal(os.Interrupt)
+			p.cmd.Process.Signal([]os.Signal{os.Interrupt, syscall.SIGTERM}[i%2])
 			if !p.over(signalTime) {
 				p.cmd.Process.Kill()
 				p.over(signalTime)
@@ -97,17 +95,11 @@ func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: program(t, args...), ended: make(chan struct{}), spent: -1}
 	stdin, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.cmd.Stdout, p.cmd.Stderr = w, &p.stderr
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.cmd.Start())
 	w.Close()
 	t.Cleanup(func() {
 		for _, c := range []io.Closer{stdin, r} {
@@ -165,15 +157,11 @@ func (p *process) works() bool {
 
 // TestSignalTwice: signals that follow each other at once are one interrupt, which keeps the model.
 func TestSignalTwice(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	data, m := filepath.Join(dir, "noise.parquet"), filepath.Join(dir, "m.json")
 	succeed(t, "gen", "--rows", "30000", "--features", "20", "--noise", "0.1", "--out", data)
-	p := start(t, "train", data, "--label", "label", "--algo", "averaged", "--epochs", "1000000", "--out", m)
-	for !p.works() {
-		if p.over(50 * time.Millisecond) {
-			t.Fatalf("it ended by itself: %s", &p.stderr)
-		}
-	}
+	p := starts(t, "train", data, "--label", "label", "--algo", "averaged", "--epochs", "1000000", "--out", m)
 	for first := time.Now(); time.Since(first) < 100*time.Millisecond; {
 		p.cmd.Process.Signal(os.Interrupt)
 	}
@@ -185,20 +173,4 @@ func TestSignalTwice(t *testing.T) {
 		t.Errorf("status %d, %q", status, &p.stderr)
 	}
 	succeed(t, "inspect", m)
-}
-
-// TestKilledLeavesNothing: nothing of an output stays in its folder when a process is killed, at the latest after the next run.
-func TestKilledLeavesNothing(t *testing.T) {
-	dir := t.TempDir()
-	out := filepath.Join(dir, "out.parquet")
-	p := start(t, "gen", "--rows", "100000000", "--features", "20", "--noise", "0.1", "--out", out)
-	for !p.works() {
-		if p.over(50 * time.Millisecond) {
-			t.Fatalf("it ended by itself: %s", &p.stderr)
-		}
-	}
-	p.cmd.Process.Kill()
-	<-p.ended
-	succeed(t, "gen", "--rows", "10", "--noise", "0.1", "--out", out)
-	onlyFiles(t, dir, "out.parquet")
 }

@@ -3,12 +3,12 @@ package cli
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"halfspace/internal/require"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,19 +28,13 @@ func onTerminal(t *testing.T, columns uint16, locale string, args ...string) str
 	if err == nil {
 		err = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := program(t, args...)
 	cmd.Env = append(cmd.Env, "LC_ALL="+locale)
 	cmd.Stdout, cmd.Stderr = slave, slave
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	slave.Close()
 	var text strings.Builder
 	for b := make([]byte, 4096); ; {
@@ -59,6 +53,7 @@ func onTerminal(t *testing.T, columns uint16, locale string, args ...string) str
 // TestTerminal: on a terminal, progress is a line that fits it and is gone at the end, and the summary has the curve. With --quiet there is the
 // summary alone.
 func TestTerminal(t *testing.T) {
+	parallel(t)
 	data := noisy(t, "20000")
 	train := []string{"train", "--algo", "averaged", data, "--label", "label", "--epochs", "30"}
 	escape := regexp.MustCompile("\x1b\\[K")
@@ -82,27 +77,5 @@ func TestTerminal(t *testing.T) {
 	}
 	if text := onTerminal(t, 100, "C", append(train, "--quiet")...); !strings.HasPrefix(text, "averaged: 20,000 rows") {
 		t.Errorf("with --quiet: %q", text)
-	}
-}
-
-// TestQuiet: --quiet, before or after the verb, leaves out notes and progress. Results and errors stay, and so do the notes of a report.
-func TestQuiet(t *testing.T) {
-	data, page := noisy(t, "5000"), filepath.Join(t.TempDir(), "r.html")
-	train := []string{"train", "--algo", "perceptron", data, "--label", "label", "--epochs", "2", "--report", page, "--progress", "always"}
-	_, loud, notes := command(train...)
-	if !strings.Contains(notes, "note: ") || !strings.Contains(notes, "training") {
-		t.Fatalf("without --quiet: %q", notes)
-	}
-	for _, args := range [][]string{append(slices.Clone(train), "--quiet"), append([]string{"--quiet"}, train...)} {
-		status, stdout, stderr := command(args...)
-		if status != exitDone || stderr != "" || strings.Count(stdout, "\n") != strings.Count(loud, "\n") {
-			t.Errorf("%q: status %d, %q, %q", args, status, stdout, stderr)
-		}
-		if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "no --out: the model won") {
-			t.Errorf("%q: the report has no notes: %v", args, err)
-		}
-	}
-	if status, stdout, stderr := command("train", "nowhere.csv", "--label", "y", "--quiet"); status != exitFailed || stdout != "" || !strings.HasPrefix(stderr, "halfspace: nowhere.csv") {
-		t.Errorf("of an error: status %d, %q, %q", status, stdout, stderr)
 	}
 }

@@ -11,11 +11,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"halfspace/internal/require"
 )
 
 // TestVisible: names of files, columns and classes reach the terminal as visible text in short lines, also in JSON, which has the names as
 // they are. Pictures have them as text, not as marks.
 func TestVisible(t *testing.T) {
+	parallel(t)
 	const clear, forged, marks = "\x1b[2J\u009b2J", "x\nnote: forged", `<b onload="x">&'\"`
 	long := strings.Repeat("n", 1<<16)
 	dir := t.TempDir()
@@ -23,17 +26,11 @@ func TestVisible(t *testing.T) {
 	data, model, receipt := in("a\x1b]0;title\a<b>.csv"), in("\u202em.json"), in("\u009br\n.json")
 	text := strings.Join([]string{`"` + clear + `"`, `"` + forged + `"`, long, `"` + strings.ReplaceAll(marks, `"`, `""`) + `"`, "label"}, ",") + "\n" +
 		strings.Repeat("1,2,3,4,a\x1b[31m\n2,5,7,6,b\u202e<i>\n", 20)
-	if err := os.WriteFile(data, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(data, []byte(text), 0o600))
 	report, err := os.ReadFile("../../bench/results/bench-znver3.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range []string{"\x1b[2J.json", marks + ".json"} {
-		if err := os.WriteFile(in(name), report, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(in(name), report, 0o600))
 	}
 	visible := func(text string, longest int, args []string) {
 		t.Helper()
@@ -92,9 +89,7 @@ func TestVisible(t *testing.T) {
 		t.Errorf("columns %.100q, error %v", r.Columns, err)
 	}
 	picture, err := os.Open(in("\x1b.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer picture.Close()
 	for d := xml.NewDecoder(picture); ; {
 		token, err := d.Token()
@@ -103,23 +98,6 @@ func TestVisible(t *testing.T) {
 		}
 		if e, ok := token.(xml.StartElement); err != nil || ok && e.Name.Local == "b" {
 			t.Fatalf("the picture has %v, error %v", token, err)
-		}
-	}
-}
-
-// TestManyWorkers: no verb makes room for as many workers as somebody may type.
-func TestManyWorkers(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(data, []byte("x,label\n"+strings.Repeat("1,a\n2,b\n2,a\n3,b\n", 20)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	model := filepath.Join(t.TempDir(), "m.json")
-	for _, args := range []string{"train DATA --label label --algo averaged --out " + model, "train DATA --label label --algo lda", "train DATA --label label --algo dual",
-		"check DATA --label label", "online DATA --label label", "compare DATA --label label --cv 2", "eval --model " + model + " DATA",
-		"convert DATA --out " + model + ".csv"} {
-		args := append(strings.Fields(strings.ReplaceAll(args, "DATA", data)), "--workers", "9223372036854775807")
-		if status, _, stderr := command(args...); status != exitDone {
-			t.Errorf("%q: status %d, %s", args, status, stderr)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"halfspace/internal/measure"
+	"halfspace/internal/require"
 )
 
 var update = flag.Bool("update", false, "write the tables and pictures of the recorded runs into the documents")
@@ -24,9 +25,7 @@ func TestRecorded(t *testing.T) {
 	doc := read(t, page)
 	for _, path := range records {
 		r, err := measure.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".json"), "bench-")
 		block := regexp.MustCompile(`(?s)(<!-- ` + regexp.QuoteMeta(name) + ` -->\n` + "```text\n).*?(```)")
 		m := block.FindStringSubmatchIndex(doc)
@@ -44,9 +43,7 @@ func TestRecorded(t *testing.T) {
 func compareFile(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 		return
 	}
 	if read(t, path) != want {
@@ -57,8 +54,6 @@ func compareFile(t *testing.T, path, want string) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }

@@ -57,7 +57,7 @@ func TestFollower(t *testing.T) {
 func TestTyped(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("SKIPPED: no shell")
+		t.Skip("missing: a shell")
 	}
 	type run struct {
 		list, array, args []string

@@ -11,6 +11,7 @@ import (
 
 	"halfspace/fit"
 	"halfspace/internal/cli/reporting"
+	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -25,14 +26,10 @@ func TestLoadAll(t *testing.T) {
 	m := model.New(spec, make([]float32, features))
 	m.Algorithm = "perceptron"
 	path := filepath.Join(t.TempDir(), "m.json")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Save(path))
 	for size, want := range map[string]error{"65MiB": nil, "63MiB": model.ErrMemory} {
 		o := evalOptions{models: []string{path, path}}
-		if err := o.memory.Set(size); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, o.memory.Set(size))
 		if _, err := loadAll(context.Background(), &o); !errors.Is(err, want) {
 			t.Errorf("two models in %s: error %v", size, err)
 		}
@@ -58,18 +55,14 @@ func TestLoadAllKernels(t *testing.T) {
 	}
 	m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "rbf", Gamma: 1}, Rows: numbers, Support: model.Pack(make([]float32, rows*features)), Coefficients: [][]byte{model.Pack(make([]float32, rows))}}
 	path := filepath.Join(t.TempDir(), "m.json")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Save(path))
 	for _, c := range []struct {
 		size   string
 		models int
 		want   error
 	}{{"64MiB", 2, nil}, {"60MiB", 2, model.ErrMemory}, {"60MiB", 1, nil}} {
 		o := evalOptions{models: []string{path, path}[:c.models]}
-		if err := o.memory.Set(c.size); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, o.memory.Set(c.size))
 		if _, err := loadAll(context.Background(), &o); !errors.Is(err, c.want) {
 			t.Errorf("%d models in %s: error %v", c.models, c.size, err)
 		}
@@ -94,18 +87,14 @@ func TestCurveMemory(t *testing.T) {
 		fits   bool
 	}{{"64MiB", 600000, 0, false}, {"1GiB", 600000, 0, true}, {"64MiB", 600, 0, true}, {"64MiB", 600, 48 << 20, false}} {
 		o, r := &evalOptions{roc: "roc.csv", pr: "pr.csv"}, new(evalReport)
-		if err := o.memory.Set(c.memory); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, o.memory.Set(c.memory))
 		err := setCurves(o, r, alternating(c.rows), c.held)
 		if fits := err == nil; fits != c.fits || fits != (len(r.roc) >= c.rows && len(r.pr) >= c.rows/2) || !fits && !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("%d rows in %s beside %d bytes: %d and %d points, error %v", c.rows, c.memory, c.held, len(r.roc), len(r.pr), err)
 		}
 	}
 	o, r := &evalOptions{reporting: reporting.Options{File: "r.html"}}, &evalReport{Classes: make([]schema.Class, 2)}
-	if err := o.memory.Set("64MiB"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, o.memory.Set("64MiB"))
 	if err := setCurves(o, r, alternating(600000), 0); err != nil || len(r.drawnROC) < 500 || max(len(r.drawnROC), len(r.drawnPR)) > plot.MostPoints || r.roc != nil || r.pr != nil {
 		t.Errorf("pictures of %d and %d points, error %v", len(r.drawnROC), len(r.drawnPR), err)
 	}

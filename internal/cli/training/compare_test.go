@@ -9,6 +9,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/internal/say"
 )
 
@@ -32,22 +33,16 @@ func TestInterruptedCompare(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	data, err := dataset.Load(ctx, []string{"../../../examples/breast-cancer.parquet"}, dataset.Options{Label: "diagnosis"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var learners []fit.Learner
 	var names []string
 	for _, name := range []string{"averaged", "lda", "logistic"} {
 		l, err := fit.Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		learners, names = append(learners, l), append(names, "--algo "+name)
 	}
 	whole, err := fit.Compare(context.Background(), data, learners, fit.CV{}, fit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
