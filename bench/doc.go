@@ -11,17 +11,15 @@
 //	BenchmarkStream                 epochs over rows that are not in memory
 //	BenchmarkPeerDuckDB             loading Parquet, beside DuckDB and Arrow
 //	BenchmarkPeerGram               Gram matrices, beside OpenBLAS and gonum
-//	BenchmarkPeerLiblinear          whole processes on a9a, beside LIBLINEAR
 //	BenchmarkPeerSklearnDual        the dual perceptron, beside numpy and scikit-learn
 //	BenchmarkPeerSklearnPerceptron  epochs of the perceptron, beside scikit-learn
 //	BenchmarkPeerSklearnProcess     whole processes, beside Python with scikit-learn
 //	BenchmarkPeerSklearnSolvers     logistic, svm and lda, beside scikit-learn
-//	BenchmarkPeerVowpalWabbit       whole processes on a9a, beside Vowpal Wabbit
 //
 // The peers are other people's programs. A benchmark whose peer is not installed is skipped with a line that says so. The
 // results of both sides are compared before the first round. A worse result of halfspace is a failure.
 //
-// Units without a prefix are those of halfspace. The prefixes sklearn-, numpy-, openblas-, liblinear-, vw- and duckdb- name
+// Units without a prefix are those of halfspace. The prefixes sklearn-, numpy-, openblas- and duckdb- name
 // the peer, and sibling- the plain training. Times are medians of rounds in which both sides take turns.
 //
 //	ms, s/run, ms/fit, ms/epoch  time of a run, of a fit alone, of an epoch
@@ -40,11 +38,9 @@
 //	mistakes, support            updates, and rows with a coefficient other than 0
 //	rows-computed                rows of the Gram matrix that were computed
 //	relative-gap                 bound on the objective's distance to the optimum, divided by the objective
-//	liblinear-above, vw-above    relative excess of the peer's objective
 //	weights-apart                largest difference of a weight, divided by the largest weight
-//	vw-passes                    passes that Vowpal Wabbit needs to come within 1 % of the objective
 //	ns/op                        time of all rounds of both sides, where it is printed
 //
-// TestOptima and TestSparsePeers compare optima with those of peers. With -table they write what the page of measurements
-// shows. The scripts that time peers are in the folder peers, beside a module of its own that measures other Go libraries.
+// TestOptima and TestSparsePeers compare optima with those of peers: TestSparsePeers runs LIBLINEAR, scikit-learn and Vowpal
+// Wabbit as whole processes. With -table they write what the page of measurements shows. The scripts that time peers are in the folder peers, beside a module of its own that measures other Go libraries.
 package bench

@@ -21,7 +21,7 @@ func BenchmarkPeerSklearnDual(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
 	data := peerData(b, dir, dualRows())
-	peer := startSklearn(b, python, "peers/sklearn_dual.py", dir, dualRows())
+	peer, _ := startSklearn(b, python, "peers/sklearn_dual.py", dir, dualRows())
 	for _, epochs := range []int64{1, 10, 100} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/epochs=%d", dualRows(), peerFeatures, epochs), func(b *testing.B) {
 			learn := func() *dual.Result {

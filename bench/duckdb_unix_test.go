@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,6 +28,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"halfspace/dataset"
+	"halfspace/internal/require"
 )
 
 const (
@@ -63,7 +63,7 @@ func BenchmarkPeerDuckDB(b *testing.B) {
 	}
 }
 
-func compareLoads(b *testing.B, peer *duckDB, path string) {
+func compareLoads(b *testing.B, peer *peer, path string) {
 	readWithArrow(b, path) // a warm-up, as are the first load and the first sum
 	load, answer := loadInNewProcess(b, path), peer.sum(b, path)
 	if math.Abs(answer.Sum-load.Sum) > 1e-6*math.Max(1, math.Abs(load.Sum))+1 {
@@ -140,9 +140,7 @@ func loadInNewProcess(b *testing.B, path string) (took loadTime) {
 	if err == nil {
 		err = json.Unmarshal(out, &took)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	return took
 }
 
@@ -174,18 +172,12 @@ func readWithArrow(b *testing.B, path string) time.Duration {
 	b.Helper()
 	start := time.Now()
 	f, err := file.OpenParquetFile(path, false)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer f.Close()
 	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{Parallel: true, BatchSize: 1 << 16}, memory.DefaultAllocator)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	records, err := r.GetRecordReader(context.Background(), nil, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer records.Release()
 	rows := int64(0)
 	for records.Next() {
@@ -233,94 +225,40 @@ func writeDuckFile(b *testing.B, path, kind string, codec compress.Compression) 
 	}
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), cols, duckRows)
 	f, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	props := parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithDictionaryDefault(kind == "dictionary"),
 		parquet.WithMaxRowGroupLength(1<<17))
 	w, err := pqarrow.NewFileWriter(rec.Schema(), f, props, pqarrow.DefaultWriterProps())
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	table := array.NewTableFromRecords(rec.Schema(), []arrow.Record{rec})
 	defer table.Release()
-	if err := w.WriteTable(table, 1<<17); err != nil {
-		b.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// A duckDB is a running peers/duckdb.mjs, so that runs of both sides can alternate.
-type duckDB struct {
-	in      *json.Encoder
-	answers *bufio.Scanner
-}
-
-type duckAnswer struct {
-	Hello string
-	loadTime
+	require.NoError(b, w.WriteTable(table, 1<<17))
+	require.NoError(b, w.Close())
 }
 
 // A loadTime is the time of a load, or a query, and the sum of all features.
 type loadTime struct{ Seconds, CPU, Sum float64 }
 
 // startDuckDB skips the benchmark if DuckDB isn't installed.
-func startDuckDB(b *testing.B) *duckDB {
+func startDuckDB(b *testing.B) *peer {
 	b.Helper()
 	folder, err := filepath.Abs(duckFolder)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	if _, err := os.Stat(filepath.Join(folder, "node_modules", "@duckdb")); err != nil {
-		// go test shows what a skipped benchmark logs with -v only.
-		fmt.Fprintf(os.Stderr, "SKIPPED: %s: DuckDB isn't installed: run make bench-peers\n", b.Name())
-		b.SkipNow()
+		skip(b, "DuckDB isn't installed: run make bench-peers")
 	}
-	cmd := exec.Command("node", duckScript, folder, strconv.Itoa(runtime.GOMAXPROCS(0)))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			b.Errorf("%s: %v", duckScript, err)
-		}
-	})
-	d := &duckDB{json.NewEncoder(in), bufio.NewScanner(out)}
-	b.Log(d.answer(b).Hello)
+	d := startPeer(b, "node", duckScript, folder, strconv.Itoa(runtime.GOMAXPROCS(0)))
+	b.Log(d.line(b))
 	return d
 }
 
-func (d *duckDB) sum(b *testing.B, path string) duckAnswer {
+// sum returns the time in which DuckDB adds up all features of a file.
+func (p *peer) sum(b *testing.B, path string) (took loadTime) {
 	b.Helper()
 	var columns []string
 	for c := range peerFeatures {
 		columns = append(columns, "x"+strconv.Itoa(c))
 	}
-	if err := d.in.Encode(map[string]any{"file": path, "columns": columns}); err != nil {
-		b.Fatal(err)
-	}
-	return d.answer(b)
-}
-
-func (d *duckDB) answer(b *testing.B) (a duckAnswer) {
-	b.Helper()
-	if !d.answers.Scan() {
-		b.Fatalf("%s gave no answer: %v", duckScript, d.answers.Err())
-	}
-	if err := json.Unmarshal(d.answers.Bytes(), &a); err != nil {
-		b.Fatal(err)
-	}
-	return a
+	p.ask(b, map[string]any{"file": path, "columns": columns}, &took)
+	return took
 }

@@ -1,12 +1,9 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -19,13 +16,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/require"
 )
-
-// syrkRounds returns the number of turns of halfspace and OpenBLAS, whose medians count. gonum, which takes many times as
-// long, has gonumRounds.
-func syrkRounds() int { return size(7, 3) }
-
-func gonumRounds() int { return size(3, 1) }
 
 // BenchmarkPeerGram computes one triangle of X X' here, with OpenBLAS's syrk in C, and with gonum's. All take turns, and
 // the sums of their elements are compared before. It counts N*N*d flops. x-openblas and x-gonum are how many times
@@ -43,8 +35,8 @@ func buildSyrk(b *testing.B) string {
 	binary := filepath.Join(b.TempDir(), "syrk")
 	out, err := exec.Command("cc", "-O2", "-o", binary, "peers/openblas/syrk.c", "-lopenblas").CombinedOutput()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "SKIPPED: %s: no C compiler or no OpenBLAS: install the packages gcc and libopenblas-dev\n", b.Name())
-		b.Skipf("cc: %v\n%s", err, out)
+		b.Logf("cc: %v\n%s", err, out)
+		skip(b, "no C compiler or no OpenBLAS: install the packages gcc and libopenblas-dev")
 	}
 	return binary
 }
@@ -56,26 +48,24 @@ func peerGram(b *testing.B, binary string, n, d int) {
 			x[i] = float32(uint64(i)*2654435761%65536)/65536 - 0.5
 		}
 		m, err := gram.NewSymmetric(n, gram.Packed)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		rows, workers := gram.Dense(x, n, d, d), runtime.GOMAXPROCS(0)
-		peer := startSyrk(b, binary, n, d)
+		peer := startPeer(b, binary, strconv.Itoa(n), strconv.Itoa(d), "float")
+		b.Log(peer.line(b))
+		checksum := peer.number(b)
 		compute := func() float64 {
 			start := time.Now()
-			if err := gram.Gram(context.Background(), m, rows, gram.Mercer{}, workers); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, gram.Gram(context.Background(), m, rows, gram.Mercer{}, workers))
 			return time.Since(start).Seconds()
 		}
 		compute()
-		checkSyrk(b, m, n, peer.checksum)
+		checkSyrk(b, m, n, checksum)
 		c := equalContest(b, "OpenBLAS", "sum equal")
 		gonum, out := []float64{}, make([]float32, n*n)
 		for b.Loop() {
-			for round := range syrkRounds() {
-				c.turns(1, compute, func() float64 { return peer.run(b) })
-				if round < gonumRounds() {
+			for round := range size(7, 3) {
+				c.turns(1, compute, func() float64 { return peer.product(b) })
+				if round < size(3, 1) { // gonum takes many times as long
 					gonum = append(gonum, gonumSyrk(out, x, n, d))
 				}
 			}
@@ -87,45 +77,6 @@ func peerGram(b *testing.B, binary string, n, d int) {
 		b.ReportMetric(c.ratio(), "x-openblas")
 		b.ReportMetric(median(gonum)/median(c.own), "x-gonum")
 	})
-}
-
-// A syrk is a running peers/openblas/syrk.c.
-type syrk struct {
-	in       io.Writer
-	out      *bufio.Scanner
-	checksum float64 // the sum of a triangle's elements
-}
-
-func startSyrk(b *testing.B, binary string, n, d int) syrk {
-	b.Helper()
-	cmd := exec.Command(binary, strconv.Itoa(n), strconv.Itoa(d), "float")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			b.Errorf("syrk: %v", err)
-		}
-	})
-	s := syrk{in: in, out: bufio.NewScanner(out)}
-	if !s.out.Scan() {
-		b.Fatal("syrk says nothing")
-	}
-	b.Log(s.out.Text())
-	if s.checksum = s.number(b); math.IsNaN(s.checksum) {
-		b.Fatal("OpenBLAS's sum is not a number")
-	}
-	return s
 }
 
 // checkSyrk compares the sum of the elements here with that of OpenBLAS.
@@ -143,26 +94,23 @@ func checkSyrk(b *testing.B, m *gram.Symmetric, n int, want float64) {
 	}
 }
 
-// run returns the seconds of one product. OpenBLAS's threads spin for a while after it. run waits for their end.
-func (s syrk) run(b *testing.B) float64 {
+// product returns the seconds of one product. OpenBLAS's threads spin for a while after it. product waits for their end.
+func (p *peer) product(b *testing.B) float64 {
 	b.Helper()
-	if _, err := fmt.Fprintln(s.in); err != nil {
+	if _, err := fmt.Fprintln(p.in); err != nil {
 		b.Fatal("syrk ended: ", err)
 	}
-	seconds := s.number(b)
+	seconds := p.number(b)
 	time.Sleep(200 * time.Millisecond)
 	return seconds
 }
 
-// number reads a line with a number.
-func (s syrk) number(b *testing.B) float64 {
+// number reads a line with a number, which isn't NaN.
+func (p *peer) number(b *testing.B) float64 {
 	b.Helper()
-	if !s.out.Scan() {
-		b.Fatal("syrk ended: ", s.out.Err())
-	}
-	v, err := strconv.ParseFloat(s.out.Text(), 64)
-	if err != nil {
-		b.Fatal(err)
+	v, err := strconv.ParseFloat(p.line(b), 64)
+	if err != nil || math.IsNaN(v) {
+		b.Fatalf("%v, error %v", v, err)
 	}
 	return v
 }

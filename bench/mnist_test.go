@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/model"
 	"halfspace/predict"
@@ -29,9 +30,7 @@ func BenchmarkMNIST(b *testing.B) {
 		b.Skip(err)
 	}
 	test, err := testrows.MNIST(folder, "test", 10000)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	for _, epochs := range []int64{1, 2, 4, 10, 30}[:size(5, 1)] {
 		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {
 			for b.Loop() {
@@ -46,9 +45,7 @@ func BenchmarkMNIST(b *testing.B) {
 						}
 						return r.Weights, nil
 					})
-					if err != nil {
-						b.Fatal(err)
-					}
+					require.NoError(b, err)
 					unit := map[train.Form]string{train.Averaged: "%average", train.Last: "%last"}[form]
 					b.ReportMetric(modelErrors(b, model.New(rows.Spec(), slices.Concat(classifiers...)), test), unit)
 				}
@@ -91,15 +88,11 @@ func digitErrors(b *testing.B, r *dual.Result, rows, test *block.Data) float64 {
 
 func modelErrors(b *testing.B, m *model.Model, test *block.Data) float64 {
 	s, err := predict.NewScorer(m, 2)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	errors := 0
 	for part := range test.Blocks(context.Background()) {
 		scores, err := s.Scores(context.Background(), part)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		for i, y := range part.Y {
 			if predict.Predicted(scores, i, 0) != int(y) {
 				errors++

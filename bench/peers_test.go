@@ -1,13 +1,11 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +55,8 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
 	data := peerData(b, dir, peerRows())
-	peer := startSklearn(b, python, peerScript, dir, peerRows())
+	peer, hello := startSklearn(b, python, peerScript, dir, peerRows())
+	b.Logf("%s; halfspace: %s, float32", hello, kernel.Active())
 	for _, opt := range []perceptron.Options{
 		{Options: train.Options{Order: train.Cyclic}},
 		{Options: train.Options{Order: train.Shuffle}},
@@ -72,9 +71,8 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	}
 }
 
-func comparePerceptrons(b *testing.B, data *block.Data, peer *sklearn, opt perceptron.Options) {
+func comparePerceptrons(b *testing.B, data *block.Data, peer *peer, opt perceptron.Options) {
 	opt.Epochs, opt.Seed = peerEpochs, 1
-	b.Logf("%s; halfspace: %s, float32", peer.hello, kernel.Active())
 	learn := func() *train.Result {
 		result, err := perceptron.Train(context.Background(), data, opt)
 		if err != nil {
@@ -85,7 +83,10 @@ func comparePerceptrons(b *testing.B, data *block.Data, peer *sklearn, opt perce
 		}
 		return result
 	}
-	fit := func() sklearnAnswer { return peer.fit(b, opt.Order == train.Shuffle, opt.Form == train.Averaged) }
+	fit := func() (a sklearnAnswer) {
+		peer.ask(b, map[string]any{"shuffle": opt.Order == train.Shuffle, "average": opt.Form == train.Averaged, "epochs": peerEpochs}, &a)
+		return a
+	}
 	result, answer := learn(), fit()
 	allowance := 0.5 // the last weights of a perceptron on noisy rows are as good as the last rows
 	if opt.Form == train.Averaged {
@@ -117,11 +118,7 @@ func BenchmarkPeerSklearnProcess(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
 	peerData(b, dir, peerRows())
-	binary := filepath.Join(dir, "halfspace")
-	if out, err := exec.Command("go", "build", "-o", binary, "halfspace/cmd/halfspace").CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
-	}
-	epochs := strconv.Itoa(peerEpochs)
+	binary, epochs := buildCommand(b, dir), strconv.Itoa(peerEpochs)
 	for _, order := range []string{"cyclic", "shuffle"} {
 		b.Run("order="+order, func(b *testing.B) {
 			for b.Loop() {
@@ -159,9 +156,7 @@ func pythonWithSklearn(b *testing.B) string {
 			return python
 		}
 	}
-	// go test shows what a skipped benchmark logs with -v only.
-	fmt.Fprintf(os.Stderr, "SKIPPED: %s: no python3 here has scikit-learn: install the package python3-sklearn\n", b.Name())
-	b.SkipNow()
+	skip(b, "no python3 here has scikit-learn: install the package python3-sklearn")
 	return ""
 }
 
@@ -218,70 +213,18 @@ func writeRaw(data *block.Data, features, labels string) error {
 	return nil
 }
 
-// A sklearn is a running script of peers with the data in memory, so that runs of both sides can alternate.
-type sklearn struct {
-	script  string
-	hello   string // versions, element type
-	in      io.Writer
-	answers *bufio.Scanner
-}
-
 type sklearnAnswer struct{ Seconds, Accuracy float64 }
 
-func startSklearn(b *testing.B, python, script, dir string, rows int) *sklearn {
+// startSklearn starts a script of peers with the rows in memory. hello has versions and the element type.
+func startSklearn(b *testing.B, python, script, dir string, rows int) (p *peer, hello string) {
 	b.Helper()
-	cmd := exec.Command(python, script, dir, strconv.Itoa(peerFeatures))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
+	p = startPeer(b, python, script, dir, strconv.Itoa(peerFeatures))
+	hello = p.line(b)
+	var got struct{ Rows int }
+	if err := json.Unmarshal([]byte(hello), &got); err != nil || got.Rows != rows {
+		b.Fatalf("scikit-learn got %d rows, not %d, error %v", got.Rows, rows, err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			b.Errorf("%s: %v", script, err)
-		}
-	})
-	s := &sklearn{script: script, in: in, answers: bufio.NewScanner(out)}
-	var hello struct{ Rows int }
-	s.read(b, &hello)
-	if hello.Rows != rows {
-		b.Fatalf("scikit-learn got %d rows, not %d", hello.Rows, rows)
-	}
-	s.hello = s.answers.Text()
-	return s
-}
-
-func (s *sklearn) fit(b *testing.B, shuffle, average bool) (a sklearnAnswer) {
-	b.Helper()
-	s.ask(b, map[string]any{"shuffle": shuffle, "average": average, "epochs": peerEpochs}, &a)
-	return a
-}
-
-// ask sends a request and reads the answer.
-func (s *sklearn) ask(b *testing.B, request, answer any) {
-	b.Helper()
-	if err := json.NewEncoder(s.in).Encode(request); err != nil {
-		b.Fatal(err)
-	}
-	s.read(b, answer)
-}
-
-func (s *sklearn) read(b *testing.B, v any) {
-	b.Helper()
-	if !s.answers.Scan() {
-		b.Fatalf("%s gave no answer: %v", s.script, s.answers.Err())
-	}
-	if err := json.Unmarshal(s.answers.Bytes(), v); err != nil {
-		b.Fatal(err)
-	}
+	return p, hello
 }
 
 func median(values []float64) float64 {

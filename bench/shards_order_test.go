@@ -15,7 +15,7 @@ import (
 func writeShards(t *testing.T) {
 	before := load1()
 	parts := []any{kernel.Active()}
-	for _, measure := range []func(*testing.T) string{pathTables, orderTable, costTables, speedTable, batchTable, othersTable, rareTable} {
+	for _, measure := range []func(*testing.T) string{pathTables, orderTable, costTables, speedTable, othersTable, rareTable} {
 		part := measure(t)
 		t.Log(part)
 		parts = append(parts, part)
@@ -120,7 +120,7 @@ func spreadOf(x []float64) (s spread) {
 // shardsHead says how to read the tables.
 const shardsHead = `# Shards
 
-` + "`make bench-shards`" + ` writes these tables. Instruction set: %[1]s. The load of the machine was %[9]s before and %[10]s after (processes
+` + "`make bench-shards`" + ` writes these tables. Instruction set: %[1]s. The load of the machine was %[8]s before and %[9]s after (processes
 that run or wait, a mean over a minute).
 
 ## Ways to learn from shards
@@ -136,7 +136,7 @@ Held-out errors in percent after 1, 4 and 16 passes: mean ± standard deviation 
 line of a set and a learner has as many shards as its runs suffice for. The gradient steps are left out for large sets: their proof
 would take minutes.
 
-%[7]s
+%[6]s
 ## Errors against time
 
 %[4]s
@@ -146,9 +146,6 @@ would take minutes.
 ## Two cores beside one
 
 %[5]s
-## Batch work on two cores
-
-%[6]s
 ## Exact parallel epochs
 
-%[8]s`
+%[7]s`

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // pathShards is the number of shards whose instructions are counted.
@@ -50,9 +52,7 @@ func pathTables(t *testing.T) string {
 	if err != nil {
 		return "SKIPPED: install the package valgrind.\n"
 	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "halfspace")
-	output(t, exec.Command("go", "build", "-o", program, "../cmd/halfspace"))
+	program := buildCommand(t, t.TempDir())
 	var out strings.Builder
 	fmt.Fprint(&out, "Instructions of the second epoch of 64 shards, averaged, in file order, with AVX2: 28 features, 5 % of the labels wrong. One worker\n"+
 		"runs them in callgrind. The path of a number of workers is what is serial, and the longest of as many groups of shards. Neither the\n"+
@@ -104,24 +104,18 @@ var (
 // readPath reads the counts of the second epoch. A file has the instructions up to the function that it names.
 func readPath(t *testing.T, out string) path {
 	files, err := filepath.Glob(out + ".*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var counts []int // up to the first visits, and of each shard
 	mixes := 0
 	for n := range files {
 		text, err := os.ReadFile(fmt.Sprintf("%s.%d", out, n+1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		trigger, total := triggerOf.FindSubmatch(text), totalOf.FindSubmatch(text)
 		if trigger == nil || total == nil {
 			break // the end of the program
 		}
 		count, err := strconv.Atoi(string(total[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if mixes == 1 {
 			counts = append(counts, count)
 		}

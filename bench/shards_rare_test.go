@@ -2,37 +2,21 @@ package bench
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"halfspace/internal/synth"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
 
-// separated returns normal rows of which a plane separates the classes by a margin.
-func separated(rows, width int, margin float64) *flatRows {
-	rng := rand.New(rand.NewPCG(7, uint64(width)))
-	f, plane, norm := &flatRows{width: width}, make([]float64, width), 0.0
-	for i := range plane {
-		plane[i] = rng.NormFloat64()
-		norm += plane[i] * plane[i]
-	}
-	row := make([]float32, width)
-	for len(f.y) < rows {
-		z := 0.0
-		for i, p := range plane {
-			v := rng.NormFloat64()
-			row[i], z = float32(v), z+float64(v*p)
-		}
-		if math.Abs(z) < margin*math.Sqrt(norm) {
-			continue
-		}
-		f.x, f.y = append(f.x, row...), append(f.y, int(math.Copysign(1, z)))
-	}
+// made returns generated rows.
+func made(t *testing.T, opt synth.Options) *flatRows {
+	opt.Seed = 7
+	f := &flatRows{width: opt.Features + 1}
+	f.add(t, synth.Blocks(opt))
 	return f
 }
 
@@ -67,9 +51,9 @@ func rareTable(t *testing.T) string {
 		{"MNIST, 0 against 1", func() *flatRows { return digitPair(t, 0, 1) }},
 		{"MNIST, 4 against 9", func() *flatRows { return digitPair(t, 4, 9) }},
 		{"KDD Cup 1999", func() *flatRows { return loadReal(t, realSets()[3]) }},
-		{"60,000 × 28, separated by 0.05", func() *flatRows { return separated(60_000, 28, 0.05) }},
-		{"1,000,000 × 28, separated by 0.05", func() *flatRows { return separated(1_000_000, 28, 0.05) }},
-		{"20,000 × 250, separated by 0.5", func() *flatRows { return separated(20_000, 250, 0.5) }},
+		{"60,000 × 28, separated by 0.05", func() *flatRows { return made(t, synth.Options{Rows: 60_000, Features: 28, Margin: 0.05}) }},
+		{"1,000,000 × 28, separated by 0.05", func() *flatRows { return made(t, synth.Options{Rows: 1_000_000, Features: 28, Margin: 0.05}) }},
+		{"20,000 × 250, separated by 0.5", func() *flatRows { return made(t, synth.Options{Rows: 20_000, Features: 250, Margin: 0.5}) }},
 	} {
 		rows := c.load().all(t)
 		var ms [2][]float64

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/train"
 	"halfspace/train/mixing"
@@ -73,13 +74,9 @@ func (w way) learn(t *testing.T, rows *block.Data, shards int, form train.Form, 
 		return trained(t, rows, opt).Weights
 	}
 	all, err := mixing.NewRows(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dealt, err := mixing.Deal(rows.Rows(), &train.Options{Order: train.Cyclic, Shards: int64(shards)}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if w == single {
 		dealt = dealt[:1]
 	}
@@ -95,18 +92,14 @@ func (w way) learn(t *testing.T, rows *block.Data, shards int, form train.Form, 
 
 func trained(t *testing.T, rows block.Source, opt perceptron.Options) *train.Result {
 	r, err := perceptron.Train(context.Background(), rows, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
 // wrongShare returns the share of rows that weights are wrong for, in percent.
 func wrongShare(t *testing.T, rows *block.Data, weights []float32) float64 {
 	r := train.Result{Weights: weights}
-	if err := train.Evaluate(context.Background(), rows, 2, &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, train.Evaluate(context.Background(), rows, 2, &r))
 	return 100 * float64(r.Errors) / float64(rows.Rows())
 }
 
@@ -126,9 +119,7 @@ type flatRows struct {
 // add appends the rows of data. Its labels must be whole numbers.
 func (f *flatRows) add(t *testing.T, data *block.Data) {
 	for b, err := range data.Blocks(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		row := block.Alloc[float32](b.Stride)
 		for r := range b.Len() {
 			clear(row)
@@ -145,9 +136,7 @@ func (f *flatRows) take(t *testing.T, rows []int) *block.Data {
 		x, y = append(x, f.x[r*f.width:(r+1)*f.width]...), append(y, f.y[r])
 	}
 	data, err := block.FromFlat(x, f.width, y, block.RowOptions{NoBias: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return data
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
@@ -33,15 +34,14 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 	python := pythonWithSklearn(b)
 	dir := b.TempDir()
 	data := peerData(b, dir, peerRows())
-	peer := startSklearn(b, python, solversScript, dir, peerRows())
+	peer, hello := startSklearn(b, python, solversScript, dir, peerRows())
+	b.Logf("%s; halfspace: %s, float32", hello, kernel.Active())
 	b.Run("algo=logistic", func(b *testing.B) {
 		for b.Loop() {
-			quality := func(w []float64) float64 { return objective(data, "logistic", 0, w) }
+			quality := func(w []float64) float64 { return objective(data, "logistic", 0, 0, w) }
 			compareSolvers(b, peer, peerRounds(), []string{"lbfgs", "newton-cholesky"}, "objective", quality, func() ([]float64, float64) {
 				r, err := logistic.Train(context.Background(), data, logistic.Options{NoPenalty: true})
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				return r.Exact, r.Seconds
 			})
 		}
@@ -54,12 +54,10 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 		}
 		b.Run("algo=svm/loss="+string(loss), func(b *testing.B) {
 			for b.Loop() {
-				quality := func(w []float64) float64 { return objective(data, string(loss), 1, w) }
+				quality := func(w []float64) float64 { return objective(data, string(loss), 0, 1, w) }
 				compareSolvers(b, peer, rounds, []string{string(loss)}, "objective", quality, func() ([]float64, float64) {
 					r, err := svm.Train(context.Background(), data, svm.Options{Loss: loss})
-					if err != nil {
-						b.Fatal(err)
-					}
+					require.NoError(b, err)
 					b.ReportMetric(r.Gap/r.Objective, "relative-gap")
 					return r.Exact, r.Seconds
 				})
@@ -72,9 +70,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 			quality := func(w []float64) float64 { return wrong(data, w) }
 			compareSolvers(b, peer, peerRounds(), []string{"lsqr"}, "errors", quality, func() ([]float64, float64) {
 				r, err := lda.Train(context.Background(), data, lda.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				return r.Exact, r.Seconds
 			})
 		}
@@ -84,9 +80,8 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 
 // compareSolvers compares with the fastest of scikit-learn's solvers. quality returns a figure of weights, of which less
 // is better.
-func compareSolvers(b *testing.B, peer *sklearn, rounds int, solvers []string, figure string, quality func(w []float64) float64,
+func compareSolvers(b *testing.B, peer *peer, rounds int, solvers []string, figure string, quality func(w []float64) float64,
 	train func() ([]float64, float64)) {
-	b.Logf("%s; halfspace: %s, float32", peer.hello, kernel.Active())
 	var best string
 	var theirs solversAnswer
 	for _, name := range solvers {
@@ -121,9 +116,10 @@ func compareSolvers(b *testing.B, peer *sklearn, rounds int, solvers []string, f
 	b.ReportMetric(apart/largest, "weights-apart")
 }
 
-func (s *sklearn) solve(b *testing.B, solver string) (answer solversAnswer) {
+// solve times a solver of scikit-learn.
+func (p *peer) solve(b *testing.B, solver string) (answer solversAnswer) {
 	b.Helper()
-	s.ask(b, map[string]string{"solver": solver}, &answer)
+	p.ask(b, map[string]string{"solver": solver}, &answer)
 	return answer
 }
 

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/forecast"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -64,9 +64,7 @@ func sparseTrainings(halfspace string) []sparseTraining {
 			return append([]string{halfspace, "train", rows.svm, "--no-bias", "--out", out}, options...)
 		}, weights: func(t testing.TB, out string) []float64 {
 			m, err := model.Load(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return m.Weights[0]
 		}}
 	}
@@ -111,10 +109,7 @@ func TestSparsePeers(t *testing.T) {
 		t.Skip("it trains for an hour: -table names the file to write")
 	}
 	dir := t.TempDir()
-	halfspace := filepath.Join(dir, "halfspace")
-	if out, err := exec.Command("go", "build", "-o", halfspace, "halfspace/cmd/halfspace").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	halfspace := buildCommand(t, dir)
 	text := sparseHead()
 	for _, set := range sparseSets() {
 		trainings := slices.DeleteFunc(sparseTrainings(halfspace), func(s sparseTraining) bool {
@@ -134,15 +129,13 @@ func TestSparsePeers(t *testing.T) {
 			t.Fatalf("%s: %v", set.name, err)
 		}
 		text += fmt.Sprintf("%d rows, %d features, %d elements. The CSR arrays take %.1f MiB. Commit %s, load average at the start %s.\n\n%s",
-			rows.data.Rows(), len(rows.data.Spec().Features), rows.elements, float64(rows.bytes())/(1<<20), commit(), loadAverage(), sparseColumns)
+			rows.data.Rows(), len(rows.data.Spec().Features), rows.elements, float64(rows.bytes())/(1<<20), commit(), load1(), sparseColumns)
 		for _, training := range trainings {
 			training.run(t, filepath.Join(dir, "model"), rows)
 			lines := training.lines(t, rows)
 			t.Logf("%s\n%s", set.name, lines)
 			text += lines
-			if err := os.WriteFile(*table, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(*table, []byte(text), 0o666))
 		}
 	}
 }
@@ -199,7 +192,7 @@ func (s *sparseTraining) run(t *testing.T, out string, rows *sparseRows) {
 				spent += time.Duration(u.wall * float64(time.Second))
 			}
 			if round == 0 {
-				side.objective = sparseObjective(rows.data, s.loss, s.l1, s.l2, side.weights(t, out))
+				side.objective = objective(rows.data, s.loss, s.l1, s.l2, side.weights(t, out))
 			}
 		}
 	}
@@ -335,36 +328,4 @@ func commit() string {
 		return "unknown"
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// loadAverage returns how many processes ran in the last minute.
-func loadAverage() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	return first
-}
-
-// plainWeights reads a number from each line.
-func plainWeights(t testing.TB, path string) (w []float64) {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		v, err := strconv.ParseFloat(lines.Text(), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w = append(w, v)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return w
 }

@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/require"
 	"halfspace/internal/synth"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -25,17 +26,11 @@ const streamEpochs = 3
 func BenchmarkStream(b *testing.B) {
 	ctx, path := context.Background(), filepath.Join(b.TempDir(), "x.parquet")
 	opt := synth.Options{Rows: int64(2 * peerRows()), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
-	if err := synth.Write(ctx, path, opt, nil); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, synth.Write(ctx, path, opt, nil))
 	in, err := dataset.Open(ctx, []string{path}, dataset.Options{Label: "label"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	stream, err := in.Stream(ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	decode := func() error {
 		for _, err := range stream.Blocks(ctx) {
 			if err != nil {
@@ -48,9 +43,7 @@ func BenchmarkStream(b *testing.B) {
 
 	blocks := filepath.Join(b.TempDir(), "x.cache")
 	f, err := cache.Write(ctx, blocks, cache.Key{Options: []byte("{}")}, stream, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer f.Close()
 	b.Run("from=cache", func(b *testing.B) { compareStreams(b, f, func() error { return readFile(blocks) }) })
 }
@@ -60,14 +53,10 @@ func compareStreams(b *testing.B, src block.Source, limit func() error) {
 		var epochs, limits []float64
 		for range peerRounds() {
 			start := time.Now()
-			if err := limit(); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, limit())
 			limits = append(limits, 1000*time.Since(start).Seconds())
 			r, err := perceptron.Train(context.Background(), src, perceptron.Options{Options: train.Options{Epochs: streamEpochs}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			epochs = append(epochs, 1000*r.Seconds/streamEpochs)
 		}
 		b.ReportMetric(median(epochs), "ms/epoch")

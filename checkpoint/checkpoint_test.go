@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"halfspace/internal/require"
 )
 
 // A counter is a learner that counts.
@@ -32,9 +34,7 @@ func open(t *testing.T, opt Options) (*Run, *[]string) {
 	notes := new([]string)
 	opt.Note = func(text string) { *notes = append(*notes, text) }
 	r, err := Open(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(r.Close)
 	return r, notes
 }
@@ -71,9 +71,7 @@ func TestWalk(t *testing.T) {
 	}
 	want := all{math.MinInt64, 7, math.MaxUint64, math.Inf(-1), true, "a\x00é", []uint32{1, 2}, []float32{-0, 1e-45}, []bool{true, false}, []fact{{name: "x"}, {}}, nil}
 	data, err := Write(walk(&want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want.inner, _ = Write(func(w *Walk) { w.Float(&want.f) })
 	got := all{fixed: make([]uint32, 2), free: make([]float32, 9), list: make([]fact, 1)}
 	if err := Read(data, walk(&got)); err != nil || !reflect.DeepEqual(got, want) {
@@ -111,19 +109,13 @@ func saved(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	r, _ := open(t, Options{Dir: dir})
-	if err := r.Same("eta", "0.5"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Same("eta", "0.5"))
 	for i := range int64(3) {
 		c := counter{n: i, w: []float32{1, 2}, list: []float64{float64(i)}}
 		r.Part(4).Mark(i, 10*i, c.state)
-		if err := r.Save(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.Save())
 	}
-	if _, err := Open(Options{Dir: dir, Resume: true}); err == nil || !strings.Contains(err.Error(), "this run already") {
-		t.Errorf("a second run in the folder: %v", err)
-	}
+	require.Error(t, require.ErrorOf(Open(Options{Dir: dir, Resume: true})), "this run already")
 	r.Close()
 	return dir
 }
@@ -131,9 +123,7 @@ func saved(t *testing.T) string {
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") { // as the lock
 			names = append(names, e.Name())
@@ -147,9 +137,7 @@ func goOn(t *testing.T, dir string) (c counter, visits int64, notes string) {
 	t.Helper()
 	c.w = make([]float32, 2)
 	r, all := open(t, Options{Dir: dir, Resume: true})
-	if err := r.Same("eta", "0.5"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Same("eta", "0.5"))
 	if _, err := r.Part(4).Load(c.state); err != nil {
 		t.Fatal(err)
 	}
@@ -173,12 +161,8 @@ func TestRun(t *testing.T) {
 	}
 	r, _ := open(t, Options{Dir: dir, Resume: true})
 	err := r.Same("eta", "0.25")
-	if err == nil || !strings.Contains(err.Error(), "eta is 0.25, and was 0.5 before") {
-		t.Errorf("another eta: %v", err)
-	}
-	if err := r.Same("beta", "1"); err == nil || !strings.Contains(err.Error(), "was not given before") {
-		t.Errorf("a new option: %v", err)
-	}
+	require.Error(t, err, "eta is 0.25, and was 0.5 before")
+	require.Error(t, r.Same("beta", "1"), "was not given before")
 	if err := r.Finish(); err != nil || !r.Saved() {
 		t.Fatal(err)
 	}
@@ -187,9 +171,7 @@ func TestRun(t *testing.T) {
 	if loaded, err := fresh.Part(4).Load(c.state); loaded || err != nil {
 		t.Errorf("a new run has a state (%v)", err)
 	}
-	if err := fresh.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, fresh.Finish())
 	if got := files(t, dir); !slices.Equal(got, []string{"checkpoint-000005.halfspace"}) {
 		t.Errorf("after a new run: %q", got)
 	}
@@ -216,13 +198,9 @@ func TestDamaged(t *testing.T) {
 	dir := saved(t)
 	path := filepath.Join(dir, name(3))
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	put := func(data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, data, 0o600))
 	}
 	check := func(what string, i int) {
 		m, last, err := newest(dir, func(string) {})
@@ -248,9 +226,7 @@ func TestDamaged(t *testing.T) {
 	if c, visits, notes := goOn(t, dir); c.n != 1 || visits != 10 || !strings.Contains(notes, path+" can't be used") {
 		t.Errorf("%+v after %d visits: %s", c, visits, notes)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name(2)), whole[:9], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name(2)), whole[:9], 0o600))
 	for _, resume := range []bool{false, true} {
 		if _, err := Open(Options{Dir: dir, Resume: resume}); err == nil {
 			t.Errorf("two damaged checkpoints are no error (resume %v)", resume)
@@ -261,27 +237,21 @@ func TestDamaged(t *testing.T) {
 // cut cuts the file of a checkpoint.
 func cut(t *testing.T, dir string, number int64) {
 	t.Helper()
-	if err := os.Truncate(filepath.Join(dir, name(number)), 40); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Truncate(filepath.Join(dir, name(number)), 40))
 }
 
 // TestOthers: a file that may be whole is never passed over nor removed: one that can't be read, one of a later version, and a damaged
 // one above a finished one. A damaged one that is passed over stays until there are two new checkpoints.
 func TestOthers(t *testing.T) {
 	later := append([]byte("halfspace-checkpoint/2\n"), make([]byte, sha256.Size)...)
-	for what, put := range map[string]func(path string) error{
-		"a later version": func(path string) error { return os.WriteFile(path, reseal(later), 0o600) },
-		"a folder":        func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	for _, put := range []func(path string) error{ // a later version, and a folder
+		func(path string) error { return os.WriteFile(path, reseal(later), 0o600) },
+		func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
 	} {
 		dir := saved(t)
-		if err := put(filepath.Join(dir, name(3))); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, put(filepath.Join(dir, name(3))))
 		for _, resume := range []bool{false, true} {
-			if _, err := Open(Options{Dir: dir, Resume: resume}); err == nil || !strings.Contains(err.Error(), name(3)+" can't be used") {
-				t.Errorf("%s, resume %v: %v", what, resume, err)
-			}
+			require.Error(t, require.ErrorOf(Open(Options{Dir: dir, Resume: resume})), name(3)+" can't be used")
 		}
 	}
 	dir := saved(t)
@@ -290,20 +260,14 @@ func TestOthers(t *testing.T) {
 	p, c := r.Part(4), new(counter)
 	for i, want := range [][]string{{name(2), name(3), name(4)}, {name(4), name(5)}} {
 		p.Mark(int64(i), 0, c.state)
-		if err := r.Save(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.Save())
 		if got := files(t, dir); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := r.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Finish())
 	p.Mark(2, 0, c.state)
-	if err := r.Save(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.Save())
 	r.Close()
 	cut(t, dir, 7)
 	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrUnfinished) {
@@ -316,13 +280,9 @@ func TestUnwritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "gone")
 	var notes []string
 	r, err := Open(Options{Dir: dir, Epochs: 1, Note: func(text string) { notes = append(notes, text) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Close() // its lock is in the folder
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(dir))
 	for epoch := range int64(4) {
 		r.Part(0).Mark(epoch, epoch, new(counter).state)
 	}
@@ -332,12 +292,8 @@ func TestUnwritten(t *testing.T) {
 	if r.Save() == nil {
 		t.Error("Save doesn't fail")
 	}
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "name another folder") {
-		t.Errorf("a file as the folder: %v", err)
-	}
+	require.NoError(t, os.WriteFile(dir, nil, 0o600))
+	require.Error(t, require.ErrorOf(Open(Options{Dir: dir})), "name another folder")
 }
 
 // FuzzDecode: bytes are refused, or are what encode returns.

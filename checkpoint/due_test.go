@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"halfspace/internal/require"
 )
 
 // TestOdd: a state that breaks its own check is told once, and the one before is kept. An older checkpoint that can't be removed doesn't
@@ -25,15 +27,11 @@ func TestOdd(t *testing.T) {
 		t.Errorf("%q", *notes)
 	}
 	stuck := filepath.Join(dir, name(0))
-	if err := os.MkdirAll(filepath.Join(stuck, "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(stuck, "full"), 0o700))
 	if err := r.Finish(); err != nil || len(*notes) != 2 || !strings.Contains((*notes)[1], stuck) {
 		t.Errorf("%v, %q", err, *notes)
 	}
-	if err := os.RemoveAll(stuck); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(stuck))
 	r.Close()
 	if m, _, err := newest(dir, func(string) {}); err != nil || !m.finished || m.parts[0].visits != 1 {
 		t.Errorf("%+v, %v", m, err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"halfspace/internal/require"
 	"halfspace/model"
 )
 
@@ -44,9 +45,7 @@ func documents(t *testing.T) map[string]string {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
@@ -126,9 +125,7 @@ func TestPrograms(t *testing.T) {
 func TestNames(t *testing.T) {
 	tops := map[string]bool{}
 	entries, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		tops[e.Name()] = true
 	}
@@ -205,9 +202,7 @@ func declarations(t *testing.T, name string) map[string]bool {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all
 }
 

@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 )
@@ -26,19 +24,8 @@ type classesCase struct {
 }
 
 func TestSklearnClasses(t *testing.T) {
-	text, err := os.ReadFile("testdata/sklearn_classes.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Sklearn string
-		Cases   []classesCase
-	}
-	if err := json.Unmarshal(text, &file); err != nil || file.Sklearn != "1.2.1" || len(file.Cases) < 7 {
-		t.Fatalf("scikit-learn %q, %d cases, error %v", file.Sklearn, len(file.Cases), err)
-	}
 	rng := rand.New(rand.NewPCG(41, 42))
-	for _, c := range file.Cases {
+	for _, c := range casesOf[classesCase](t, "sklearn_classes.json") {
 		scores, confusion := NewClassScores(len(c.Probabilities)), NewConfusion(len(c.Probabilities))
 		for _, i := range rng.Perm(len(c.Classes)) {
 			p, weight, weights := make([][]float32, len(c.Probabilities)), 1.0, []float64(nil)
@@ -70,20 +57,17 @@ func TestSklearnClasses(t *testing.T) {
 	}
 }
 
-// TestClassScoresDefinition: the area of a class is the share of pairs of a row of the class and another row in which the row of the
-// class has the higher score. Equal scores count half.
-func TestClassScoresDefinition(t *testing.T) {
+// TestClassScores: the area of a class is that of its scores, with the class's rows as the positive ones. The macro and the weighted
+// area are means of those that are defined.
+func TestClassScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	for range 200 {
 		rows, classes := 1+rng.IntN(20), 3
 		scores, labels, weights := make([][]float32, classes), make([]float32, rows), make([]float64, rows)
-		for k := range scores {
-			scores[k] = make([]float32, rows)
-		}
 		for i := range rows {
 			labels[i], weights[i] = float32(rng.IntN(classes)), float64(rng.IntN(3))
 			for k := range scores {
-				scores[k][i] = float32(rng.IntN(4))
+				scores[k] = append(scores[k], float32(rng.IntN(4)))
 			}
 		}
 		s := NewClassScores(classes)
@@ -96,39 +80,28 @@ func TestClassScoresDefinition(t *testing.T) {
 			s.Add(some, labels[part[0]:part[1]], weights[part[0]:part[1]])
 			s.AUC() // before the other rows
 		}
-		sum, all, n, defined := 0.0, 0.0, 0, 0.0
+		var macro, weighted Mean
 		for k := range classes {
-			won, pairs, weight := 0.0, 0.0, 0.0
-			for i := range rows {
-				for j := range rows {
-					if int(labels[i]) != k || int(labels[j]) == k {
-						continue
-					}
-					w := weights[i] * weights[j]
-					pairs += w
-					if a, b := scores[k][i], scores[k][j]; a > b {
-						won += w
-					} else if a == b {
-						won += w / 2
-					}
-				}
-				if int(labels[i]) == k {
-					weight += weights[i]
+			one, weight, own := new(Scores), 0.0, make([]float32, rows)
+			for i, y := range labels {
+				if own[i] = -1; int(y) == k {
+					own[i], weight = 1, weight+weights[i]
 				}
 			}
-			want := won / pairs
-			if got := s.AUC()[k]; !(math.Abs(got-want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			one.Add(scores[k], own, weights)
+			got, want := s.AUC()[k], one.AUC()
+			if got != want && (got == got || want == want) {
 				t.Fatalf("class %d of %v: %v, want %v", k, labels, got, want)
 			}
 			if want == want {
-				sum, all, n, defined = sum+want, all+want*weight, n+1, defined+weight
+				macro.Add([]float64{want}, nil)
+				weighted.Add([]float64{want}, []float64{weight})
 			}
 		}
-		if got, want := s.MacroAUC(), sum/float64(n); !(math.Abs(got-want) < 1e-12) && n > 0 || n == 0 && got == got {
-			t.Fatalf("macro AUC %v, want %v", got, want)
-		}
-		if got, want := s.WeightedAUC(), all/defined; !(math.Abs(got-want) < 1e-12) && n > 0 {
-			t.Fatalf("weighted AUC %v, want %v", got, want)
+		for name, pair := range map[string][2]float64{"macro": {s.MacroAUC(), macro.Value()}, "weighted": {s.WeightedAUC(), weighted.Value()}} {
+			if got, want := pair[0], pair[1]; !(math.Abs(got-want) < 1e-12) && (got == got || want == want) {
+				t.Fatalf("%s AUC %v, want %v", name, got, want)
+			}
 		}
 	}
 	if empty := NewConfusion(3); !math.IsNaN(empty.WeightedF1()) || !math.IsNaN(empty.BalancedAccuracy()) || !slices.Equal(empty.Counts(), []int64{0, 0, 0}) {

@@ -77,14 +77,20 @@ func TestWholeWeights(t *testing.T) {
 }
 
 // TestWilson has the intervals of Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I,
-// method 3.
+// method 3. The interval of all rows ends at 1, that of none begins at 0, whatever their number.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct{ hits, n, low, high float64 }{
 		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}, {20, 20, 1 - 0.1611, 1},
 	} {
 		got := Wilson(c.hits/c.n, c.n)
-		if math.Abs(got[0]-c.low) > 5.1e-5 || math.Abs(got[1]-c.high) > 5.1e-5 || c.hits == 0 && got[0] != 0 || c.hits == c.n && got[1] != 1 {
+		if math.Abs(got[0]-c.low) > 5.1e-5 || math.Abs(got[1]-c.high) > 5.1e-5 {
 			t.Errorf("%v of %v: %v, want %v to %v", c.hits, c.n, got, c.low, c.high)
+		}
+	}
+	for n := 1.0; n < 3000; n++ {
+		none, all := Wilson(0, n), Wilson(1, n)
+		if none[0] != 0 || !(none[1] > 0 && none[1] < 1) || all[1] != 1 || !(all[0] > 0 && all[0] < 1) {
+			t.Fatalf("of %v rows none: %v; all: %v", n, none, all)
 		}
 	}
 	if got := Wilson(math.NaN(), 0); got[0] == got[0] || got[1] == got[1] {
@@ -206,19 +212,67 @@ func area(curve []Point) (sum float64) {
 	return sum
 }
 
-// TestPublishedCurve has the example in the documentation of scikit-learn's roc_curve, whose points are all corners. A
-// second curve has three corners.
+// TestCurve compares the curve with its definition: the counts of rows at or above each score, but for points that lie on the
+// line between the points beside them. The area under the curve is the AUC.
+func TestCurve(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, levels := range []int{2, 7, 1 << 24} {
+		const n = 500
+		scores, labels := make([]float32, n), make([]float32, n)
+		for i := range scores {
+			scores[i], labels[i] = float32(rng.IntN(levels)), float32(2*(rng.IntN(3)/2)-1)
+		}
+		want := []Point{{Threshold: math.Inf(1)}}
+		for _, threshold := range slices.Backward(slices.Compact(slices.Sorted(slices.Values(scores)))) {
+			p := Point{Threshold: float64(threshold)}
+			for i, s := range scores {
+				if s >= threshold && labels[i] > 0 {
+					p.TruePositives++
+				} else if s >= threshold {
+					p.FalsePositives++
+				}
+			}
+			for k := len(want); k > 1 && onLine(want[k-2], want[k-1], p); k = len(want) {
+				want = want[:k-1]
+			}
+			want = append(want, p)
+		}
+		a := new(Scores)
+		a.Add(scores, labels, nil)
+		curve := a.ROC()
+		if !slices.Equal(curve, want) || levels > n && len(curve) > n {
+			t.Fatalf("%d levels: curve %v, want %v", levels, curve, want)
+		}
+		if roc, pr := a.CurvePoints(); roc != len(curve) || pr != len(a.PrecisionRecall()) {
+			t.Errorf("%d levels: %d and %d points counted, there are %d and %d", levels, roc, pr, len(curve), len(a.PrecisionRecall()))
+		}
+		last := curve[len(curve)-1]
+		if got, want := area(curve)/last.TruePositives/last.FalsePositives, a.AUC(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d levels: the area under the points is %v, that of all %v", levels, got, want)
+		}
+	}
+	a := new(Scores)
+	if curve := a.ROC(); len(curve) != 1 || !math.IsInf(curve[0].Threshold, 1) {
+		t.Errorf("the curve of no rows is %v", curve)
+	}
+	nan := float32(math.NaN())
+	a.Add([]float32{nan, 1, nan}, []float32{1, 1, -1}, nil)
+	if curve := a.ROC(); len(curve) != 3 || curve[1] != (Point{1, 0, 1}) || curve[2].TruePositives != 2 || curve[2].FalsePositives != 1 {
+		t.Errorf("the curve with NaN is %v", curve)
+	}
+}
+
+// onLine tells whether b lies on the line from a to c.
+func onLine(a, b, c Point) bool {
+	return (b.FalsePositives-a.FalsePositives)*(c.TruePositives-b.TruePositives) == (c.FalsePositives-b.FalsePositives)*(b.TruePositives-a.TruePositives)
+}
+
+// TestPublishedCurve has the example in the documentation of scikit-learn's roc_curve, whose points are all corners.
 func TestPublishedCurve(t *testing.T) {
 	a := new(Scores)
 	scores := []float32{0.1, 0.4, 0.35, 0.8}
 	a.Add(scores, []float32{-1, -1, 1, 1}, nil)
 	want := []Point{{math.Inf(1), 0, 0}, {float64(scores[3]), 0, 1}, {float64(scores[1]), 1, 1}, {float64(scores[2]), 1, 2}, {float64(scores[0]), 2, 2}}
-	if got := a.ROC(); !slices.Equal(got, want) {
-		t.Errorf("curve %v, want %v", got, want)
-	}
-	a = new(Scores)
-	a.Add([]float32{9, 8, 7, 6, 5, 4, 3, 2}, []float32{1, 1, 1, 1, -1, -1, -1, -1}, nil)
-	want = []Point{{math.Inf(1), 0, 0}, {6, 0, 4}, {2, 4, 4}}
 	if got := a.ROC(); !slices.Equal(got, want) {
 		t.Errorf("curve %v, want %v", got, want)
 	}
@@ -264,18 +318,6 @@ func TestBinInterval(t *testing.T) {
 		got, want := c.Bins()[5].Interval, confusion.RecallInterval(1)
 		if total := confusion.Total(); total == 0 && got[0] == got[0] || total > 0 && got != want {
 			t.Errorf("weights %v: %v, want %v", weights, got, want)
-		}
-	}
-}
-
-// TestWilsonEnds: the interval of all rows ends at 1, that of none begins at 0, whatever their number.
-func TestWilsonEnds(t *testing.T) {
-	for n := 1.0; n < 3000; n++ {
-		if i := Wilson(1, n); i[1] != 1 || !(i[0] > 0 && i[0] < 1) {
-			t.Fatalf("all of %v rows: %v", n, i)
-		}
-		if i := Wilson(0, n); i[0] != 0 || !(i[1] > 0 && i[1] < 1) {
-			t.Fatalf("none of %v rows: %v", n, i)
 		}
 	}
 }

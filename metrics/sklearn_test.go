@@ -25,20 +25,23 @@ type sklearnCase struct {
 	F1Of1                          float64 `json:"f1_of_1"`
 }
 
-func sklearnCases(t *testing.T) []sklearnCase {
-	text, err := os.ReadFile("testdata/sklearn_metrics.json")
+// casesOf reads the cases of a file of testdata, which a script beside it wrote.
+func casesOf[T any](t *testing.T, name string) []T {
+	text, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var file struct {
 		Sklearn string
-		Cases   []sklearnCase
+		Cases   []T
 	}
 	if err := json.Unmarshal(text, &file); err != nil || file.Sklearn != "1.2.1" || len(file.Cases) < 5 {
 		t.Fatalf("scikit-learn %q, %d cases, error %v", file.Sklearn, len(file.Cases), err)
 	}
 	return file.Cases
 }
+
+func sklearnCases(t *testing.T) []sklearnCase { return casesOf[sklearnCase](t, "sklearn_metrics.json") }
 
 // weight returns the weight of row i, 1 without weights.
 func (c *sklearnCase) weight(i int) float64 {

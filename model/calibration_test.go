@@ -1,12 +1,12 @@
 package model
 
 import (
-	"bytes"
+	"io"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
 
@@ -42,21 +42,12 @@ func TestCalibration(t *testing.T) {
 	} {
 		m := New(spec, []float32{1, 2})
 		m.Algorithm, m.Calibration = c.algorithm, &c.calibration
-		var b bytes.Buffer
-		_, err := m.WriteTo(&b)
-		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%+v: error %v, want %q", c.calibration, err, c.want)
-			}
+		_, err := m.WriteTo(io.Discard)
+		if require.Error(t, err, c.want); err != nil {
 			continue
 		}
-		again, bad := Read(&b)
-		if err != nil || bad != nil {
-			t.Errorf("%+v: errors %v, %v", c.calibration, err, bad)
-			continue
-		}
-		if !reflect.DeepEqual(again.Calibration, m.Calibration) || !again.HasProbabilities() || again.LogOdds() {
-			t.Errorf("%+v came back as %+v", m.Calibration, again.Calibration)
+		if back := again(t, m); !reflect.DeepEqual(back.Calibration, m.Calibration) || !back.HasProbabilities() || back.LogOdds() {
+			t.Errorf("%+v came back as %+v", m.Calibration, back.Calibration)
 		}
 	}
 }

@@ -1,13 +1,13 @@
 package model
 
 import (
-	"bytes"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
 
@@ -32,10 +32,7 @@ func TestExpansion(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	got, err := Read(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := again(t, m)
 	if !reflect.DeepEqual(got.Expansion, m.Expansion) || !reflect.DeepEqual(got.Training, m.Training) {
 		t.Errorf("read %+v, wrote %+v", got.Expansion, m.Expansion)
 	}
@@ -78,8 +75,6 @@ func TestExpansionRejects(t *testing.T) {
 	} {
 		m := expanded()
 		spoil(m, m.Expansion)
-		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		require.Error(t, m.Check(), want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 func testReceipt() *Receipt {
@@ -21,17 +23,13 @@ func testReceipt() *Receipt {
 func TestReceipt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.json")
 	want := testReceipt()
-	if err := want.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, want.Save(path))
 	got, err := LoadReceipt(path)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, error %v", got, err)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for at := range 8 * len(data) {
 		data[at/8] ^= 1 << (at % 8)
 		if _, err := ReadReceipt(bytes.NewReader(data)); !errors.Is(err, ErrReceipt) {
@@ -61,9 +59,7 @@ func TestReceiptChecked(t *testing.T) {
 		r := testReceipt()
 		change(r)
 		data, err := sealed(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := ReadReceipt(bytes.NewReader(data)); !errors.Is(err, ErrReceipt) {
 			t.Errorf("change %d: error %v", i, err)
 		}
@@ -97,9 +93,7 @@ func TestRoot(t *testing.T) {
 func FuzzReceipt(f *testing.F) {
 	r := testReceipt()
 	data, err := sealed(r)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(data)
 	r.Validation, r.Files = &r.Rows, []FileSum{{Name: "a\x1b.csv", Bytes: 5, SHA256: r.Model}}
 	if data, err = sealed(r); err != nil {
@@ -116,9 +110,7 @@ func FuzzReceipt(f *testing.F) {
 				continue
 			}
 			file, err := sealed(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			again, err := ReadReceipt(bytes.NewReader(file))
 			if err != nil || !reflect.DeepEqual(again, r) {
 				t.Errorf("read %+v, and after writing it %+v, error %v", r, again, err)

@@ -42,7 +42,7 @@ func TestReadBoundsMakings(t *testing.T) {
 // TestReadsLarge: a large sound model takes a small multiple of its file.
 func TestReadsLarge(t *testing.T) {
 	m := textbook()
-	const features = 1 << 17
+	const features = 1 << 15
 	m.Features, m.Weights = make([]string, features), [][]float64{make([]float64, features)}
 	for i := range m.Features {
 		m.Features[i], m.Weights[0][i] = fmt.Sprint("x", i), float64(1/float32(i+1))

@@ -2,12 +2,9 @@ package plot
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"image/color"
 	"image/png"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/internal/browsertest"
 	"halfspace/internal/drawing"
+	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
@@ -25,21 +24,11 @@ import (
 // finite, and nothing but itself is referred to.
 func elements(t *testing.T, picture string) map[string]int {
 	t.Helper()
-	found := map[string]int{}
-	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("%v in %s", err, picture)
-		}
-		if e, ok := token.(xml.StartElement); ok {
-			found[e.Name.Local]++
-			for _, a := range e.Attr {
-				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "href" {
-					t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
-				}
+	found, all, _ := browsertest.Parse(t, picture)
+	for _, e := range all {
+		for _, a := range e.Attr {
+			if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "href" {
+				t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
 			}
 		}
 	}
@@ -101,9 +90,7 @@ func reads(t *testing.T, l tick) float64 {
 	t.Helper()
 	number := func(s string) float64 {
 		v, err := strconv.ParseFloat(strings.NewReplacer("−", "-", ",", "").Replace(s), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v
 	}
 	if l.power != "" {
@@ -112,7 +99,6 @@ func reads(t *testing.T, l tick) float64 {
 	return number(l.text)
 }
 
-// TestLogTicks: a logarithmic axis of any range has some ticks, inside, that stand for different powers of ten.
 // TestRestart: of a solver that begins again at the first weights, the passes after that are drawn.
 func TestRestart(t *testing.T) {
 	nan := math.NaN()
@@ -124,37 +110,6 @@ func TestRestart(t *testing.T) {
 	columns["objective"] = []float64{100, 20, 30, 15, 10}
 	if f := Learning(columns); len(f.Series[0].X) != 5 || strings.Contains(f.Subtitle, "from pass") {
 		t.Errorf("without a restart: %+v", f)
-	}
-}
-
-func TestLogTicks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	raised, plain := 0, 0
-	for range 2000 {
-		from := 8 * rng.NormFloat64()
-		a := Axis{From: from, To: from + math.Pow(10, 3*rng.Float64()-2), Log: true}
-		a.fit(rng.IntN(2) == 0)
-		ticks := a.ticks()
-		if len(ticks) < 2 || len(ticks) > 20 {
-			t.Fatalf("%d ticks from %v to %v", len(ticks), a.From, a.To)
-		}
-		wide := a.To - a.From
-		for i, tick := range ticks {
-			if tick.at < a.From-wide*1e-6 || tick.at > a.To+wide*1e-6 || i > 0 && tick.at <= ticks[i-1].at {
-				t.Fatalf("ticks %v from %v to %v", ticks, a.From, a.To)
-			}
-			if read := math.Log10(reads(t, tick)); math.Abs(read-tick.at) > wide/20 {
-				t.Fatalf("the power %v of ten is written %v", tick.at, tick)
-			}
-			if tick.power != "" {
-				raised++
-			} else {
-				plain++
-			}
-		}
-	}
-	if raised < 1000 || plain < 1000 {
-		t.Errorf("%d powers of ten and %d other numbers were tried", raised, plain)
 	}
 }
 
@@ -175,9 +130,7 @@ func TestInside(t *testing.T) {
 			t.Errorf("%s of %g by %g pixels has the plot %v", name, p.Width, p.Height, b)
 		}
 		m, err := p.Image(Light)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		width, height := m.Bounds().Dx(), m.Bounds().Dy()
 		bare := func(x, y int) bool { return m.At(x, y) == color.Color(color.RGBA{255, 255, 255, 255}) }
 		const edge = 3
@@ -231,13 +184,9 @@ func TestLineEnds(t *testing.T) {
 		}
 	}
 	text, err := f.PNG(Light)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := png.Decode(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	orange := func(at [2]float64) bool {
 		r, g, b, _ := m.At(int(2*at[0]), int(2*at[1])).RGBA()
 		return r>>8 > 200 && g>>8 < 120 && b>>8 < 60
@@ -254,25 +203,47 @@ func TestLineEnds(t *testing.T) {
 	}
 }
 
-// TestTicks: for any range there are some ticks, inside, with different texts that stand for them.
+// TestTicks: for any range there are some ticks, inside, with different texts that stand for them. Those of a logarithmic axis stand
+// for different powers of ten.
 func TestTicks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
+	raised := 0
+	for k := range 4000 {
 		from := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(7)-3))
 		a := Axis{From: from, To: from + rng.Float64()*math.Pow(10, float64(rng.IntN(7)-3)) + math.Abs(from)*1e-3}
-		a.fit(true)
-		ticks := a.ticks()
-		if len(ticks) < 3 || len(ticks) > 12 {
+		least, most := 3, 12
+		if k%2 == 0 {
+			from = 8 * rng.NormFloat64()
+			a = Axis{From: from, To: from + math.Pow(10, 3*rng.Float64()-2), Log: true}
+			least, most = 2, 20
+		}
+		a.fit(!a.Log || rng.IntN(2) == 0)
+		wide, ticks := a.To-a.From, a.ticks()
+		near := a.between() / 3
+		if a.Log {
+			near = wide / 20
+		}
+		if len(ticks) < least || len(ticks) > most {
 			t.Fatalf("%d ticks from %v to %v", len(ticks), a.From, a.To)
 		}
 		for i, tick := range ticks {
-			if tick.at < a.From-a.between()*1e-6 || tick.at > a.To+a.between()*1e-6 || i > 0 && tick.text == ticks[i-1].text {
+			if tick.at < a.From-wide*1e-6 || tick.at > a.To+wide*1e-6 || i > 0 && (tick.at <= ticks[i-1].at || tick.text == ticks[i-1].text && tick.power == ticks[i-1].power) {
 				t.Fatalf("ticks %v from %v to %v", ticks, a.From, a.To)
 			}
-			if read := reads(t, tick); math.Abs(read-tick.at) > a.between()/3 {
-				t.Fatalf("%v is written %q", tick.at, tick.text)
+			read := reads(t, tick)
+			if a.Log {
+				read = math.Log10(read)
+			}
+			if math.Abs(read-tick.at) > near {
+				t.Fatalf("%v is written %v", tick.at, tick)
+			}
+			if tick.power != "" {
+				raised++
 			}
 		}
+	}
+	if raised < 1000 {
+		t.Errorf("%d powers of ten were tried", raised)
 	}
 }
 

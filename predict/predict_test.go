@@ -2,12 +2,15 @@ package predict
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -25,11 +28,14 @@ func linear(features int, bias bool, rng *rand.Rand) *model.Model {
 	return model.New(spec, weights)
 }
 
+// TestScores: a score is Dot of the row and the weights. Scores of fewer rows lie in the memory of the former.
 func TestScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, rows := range []int{0, 1, 5000, 3} { // the buffer grows and shrinks again
-		for _, bias := range []bool{false, true} {
-			m := linear(13, bias, rng)
+	for _, bias := range []bool{false, true} {
+		m := linear(13, bias, rng)
+		w, scorer := model.Vector(m), scorerOf(t, m, 1)
+		var first *float32
+		for _, rows := range []int{0, 1, 5000, 3} { // the buffer grows and shrinks again
 			b := block.New(0, rows, m.Spec().Cols())
 			for r := range rows {
 				row := b.X[r*b.Stride:][:b.Cols]
@@ -40,53 +46,38 @@ func TestScores(t *testing.T) {
 					row[b.Cols-1] = 1
 				}
 			}
-			scorer, err := NewScorer(m, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
 			scores := mustScore(t, scorer, b)[0]
-			if len(scores) != rows {
-				t.Fatalf("%d scores for %d rows", len(scores), rows)
+			if len(scores) != rows || rows == 3 && &scores[0] != first {
+				t.Fatalf("%d scores for %d rows, perhaps in other memory", len(scores), rows)
 			}
-			w := model.Vector(m)
 			for r, score := range scores {
 				if want := kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w); score != want {
 					t.Fatalf("score of row %d is %v, want %v", r, score, want)
 				}
 			}
+			first = unsafe.SliceData(scores)
 		}
 	}
 }
 
-func TestScoresReuse(t *testing.T) {
-	m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
-	s, err := NewScorer(m, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	long := mustScore(t, s, block.New(0, 100, 3))[0]
-	short := mustScore(t, s, block.New(0, 10, 3))[0]
-	if len(long) != 100 || len(short) != 10 || &long[0] != &short[0] {
-		t.Errorf("%d and %d scores, want 100 and 10 in the same memory", len(long), len(short))
-	}
+func scorerOf(t *testing.T, m *model.Model, workers int) *Scorer {
+	t.Helper()
+	s, err := NewScorer(m, workers)
+	require.NoError(t, err)
+	return s
 }
 
 func mustScore(t *testing.T, s *Scorer, b *block.Block) [][]float32 {
 	t.Helper()
 	scores, err := s.Scores(context.Background(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return scores
 }
 
 // TestClasses: each class has its scores, and the first of the greatest predicts the class.
 func TestClasses(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Bias: true, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
-	s, err := NewScorer(model.New(spec, []float32{-1, 0, 0, 1, 1, 0}), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scorerOf(t, model.New(spec, []float32{-1, 0, 0, 1, 1, 0}), 1)
 	b := block.New(0, 4, 2)
 	for r, v := range []float32{-3, 0.5, 2, 1} {
 		b.X[r*b.Stride], b.X[r*b.Stride+1] = v, 1
@@ -128,8 +119,11 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestExpansionMissing: a missing value makes the scores of its row NaN, also voted ones, and of no other row.
-func TestExpansionMissing(t *testing.T) {
+// TestMissing: a missing value makes the scores of its row NaN, also those of expansions and of voters, and of no other row.
+func TestMissing(t *testing.T) {
+	voters := linear(2, true, rand.New(rand.NewPCG(7, 8)))
+	voters.Voters = model.NewVoters([]float32{1, 2, 3, 4, 5, 6}, []int64{3, 1}, 3)
+	models := map[string]*model.Model{"voters": voters}
 	for _, kind := range []string{"linear", "poly", "rbf"} {
 		for _, voted := range []bool{false, true} {
 			m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
@@ -139,49 +133,25 @@ func TestExpansionMissing(t *testing.T) {
 			if voted {
 				m.Expansion.Votes = []model.Votes{{Mistakes: model.Pack([]uint32{0, 1, 0}), Survived: model.Pack([]int64{3, 1, 1})}}
 			}
-			if err := m.Check(); err != nil {
-				t.Fatal(err)
-			}
-			s, err := NewScorer(m, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := block.New(0, 600, 3)
-			for i := range b.X {
-				b.X[i] = float32(i%5) - 2
-			}
-			b.X[300*b.Stride+1] = float32(math.NaN())
-			scores := mustScore(t, s, b)[0]
-			for r, score := range scores {
-				if (score != score) != (r == 300) {
-					t.Fatalf("%s, voted %v: score %d is %v", kind, voted, r, score)
-				}
-			}
-			if valid := Valid(b, scores); valid[300] || !valid[299] {
-				t.Errorf("%s, voted %v: valid are %v", kind, voted, valid[299:301])
-			}
+			models[fmt.Sprint(kind, ", voted ", voted)] = m
 		}
 	}
-}
-
-// TestVotesMissing: a missing value makes the score of its row NaN, and of no other row.
-func TestVotesMissing(t *testing.T) {
-	m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
-	m.Voters = model.NewVoters([]float32{1, 2, 3, 4, 5, 6}, []int64{3, 1}, 3)
-	s, err := NewScorer(m, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := block.New(0, 100, 3)
-	b.X[70*b.Stride+1] = float32(math.NaN())
-	scores := mustScore(t, s, b)[0]
-	for r, score := range scores {
-		if (score != score) != (r == 70) {
-			t.Fatalf("score %d is %v", r, score)
+	for name, m := range models {
+		require.NoError(t, m.Check())
+		b := block.New(0, 600, 3)
+		for i := range b.X {
+			b.X[i] = float32(i%5) - 2
 		}
-	}
-	if valid := Valid(b, scores); valid[70] || !valid[69] {
-		t.Errorf("valid are %v", valid[69:71])
+		b.X[300*b.Stride+1] = float32(math.NaN())
+		scores := mustScore(t, scorerOf(t, m, 2), b)[0]
+		for r, score := range scores {
+			if (score != score) != (r == 300) {
+				t.Fatalf("%s: score %d is %v", name, r, score)
+			}
+		}
+		if valid := Valid(b, scores); valid[300] || !valid[299] {
+			t.Errorf("%s: valid are %v", name, valid[299:301])
+		}
 	}
 }
 
@@ -224,10 +194,7 @@ func TestVotes(t *testing.T) {
 			want = append(want, float32(float64(votes)/float64(total)))
 		}
 		for workers := 1; workers < 4; workers++ {
-			scorer, err := NewScorer(m, workers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			scorer := scorerOf(t, m, workers)
 			if got := mustScore(t, scorer, b)[0]; !slices.Equal(got, want) {
 				t.Fatalf("%d rows, %d workers: scores %v, want %v", rows, workers, got, want)
 			}

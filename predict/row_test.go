@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"halfspace/internal/race"
+	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -47,13 +48,9 @@ func prepared(nulls schema.Nulls) *model.Model {
 func score(t *testing.T, m *model.Model, values ...any) (float64, error) {
 	t.Helper()
 	p, err := New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	row, err := p.AppendRow(nil, values...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p.Score(row)
 }
 
@@ -109,9 +106,7 @@ func TestRowValues(t *testing.T) {
 // TestRowErrors: a row that doesn't suit the model is an error that says what to do.
 func TestRowErrors(t *testing.T) {
 	p, err := New(prepared(schema.NullsZero))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for want, values := range map[string][]any{
 		"1 values, and the model reads 7 columns":                                               {1},
 		`column "age": a value of the type string, and the column has numbers`:                  {"12", 1, nil, nil, nil, nil, nil},
@@ -129,38 +124,31 @@ func TestRowErrors(t *testing.T) {
 			t.Errorf("%v: error %v, want %s", values, err, want)
 		}
 	}
-	if _, err := p.Class([]float64{1}); err == nil || err.Error() != "the row has 1 numbers, and the model has 12 features" {
-		t.Errorf("short row: error %v", err)
-	}
 	row := make([]float64, 12)
-	if err := p.Scores(row, make([]float64, 2)); err == nil || err.Error() != "there is room for 2 scores, and a row has 1" {
-		t.Errorf("two scores: error %v", err)
-	}
-	if err := p.Probabilities(row, nil); err == nil || err.Error() != "there is room for 0 probabilities, and there are 2 classes" {
-		t.Errorf("no probabilities: error %v", err)
-	}
-	m := linear(2, true, rand.New(rand.NewPCG(1, 1)))
-	m.Algorithm = "svm"
-	if p, err = New(m); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Score([]float64{1, -1e39}); err == nil || err.Error() !=
-		`column "b": -1e+39 is too large for the model, which computes in float32: correct the value` {
-		t.Errorf("large number: error %v", err)
-	}
-	if err := p.Probabilities([]float64{1, 2}, make([]float64, 2)); err == nil || !strings.HasPrefix(err.Error(), "a model of svm has no prob") {
-		t.Errorf("svm: error %v", err)
-	}
-	m.Weights = nil
-	if _, err := New(m); err == nil || !strings.HasPrefix(err.Error(), "the model can't be used: weights has 0 rows") {
-		t.Errorf("model without weights: error %v", err)
-	}
-	three := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
-	if p, err = New(model.New(three, []float32{1, 2, 3})); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Score([]float64{1}); err == nil || err.Error() != "3 classes have a score each: use Scores" {
-		t.Errorf("three classes: error %v", err)
+	_, short := p.Class([]float64{1})
+	svm := linear(2, true, rand.New(rand.NewPCG(1, 1)))
+	svm.Algorithm = "svm"
+	of, err := New(svm)
+	require.NoError(t, err)
+	_, large := of.Score([]float64{1, -1e39})
+	no := of.Probabilities([]float64{1, 2}, make([]float64, 2))
+	svm.Weights = nil
+	_, bare := New(svm)
+	three, err := New(model.New(&schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}, []float32{1, 2, 3}))
+	require.NoError(t, err)
+	_, several := three.Score([]float64{1})
+	for want, err := range map[string]error{
+		"the row has 1 numbers, and the model has 12 features":                                        short,
+		"there is room for 2 scores, and a row has 1":                                                 p.Scores(row, make([]float64, 2)),
+		"there is room for 0 probabilities, and there are 2 classes":                                  p.Probabilities(row, nil),
+		`column "b": -1e+39 is too large for the model, which computes in float32: correct the value`: large,
+		"a model of svm has no prob":                                                                  no,
+		"the model can't be used: weights has 0 rows":                                                 bare,
+		"3 classes have a score each: use Scores":                                                     several,
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 
@@ -176,9 +164,7 @@ func TestRowsAtOnce(t *testing.T) {
 	odds.Algorithm = "logistic"
 	for name, m := range map[string]*model.Model{"voted": voted, "expansion": expanded, "probabilities": odds} {
 		p, err := New(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		predict := func(x float64) (float64, schema.Class) {
 			row := [3]float64{x, 1 - x, x * x}
 			class, err := p.Class(row[:])
@@ -224,9 +210,7 @@ func TestNumberedRow(t *testing.T) {
 	m := model.New(spec, make([]float32, width))
 	m.Algorithm = "perceptron"
 	p, err := New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	row, err := p.AppendRow(nil, map[int]float64{0: 9, 1: 2, width: 3, width + 1: 9})
 	if err != nil || len(row) != width || row[0] != 2 || row[width-1] != 3 {
 		t.Errorf("%d numbers, error %v", len(row), err)

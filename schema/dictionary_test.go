@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // TestDictionary: a column gives the texts of each feature, and texts that no training keeps are errors.
@@ -34,8 +36,6 @@ func TestDictionary(t *testing.T) {
 	} {
 		c := city()
 		spoil(c)
-		if err := c.check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		require.Error(t, c.check(), want)
 	}
 }

@@ -2,8 +2,9 @@ package schema
 
 import (
 	"fmt"
-	"strings"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 // TestNumbered: numbered features have the names of their numbers, and a Spec of too many to list gives them without a list.
@@ -37,14 +38,10 @@ func TestUnnamed(t *testing.T) {
 		"-5 elements":                                       {Name: "f", Kind: NumberedColumn, Elements: -5},
 	} {
 		p := &Preprocessing{Nulls: NullsError, Columns: []Column{c}}
-		if err := CheckFeatures(nil, "label", p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		require.Error(t, CheckFeatures(nil, "label", p), want)
 	}
 	two := &Preprocessing{Nulls: NullsError, Columns: []Column{{Name: "f", Kind: NumberedColumn, Elements: MaxNumbered}, {Name: "x", Kind: NumberColumn}}}
-	if err := CheckFeatures(nil, "label", two); err == nil || !strings.Contains(err.Error(), "16777217 features") {
-		t.Errorf("error %v", err)
-	}
+	require.Error(t, CheckFeatures(nil, "label", two), "16777217 features")
 	if err := CheckFeatures(nil, "label", nil); err == nil {
 		t.Error("no features, but no error")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
+	"halfspace/internal/require"
 	"halfspace/internal/testrows"
 	"halfspace/pocket"
 	"halfspace/separable"
@@ -47,9 +48,7 @@ func TestTheorem(t *testing.T) {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
 		other, err := fit.Learn(ctx, separated(seed+100), fit.SVM(svm.Options{L2: 1}), fit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Options: train.Options{Eta: 0.25, Order: train.Shuffle}}, {Form: train.Averaged}} {
 			opt := fit.Options{}
 			if k%2 == int(seed%2) {
@@ -102,9 +101,7 @@ func TestErrors(t *testing.T) {
 	for c := range 3 {
 		one := train.Versus(data, c)
 		r, err := perceptron.Train(ctx, one, perceptron.Options{Pocket: pocket.Exact, Options: train.Options{MaxUpdates: 100}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, p := range r.Curve[1:] {
 			if got := least[[2]int64{int64(c), p.Update}]; got != p.Errors {
 				t.Errorf("class %d, update %d: %d errors, the pocket found %d", c, p.Update, got, p.Errors)
@@ -127,9 +124,7 @@ func TestInterrupted(t *testing.T) {
 			next = p.Update + 1
 		}}
 		r, err := trace.New(ctx, block.Source(data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for n := range int64(130) {
 			if n+1 == at {
 				cancel()
@@ -180,12 +175,10 @@ func zerosAndOnes(n int) *block.Data {
 // TestPasses: learners that solve for an optimum tell their objective, which falls to that of the result.
 func TestPasses(t *testing.T) {
 	ctx := context.Background()
-	data, binary := testrows.Logistic(3000, 5), zerosAndOnes(300)
+	data, binary := testrows.Logistic(800, 5), zerosAndOnes(300)
 	for _, name := range []string{"svm", "logistic", "winnow", "dual", "ftrl", "passive-aggressive"} {
 		l, err := fit.Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if l.Has("l2") {
 			if l, err = l.With("l2", "1"); err != nil {
 				t.Fatal(err)

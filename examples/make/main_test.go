@@ -16,27 +16,23 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"halfspace/internal/require"
 )
 
 // load returns the columns of a file of this folder in one record, and its source.
 func load(t *testing.T, path string) (rec arrow.Record, source string) {
 	t.Helper()
 	f, err := file.OpenParquetFile(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	if v := f.MetaData().KeyValueMetadata().FindValue("source"); v != nil {
 		source = *v
 	}
 	reader, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	table, err := reader.ReadTable(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer table.Release()
 	batches := array.NewTableReader(table, 0)
 	defer batches.Release()
@@ -131,24 +127,18 @@ func TestPublishedFigures(t *testing.T) {
 
 // The program writes what is in the folder, for a file that needs no CSV, and fails with a hint where one is missing.
 func TestMake(t *testing.T) {
-	if err := makeAll(t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "install the Debian package") {
-		t.Errorf("without the CSV files: %v", err)
-	}
+	require.Error(t, makeAll(t.TempDir(), t.TempDir()), "install the Debian package")
 	from, out := t.TempDir(), t.TempDir()
 	small := func(name, header string) {
 		text := header + "\n"
 		for i := range 150 {
 			text += strings.Repeat(fmt.Sprint(i)+",", strings.Count(header, "30")*26+4) + fmt.Sprint(i/75) + "\n"
 		}
-		if err := os.WriteFile(filepath.Join(from, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(from, name), []byte(text), 0o644))
 	}
 	small("breast_cancer.csv", "569,30,malignant,benign")
 	small("iris.csv", "150,4,setosa,versicolor,virginica")
-	if err := makeAll(from, out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, makeAll(from, out))
 	rec, _ := load(t, filepath.Join(out, "iris-setosa.parquet"))
 	if got := counts(rec.Column(4)); !maps.Equal(got, map[string]int{"true": 75, "false": 75}) {
 		t.Errorf("labels %v", got)
@@ -157,9 +147,7 @@ func TestMake(t *testing.T) {
 		t.Errorf("petal_width is from %v to %v", got[0], got[1])
 	}
 	committed, err := os.ReadFile(filepath.Join("..", "textbook.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if made, err := os.ReadFile(filepath.Join(out, "textbook.parquet")); err != nil || !slices.Equal(made, committed) {
 		t.Errorf("textbook.parquet is made with other bytes (%v)", err)
 	}

@@ -1,40 +1,20 @@
 package chart
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"math"
 	"strings"
 	"testing"
 
+	"halfspace/internal/browsertest"
 	"halfspace/internal/drawing"
 )
-
-// elements returns the elements of a picture, and fails unless a parser of XML reads it to its end.
-func elements(t *testing.T, picture string) map[string]int {
-	t.Helper()
-	found := map[string]int{}
-	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return found
-		}
-		if err != nil {
-			t.Fatalf("%v in %s", err, picture)
-		}
-		if e, ok := token.(xml.StartElement); ok {
-			found[e.Name.Local]++
-		}
-	}
-}
 
 // TestBars: each bar is a rectangle of its length, and names are escaped.
 func TestBars(t *testing.T) {
 	b := &Bars{Title: "a < b", Subtitle: "&", Notes: []string{"<note>"}, Groups: []Group{
 		{Name: strings.Repeat("long ", 20), Bars: []Bar{{Length: 1, Label: "1"}, {Length: 0, Label: "0", Colour: 100}}}, {Name: "none"}}}
 	p := b.Picture()
-	if found := elements(t, p.SVG(drawing.Page)); found["rect"] != 2+1 || found["text"] != 7 {
+	if found, _, _ := browsertest.Parse(t, p.SVG(drawing.Page)); found["rect"] != 2+1 || found["text"] != 7 {
 		t.Error(found)
 	}
 	var widths []float64
@@ -53,7 +33,7 @@ func TestBars(t *testing.T) {
 // TestRoofline: a computation that reaches a slope, or a peak, lies on its line, and axes hold all points.
 func TestRoofline(t *testing.T) {
 	r := &Roofline{Slopes: []Limit{{"DRAM", 2e10}, {"L1", 2e11}}, Peaks: []Limit{{"FMA", 1e11}}, Points: []Point{{"p", 0.25, 5e9, 0}, {"q", 3000, 1e11, 1}}}
-	if found := elements(t, r.Picture().SVG(drawing.Page)); found["circle"] != 2 {
+	if found, _, _ := browsertest.Parse(t, r.Picture().SVG(drawing.Page)); found["circle"] != 2 {
 		t.Errorf("%v", found)
 	}
 	a := r.axes()
@@ -67,5 +47,5 @@ func TestRoofline(t *testing.T) {
 	if p := r.Points[0]; math.Abs(ratio(1, 2e10, p.Intensity, p.Rate)-slope) > 1e-9 {
 		t.Error("a point with the bandwidth of memory isn't on its slope")
 	}
-	elements(t, (&Roofline{}).Picture().SVG(drawing.Light))
+	browsertest.Parse(t, (&Roofline{}).Picture().SVG(drawing.Light))
 }

@@ -1,15 +1,14 @@
 package drawing
 
 import (
-	"encoding/xml"
-	"errors"
 	"image"
-	"io"
 	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
+
+	"halfspace/internal/browsertest"
 )
 
 // pixels returns the PNG of shapes on paper of 100 by 60 pixels, and a function that tells whether a pixel of SVG is wholly of a colour.
@@ -178,25 +177,13 @@ func TestSVG(t *testing.T) {
 	p := &Picture{Title: hostile, Text: hostile, Width: 100, Height: 60, Shapes: []Shape{
 		&Path{[][2]float64{{1, 2}, {3.25, 4}, {nan, 0}, {5, 6}, {0, nan}, {7, 8}, {9, 10}}, Paint{Width: 2}}, &Path{[][2]float64{{1, 2}}, Paint{Width: 2}},
 		&Text{X: 1, Y: 2, String: hostile, Power: "2"}, &Clip{Box: Box{Width: 3}, Shapes: []Shape{&Disc{Radius: 1}}}}}
-	counts, path, said := map[string]int{}, "", ""
-	for d := xml.NewDecoder(strings.NewReader(p.SVG(Page))); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch e := token.(type) {
-		case xml.StartElement:
-			counts[e.Name.Local]++
-			for _, a := range e.Attr {
-				if e.Name.Local == "path" && a.Name.Local == "d" {
-					path = a.Value
-				}
+	counts, elements, said := browsertest.Parse(t, p.SVG(Page))
+	path := ""
+	for _, e := range elements {
+		for _, a := range e.Attr {
+			if e.Name.Local == "path" && a.Name.Local == "d" {
+				path = a.Value
 			}
-		case xml.CharData:
-			said += string(e)
 		}
 	}
 	if counts["path"] != 1 || counts["text"] != 1 || counts["tspan"] != 1 || counts["circle"] != 1 || counts["clipPath"] != 1 || counts["script"] != 0 {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"halfspace/internal/hotloops"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
@@ -56,7 +58,7 @@ func mark() {}
 // TestCounts: each kernel executes as many instructions as recorded, up to an allowance. They don't depend on the load of
 // the machine. Fewer are an error too, so that the record follows an improvement.
 func TestCounts(t *testing.T) {
-	if testing.Short() {
+	if testsize.Small() {
 		t.Skip("runs the kernels in an emulator")
 	}
 	valgrind, err := exec.LookPath("valgrind")
@@ -71,13 +73,9 @@ func TestCounts(t *testing.T) {
 		record(t, got)
 	}
 	text, err := os.ReadFile(countsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want map[string]int
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &want))
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		allowed := allowance
 		if strings.HasPrefix(name, "csr.") {
@@ -95,12 +93,8 @@ func TestCounts(t *testing.T) {
 
 func record(t *testing.T, counts map[string]int) {
 	text, err := json.MarshalIndent(counts, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(countsFile, append(text, '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(countsFile, append(text, '\n'), 0o644))
 }
 
 // count runs each loop once in callgrind. It returns the level and the instructions of the kernels by loop.
@@ -125,9 +119,7 @@ func count(t *testing.T, valgrind string) (level string, counts map[string]int) 
 	counts = map[string]int{}
 	for n, name := range strings.Split(loops, "\n") {
 		text, err := os.ReadFile(fmt.Sprintf("%s.%d", out, n+2)) // the first one is what came before the first mark
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		counts[name] = instructions(t, string(text))
 	}
 	return level, counts

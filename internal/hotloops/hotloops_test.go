@@ -4,24 +4,21 @@ import (
 	"testing"
 
 	"halfspace/internal/hotloops"
-	"halfspace/kernel"
+	"halfspace/internal/kerneltest"
 )
 
 // TestLoops: every loop runs on every level, does a positive amount of work, and has a name of its own.
 func TestLoops(t *testing.T) {
-	best := kernel.Active()
-	defer kernel.Use(best)
-	for _, level := range kernel.Levels() {
-		kernel.Use(level)
+	kerneltest.OnLevels(t, func(t *testing.T) {
 		names := map[string]bool{}
 		for _, l := range append(hotloops.All(), hotloops.Compiled()...) {
 			if l.Units <= 0 || names[l.Name] {
-				t.Errorf("%s: loop %s with %d units of work is twice there or does nothing", level, l.Name, l.Units)
+				t.Errorf("loop %s with %d units of work is twice there or does nothing", l.Name, l.Units)
 			}
 			names[l.Name] = true
 			l.Run()
 		}
-	}
+	})
 }
 
 // BenchmarkLoops times the loops on the active level.

@@ -19,21 +19,30 @@ import (
 	"halfspace/fit"
 	"halfspace/internal/forecast"
 	"halfspace/internal/race"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
-// few measures a few items for a short time, once for all tests.
+// few measures a few items for a short time, once for all tests: on the best level by one worker, or in full tests on every level by all.
 var few = sync.OnceValues(func() (*Report, error) {
-	return Run(context.Background(), Options{Only: []string{"Tile", "RankKUpdate", "Train/learner=voted"}, Rounds: 1, Time: time.Millisecond, Version: "test"})
+	opt := Options{Only: []string{"Tile", "RankKUpdate", "Dot/type=float32/n=2048", "Train/learner=voted"}, Rounds: 1, Time: time.Millisecond, Version: "test"}
+	if testsize.Small() {
+		opt.Levels, opt.Workers = kernel.Levels()[len(kernel.Levels())-1:], 1
+	}
+	return Run(context.Background(), opt)
 })
 
-// TestRun: every item has a time and a value on every level; shares are there where the level has limits.
+// TestRun: every item has a time and a value on every level; shares are there where the level has limits. An item without code for
+// AVX-512 is measured at AVX2.
 func TestRun(t *testing.T) {
 	r, err := few()
-	if err != nil {
-		t.Fatal(err)
+	require.NoError(t, err)
+	levels := kernel.Levels()
+	if testsize.Small() {
+		levels = levels[len(levels)-1:]
 	}
-	for _, l := range kernel.Levels() {
+	for _, l := range levels {
 		for _, name := range []string{"Tile/type=float32", "RankKUpdate/type=float64/rows=32"} {
 			i := r.Find(name, l.String())
 			if i == nil {
@@ -44,18 +53,13 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	if l := kernel.Levels(); slices.Contains(l, kernel.AVX512) {
-		only, err := Run(context.Background(), Options{Only: []string{"Dot/type=float32/n=2048"}, Levels: l[len(l)-1:], Rounds: 1, Time: time.Millisecond})
-		if err != nil || !slices.Equal(only.Machine.Levels, []string{"avx2", "avx512"}) || only.Find("Dot/type=float32/n=2048", "avx2") == nil {
-			t.Errorf("Dot at avx512: levels %v, %v", only.Machine.Levels, err)
-		}
+	if slices.Contains(levels, kernel.AVX512) && (r.Find("Dot/type=float32/n=2048", "avx2") == nil || !slices.Contains(r.Machine.Levels, "avx2")) {
+		t.Errorf("no Dot of AVX2: levels %v", r.Machine.Levels)
 	}
-	if slices.ContainsFunc(r.Items, func(i *Item) bool { return strings.HasPrefix(i.Name, "Dot") }) {
+	if slices.ContainsFunc(r.Items, func(i *Item) bool { return strings.HasPrefix(i.Name, "Axpy") }) {
 		t.Error("an item that wasn't wanted was measured")
 	}
-	if _, err := Run(t.Context(), Options{Only: []string{"nothing"}}); err == nil || !strings.Contains(err.Error(), "no item of bench has nothing") {
-		t.Errorf("no item: %v", err)
-	}
+	require.Error(t, require.ErrorOf(Run(t.Context(), Options{Only: []string{"nothing"}})), "no item of bench has nothing")
 }
 
 func newData(t *testing.T) *data {
@@ -71,9 +75,7 @@ func TestTrainings(t *testing.T) {
 	var learned []string
 	models := map[string]string{}
 	for _, i := range newData(t).trainings() {
-		if err := i.run(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, i.run())
 		learned, models[i.Name] = append(learned, Learner(i.Name)), i.SHA256
 		if len(i.SHA256) != 64 || !(i.Bytes > 0 && i.Flops > 0) {
 			t.Errorf("%s: %+v", i.Name, i)
@@ -88,10 +90,14 @@ func TestTrainings(t *testing.T) {
 	}
 	for _, path := range records {
 		r, err := Read(path)
-		if err != nil {
-			t.Fatal(err)
+		require.NoError(t, err)
+		old := map[string]string{}
+		for _, i := range r.Items {
+			if i.SHA256 != "" {
+				old[i.Name] = i.SHA256
+			}
 		}
-		if old := r.models(); !maps.Equal(old, models) {
+		if !maps.Equal(old, models) {
 			t.Errorf("%s has the models %v, and now they are %v", path, old, models)
 		}
 	}
@@ -102,37 +108,20 @@ func TestTrainings(t *testing.T) {
 	}
 }
 
-// models returns the hash of each training's model.
-func (r *Report) models() map[string]string {
-	all := map[string]string{}
-	for _, i := range r.Items {
-		if i.SHA256 != "" {
-			all[i.Name] = i.SHA256
-		}
-	}
-	return all
-}
-
 // TestOneModel: a learner that learns another model than before is an error that names it.
 func TestOneModel(t *testing.T) {
 	d := newData(t)
 	d.hashes["dual"] = "0123"
 	err := d.train(&Item{}, fit.Describe("dual"), shapes["dual"])
-	if err == nil || !strings.Contains(err.Error(), "dual learned two models") {
-		t.Errorf("error %v", err)
-	}
+	require.Error(t, err, "dual learned two models")
 }
 
 // TestWriteGo: each line is what Go's benchmark format allows (https://go.dev/design/14313-benchmark-format).
 func TestWriteGo(t *testing.T) {
 	r, err := few()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b bytes.Buffer
-	if err := r.WriteGo(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.WriteGo(&b))
 	configuration := regexp.MustCompile(`^[a-z][^\sA-Z]*: ?\S?.*$`)
 	unit := regexp.MustCompile(`^Unit \S+ \S+=\S+$`)
 	result := regexp.MustCompile(`^Benchmark[A-Z]\S* [1-9]\d* (-?\d+(\.\d+)?(e[+-]\d+)? \S+)( -?\d+(\.\d+)?(e[+-]\d+)? \S+)*$`)
@@ -156,13 +145,9 @@ func TestCompare(t *testing.T) {
 	write := func(r *Report) string {
 		t.Helper()
 		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		path := filepath.Join(dir, "r.json")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, text, 0o600))
 		return path
 	}
 	training := func(hash string) *Report {
@@ -171,9 +156,7 @@ func TestCompare(t *testing.T) {
 			{Group: Trains, Name: "Train/learner=svm/rows=1", Level: "generic", Median: 2, SHA256: hash}}}
 	}
 	one, err := Read(write(training("aa")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := Compare([]string{"a", "b"}, []*Report{one, training("aa")})
 	if err != nil || len(c.Rows) != 2 || c.Rows[1].Items[1].Median != 2 {
 		t.Errorf("the same work: %+v, %v", c, err)
@@ -193,22 +176,20 @@ func TestCompare(t *testing.T) {
 	other.Items = other.Items[1:]
 	other.Items[0].Name = "Train/learner=svm/rows=2"
 	for want, r := range map[string]*Report{"svm learned different models": training("bb"), "a, b: no two of the files measured the same work": other} {
-		if _, err := Compare([]string{"a", "b"}, []*Report{one, r}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		require.Error(t, require.ErrorOf(Compare([]string{"a", "b"}, []*Report{one, r})), want)
 	}
 	old := training("aa")
 	old.Format = "halfspace-bench/0"
-	if _, err := Read(write(old)); err == nil || !strings.Contains(err.Error(), "halfspace-bench/0") {
-		t.Errorf("another format: %v", err)
-	}
+	require.Error(t, require.ErrorOf(Read(write(old))), "halfspace-bench/0")
+}
+
+// limit returns a measured limit of one core.
+func limit(of string, seconds float64) *Item {
+	return &Item{Group: Limits, Name: LimitName(of, 1), Level: "avx2", Cores: 1, Seconds: []float64{seconds}, Flops: 1e9}
 }
 
 // TestForecast: what has stages that the table knows gets a forecast, from the clock and the bandwidth.
 func TestForecast(t *testing.T) {
-	limit := func(of string, seconds float64) *Item {
-		return &Item{Group: Limits, Name: LimitName(of, 1), Level: "avx2", Cores: 1, Seconds: []float64{seconds}}
-	}
 	item := func(level string, bytes float64) *Item {
 		i := &Item{Level: level, Cores: 1, Bytes: bytes, memory: "DRAM", Seconds: []float64{1}}
 		return i.stage("DotF32", 8e9)
@@ -248,8 +229,9 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestBest: the level in use is the best, whichever is the widest.
-func TestBest(t *testing.T) {
+// TestFastest: the level in use is the best, whichever is the widest. An item without code for it is found on the level whose code it
+// runs.
+func TestFastest(t *testing.T) {
 	for _, c := range []struct {
 		isa, want string
 		levels    []string
@@ -258,10 +240,6 @@ func TestBest(t *testing.T) {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
-}
-
-// TestFastest: an item without code for the level in use is found on the level whose code it runs.
-func TestFastest(t *testing.T) {
 	r := &Report{Machine: Machine{ISA: "avx512", Levels: []string{"generic", "avx2", "avx512"}}, Items: []*Item{
 		{Name: "Dot", Level: "generic"}, {Name: "Dot", Level: "avx2"}, {Name: "Tile", Level: "avx2"}, {Name: "Tile", Level: "avx512"}}}
 	if dot, tile, none := r.Fastest("Dot"), r.Fastest("Tile"), r.Fastest("Axpy"); dot != r.Items[1] || tile != r.Items[3] || none != nil {
@@ -269,7 +247,7 @@ func TestFastest(t *testing.T) {
 	}
 }
 
-// TestRowsText: rows per second come from the rows in the name.
+// TestRowsText: rows per second come from the rows in the name, and a median is in the middle.
 func TestRowsText(t *testing.T) {
 	for want, i := range map[string]*Item{"4M rows/s": {Name: "Load/format=parquet/rows=2000000/d=28", Median: 0.5}, "3k rows/s": {Name: "Train/learner=voted/rows=300", Median: 0.1},
 		"0.5 rows/s": {Name: "Train/rows=1", Median: 2}, "": {Name: "Dot/n=1", Median: 2}} {
@@ -277,10 +255,6 @@ func TestRowsText(t *testing.T) {
 			t.Errorf("%s: %q, want %q", i.Name, got, want)
 		}
 	}
-}
-
-// TestMedian takes the middle.
-func TestMedian(t *testing.T) {
 	if a, b := median([]float64{3, 1, 9}), median([]float64{4, 1, 2, 9}); a != 3 || b != 3 {
 		t.Errorf("medians %v and %v", a, b)
 	}
@@ -288,9 +262,6 @@ func TestMedian(t *testing.T) {
 
 // TestShare: the limit that takes longer binds.
 func TestShare(t *testing.T) {
-	limit := func(of string, seconds float64) *Item {
-		return &Item{Group: Limits, Name: LimitName(of, 1), Level: "avx2", Cores: 1, Seconds: []float64{seconds}, Flops: 1e9}
-	}
 	r := &Report{Machine: Machine{Levels: []string{"generic", "avx2"}}, Items: []*Item{limit("FMA-float32", 1), limit("L1", 1),
 		{Level: "avx2", Cores: 1, Bytes: 1e9, Flops: 2e9, memory: "L1", float: "FMA-float32", Seconds: []float64{4}},
 		{Level: "generic", Cores: 1, Bytes: 3e9, Flops: 2e9, memory: "L1", float: "FMA-float32", Seconds: []float64{4}},

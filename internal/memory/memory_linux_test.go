@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"halfspace/internal/require"
 )
 
 const meminfo = "MemTotal:       16000000 kB\nMemFree:          100 kB\nMemAvailable:    8000000 kB\nSwapTotal: 0 kB\n"
@@ -64,12 +66,8 @@ func TestLimits(t *testing.T) {
 				return
 			}
 			path = filepath.Join(root, path)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		}
 		put("proc/meminfo", c.info)
 		put("proc/self/cgroup", c.groups)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 )
 
 type inner struct {
@@ -45,9 +45,7 @@ func example() outer {
 func TestCode(t *testing.T) {
 	want := example()
 	b, err := Encode(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got outer
 	if err := Decode(b, &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("decoded %+v, error %v, want %+v", got, err, want)
@@ -73,9 +71,7 @@ func TestCode(t *testing.T) {
 // TestDamaged: bytes that are cut off, longer or wrong are errors or other values. No length is believed.
 func TestDamaged(t *testing.T) {
 	b, err := Encode(example())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var v outer
 	for n := range len(b) {
 		if err := Decode(b[:n], &v); err == nil {
@@ -93,12 +89,8 @@ func TestDamaged(t *testing.T) {
 // TestUnknown: a pass of another program is an error.
 func TestUnknown(t *testing.T) {
 	b, err := EncodePass(block.Pass{Task: "no such task", Args: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := DecodePass(b); err == nil || !strings.Contains(err.Error(), "no such task") {
-		t.Errorf("error %v", err)
-	}
+	require.NoError(t, err)
+	require.Error(t, require.ErrorOf(DecodePass(b)), "no such task")
 	if _, err := Run(context.Background(), block.Pass{Task: "no such task"}, nil, nil, 0, 1); err == nil {
 		t.Error("a task without a name ran")
 	}

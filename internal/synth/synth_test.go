@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/schema"
 )
 
@@ -18,9 +19,7 @@ import (
 func rows(t *testing.T, d *block.Data) (x [][]float32, y []float32) {
 	t.Helper()
 	for b, err := range d.Blocks(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for r := range b.Len() {
 			row := b.X[r*b.Stride : (r+1)*b.Stride]
 			if row[b.Cols-1] != 1 {
@@ -38,9 +37,7 @@ func same(a, b [][]float32) bool { return slices.EqualFunc(a, b, slices.Equal[[]
 func truth(t *testing.T, opt Options) Truth {
 	t.Helper()
 	truth, err := opt.Truth()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return truth
 }
 
@@ -183,24 +180,6 @@ func TestNormal(t *testing.T) {
 	within(t, "the same place in the next run", run/n, 0, 1/math.Sqrt(n))
 }
 
-// TestNormalSum: normal is the sum of twelve uniform numbers of 16 bits, taken from three words, low bits first.
-func TestNormalSum(t *testing.T) {
-	a, b := rand.NewPCG(1, 2), rand.NewPCG(1, 2)
-	for range 1000 {
-		want := 0.0
-		for range 3 {
-			word := b.Uint64()
-			for range 4 {
-				want += float64(uint16(word))/65536 - 65535.0/65536/2
-				word >>= 16
-			}
-		}
-		if got := normal(a); float64(got) != want {
-			t.Fatalf("got %v, want %v", got, want)
-		}
-	}
-}
-
 func TestConjunction(t *testing.T) {
 	for _, test := range []struct{ d, k int }{{1, 1}, {20, 1}, {20, 2}, {20, 5}, {7, 7}, {200, 20}} {
 		opt := Options{Rows: 20_000, Features: test.d, Conjunction: test.k, Seed: 11}
@@ -258,14 +237,14 @@ func kinds(rows int64) []Options {
 func TestDeterministic(t *testing.T) {
 	for _, opt := range kinds(20_001) {
 		x, y := rows(t, Blocks(opt))
-		before := runtime.GOMAXPROCS(1)
-		x1, y1 := rows(t, Blocks(opt))
-		runtime.GOMAXPROCS(8)
-		x8, y8 := rows(t, Blocks(opt))
-		runtime.GOMAXPROCS(before)
-		if !same(x, x1) || !same(x, x8) || !slices.Equal(y, y1) || !slices.Equal(y, y8) {
-			t.Errorf("%+v: the rows depend on the number of goroutines", opt)
+		want, before := fingerprint(t, Blocks(opt)), runtime.GOMAXPROCS(0)
+		for _, n := range []int{1, 8} {
+			runtime.GOMAXPROCS(n)
+			if fingerprint(t, Blocks(opt)) != want {
+				t.Errorf("%+v: the rows depend on the number of goroutines", opt)
+			}
 		}
+		runtime.GOMAXPROCS(before)
 		opt.Rows = 5000
 		if few, fewY := rows(t, Blocks(opt)); !same(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
 			t.Errorf("%+v: the first rows depend on how many follow", opt)
@@ -282,11 +261,17 @@ func TestDeterministic(t *testing.T) {
 func TestSameEverywhere(t *testing.T) {
 	want := []string{"xxh3:db4d2d5f1e614c98", "xxh3:f8c39e4647bc16b0", "xxh3:2e17c6a731e57234"}
 	for i, opt := range kinds(10_000) {
-		got, err := block.Fingerprint(context.Background(), Blocks(opt), 2)
-		if err != nil || got != want[i] {
-			t.Errorf("%+v: %s (%v), not %s", opt, got, err, want[i])
+		if got := fingerprint(t, Blocks(opt)); got != want[i] {
+			t.Errorf("%+v: %s, not %s", opt, got, want[i])
 		}
 	}
+}
+
+func fingerprint(t *testing.T, d *block.Data) string {
+	t.Helper()
+	f, err := block.Fingerprint(t.Context(), d, 2)
+	require.NoError(t, err)
+	return f
 }
 
 func TestSpec(t *testing.T) {
