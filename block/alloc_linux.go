@@ -7,9 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adviseHuge asks for huge pages under b, which covers whole ones. Memory that the heap used before has small pages. If
-// b has some of those, adviseHuge has them replaced, which takes milliseconds. The garbage collector still owns the
-// memory. An error has no consequence.
+// adviseHuge asks the system to back b with huge pages. b starts at a huge page and covers whole huge pages. If the
+// heap used the memory before, b may already have small pages; adviseHuge then asks the system to replace them, which
+// takes milliseconds. The garbage collector still owns the memory. Errors are ignored: the memory works without huge
+// pages too.
 func adviseHuge(b []byte) {
 	_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	if touched(b) {
@@ -17,7 +18,7 @@ func adviseHuge(b []byte) {
 	}
 }
 
-// touched tells whether the system has pages for some of b, or can't tell.
+// touched returns true if the system holds a page for some byte of b, or if the system call fails.
 func touched(b []byte) bool {
 	pages := make([]byte, len(b)/unix.Getpagesize()+1)
 	_, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),

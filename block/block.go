@@ -1,9 +1,11 @@
-// Package block defines blocks of rows with their labels, the unit of every algorithm, and sources of blocks. FromRows,
-// FromFlat and FromGenerator make sources of the rows of a program. Package schema says what columns mean.
+// Package block defines blocks of labelled rows, the unit that every algorithm reads.
 //
-// Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows. A block is as many
-// runs as fit in about 8 MiB, and at least one; only the last is shorter. Blocks are cut by row number alone, never by
-// files or row groups. So the same rows give the same blocks from any source.
+// Source yields the blocks of a data set. FromRows, FromFlat and FromGenerator make sources from the rows of a
+// program. Package schema describes the columns.
+//
+// Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows. A block is as
+// many whole runs as fit in about 8 MiB, at least 1; only the last block is shorter. Blocks are cut by row number
+// alone, never at the bounds of files or row groups. So the same rows give the same blocks from every source.
 package block
 
 import (
@@ -15,43 +17,47 @@ import (
 	"halfspace/schema"
 )
 
-// RunRows is the number of rows in a run. Sums over rows are made within runs, then over runs in row order.
+// RunRows is the number of rows in a run. A sum over rows is computed within each run, then over the runs in row
+// order.
 const RunRows = 4096
 
-// maxBytes is about the size of a block. A few blocks must fit into memory, and each must hide its overheads.
+// maxBytes is the approximate size of a block in bytes. Several blocks must fit into memory, and a block must be
+// large enough to hide the cost of starting work on it.
 const maxBytes = 8 << 20
 
 // A Block is consecutive rows of a data set with their labels, dense or sparse (compressed sparse rows, CSR).
 //
-// A dense block has X: row r is X[r*Stride : (r+1)*Stride], the Cols columns first, then zeros. A sparse block has
-// Sparse instead, with ascending columns in each row. The bias, if there is one, is the last of the Cols columns and
-// holds ones, in both forms.
+// A dense block has X: row r is X[r*Stride : (r+1)*Stride], which is the values of the Cols columns, then zeros. A
+// sparse block has Sparse in place of X, with ascending columns in each row. If the block has a bias, the bias is the
+// last of the Cols columns and is 1 in every row, in both forms.
 //
-// Algorithms reach rows through the methods. These give the same results for both forms. If a vector has another length
-// than the method says, the method panics with a constant before it writes anything, as package kernel does.
+// Algorithms read rows through the methods, which give the same results for both forms. If an argument has another
+// length than the method states, the method panics with a constant message before it writes anything, as package
+// kernel does.
 type Block struct {
 	First  int64 // number of the block's first row
 	Cols   int   // columns, the bias included
-	Stride int   // kernel.Stride(Cols), the length of weight vectors
+	Stride int   // kernel.Stride(Cols), the length of a vector of weights
 
 	X      []float32          // dense rows
-	Sparse *kernel.SparseRows // or sparse ones
+	Sparse *kernel.SparseRows // or sparse rows
 	Y      []float32          // labels: -1 and +1, or class numbers; nil if unknown
-	W      []float64          // sample weights, finite and at least 0, if Spec.Weighted is set; nil: all are 1
+	W      []float64          // sample weights, finite and at least 0, if Spec.Weighted is set; nil: every weight is 1
 
 	Centring *Centring // nil: the rows are as stored
 }
 
-// A Centring is a change of a block's rows, less multiples of a column. The rows stay stored as they are. Only code that
-// widens a row to float64 reads the centring, and makes the change then. The methods of Block don't.
+// A Centring subtracts from each column of a block a multiple of column Of. The block stores the rows without the
+// change. Code that widens a row to float64 applies the Centring to the widened row. The methods of Block ignore it.
 type Centring struct {
-	Of       int       // the column whose multiples are subtracted
-	Multiple []float64 // for each column, what it loses times column Of; it is 0 for that column
-	Changed  []uint32  // the columns whose multiple isn't 0, ascending
+	Of       int       // the column that is multiplied and subtracted
+	Multiple []float64 // for each column, the multiple of column Of that is subtracted; 0 for column Of
+	Changed  []uint32  // the columns with a multiple other than 0, ascending
 }
 
-// NewCentring returns the change that subtracts from each column c multiple[c] times column of. multiple[of] is 0. If that
-// column is the bias, a column of ones, the multiples are constants.
+// NewCentring returns the Centring that subtracts multiple[c] times column of from each column c. multiple[of] must
+// be 0. If column of is the bias, which is 1 in every row, NewCentring subtracts the constant multiple[c] from column
+// c.
 func NewCentring(of int, multiple []float64) *Centring {
 	c := &Centring{Of: of, Multiple: multiple}
 	for i, m := range multiple {
@@ -62,8 +68,8 @@ func NewCentring(of int, multiple []float64) *Centring {
 	return c
 }
 
-// Apply changes a row, which has an element for each column. Each difference is rounded once. That of a float32 and a
-// constant near it is exact.
+// Apply changes row, which has an element for each column. Each difference is rounded once. The difference of a
+// float32 and a constant near it is exact.
 func (c *Centring) Apply(row []float64) {
 	x := -row[c.Of]
 	for _, i := range c.Changed {
@@ -71,13 +77,13 @@ func (c *Centring) Apply(row []float64) {
 	}
 }
 
-// New returns a dense block of zeros with room for rows rows of cols columns, labels included.
+// New returns a dense block of rows rows and cols columns. All values and labels are 0.
 func New(first int64, rows, cols int) *Block {
 	stride := kernel.Stride(cols)
 	return &Block{First: first, Cols: cols, Stride: stride, X: Alloc[float32](rows * stride), Y: Alloc[float32](rows)}
 }
 
-// NewFor is New with room for sample weights if spec has them.
+// NewFor is New for the columns of spec. The block also has sample weights, all 0, if spec.Weighted is set.
 func NewFor(spec *schema.Spec, first int64, rows int) *Block {
 	b := New(first, rows, spec.Cols())
 	if spec.Weighted {
@@ -86,13 +92,13 @@ func NewFor(spec *schema.Spec, first int64, rows int) *Block {
 	return b
 }
 
-// Rows returns the number of rows in a block of cols columns. The last block of a data set may be shorter.
+// Rows returns the number of rows in each block of a data set of cols columns. The last block may be shorter.
 func Rows(cols int) int {
 	run := RunRows * kernel.Stride(cols) * 4
 	return max(1, maxBytes/run) * RunRows
 }
 
-// Len returns the number of rows. A nil block has 0.
+// Len returns the number of rows. A nil block has 0 rows.
 func (b *Block) Len() int {
 	switch {
 	case b == nil:
@@ -105,7 +111,7 @@ func (b *Block) Len() int {
 	return len(b.X) / b.Stride
 }
 
-// Slice returns rows lo to hi as a block that shares memory with b.
+// Slice returns the rows from lo up to, but not including, hi as a block that shares memory with b.
 func (b *Block) Slice(lo, hi int) *Block {
 	s := &Block{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
 	if b.Sparse != nil {
@@ -122,7 +128,7 @@ func (b *Block) Slice(lo, hi int) *Block {
 	return s
 }
 
-// Clone returns a copy that shares no memory with b, except for the centring, which never changes.
+// Clone returns a copy that shares no memory with b, except for the Centring, which never changes.
 func (b *Block) Clone() *Block {
 	c := *b
 	c.Y, c.W = slices.Clone(b.Y), slices.Clone(b.W)
@@ -136,7 +142,7 @@ func (b *Block) Clone() *Block {
 	return &c
 }
 
-// Scores writes the dot product of each row with w, of Stride elements, to out, of Len elements.
+// Scores writes the dot product of each row and w to out. w has Stride elements, out has Len elements.
 func (b *Block) Scores(w, out []float32) {
 	b.fits(w)
 	if len(out) != b.Len() {
@@ -151,14 +157,15 @@ func (b *Block) Scores(w, out []float32) {
 	}
 }
 
-// fits panics unless w has the block's stride.
+// fits panics unless w has Stride elements.
 func (b *Block) fits(w []float32) {
 	if len(w) != b.Stride {
 		panic("block: length of w is not the stride")
 	}
 }
 
-// panels yields the rows of a dense block in blocks of up to that many rows, which bounds the work of a kernel call.
+// panels yields the rows of a dense block as blocks of at most rows rows. The limit bounds the work of one kernel
+// call.
 func (b *Block) panels(rows int) iter.Seq[*Block] {
 	return func(yield func(*Block) bool) {
 		for lo := 0; lo < b.Len(); lo += rows {
@@ -169,8 +176,8 @@ func (b *Block) panels(rows int) iter.Seq[*Block] {
 	}
 }
 
-// Errors adds to counts[i] the rows whose prediction by candidate i isn't their label. The prediction is +1 if the
-// score is > 0, else -1. The candidates have the block's columns.
+// Errors adds to counts[i] the number of rows whose label differs from the prediction of candidate i. The prediction
+// is +1 if the score is > 0, otherwise -1. The candidates must have the block's columns.
 func (b *Block) Errors(c *kernel.Candidates, counts []int64) {
 	if c.Cols() != b.Cols {
 		panic("block: candidates of other columns")
@@ -188,7 +195,7 @@ func (b *Block) Errors(c *kernel.Candidates, counts []int64) {
 	c.Interleaved().Scores(b.Sparse, func(r, first int, scores []float32) {
 		positive := b.Y[r] > 0
 		for i, s := range scores {
-			n := int64(0) // no branch on it, which would be mispredicted
+			n := int64(0) // computed without a branch, which the processor would mispredict
 			if (s > 0) != positive {
 				n = 1
 			}
@@ -197,7 +204,7 @@ func (b *Block) Errors(c *kernel.Candidates, counts []int64) {
 	})
 }
 
-// Weight returns the weight of row r.
+// Weight returns the sample weight of row r.
 func (b *Block) Weight(r int) float64 {
 	if b.W == nil {
 		return 1
@@ -205,7 +212,7 @@ func (b *Block) Weight(r int) float64 {
 	return b.W[r]
 }
 
-// Dot returns the dot product of row r with w, of Stride elements.
+// Dot returns the dot product of row r and w, which has Stride elements.
 func (b *Block) Dot(r int, w []float32) float32 {
 	b.fits(w)
 	if b.Sparse != nil {
@@ -214,7 +221,7 @@ func (b *Block) Dot(r int, w []float32) float32 {
 	return kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w)
 }
 
-// Axpy adds a times row r to w, of Stride elements.
+// Axpy adds a times row r to w, which has Stride elements.
 func (b *Block) Axpy(w []float32, a float32, r int) {
 	b.fits(w)
 	if b.Sparse != nil {
@@ -224,8 +231,9 @@ func (b *Block) Axpy(w []float32, a float32, r int) {
 	kernel.Axpy(w, a, b.X[r*b.Stride:(r+1)*b.Stride])
 }
 
-// RowScores writes the dot products of row r with the vectors in w to out. Each vector has Stride elements. The kernel
-// takes the vectors for rows and the row for weights; the products and their order are the same.
+// RowScores writes the dot product of row r and each vector in w to out. w holds len(out) vectors of Stride elements.
+// In a dense block, RowScores passes the vectors to the kernel as rows and the row as weights: the products and the
+// order of their sum are the same.
 func (b *Block) RowScores(r int, w, out []float32) {
 	if len(w) != len(out)*b.Stride {
 		panic("block: length of w is not a stride for each element of out")
@@ -244,8 +252,7 @@ func (b *Block) RowScores(r int, w, out []float32) {
 	}
 }
 
-// MaxSquaredNorm returns the largest squared Euclidean norm among the rows, the bias included; see
-// kernel.MaxSquaredNorm.
+// MaxSquaredNorm returns the largest squared Euclidean norm of a row, the bias included. See kernel.MaxSquaredNorm.
 func (b *Block) MaxSquaredNorm() float64 {
 	if b.Sparse != nil {
 		return b.Sparse.MaxSquaredNorm()
@@ -257,7 +264,8 @@ func (b *Block) MaxSquaredNorm() float64 {
 	return largest
 }
 
-// SquaredNorm returns the squared Euclidean norm of row r, the bias included, in the order of MaxSquaredNorm.
+// SquaredNorm returns the squared Euclidean norm of row r, the bias included. It adds the squares in the same order
+// as MaxSquaredNorm.
 func (b *Block) SquaredNorm(r int) float64 {
 	if b.Sparse != nil {
 		row := kernel.SparseRows{Ptr: b.Sparse.Ptr[r : r+2], Idx: b.Sparse.Idx, Val: b.Sparse.Val}

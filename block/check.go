@@ -11,26 +11,28 @@ import (
 	"halfspace/kernel"
 )
 
-// Check returns src as a source whose rows learners can take. Every learner calls it first, so that wrong data give an
-// error and never wrong weights. It returns a source of Check or Trust unchanged.
+// Check verifies the rows of src and returns them as a source that learners accept. Every learner calls Check first,
+// so that wrong data give an error instead of wrong weights. Check returns a source unchanged if Check or Trust
+// returned it before.
 //
-//   - Blocks follow each other from row 0, and make as many rows as src says. All but the last have a multiple of
-//     RunRows rows.
-//   - Blocks have the columns of src.Spec(), and the stride of those. They are all dense or all sparse, with ascending
-//     columns.
-//   - Labels are -1 and +1, or, where there are more than two classes, class numbers. Weights are finite and at least
-//     0.
-//   - Features are finite, the bias is 1, and zeros fill dense rows.
+// Check verifies:
 //
-// What Check returns has no blocks without rows.
+//   - The blocks follow each other from row 0, and have src.Rows() rows in all. Every block except the last has a
+//     multiple of RunRows rows.
+//   - Every block has the columns of src.Spec() and their stride. All blocks are dense or all are sparse, with ascending
+//     columns in each row.
+//   - Labels are -1 and +1 for two classes, or class numbers for more. Weights are finite and at least 0.
+//   - Features are finite, the bias is 1, and the elements of a dense row after its columns are 0.
 //
-// If src is a *Data, Check makes one pass over the rows, on up to workers goroutines (0: GOMAXPROCS), and returns
-// another *Data of the blocks with rows. The pass costs about one and a half epochs of the perceptron: 15 ms for 1
-// million rows of 28 float32 on one core of a busy Zen 3 server. A program that trains on the same rows many times can
-// check them once. If src is another source, Check returns one that checks each block as it comes. If src is Seekable,
-// so is the result, and it also checks the rows that it reads.
+// The result has no block without rows.
 //
-// An error names the block, the row, the column and what to do. It may be ErrNoLabels or ctx's error.
+// If src is a *Data, Check makes one pass over the rows, on up to workers goroutines (0: GOMAXPROCS), and returns a
+// new *Data of the blocks that have rows. The pass costs about one and a half epochs of the perceptron: 15 ms for 1
+// million rows of 28 float32 on one core of a busy Zen 3 server. A program that trains on the same rows several times
+// can check them once. If src is another source, the result checks each block when it is read. If src is Seekable,
+// the result is Seekable too and also checks the rows that ReadChunk and ReadRows read.
+//
+// An error names the block, the row, the column and the remedy. The error may be ErrNoLabels or the error of ctx.
 func Check(ctx context.Context, src Source, workers int) (Source, error) {
 	if err := kernel.LevelError(); err != nil {
 		return nil, err
@@ -59,12 +61,12 @@ func Check(ctx context.Context, src Source, workers int) (Source, error) {
 	return &checked{src, c}, nil
 }
 
-// withRows returns the blocks that have rows.
+// withRows returns the blocks that have at least one row.
 func withRows(blocks []*Block) []*Block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block) bool { return b.Len() == 0 })
 }
 
-// Trust returns src as a source that Check returns unchanged. It is for sources that are correct by construction.
+// Trust returns src as a source that Check returns unchanged. Use it for sources that are correct by construction.
 func Trust(src Source) Source {
 	if src == nil || isChecked(src) {
 		return src
@@ -83,7 +85,7 @@ func Trust(src Source) Source {
 	return &checked{src, nil}
 }
 
-// isChecked tells whether Check or Trust returned src.
+// isChecked returns true if Check or Trust returned src.
 func isChecked(src Source) bool {
 	switch src := src.(type) {
 	case *Data:
@@ -94,13 +96,13 @@ func isChecked(src Source) bool {
 	return false
 }
 
-// A checked source checks the blocks of another one.
+// A checked source checks the blocks of its Source while they are read.
 type checked struct {
 	Source
 	checker *checker // nil if the source is trusted
 }
 
-// Blocks yields the blocks that have rows, up to the first wrong one.
+// Blocks yields the blocks that have rows, and stops with an error at the first wrong block.
 func (s *checked) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
@@ -108,7 +110,7 @@ func (s *checked) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return EachLoan(s.lend(ctx))
 }
 
-// lend is Blocks with loans.
+// lend is Blocks with loans in place of blocks.
 func (s *checked) lend(ctx context.Context) iter.Seq2[Loan, error] {
 	if s.checker == nil {
 		return lend(ctx, s.Source)
@@ -143,10 +145,11 @@ func (s *checked) lend(ctx context.Context) iter.Seq2[Loan, error] {
 	}
 }
 
-// Remote returns what makes passes over the other source: all its rows are right, or a pass would have an error. See Remote.
+// Remote returns the cluster and the views of the checked source. The other processes' passes return an error if a
+// row is wrong. See the interface Remote.
 func (s *checked) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
 
-// A checkedFile also checks rows that are read in any order.
+// A checkedFile is a checked source that is Seekable. It also checks the rows that ReadChunk and ReadRows read.
 type checkedFile struct {
 	*checked
 	file Seekable
@@ -180,11 +183,12 @@ func (f checkedFile) ReadRows(rows []uint32, to *Block) error {
 	return nil
 }
 
-// A checker checks rows of a spec.
+// A checker checks the blocks and rows of a source against the source's Spec.
 type checker struct {
 	layout
 	workers int
-	// probe is weights that are 0 except for the bias. Rows of finite features with a bias of 1 have the score want.
+	// probe is a vector of weights: 1 for the bias and 0 for the features. A row with finite features and the bias 1
+	// has the score want.
 	probe []float32
 	want  float32
 }
@@ -208,8 +212,8 @@ func newChecker(src Source, workers int) (*checker, error) {
 	return c, nil
 }
 
-// values checks the contents of blocks; first is the number of the first one. It returns the error of the first run
-// that has one.
+// values checks the values in blocks; first is the number of the first block. If several runs have errors, values
+// returns the error of the first run.
 func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error {
 	type task struct {
 		block int
@@ -238,7 +242,7 @@ func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error
 	return nil
 }
 
-// read checks rows that were read to the front of a block.
+// read checks the rows of b, which ReadChunk or ReadRows read.
 func (c *checker) read(b *Block) error {
 	if err := b.CheckShape(c.cols); err != nil {
 		return fmt.Errorf("rows that were read from row %d on: %w", b.First, err)
@@ -246,7 +250,7 @@ func (c *checker) read(b *Block) error {
 	return c.rows(b)
 }
 
-// rows checks the labels, weights and features of up to a run of rows.
+// rows checks the labels, weights and features of b, which has at most RunRows rows.
 func (c *checker) rows(b *Block) error {
 	if err := b.CheckLabels(c.spec.Vectors()); err != nil {
 		return err
@@ -270,7 +274,7 @@ func (c *checker) rows(b *Block) error {
 	return nil
 }
 
-// features checks the columns of up to a run of rows.
+// features checks the features, the bias and the zeros after the columns of b, which has at most RunRows rows.
 func (c *checker) features(b *Block) error {
 	var buf [RunRows]float32
 	scores := buf[:b.Len()]
@@ -294,7 +298,7 @@ func (c *checker) features(b *Block) error {
 	return nil
 }
 
-// wrong returns the error of row r, in which a feature isn't finite or the bias isn't 1.
+// wrong returns the error for row r, which has a feature that isn't finite or a bias other than 1.
 func (c *checker) wrong(b *Block, r int) error {
 	row := make([]float32, c.stride)
 	if b.Sparse == nil {
@@ -315,8 +319,9 @@ func (c *checker) wrong(b *Block, r int) error {
 		b.First+int64(r), c.cols-1, row[c.cols-1])
 }
 
-// CheckLabels returns an error if the rows have no labels, or a label that stands for no class. With one vector of
-// weights (see Spec.Vectors), labels are -1 and +1. With more, they are the numbers of the vectors.
+// CheckLabels returns an error if the rows have no labels, or if a label is the label of no class. vectors is the
+// number of vectors of weights (see Spec.Vectors). If it is 1, labels must be -1 or +1. If it is more, labels must be
+// whole numbers from 0 to vectors-1.
 func (b *Block) CheckLabels(vectors int) error {
 	if b.Y == nil && b.Len() > 0 {
 		return ErrNoLabels

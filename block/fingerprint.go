@@ -13,41 +13,47 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Fingerprint is a fast hash over the values of the rows, their labels and their weights, in row order. It depends on
-// nothing else: not on files, their format or how they were read.
+// Fingerprint returns a fast hash of the values of the rows, their labels and their weights, in row order. It depends
+// only on those values: the files, their format and the way they were read don't matter.
 //
-// The hash of a run is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows' bytes (little-endian,
-// padding included). Of rows with more than 1,024 columns, the bytes of a row are the number of its elements that aren't 0,
-// their columns, both as 32-bit numbers, and their values; -0 counts as an element. If a row of the run has a weight other than 1, the hash is the XXH3-64 of the weights' bytes,
-// seeded with that hash. The fingerprint is the XXH3-64 of the number of columns and then the hashes of the runs in row
-// order.
+// The fingerprint is the XXH3-64 of the number of columns, followed by the hash of each run in row order. The hash of
+// a run is computed as follows:
+//
+//   - rows: the XXH3-64 of the bytes of the run's rows. Up to 1,024 columns, the bytes of a row are all its float32
+//     values, padding included. Above 1,024 columns they are the number of the row's elements that aren't 0, then the
+//     columns of these elements, both as 32-bit numbers, then the values of these elements; -0 counts as an element.
+//   - labels: the XXH3-64 of the labels' bytes, seeded with the hash of the rows.
+//   - weights: if a row of the run has a weight other than 1, the XXH3-64 of the weights' bytes, seeded with the hash of
+//     the labels.
+//
+// All numbers are little-endian.
 func Fingerprint(ctx context.Context, src Source, workers int) (string, error) {
 	all := NewPrint(src.Spec().Cols())
 	err := ReduceRuns(ctx, src, workers, HashRun, all.Add)
 	return all.String(), err
 }
 
-// A Print makes the fingerprint of rows from the hashes of their runs.
+// A Print computes the fingerprint of rows from the hashes of their runs.
 type Print struct{ all *xxh3.Hasher }
 
-// NewPrint returns the print of rows of so many columns. It has no rows yet.
+// NewPrint returns a Print for rows of cols columns, to which no run was added yet.
 func NewPrint(cols int) Print {
 	p := Print{xxh3.New()}
 	p.Add(uint64(cols))
 	return p
 }
 
-// Add adds the hash of the next run.
+// Add adds the hash of the next run, in row order.
 func (p Print) Add(hash uint64) {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], hash)
 	p.all.Write(word[:])
 }
 
-// String returns the fingerprint of the runs so far.
+// String returns the fingerprint of the runs added so far.
 func (p Print) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
 
-// HashRun returns the hash of a run; see Fingerprint.
+// HashRun returns the hash of a run as Fingerprint defines it.
 func HashRun(r Run) uint64 {
 	rows := xxh3.New()
 	if r.Cols > maxWhole {
@@ -64,10 +70,11 @@ func HashRun(r Run) uint64 {
 	return sum
 }
 
-// RunSums returns the SHA-256 of each run of src in row order. Dense and sparse storage of the same rows have the same
-// sums. What is hashed are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The bytes of a row are
-// the number of its elements that aren't 0, their columns, both as 32-bit numbers, and their values; -0 counts as an
-// element. All numbers are little-endian. It uses up to workers goroutines.
+// RunSums returns the SHA-256 of each run of src, in row order. Dense and sparse storage of the same rows give the
+// same sums. The hashed bytes of a run are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The
+// bytes of a row are the number of its elements that aren't 0, then the columns of these elements, both as 32-bit
+// numbers, then the values of these elements; -0 counts as an element. All numbers are little-endian. RunSums uses up
+// to workers goroutines.
 func RunSums(ctx context.Context, src Source, workers int) (sums [][sha256.Size]byte, err error) {
 	err = ReduceRuns(ctx, src, workers, func(r Run) (sum [sha256.Size]byte) {
 		h, weights := sha256.New(), r.W
@@ -84,10 +91,11 @@ func RunSums(ctx context.Context, src Source, workers int) (sums [][sha256.Size]
 	return sums, err
 }
 
-// maxWhole is the most columns of rows that Fingerprint hashes with their zeros.
+// maxWhole is the largest number of columns for which Fingerprint hashes every value of a row, zeros included.
 const maxWhole = 1024
 
-// elements writes the elements of the rows that aren't 0, as Fingerprint hashes them.
+// elements writes, for each row, the number of elements that aren't 0, their columns and their values. See
+// Fingerprint.
 func (b *Block) elements(write func([]byte) (int, error)) {
 	var columns []uint32
 	var values []float32
@@ -114,7 +122,8 @@ func (b *Block) elements(write func([]byte) (int, error)) {
 	}
 }
 
-// dense yields the rows as they lie in a dense block, in one piece or several.
+// dense yields the rows in the dense layout, zeros and padding included: all rows of a dense block in one slice, each
+// row of a sparse block in a slice of its own. The slice for a sparse row is reused for the next row.
 func (b *Block) dense() iter.Seq[[]float32] {
 	return func(yield func([]float32) bool) {
 		if b.Sparse == nil {
@@ -137,7 +146,8 @@ func (b *Block) dense() iter.Seq[[]float32] {
 	}
 }
 
-// LittleEndian returns the bytes of s in that order. It doesn't copy them if the machine has it.
+// LittleEndian returns the bytes of s in little-endian order. On a little-endian machine the result shares memory
+// with s.
 func LittleEndian[E float32 | float64 | uint32](s []E) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(E(0))))

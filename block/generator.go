@@ -10,21 +10,22 @@ import (
 	"halfspace/schema"
 )
 
-// A generator makes rows one by one. It calls yield with the features and the label of each row. It returns when there
-// are no more, or when yield returns false. yield copies x, so the next row may reuse its memory. Each call of a
-// generator makes the same rows in the same order. An error that it returns ends the pass.
+// A generator makes rows. It calls yield with the features and the label of each row, and returns when there are no
+// more rows or when yield returns false. yield copies x, so the generator may reuse its memory for the next row.
+// Every call of a generator must make the same rows in the same order. If a generator returns an error, the pass ends
+// with this error.
 type generator[F float32 | float64, L Label] = func(yield func(x []F, label L) bool) error
 
-// FromGenerator returns the rows that a function makes as a source that holds one block of them in memory, about 8 MiB. Each
-// pass over the source calls the generator once. FromGenerator makes the first pass, which counts the rows and finds
-// the classes.
+// FromGenerator returns the rows that the function rows makes, as a source that holds one block in memory, about 8
+// MiB. Each pass over the source calls rows once. FromGenerator itself makes the first pass, which counts the rows
+// and finds the classes.
 //
 //	src, err := block.FromGenerator(ctx, func(yield func(x []float64, label string) bool) error {
 //		...
 //	}, block.RowOptions{})
 //
-// Options, errors and blocks are those of FromRows. Every pass checks the rows, and that there are as many as in the
-// first.
+// Options, errors and blocks are the same as for FromRows. Every pass checks the rows, and returns an error if their
+// number differs from the first pass.
 func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(yield func(x []F, label L) bool) error, opt RowOptions) (Source, error) {
 	g := &generated[F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
 	if err := g.survey(ctx, &opt); err != nil {
@@ -47,14 +48,14 @@ func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(
 	return relearnable{&checked{g.with(specs[0]), nil}, g.relearn}, nil
 }
 
-// with returns the rows with the preprocessing of a spec.
+// with returns g with the preprocessing of spec.
 func (g *generated[F, L]) with(spec *schema.Spec) *generated[F, L] {
 	again := *g
 	again.spec, again.maker = spec, features.New(spec)
 	return &again
 }
 
-// relearn standardizes the rows again; see Data.Relearn.
+// relearn computes the means and deviations again; see Data.Relearn.
 func (g *generated[F, L]) relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 	specs, err := standardized(ctx, g.spec, g.labels, g.generate, choices)
 	for _, s := range specs {
@@ -63,7 +64,7 @@ func (g *generated[F, L]) relearn(ctx context.Context, choices []func(class int)
 	return all, err
 }
 
-// generated is the source of a generator's rows.
+// generated is the source that FromGenerator returns.
 type generated[F float32 | float64, L Label] struct {
 	generate generator[F, L]
 	spec     *schema.Spec
@@ -78,7 +79,7 @@ func (g *generated[F, L]) Spec() *schema.Spec { return g.spec }
 
 func (g *generated[F, L]) Rows() int64 { return g.rows }
 
-// survey makes the first pass.
+// survey makes the first pass. It checks and counts the rows, and collects the classes.
 func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
 	var row *Block
 	var wrong error
@@ -122,10 +123,10 @@ func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
 	return nil
 }
 
-// errChanged is the error of a generator whose rows differ between passes.
+// errChanged is the error if a generator makes other rows than in the first pass.
 var errChanged = errors.New("the rows differ from those of the first pass: each pass must have the same")
 
-// Blocks refills one block with the rows of one call of the generator.
+// Blocks calls the generator once and yields its rows in one block, which is refilled after each yield.
 func (g *generated[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		p := g.newPass(ctx, yield)
@@ -144,14 +145,14 @@ func (g *generated[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	}
 }
 
-// A pass fills blocks with the rows of a generator.
+// A pass fills a block with the rows of a generator, one row at a time.
 type pass[F float32 | float64, L Label] struct {
 	*generated[F, L]
 	ctx     context.Context
 	yield   func(*Block, error) bool
 	block   *Block
-	fill    int   // rows in the block
-	rows    int64 // rows so far
+	fill    int   // rows that were put into the block
+	rows    int64 // rows of the pass so far
 	stopped bool  // yield returned false
 	err     error
 }
@@ -161,7 +162,8 @@ func (g *generated[F, L]) newPass(ctx context.Context, yield func(*Block, error)
 	return &pass[F, L]{generated: g, ctx: ctx, yield: yield, block: b}
 }
 
-// add puts a row into the block, which it yields when it is full. It returns whether more rows are wanted.
+// add puts a row into the block, and yields the block when it is full or has the last row. It returns false if the
+// generator must stop.
 func (p *pass[F, L]) add(x []F, label L) bool {
 	if p.stopped || p.err != nil {
 		return false

@@ -7,21 +7,21 @@ import (
 	"halfspace/kernel"
 )
 
-// Index reaches the rows of a data set in any order.
+// Index gives access to the rows of a data set in any order.
 type Index struct {
 	dense  *kernel.Rows        // nil if rows are sparse
 	sparse *kernel.SparseIndex // nil if rows are dense
-	chunks []chunk             // of kernel.ChunkRows rows each
+	chunks []chunk             // kernel.ChunkRows rows each, except the last
 }
 
-// A chunk is the block that holds some rows, and the number of their first row there.
+// A chunk is the block that holds the rows of a chunk, and the number of the chunk's first row within this block.
 type chunk struct {
 	block *Block
 	first int
 }
 
-// Index returns an index over the rows. It is an error if there are more rows than a 32-bit number counts, no labels,
-// or blocks that Check refuses.
+// Index returns an index of all rows. It returns an error if there are more than math.MaxUint32 rows, if there are no
+// labels, or if Check would reject the layout of a block.
 func (d *Data) Index() (*Index, error) {
 	if d.rows > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", d.rows, uint32(math.MaxUint32))
@@ -62,8 +62,9 @@ func (d *Data) Index() (*Index, error) {
 	return index, nil
 }
 
-// NewSparseIndex returns an index over chunks of sparse rows, into which other rows are read later. Each chunk is a block of NewSparseFor. It stands
-// for kernel.ChunkRows rows. Those that it lacks have no elements.
+// NewSparseIndex returns an index over chunks of sparse rows. Call Renew after other rows were read into them. Each
+// block is one that NewSparseFor returned, and holds one chunk. NewSparseIndex appends rows without elements to a
+// block with fewer than kernel.ChunkRows rows.
 func NewSparseIndex(chunks []*Block) *Index {
 	x := &Index{}
 	var rows []*kernel.SparseRows
@@ -77,7 +78,7 @@ func NewSparseIndex(chunks []*Block) *Index {
 	return x
 }
 
-// Renew tells an index of NewSparseIndex that rows were read into its chunks.
+// Renew updates an index that NewSparseIndex returned, after other rows were read into the blocks of its chunks.
 func (x *Index) Renew() {
 	for c, of := range x.chunks {
 		of.block.fillChunk()
@@ -85,7 +86,7 @@ func (x *Index) Renew() {
 	}
 }
 
-// fillChunk appends rows without elements until there are kernel.ChunkRows rows.
+// fillChunk appends rows without elements until the block has kernel.ChunkRows rows.
 func (b *Block) fillChunk() {
 	for b.Len() < kernel.ChunkRows {
 		b.Sparse.Ptr = append(b.Sparse.Ptr, int64(len(b.Sparse.Idx)))
@@ -96,14 +97,15 @@ func (b *Block) fillChunk() {
 	}
 }
 
-// At returns the block that holds the row of that number, and the row's number there.
+// At returns the block that holds row id, and the number of the row within this block.
 func (x *Index) At(id uint32) (b *Block, r int) {
 	c := x.chunks[id/kernel.ChunkRows]
 	return c.block, c.first + int(id%kernel.ChunkRows)
 }
 
-// Rows returns the rows as kernel.EpochIndexed takes them. It returns nil if they are sparse or there are none.
+// Rows returns the rows in the form that kernel.EpochIndexed takes. It returns nil if the rows are sparse or there
+// are none.
 func (x *Index) Rows() *kernel.Rows { return x.dense }
 
-// Sparse returns the rows as kernel.SparseIndex has them. It returns nil if they are dense or there are none.
+// Sparse returns the rows as a kernel.SparseIndex. It returns nil if the rows are dense or there are none.
 func (x *Index) Sparse() *kernel.SparseIndex { return x.sparse }

@@ -11,20 +11,20 @@ import (
 	"halfspace/schema"
 )
 
-// A Label is the type of a program's labels.
+// A Label is a type that the labels of a program may have.
 type Label interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64 | ~string | ~bool
 }
 
-// labels number classes in the order in which they appear.
+// labels numbers the classes in the order in which they appear in the rows.
 type labels[L Label] struct {
 	numbers map[L]int
 	classes []schema.Class
-	order   []int          // of each class: its number in the spec
-	known   []schema.Class // of a model: labels are among them; nil: any
+	order   []int          // for each class, its number in the spec
+	known   []schema.Class // the classes of a model, if labels must be among them; nil: any class
 }
 
-// newLabels returns the labels of no rows yet. The classes are those of a model unless that is nil.
+// newLabels returns labels without classes. If of isn't nil, labels must be among its classes.
 func newLabels[L Label](of *schema.Spec) *labels[L] {
 	l := &labels[L]{numbers: map[L]int{}}
 	if of != nil {
@@ -33,7 +33,8 @@ func newLabels[L Label](of *schema.Spec) *labels[L] {
 	return l
 }
 
-// number returns the number of a label's class.
+// number returns the number of a label's class, and gives a new class the next number. It returns an error if the
+// label can't be a class, isn't a class of the model, or would be class number schema.MaxClasses+1.
 func (l *labels[L]) number(label L) (int, error) {
 	if n, ok := l.numbers[label]; ok {
 		return n, nil
@@ -53,8 +54,8 @@ func (l *labels[L]) number(label L) (int, error) {
 	return n, nil
 }
 
-// finish writes the classes to a spec, unless they are those of a model. It returns the label of each class in a block, in the
-// order of appearance.
+// finish sets the classes of spec, unless the classes come from a model. It returns the label that each class has in
+// a block, in the order of appearance.
 func (l *labels[L]) finish(spec *schema.Spec, positive string) ([]float64, error) {
 	if l.known == nil {
 		if len(l.classes) == 1 {
@@ -74,7 +75,8 @@ func (l *labels[L]) finish(spec *schema.Spec, positive string) ([]float64, error
 	return values, nil
 }
 
-// classOf returns the class of a label.
+// classOf returns the class of a label. It returns an error for text that isn't UTF-8 or is too long, and for NaN and
+// infinities.
 func classOf[L Label](label L) (schema.Class, error) {
 	switch v := reflect.ValueOf(label); v.Kind() {
 	case reflect.Bool:

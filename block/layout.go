@@ -10,14 +10,14 @@ import (
 	"halfspace/schema"
 )
 
-// A layout checks that blocks follow each other, and that their slices have the lengths that they need. So code that
-// works within a layout stays within the memory of a block.
+// A layout checks that blocks follow each other, and that their slices have the lengths that the number of rows and
+// columns requires. After that check, code that indexes by row and column stays within the slices of a block.
 type layout struct {
 	spec         *schema.Spec
 	cols, stride int
-	rows         int64 // of all blocks
-	at           int64 // rows of the blocks so far
-	sparse       bool  // the blocks are sparse
+	rows         int64 // number of rows of all blocks
+	at           int64 // number of rows of the blocks so far
+	sparse       bool  // the block checked last is sparse
 }
 
 func newLayout(src Source) (*layout, error) {
@@ -37,7 +37,7 @@ func newLayout(src Source) (*layout, error) {
 	return l, nil
 }
 
-// SpecOf returns the Spec of a source. It is an error if src is nil, or if Check refuses its Spec.
+// SpecOf returns the Spec of src. It returns an error if src is nil, or if Check would reject the Spec.
 func SpecOf(src Source) (*schema.Spec, error) {
 	l, err := newLayout(src)
 	if err != nil {
@@ -46,7 +46,7 @@ func SpecOf(src Source) (*schema.Spec, error) {
 	return l.spec, nil
 }
 
-// next checks the next block, whose number is n.
+// next checks block n, which follows the blocks checked so far.
 func (l *layout) next(n int, b *Block) error {
 	var err error
 	switch {
@@ -73,7 +73,7 @@ func (l *layout) next(n int, b *Block) error {
 	return nil
 }
 
-// end checks that all rows came.
+// end returns an error unless all rows came, or the context's error if it was cancelled.
 func (l *layout) end(ctx context.Context) error {
 	if l.at == l.rows || ctx.Err() != nil {
 		return ctx.Err()
@@ -81,8 +81,9 @@ func (l *layout) end(ctx context.Context) error {
 	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
 }
 
-// CheckShape returns an error unless the block has cols columns, and slices of the lengths that its columns and rows
-// need. Code that works on such a block stays within its memory. In a dense block, CheckShape reads no row.
+// CheckShape returns an error unless the block has cols columns and its slices have the lengths that its columns and
+// rows require. Code that works on a block without an error stays within its slices. In a dense block, CheckShape
+// reads no row.
 func (b *Block) CheckShape(cols int) error {
 	rows, stride := b.Len(), kernel.Stride(cols)
 	switch {
@@ -106,7 +107,8 @@ func (b *Block) CheckShape(cols int) error {
 	return nil
 }
 
-// checkSparse checks the places of elements of sparse rows.
+// checkSparse returns an error unless the elements of each row lie within Idx and Val, and the columns ascend and are
+// less than cols.
 func checkSparse(s *kernel.SparseRows, cols int) error {
 	if len(s.Idx) != len(s.Val) {
 		return fmt.Errorf("it names %d columns for %d elements", len(s.Idx), len(s.Val))

@@ -9,22 +9,22 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// A Loan is a block that stays valid until Release. Any goroutine calls Release, once.
+// A Loan is a block that stays valid until Release is called. Any goroutine may call Release, exactly once.
 type Loan struct {
 	*Block
 	Release func()
 }
 
-// A Lender is a source that isn't in memory and lends several blocks at once. Workers need that if a block holds fewer
-// runs than there are workers.
+// A Lender is a source that isn't in memory and lends several blocks at the same time. Workers need several blocks if
+// a block has fewer runs than there are workers.
 type Lender interface {
 	Source
-	// Lend is Blocks with loans. The pass ends when all loans are released. So a caller that asks for the next one, or
-	// leaves the loop, makes sure that other goroutines release those that it has.
+	// Lend is Blocks with loans in place of blocks. The pass ends when all loans are released. So before the caller
+	// asks for the next loan or leaves the loop, it must make sure that other goroutines release the loans they hold.
 	Lend(ctx context.Context) iter.Seq2[Loan, error]
 }
 
-// EachLoan yields the blocks of loans. It releases each when the next one is requested.
+// EachLoan yields the blocks of loans. It releases each block when the next block is requested.
 func EachLoan(loans iter.Seq2[Loan, error]) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		for loan, err := range loans {
@@ -43,7 +43,8 @@ func EachLoan(loans iter.Seq2[Loan, error]) iter.Seq2[*Block, error] {
 	}
 }
 
-// lend returns loans of any source. Of one that is no Lender there is one at a time: the pass waits for its release.
+// lend returns loans of any source. A source that is neither a Lender nor in memory lends one block at a time: the
+// pass waits for its release.
 func lend(ctx context.Context, src Source) iter.Seq2[Loan, error] {
 	switch src := src.(type) {
 	case Lender:
@@ -71,7 +72,7 @@ func lend(ctx context.Context, src Source) iter.Seq2[Loan, error] {
 	}
 }
 
-// lend yields the blocks as loans. Release does nothing, since the blocks stay in memory.
+// lend yields the blocks as loans. Release does nothing, because the blocks stay in memory.
 func (d *Data) lend(ctx context.Context) iter.Seq2[Loan, error] {
 	return func(yield func(Loan, error) bool) {
 		for b, err := range d.Blocks(ctx) {
@@ -82,9 +83,9 @@ func (d *Data) lend(ctx context.Context) iter.Seq2[Loan, error] {
 	}
 }
 
-// Change lends the blocks of a source as change returns them. It lends as many at once as the source does. change gets
-// a block and a spare: a block that it returned before and that nobody uses any more, or nil. It may return the spare
-// with other contents. The first error of the source or of change ends the pass.
+// Change passes each block of src to change and lends the block that change returns. It lends as many blocks at the
+// same time as src does. change gets a block b of src and a spare: a block that change returned before and that was
+// released, or nil. change may overwrite the spare and return it. The first error of src or change ends the pass.
 func Change(ctx context.Context, src Source,
 	change func(b, spare *Block) (*Block, error)) iter.Seq2[Loan, error] {
 	return func(yield func(Loan, error) bool) {
@@ -119,8 +120,8 @@ func Change(ctx context.Context, src Source,
 	}
 }
 
-// reduceLoans is MergeRuns for a source that isn't in memory. Runs of several blocks are computed at once if the source
-// lends so many. A block is released when the results of its runs are merged.
+// reduceLoans is MergeRuns for a source that isn't in memory. If the source lends several blocks at the same time,
+// their runs are computed at the same time. A block is released when the results of all its runs are merged.
 func reduceLoans(ctx context.Context, src Source, workers int, part func(Run) (merge func())) error {
 	follows, err := follow(src)
 	if err != nil {
@@ -134,7 +135,7 @@ func reduceLoans(ctx context.Context, src Source, workers int, part func(Run) (m
 			}
 		}
 		if err != nil {
-			_ = line.Wait() // err comes first
+			_ = line.Wait() // err takes precedence over its error
 			return err
 		}
 		runs := loan.runs(nil)

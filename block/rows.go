@@ -13,34 +13,36 @@ import (
 	"halfspace/schema"
 )
 
-// RowOptions say what the rows of a program mean. The zero value suits most.
+// RowOptions describe the rows of a program. The zero value suits most programs.
 type RowOptions struct {
 	Features []string  // names of the features; nil: "c1", "c2", ..., as in a CSV file without a header
 	Label    string    // name of the label, which a model keeps; "": "label"
-	Positive string    // text of the class +1; "": the last one in sorted order
+	Positive string    // text of the class +1; "": the last class in sorted order
 	Weights  []float64 // sample weights, one for each row, finite and at least 0; nil: every row has the weight 1
-	NoBias   bool      // leaves out the column of ones
+	NoBias   bool      // no bias column of ones
 
-	// Standardize replaces every number v by (v - mean) / deviation. It computes in float64, and then rounds to float32. The
-	// spec holds means and deviations, so a model takes rows as they are. Package fit learns them again if it holds
-	// rows out or cross-validates. It reads x and y for that, so the program must not change them before.
+	// Standardize replaces every number v by (v - mean) / deviation, computed in float64 and then rounded to float32.
+	// The spec holds the means and deviations, so a model takes rows that aren't standardized. If package fit holds
+	// rows out or cross-validates, it computes means and deviations again from the rows it trains on, and reads x and
+	// y again for that. The program must not change x and y before then.
 	Standardize bool
 
-	// Spec, if not nil, is that of a model: its preprocessing makes the features, and the labels are among its classes. Of
-	// the other fields only Weights counts then.
+	// Spec, if not nil, is the Spec of a model. Its preprocessing makes the features, and labels must be among its
+	// classes. Of the other fields, only Weights is used then.
 	Spec *schema.Spec
 }
 
-// FromRows returns the data set of rows x with labels y. x[r] has the features of row r. y[r] is its label: a number, a
-// boolean or a string. FromRows copies both:
+// FromRows returns a data set of the rows x with the labels y. x[r] has the features of row r. y[r] is its label: a
+// number, a boolean or a string. FromRows copies x and y.
 //
 //	data, err := block.FromRows(x, y, block.RowOptions{})
 //
-// The blocks are those that package dataset makes of a file with the same values. The rows are checked: Check returns
-// the result as it is.
+// The blocks equal the blocks that package dataset makes from a file with the same values. The rows are checked:
+// Check returns the result unchanged.
 //
-// It is an error if there are no rows, if rows have different lengths, or if a feature is NaN, infinite or too large
-// for float32. The labels must have from 2 to schema.MaxClasses classes. The error names the row and the column.
+// FromRows returns an error if there are no rows, if rows have different lengths, or if a feature is NaN, infinite or
+// too large for float32. It also returns an error unless the labels have from 2 to schema.MaxClasses classes. An
+// error about a value names its row and column.
 func FromRows[F float32 | float64, L Label](x [][]F, y []L, opt RowOptions) (*Data, error) {
 	if len(x) == 0 {
 		return nil, errNoRows
@@ -48,7 +50,8 @@ func FromRows[F float32 | float64, L Label](x [][]F, y []L, opt RowOptions) (*Da
 	return fromRows(len(x), len(x[0]), func(r int) []F { return x[r] }, y, opt)
 }
 
-// FromFlat is FromRows for rows of width features that stand one after the other: row r is x[r*width : (r+1)*width].
+// FromFlat is FromRows for rows of width features that are stored one after the other: row r is x[r*width :
+// (r+1)*width].
 func FromFlat[F float32 | float64, L Label](x []F, width int, y []L, opt RowOptions) (*Data, error) {
 	if width < 1 || len(x)%width != 0 {
 		return nil, fmt.Errorf("%d numbers don't make rows of %d features: width is the number of features", len(x), width)
@@ -58,7 +61,7 @@ func FromFlat[F float32 | float64, L Label](x []F, width int, y []L, opt RowOpti
 
 var errNoRows = errors.New("there are no rows: give some")
 
-// fromRows returns the data set of n rows of width features, which row returns.
+// fromRows returns the data set of n rows of width features. row(r) returns the features of row r.
 func fromRows[F float32 | float64, L Label](n, width int, row func(r int) []F, y []L, opt RowOptions) (*Data, error) {
 	switch {
 	case n == 0:
@@ -106,7 +109,7 @@ func fromRows[F float32 | float64, L Label](n, width int, row func(r int) []F, y
 	return data, nil
 }
 
-// generatorOf returns the generator of rows in memory.
+// generatorOf returns a generator of rows in memory.
 func generatorOf[F float32 | float64, L Label](row func(r int) []F, y []L) generator[F, L] {
 	return func(yield func(x []F, label L) bool) error {
 		for r := range y {
@@ -118,7 +121,7 @@ func generatorOf[F float32 | float64, L Label](row func(r int) []F, y []L) gener
 	}
 }
 
-// relearnRows returns what standardizes rows in memory again.
+// relearnRows returns the function that standardizes rows in memory again; see Data.Relearn.
 func relearnRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Relearn {
 	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
@@ -131,7 +134,8 @@ func relearnRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], 
 	}
 }
 
-// fill writes the features and the bias of all rows of a block. It returns the error of the first wrong row.
+// fill writes the features and the bias of all rows of b. If several rows are wrong, it returns the error of the
+// first.
 func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
 	maker := features.New(spec)
@@ -148,7 +152,7 @@ func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F)
 	return err
 }
 
-// put writes x, as features that maker makes, to row r of a dense block, and the bias.
+// put lets maker convert x to features, and writes these and the bias to row r of a dense block.
 func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *features.Maker, x []F) error {
 	row := b.First + int64(r)
 	if err := checkWidth(row, spec, len(x)); err != nil {
@@ -174,8 +178,8 @@ func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *feature
 
 const notFinite = "is not a finite number: leave the row out, or fill in a number"
 
-// checkFinite returns an error unless x has the width of spec, and finite numbers. float32 needn't hold them before they are
-// standardized.
+// checkFinite returns an error unless x has the width of spec and all its numbers are finite. Numbers that will be
+// standardized need not fit in float32.
 func checkFinite[F float32 | float64](row int64, spec *schema.Spec, x []F) error {
 	if err := checkWidth(row, spec, len(x)); err != nil {
 		return err
@@ -195,7 +199,7 @@ func checkWidth(row int64, spec *schema.Spec, width int) error {
 	return nil
 }
 
-// spec describes n rows of width features, except for their classes. n < 0 means an unknown number.
+// spec describes n rows of width features, except for their classes. n < 0 means that the number of rows is unknown.
 func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	if o.Spec != nil {
 		if o.Spec.Width() != width {
@@ -228,7 +232,8 @@ func (o *RowOptions) spec(width, n int) (*schema.Spec, error) {
 	return s, o.checkWeights(n)
 }
 
-// checkWeights returns an error if there are weights, but not n of them.
+// checkWeights returns an error if there are weights, and their number isn't n (n < 0: any number), or a weight is
+// negative or not finite, or all weights are 0.
 func (o *RowOptions) checkWeights(n int) error {
 	if o.Weights == nil {
 		return nil

@@ -11,58 +11,60 @@ import (
 	"halfspace/schema"
 )
 
-// A Source yields the blocks of a data set in row order, once for each pass. A block is valid until the next one is
-// requested, unless the source is a *Data.
+// A Source yields the blocks of a data set in row order, once for each pass. A block is valid until the next block is
+// requested. The blocks of a *Data stay valid.
 type Source interface {
 	Spec() *schema.Spec
 	Rows() int64 // the number of rows, the same in every pass
 	Blocks(ctx context.Context) iter.Seq2[*Block, error]
 }
 
-// A Seekable source isn't in memory, but also reads its rows in any order, a few at a time. Its rows have labels. Several
-// goroutines may call its methods at once, also during a pass.
+// A Seekable source isn't in memory, but can read its rows in any order, several rows at a time. Its rows have
+// labels. Several goroutines may call its methods at the same time, also during a pass.
 type Seekable interface {
 	Source
-	// Sparse tells whether the rows are sparse.
+	// Sparse returns true if the rows are sparse.
 	Sparse() bool
-	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.ChunkRows, to the front of a block. The block is
-	// a dense one of NewFor with room for kernel.ChunkRows rows. If rows are sparse it is one of NewSparseFor: it loses the
-	// rows that it has, and grows as it must.
+	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.ChunkRows, to the front of a block. For dense
+	// rows, the block is one that NewFor returned, with room for kernel.ChunkRows rows. For sparse rows, the block is
+	// one that NewSparseFor returned: ReadChunk removes its rows first, and enlarges it if necessary.
 	ReadChunk(c int, to *Block) error
-	// ReadRows reads the rows of those numbers to the front of such a block, in the order of rows.
+	// ReadRows reads the rows with the given numbers, in this order, to the front of a block like the block of
+	// ReadChunk.
 	ReadRows(rows []uint32, to *Block) error
 }
 
-// A Remote source's rows are also read by other processes, which make passes over them; see package internal/passes. Blocks
-// reads the rows in this process.
+// A Remote source's rows are also read by other processes, which make passes over them; see package internal/passes.
+// Blocks reads the rows in this process.
 type Remote interface {
-	// Remote returns those processes, or nil. The rows are those that the processes read, changed by each view in turn.
+	// Remote returns the cluster of the other processes, or nil. The rows of the source are the rows that these
+	// processes read, changed by each view in turn.
 	Remote() (Cluster, []View)
 }
 
-// A Cluster is processes that make passes over the same rows.
+// A Cluster is a set of processes that make passes over the same rows.
 type Cluster interface {
-	// Pass computes a task for each piece of the rows, anywhere, in any order and any number of times. It passes the results
-	// to merge one at a time, in the order of the pieces.
+	// Pass computes a task for each piece of the rows. Any process may compute a piece, in any order and several
+	// times. Pass passes the results to merge one at a time, in the order of the pieces.
 	Pass(ctx context.Context, p Pass, merge func(result any) error) error
 }
 
-// A Pass is a task on the rows. Its name and those of its views are those of package internal/passes.
+// A Pass is a task on the rows. Package internal/passes defines the names of tasks and views.
 type Pass struct {
 	Task   string
 	Args   any                 // the task's arguments
-	Own    func(piece int) any // arguments of each piece beside Args, called for several at once; nil if there are none
+	Own    func(piece int) any // arguments of one piece in addition to Args; called concurrently; nil: none
 	Views  []View
-	Pieces [][]int64 // the numbers of the runs in each piece, ascending
+	Pieces [][]int64 // for each piece, the numbers of its runs, ascending
 }
 
-// A View is a change of the rows of a source, such as other sample weights. Another process can make it too.
+// A View is a change of the rows of a source, such as other sample weights. Another process can make the same change.
 type View struct {
 	Name string
 	Args any
 }
 
-// RemoteOf returns the cluster of src and its views, or nil if src is not Remote.
+// RemoteOf returns the cluster and the views of src, or nil if src is not Remote.
 func RemoteOf(src Source) (Cluster, []View) {
 	if r, ok := src.(Remote); ok {
 		return r.Remote()
@@ -70,14 +72,14 @@ func RemoteOf(src Source) (Cluster, []View) {
 	return nil, nil
 }
 
-// InFlight is the number of blocks that a source that isn't in memory holds during a pass. One or two are in use
-// while the next ones are read.
+// InFlight is the number of blocks that a source that isn't in memory holds during a pass. One or two blocks are in
+// use while the next blocks are read.
 const InFlight = 3
 
-// ErrNoLabels tells that a learner got rows without labels.
+// ErrNoLabels is the error if a learner gets rows without labels.
 var ErrNoLabels = errors.New("the rows have no labels: load them with a label column; a program sets Block.Y and Spec.Classes")
 
-// Data is a data set in memory: a Source whose blocks stay, and whose rows can be reached in any order.
+// Data is a data set in memory: a Source whose blocks stay valid, and whose rows can be read in any order.
 type Data struct {
 	spec    *schema.Spec
 	blocks  []*Block
@@ -86,8 +88,8 @@ type Data struct {
 	relearn Relearn
 }
 
-// NewData returns the data set of the blocks, which follow each other from row 0. Check says what blocks must be, and
-// learners call it.
+// NewData returns a data set of the blocks, which follow each other from row 0. It doesn't check them: learners call
+// Check, whose documentation lists the conditions.
 func NewData(spec *schema.Spec, blocks []*Block) *Data {
 	d := &Data{spec: spec, blocks: blocks}
 	for _, b := range blocks {
@@ -96,13 +98,13 @@ func NewData(spec *schema.Spec, blocks []*Block) *Data {
 	return d
 }
 
-// Spec says what the columns mean.
+// Spec describes the columns.
 func (d *Data) Spec() *schema.Spec { return d.spec }
 
 // Rows returns the number of rows.
 func (d *Data) Rows() int64 { return d.rows }
 
-// Blocks yields the blocks in row order. It stops with the context's error once that is cancelled.
+// Blocks yields the blocks in row order. It stops with the context's error if ctx is cancelled.
 func (d *Data) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		for _, b := range d.blocks {
@@ -117,7 +119,7 @@ func (d *Data) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	}
 }
 
-// Collect reads all of a source into memory.
+// Collect reads all blocks of src into memory.
 func Collect(ctx context.Context, src Source) (*Data, error) {
 	var blocks []*Block
 	for b, err := range src.Blocks(ctx) {
@@ -129,8 +131,8 @@ func Collect(ctx context.Context, src Source) (*Data, error) {
 	return NewData(src.Spec(), blocks), nil
 }
 
-// Bytes returns the memory of the blocks of rows rows of cols columns, with labels, and with sample weights if
-// weighted is set.
+// Bytes returns the bytes of memory that dense blocks of rows rows and cols columns take, labels included, and sample
+// weights included if weighted is true.
 func Bytes(rows int64, cols int, weighted bool) int64 {
 	each := int64(kernel.Stride(cols)+1) * 4
 	if weighted {
@@ -139,13 +141,13 @@ func Bytes(rows int64, cols int, weighted bool) int64 {
 	return rows * each
 }
 
-// Run is the rows of one run as a block, and the run's number.
+// A Run is the rows of a run as a block, with the number of the run.
 type Run struct {
 	*Block
 	Number int64
 }
 
-// runs appends the runs of b.
+// runs appends the runs of b to runs.
 func (b *Block) runs(runs []Run) []Run {
 	for lo := 0; lo < b.Len(); lo += RunRows {
 		runs = append(runs, Run{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
@@ -153,14 +155,14 @@ func (b *Block) runs(runs []Run) []Run {
 	return runs
 }
 
-// follow returns a function that checks the next block of a pass. It checks nothing if Check or Trust returned src:
-// then no pass checks the columns of sparse rows.
+// follow returns a function that checks the next block of a pass. The function checks nothing if Check or Trust
+// returned src: then the pass doesn't check the columns of sparse rows again.
 func follow(src Source) (check func(*Block) error, err error) {
 	l, err := newLayout(src)
 	if err != nil || isChecked(src) {
 		return func(*Block) error { return nil }, err
 	}
-	l.rows = math.MaxInt64 // not every source knows the number, and nothing here depends on it
+	l.rows = math.MaxInt64 // some sources don't know the number of rows, and nothing here depends on it
 	blocks := -1
 	return func(b *Block) error {
 		blocks++
@@ -168,9 +170,10 @@ func follow(src Source) (check func(*Block) error, err error) {
 	}, nil
 }
 
-// Runs yields the runs of src in row order, several at a time. Of data in memory it yields the runs of enough blocks
-// for n runs, of other sources those of one block. They are valid until the next are requested. Unless Check or Trust
-// returned src, blocks that don't follow each other, or have too short slices, are errors.
+// Runs yields the runs of src in row order, several at a time. For data in memory it yields the runs of enough blocks
+// to have at least n runs; for other sources, the runs of one block. Runs are valid until the next ones are
+// requested. Unless Check or Trust returned src, Runs yields an error if blocks don't follow each other or have
+// slices that are too short.
 func Runs(ctx context.Context, src Source, n int) iter.Seq2[[]Run, error] {
 	_, keeps := src.(*Data)
 	return func(yield func([]Run, error) bool) {
@@ -203,9 +206,10 @@ func Runs(ctx context.Context, src Source, n int) iter.Seq2[[]Run, error] {
 	}
 }
 
-// ReduceRuns computes part on every run of src on up to workers goroutines: 0 is every core, and a negative number is an error.
-// It passes the results to merge one at a time in row order, whatever the number of workers. At most two results for each worker
-// exist at a time. A run is valid until its result is merged. If src is a Lender, runs of several blocks are computed at once.
+// ReduceRuns calls part for every run of src on up to workers goroutines (0: every core; a negative number is an
+// error). It passes the results to merge one at a time, in row order, for any number of workers. At most two results
+// for each worker exist at the same time. A run is valid until its result is merged. If src is a Lender, runs of
+// several blocks are computed at the same time.
 func ReduceRuns[R any](ctx context.Context, src Source, workers int, part func(Run) R, merge func(R)) error {
 	return MergeRuns(ctx, src, workers, func(run Run) func() {
 		r := part(run)
@@ -213,7 +217,8 @@ func ReduceRuns[R any](ctx context.Context, src Source, workers int, part func(R
 	})
 }
 
-// MergeRuns is ReduceRuns for results of any type, and compiled once: part returns the function that merges the result of a run.
+// MergeRuns is ReduceRuns without a type parameter, so it is compiled once. part computes a run and returns the
+// function that merges the run's result.
 func MergeRuns(ctx context.Context, src Source, workers int, part func(Run) (merge func())) error {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"halfspace/schema"
 )
 
-// NewSparse returns a sparse block without rows, with room for that many rows and elements. An element is a value with
-// its column. AppendRow adds rows.
+// NewSparse returns a sparse block without rows that has room for the given numbers of rows and elements. An element
+// is a value with its column. AppendRow adds rows.
 func NewSparse(first int64, rows, elements, cols int) *Block {
 	b := &Block{First: first, Cols: cols, Stride: kernel.Stride(cols), Y: make([]float32, 0, rows)}
 	b.Sparse = &kernel.SparseRows{Ptr: make([]int64, 1, rows+1)}
@@ -16,7 +16,8 @@ func NewSparse(first int64, rows, elements, cols int) *Block {
 	return b
 }
 
-// NewSparseFor is NewSparse with room for sample weights if spec has them.
+// NewSparseFor is NewSparse for the columns of spec. The block also has room for sample weights if spec.Weighted is
+// set.
 func NewSparseFor(spec *schema.Spec, first int64, rows, elements int) *Block {
 	b := NewSparse(first, rows, elements, spec.Cols())
 	if spec.Weighted {
@@ -25,7 +26,8 @@ func NewSparseFor(spec *schema.Spec, first int64, rows, elements int) *Block {
 	return b
 }
 
-// GrowSparse gives the rows of a sparse block room for that many elements in all. It copies them if they have less.
+// GrowSparse makes room for the given number of elements in all rows of a sparse block together. It copies the
+// elements if there was less room.
 func (b *Block) GrowSparse(elements int) {
 	s := b.Sparse
 	if elements <= min(cap(s.Idx), cap(s.Val)) {
@@ -35,13 +37,13 @@ func (b *Block) GrowSparse(elements int) {
 	s.Val = append(Alloc[float32](elements)[:0], s.Val...)
 }
 
-// columnNumbers is Alloc for the columns of elements.
+// columnNumbers is Alloc for n column numbers.
 func columnNumbers(n int) []uint32 {
-	words := Alloc[float32](n) // of the same size
+	words := Alloc[float32](n) // float32 and uint32 have the same size
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), n)
 }
 
-// AppendRow adds row r of another sparse block, with its label and weight.
+// AppendRow appends row r of the sparse block from, with its label and weight.
 func (b *Block) AppendRow(from *Block, r int) {
 	columns, values := from.Sparse.Row(r)
 	s := b.Sparse
@@ -65,17 +67,17 @@ func (b *Block) Clear(first int64) {
 	s.Ptr, s.Idx, s.Val = append(s.Ptr[:0], 0), s.Idx[:0], s.Val[:0]
 }
 
-// SparseBytes is Bytes for sparse rows with that many elements in all, the bias included.
+// SparseBytes is Bytes for sparse rows. elements is the number of elements of all rows together, the bias included.
 func SparseBytes(rows, elements int64, weighted bool) int64 {
 	value := int64(4)
-	each := value + 8 // the label, and where the row begins
+	each := value + 8 // the label, and the offset of the row's first element
 	if weighted {
 		each += 8
 	}
 	return rows*each + elements*(value+4)
 }
 
-// Elements returns how many elements the sparse blocks of a data set have.
+// Elements returns the number of elements in the sparse blocks of a data set.
 func Elements(d *Data) int64 {
 	n := int64(0)
 	for _, b := range d.blocks {
@@ -86,8 +88,8 @@ func Elements(d *Data) int64 {
 	return n
 }
 
-// Held returns the memory of a source's blocks if they are in memory. Of another source it returns that of as many dense
-// rows.
+// Held returns the bytes of memory that the blocks of src take if they are in memory. For another source it returns
+// the bytes that the same number of dense rows would take.
 func Held(src Source, weighted bool) int64 {
 	d, ok := src.(*Data)
 	if !ok || len(d.blocks) == 0 || d.blocks[0].Sparse == nil {

@@ -9,14 +9,15 @@ import (
 	"halfspace/schema"
 )
 
-// Relearn is the type of Data.Relearn, and of methods of other sources that do the same.
+// Relearn is the type of the method Data.Relearn, and of the same method of other sources.
 type Relearn = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error)
 
-// Relearn returns for each choice of rows a function that makes all rows again, standardized by the means and deviations of
-// the chosen rows. It returns nil if the rows aren't those of FromRows or FromFlat with RowOptions.Standardize. Each choice is
-// called for one row after the other, with the number of its class, and tells whether it is chosen.
+// Relearn returns, for each choice of rows, a function that makes all rows again, standardized by the means and
+// deviations of the chosen rows. It returns nil unless the rows come from FromRows or FromFlat with
+// RowOptions.Standardize. Relearn calls each choice for every row, in row order, with the number of the row's class;
+// the choice returns true to choose the row.
 //
-// It reads the x and y of FromRows again, which the program must not have changed.
+// Relearn reads the x and y of FromRows again. The program must not have changed them.
 func (d *Data) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
 	if d.relearn == nil {
 		return nil, nil
@@ -24,7 +25,7 @@ func (d *Data) Relearn(ctx context.Context, choices []func(class int) bool) ([]f
 	return d.relearn(ctx, choices)
 }
 
-// relearnable is a trusted source whose rows can be standardized again.
+// relearnable is a trusted source that has a method Relearn.
 type relearnable struct {
 	*checked
 	relearn Relearn
@@ -39,8 +40,8 @@ func (r relearnable) Relearn(ctx context.Context, choices []func(class int) bool
 // everyRow chooses all rows.
 func everyRow(int) bool { return true }
 
-// standardized returns for each choice of rows the spec with the means and deviations of the features in these rows. It reads
-// the rows once. Sums are made within runs of chosen rows, then over runs.
+// standardized returns, for each choice of rows, the spec with the means and deviations of the features in the chosen
+// rows. It reads the rows once. A sum is computed within each run of chosen rows, then over the runs.
 func standardized[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
 	choices []func(class int) bool) ([]*schema.Spec, error) {
 	learned, counts := make([][]moments.Moments, len(choices)), make([]int64, len(choices))
@@ -80,8 +81,8 @@ func standardized[F float32 | float64, L Label](ctx context.Context, spec *schem
 	return specs, err
 }
 
-// addRow adds the features of a row. It passes over numbers that aren't finite, and over rows of another length: these are
-// errors when the rows are put into blocks.
+// addRow adds the features of a row to the moments. It ignores numbers that aren't finite and rows of another length:
+// both cause an error when the rows are put into blocks.
 func addRow[F float32 | float64](to []moments.Moments, x []F) {
 	if len(x) != len(to) {
 		return
@@ -93,7 +94,7 @@ func addRow[F float32 | float64](to []moments.Moments, x []F) {
 	}
 }
 
-// withMoments returns the spec with the means and deviations of so many rows.
+// withMoments returns the spec with the means and deviations of the features in rows rows.
 func withMoments(spec *schema.Spec, learned []moments.Moments, rows int64) (*schema.Spec, error) {
 	moments.EndRuns(learned)
 	p := &schema.Preprocessing{Nulls: schema.NullsError}

@@ -19,7 +19,7 @@ import (
 	"halfspace/schema"
 )
 
-// Stale says why a cache file can't be used and must be made again.
+// Stale is the error of a cache file that can't be used and must be made again. Its text is the reason.
 type Stale string
 
 // Error returns the text.
@@ -27,28 +27,28 @@ func (s Stale) Error() string { return string(s) }
 
 const errDamaged = Stale("it is damaged")
 
-// A File is a cache that is open: a block.Seekable source. Its methods may be called by several goroutines at once.
+// A File is an open cache file: a block.Seekable source. Several goroutines may call its methods at the same time.
 type File struct {
 	file   storage
 	info   os.FileInfo
-	name   string // for messages
-	advice string // what to do where the file fails
+	name   string // file name for messages
+	advice string // the remedy in errors about the file
 	spec   *schema.Spec
 	layout
-	sums     []uint64 // of chunks
+	sums     []uint64 // checksum of each chunk
 	warnings []string
-	spare    sync.Pool // *[]*buffer, one for each block in flight
+	spare    sync.Pool // *[]*buffer, with a buffer for each block in flight
 }
 
-// A buffer holds one block after the other.
+// A buffer holds the block that was read last into it.
 type buffer struct {
 	whole *block.Block
-	block *block.Block // as much of it as the current block needs
+	block *block.Block // the current block, in the memory of whole
 }
 
-// Open opens the cache file at path for the key, and reads all of it to verify it. The error is fs.ErrNotExist where
-// there is none or an empty file, and a Stale one where it can't be used. Others are about files that must not be
-// replaced.
+// Open opens the cache file at path for the key, and reads all of it to verify it. The error is fs.ErrNotExist if
+// there is no file or an empty file, and a Stale error if the file can't be used and may be replaced. For every other
+// error the file must not be replaced.
 func Open(ctx context.Context, path string, key Key) (*File, error) {
 	f, err := open(path, key)
 	if err != nil {
@@ -56,7 +56,7 @@ func Open(ctx context.Context, path string, key Key) (*File, error) {
 	}
 	for b, err := range f.Blocks(ctx) {
 		if err == nil && f.sparse {
-			err = b.CheckShape(f.spec.Cols()) // kernels stop at wrong columns
+			err = b.CheckShape(f.spec.Cols()) // kernels panic at wrong columns
 		}
 		if err == nil {
 			continue
@@ -71,7 +71,7 @@ func Open(ctx context.Context, path string, key Key) (*File, error) {
 }
 
 func open(path string, key Key) (_ *File, err error) {
-	info, err := os.Stat(path) // before it is opened: a named pipe would wait for a writer
+	info, err := os.Stat(path) // before the file is opened: opening a named pipe would wait for a writer
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return nil, fs.ErrNotExist
@@ -107,7 +107,7 @@ func open(path string, key Key) (_ *File, err error) {
 	return f, asStale(f.begin())
 }
 
-// begin reads what must be known before any block.
+// begin reads the table and the warnings, which are required before any block is read.
 func (f *File) begin() (err error) {
 	if f.info, err = f.file.Stat(); err != nil {
 		return err
@@ -157,34 +157,34 @@ func (f *File) begin() (err error) {
 	return nil
 }
 
-// A storage is a file that is open.
+// A storage is an open file.
 type storage interface {
 	io.ReaderAt
 	io.Closer
 	Stat() (os.FileInfo, error)
 }
 
-// openFile opens a file. Tests put one in its place whose reads fail.
+// openFile opens a file. Tests replace it by a function that returns a file whose reads fail.
 var openFile = func(path string) (storage, error) { return os.Open(path) }
 
-// Close closes the file; a temporary one is gone then.
+// Close closes the file. A temporary file no longer exists after Close.
 func (f *File) Close() error { return f.file.Close() }
 
-// Spec says what the columns mean.
+// Spec describes the columns.
 func (f *File) Spec() *schema.Spec { return f.spec }
 
-// Warnings returns what the source of the blocks said of the data.
+// Warnings returns the warnings about the data that the source of the blocks gave when the file was written.
 func (f *File) Warnings() []string { return f.warnings }
 
 // Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.rows }
 
-// Blocks yields the blocks in row order; the next ones are read while one is in use.
+// Blocks yields the blocks in row order. The next blocks are read while the caller uses a block.
 func (f *File) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(f.Lend(ctx))
 }
 
-// Lend is Blocks for users of several blocks at once; see block.Lender.
+// Lend is Blocks for callers that use several blocks at the same time; see block.Lender.
 func (f *File) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	return func(yield func(block.Loan, error) bool) {
 		buffers := f.spare.Get().(*[]*buffer)
@@ -201,7 +201,8 @@ func (f *File) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	}
 }
 
-// readBlock reads block i, a chunk at a time: what was just read is verified while it is in the processor's cache.
+// readBlock reads block i, a chunk at a time. It verifies each chunk right after reading it, while the chunk is in
+// the processor's cache.
 func (f *File) readBlock(i int, b *buffer) error {
 	if f.sparse {
 		return f.readSparse(i, b)
@@ -224,7 +225,7 @@ func (f *File) readBlock(i int, b *buffer) error {
 	return nil
 }
 
-// readRows reads consecutive rows into b, as many as it has.
+// readRows fills b with consecutive rows, which begin at place at.
 func (f *File) readRows(b *block.Block, at place) error {
 	if err := f.read(bytesOf(b.X), at.x); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (f *File) readRows(b *block.Block, at place) error {
 	return f.readBeside(b, at)
 }
 
-// readBeside reads the labels and weights of rows.
+// readBeside reads the labels and weights of consecutive rows.
 func (f *File) readBeside(b *block.Block, at place) error {
 	if err := f.read(bytesOf(b.Y), at.y); err != nil || f.weight == 0 {
 		return err
@@ -240,7 +241,7 @@ func (f *File) readBeside(b *block.Block, at place) error {
 	return f.read(bytesOf(b.W), at.w)
 }
 
-// ReadChunk reads and verifies the rows of chunk c; see block.Seekable.
+// ReadChunk reads the rows of chunk c and verifies their checksum; see block.Seekable.
 func (f *File) ReadChunk(c int, to *block.Block) error {
 	if f.sparse {
 		to.Clear(to.First)
@@ -253,8 +254,8 @@ func (f *File) ReadChunk(c int, to *block.Block) error {
 	return f.verify(c, to)
 }
 
-// ReadRows reads single rows; see block.Seekable. A checksum says nothing about one row, so that these are those that
-// were verified when the file was opened as long as the file hasn't been written to.
+// ReadRows reads single rows; see block.Seekable. There is no checksum of a single row. Therefore ReadRows returns an
+// error if the size or modification time of the file changed since it was opened and verified.
 func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 	if f.sparse {
 		to.Clear(to.First)
@@ -277,7 +278,7 @@ func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 	return nil
 }
 
-// read fills p from the file.
+// read fills p with the bytes of the file at offset at.
 func (f *File) read(p []byte, at int64) error {
 	switch _, err := f.file.ReadAt(p, at); {
 	case err == io.EOF:
@@ -295,13 +296,13 @@ func (f *File) verify(c int, rows *block.Block) error {
 	return f.damaged(c)
 }
 
-// damaged returns the error of chunk c.
+// damaged returns the error of chunk c, whose checksum is wrong.
 func (f *File) damaged(c int) error {
 	first := int64(c) * kernel.ChunkRows
 	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.chunkRows(c))-1, f.advice)
 }
 
-// asStale makes an error of reading a file's head or table a Stale one.
+// asStale turns an error of reading a file's header or table into a Stale error.
 func asStale(err error) error {
 	if stale := Stale(""); err == nil || errors.As(err, &stale) {
 		return err
@@ -309,7 +310,7 @@ func asStale(err error) error {
 	return errDamaged
 }
 
-// reason is an error of the system without the name of the file.
+// reason returns the cause of a system error, without the file name.
 func reason(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -318,9 +319,10 @@ func reason(err error) error {
 	return err
 }
 
-// Ensure opens the cache file at path as Open does, and tells note its warnings. Where there is none, or a stale one, it
-// is made of what source returns, which tells them itself; note is told in one line why one is made anew. It is an error
-// if another run makes it.
+// Ensure opens the cache file at path as Open does, and passes the file's warnings to note. If there is no file, or a
+// stale file, Ensure writes a new file from the blocks of the source that source returns, and tells note in one line
+// why a stale file is written again. A new source reports its warnings itself. It is an error if another process is
+// writing the file.
 func Ensure(ctx context.Context, path string, key Key, source func() (block.Source, error),
 	note func(text string), progress func(rows int64)) (*File, error) {
 	f, err := openNoted(ctx, path, key, note)
@@ -332,7 +334,7 @@ func Ensure(ctx context.Context, path string, key Key, source func() (block.Sour
 		return nil, err
 	}
 	defer held.Release()
-	if f, err = openNoted(ctx, path, key, note); f != nil || !remakes(err) { // another run may have made it meanwhile
+	if f, err = openNoted(ctx, path, key, note); f != nil || !remakes(err) { // another process may have written it meanwhile
 		return f, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -345,7 +347,7 @@ func Ensure(ctx context.Context, path string, key Key, source func() (block.Sour
 	return Write(ctx, path, key, src, progress)
 }
 
-// remakes tells whether a cache is to be made after an error of Open.
+// remakes returns true if the cache is to be written after err, an error of Open.
 func remakes(err error) bool {
 	stale := Stale("")
 	return errors.As(err, &stale) || errors.Is(err, fs.ErrNotExist)

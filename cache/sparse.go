@@ -10,12 +10,12 @@ import (
 	"halfspace/kernel"
 )
 
-// chunkBytes returns the size of a chunk of that many sparse rows with that many elements in all.
+// chunkBytes returns the size of a chunk of sparse rows. elements is the number of elements of all its rows together.
 func (l *layout) chunkBytes(rows int, elements int64) int64 {
 	return int64(rows)*l.leastRow() + elements*int64(4+l.size)
 }
 
-// leastRow returns the fewest bytes of a row: those of a sparse one without elements.
+// leastRow returns the smallest number of bytes of a row. For sparse rows, it is the size of a row without elements.
 func (l *layout) leastRow() int64 {
 	if l.sparse {
 		return int64(4 + l.size + l.weight)
@@ -28,8 +28,8 @@ func (l *layout) chunkRows(c int) int {
 	return int(min(kernel.ChunkRows, l.rows-int64(c)*kernel.ChunkRows))
 }
 
-// place sets where the chunks of sparse rows begin, by their numbers of elements. It returns false unless they end where
-// the table begins. No sum overflows, since each chunk ends within the file.
+// place computes the offsets of the chunks of sparse rows from their numbers of elements. It returns false unless the
+// last chunk ends where the table begins. No sum overflows, because each chunk must end within the file.
 func (l *layout) place(elements []uint64) bool {
 	l.starts = make([]int64, 1, len(elements)+1)
 	l.starts[0] = l.first
@@ -46,13 +46,13 @@ func (l *layout) place(elements []uint64) bool {
 	return at == l.end
 }
 
-// elements returns the number of elements in sparse chunks lo to hi.
+// elements returns the number of elements in the sparse chunks from lo up to, but not including, hi.
 func (l *layout) elements(lo, hi int) int64 {
 	rows := min(int64(hi)*kernel.ChunkRows, l.rows) - int64(lo)*kernel.ChunkRows
 	return (l.starts[hi] - l.starts[lo] - rows*l.leastRow()) / int64(4+l.size)
 }
 
-// mostElements returns the most elements of a sparse block.
+// mostElements returns the largest number of elements of a sparse block.
 func (l *layout) mostElements() (most int64) {
 	per := l.blockRows / kernel.ChunkRows
 	for c := 0; c < l.chunks(); c += per {
@@ -63,18 +63,19 @@ func (l *layout) mostElements() (most int64) {
 
 // A sparseChunk is the pieces of a chunk of sparse rows, in the order of the file.
 type sparseChunk struct {
-	counts  []uint32 // elements of each row
+	counts  []uint32 // number of elements of each row
 	columns []uint32
 	values  []float32
 	labels  []float32
-	weights []float64 // nil if rows have none
+	weights []float64 // nil if rows have no weights
 }
 
 func (c *sparseChunk) pieces() [][]byte {
 	return [][]byte{bytesOf(c.counts), bytesOf(c.columns), bytesOf(c.values), bytesOf(c.labels), bytesOf(c.weights)}
 }
 
-// sum returns the checksum: the XXH3-64 of each piece, seeded with that of the one before it.
+// sum returns the checksum: the XXH3-64 of the last piece, where the XXH3-64 of each piece is seeded with the XXH3-64
+// of the piece before it.
 func (c *sparseChunk) sum() (h uint64) {
 	for i, p := range c.pieces() {
 		if i < 4 || c.weights != nil {
@@ -84,7 +85,6 @@ func (c *sparseChunk) sum() (h uint64) {
 	return h
 }
 
-// write writes the pieces.
 func (c *sparseChunk) write(w io.Writer) error {
 	for _, p := range c.pieces() {
 		if _, err := w.Write(p); err != nil {
@@ -94,7 +94,7 @@ func (c *sparseChunk) write(w io.Writer) error {
 	return nil
 }
 
-// chunkOf returns the rows of a sparse block, which are up to a chunk.
+// chunkOf returns the rows of a sparse block, which are at most kernel.ChunkRows rows.
 func chunkOf(b *block.Block) *sparseChunk {
 	s := b.Sparse
 	lo, hi := s.Ptr[0], s.Ptr[b.Len()]
@@ -105,7 +105,8 @@ func chunkOf(b *block.Block) *sparseChunk {
 	return c
 }
 
-// writeSparse writes the chunks of a block. It appends their checksums to sums, and their numbers of elements to elements.
+// writeSparse writes the chunks of a block. It appends their checksums to sums, and their numbers of elements to
+// elements.
 func writeSparse(w io.Writer, b *block.Block, sums, elements []uint64) (_, _ []uint64, err error) {
 	for lo := 0; lo < b.Len() && err == nil; lo += kernel.ChunkRows {
 		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows)))
@@ -115,7 +116,7 @@ func writeSparse(w io.Writer, b *block.Block, sums, elements []uint64) (_, _ []u
 	return sums, elements, err
 }
 
-// appendChunk reads and verifies the rows of chunk c, and appends them to a sparse block.
+// appendChunk reads the rows of chunk c, appends them to a sparse block, and verifies their checksum.
 func (f *File) appendChunk(c int, to *block.Block) error {
 	rows, more := f.chunkRows(c), int(f.elements(c, c+1))
 	s := to.Sparse
@@ -147,7 +148,7 @@ func (f *File) appendChunk(c int, to *block.Block) error {
 	return nil
 }
 
-// readSparse reads block i.
+// readSparse reads block i of sparse rows.
 func (f *File) readSparse(i int, b *buffer) error {
 	lo := int64(i) * int64(f.blockRows)
 	b.block = b.whole
@@ -204,10 +205,11 @@ func (f *File) appendRow(r int64, to *block.Block) error {
 	return err
 }
 
-// Sparse tells whether the rows are sparse.
+// Sparse returns true if the rows are sparse.
 func (f *File) Sparse() bool { return f.sparse }
 
-// Density returns the share of the features' values that aren't 0 if the rows are sparse, else 0.
+// Density returns the fraction of the features' values that are stored as elements if the rows are sparse, otherwise
+// 0. Values that aren't stored are 0. The bias doesn't count.
 func (f *File) Density() float64 {
 	if !f.sparse {
 		return 0
@@ -219,8 +221,8 @@ func (f *File) Density() float64 {
 	return float64(elements) / float64(f.rows) / float64(f.spec.Width())
 }
 
-// Bytes returns the memory of the blocks of that many rows, with sample weights if weighted is set. Of sparse rows it
-// assumes the mean number of elements.
+// Bytes returns the bytes of memory that blocks of the given number of rows take, with sample weights if weighted is
+// true. For sparse rows, it assumes the mean number of elements for each row.
 func (f *File) Bytes(rows int64, weighted bool) int64 {
 	if !f.sparse {
 		return block.Bytes(rows, f.spec.Cols(), weighted)

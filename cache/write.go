@@ -12,12 +12,14 @@ import (
 	"halfspace/kernel"
 )
 
-// A warner is a source that can say, after a whole pass, what its users should know of the data. A file remembers it.
+// A warner is a source that has warnings about the data for the user, after a whole pass. A cache file stores these
+// warnings.
 type warner interface{ Warnings() []string }
 
-// Write writes the blocks of src, with labels, to a cache file at path, and opens it. It is the caller's to
-// make sure that what is at path may be replaced. progress, unless nil, is told how many rows are written. Where src has
-// a method Warnings() []string, the file has those that it returns after the last block.
+// Write writes the blocks of src, which must have labels, to a cache file at path, and opens the file. Write replaces
+// an existing file: the caller must check that it may be replaced. progress, unless nil, is called with the number of
+// rows written. If src has a method Warnings() []string, the file stores the warnings that it returns after the last
+// block.
 func Write(ctx context.Context, path string, key Key, src block.Source, progress func(rows int64)) (
 	*File, error) {
 	w, err := atomicfile.CreateContext(ctx, path)
@@ -38,8 +40,9 @@ func Write(ctx context.Context, path string, key Key, src block.Source, progress
 	return f, err
 }
 
-// Temporary writes the blocks of src to a file that is gone once it is closed or the process ends. It is in the folder that TMPDIR
-// names, else in /var/tmp.
+// Temporary writes the blocks of src to a temporary file, which no longer exists when it is closed or the process
+// ends. On Unix, the file is in the folder that TMPDIR names, or in /var/tmp if TMPDIR isn't set and /var/tmp is
+// writable; see atomicfile.TempDir.
 func Temporary(ctx context.Context, src block.Source, progress func(rows int64)) (_ *File, err error) {
 	name := "temporary cache in " + atomicfile.TempDir()
 	t, err := atomicfile.Unnamed()
@@ -66,19 +69,18 @@ func Temporary(ctx context.Context, src block.Source, progress func(rows int64))
 	return f, f.begin()
 }
 
-// A tempWriter tells its own errors from those of the source.
+// A tempWriter keeps its own errors, so that they can be told from errors of the source.
 type tempWriter struct {
 	io.Writer
 	err error
 }
 
-// Write writes p and remembers the error.
 func (w *tempWriter) Write(p []byte) (n int, err error) {
 	n, w.err = w.Writer.Write(p)
 	return n, w.err
 }
 
-// write writes a whole cache file.
+// write writes all sections of a cache file.
 func write(ctx context.Context, w io.Writer, key Key, src block.Source, progress func(rows int64)) (
 	*layout, error) {
 	var l *layout
@@ -119,7 +121,7 @@ func write(ctx context.Context, w io.Writer, key Key, src block.Source, progress
 	return l, l.finish(w, src, table, elements)
 }
 
-// begin writes the header, and returns where things are to be.
+// begin writes the header, and returns the layout of the file.
 func begin(w io.Writer, src block.Source, sparse bool, key Key) (*layout, error) {
 	h := newHeader(src.Spec(), src.Rows(), sparse, key)
 	head, err := h.encode()
@@ -131,7 +133,8 @@ func begin(w io.Writer, src block.Source, sparse bool, key Key) (*layout, error)
 	return &l, err
 }
 
-// finish writes what comes after the rows: the table, of the checksums and the numbers of elements of chunks, and the warnings of src.
+// finish writes the sections after the rows: the table, with the checksums of chunks and their numbers of elements,
+// and the warnings of src.
 func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err error) {
 	var warnings []byte
 	if src, ok := src.(warner); ok {
@@ -155,7 +158,8 @@ func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err erro
 	return nil
 }
 
-// writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to sums.
+// writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to
+// sums.
 func writeBlocks(w io.Writer, l *layout, b *block.Block, sums []uint64) ([]uint64, error) {
 	for lo := 0; lo < b.Len(); lo += l.blockRows {
 		part := b.Slice(lo, min(b.Len(), lo+l.blockRows))

@@ -15,29 +15,30 @@ import (
 	"halfspace/internal/atomicfile"
 )
 
-// errDamaged is the error of load if the bytes of a file aren't those that were saved.
+// errDamaged is the error of load if the checksum of a file is wrong.
 var errDamaged = errors.New("its checksum is wrong: it was cut or changed")
 
-// format is what a file begins with. Then come the bytes of an image, and at the end the SHA-256 of all before it.
+// format is the start of every checkpoint file. It is followed by the bytes of an image, and at the end by the
+// SHA-256 of all bytes before it.
 const format = "halfspace-checkpoint/1\n"
 
-// maxFile is the most bytes of a file that is read.
+// maxFile is the size in bytes of the largest file that load reads.
 const maxFile = 64 << 30
 
-// An image is what a file has: a whole run at one moment.
+// An image is the content of a checkpoint file: the state of a whole run at one moment.
 type image struct {
-	number   int64 // of the checkpoint in its run
+	number   int64 // number of the checkpoint in its run
 	saved    int64 // Unix seconds
-	spent    int64 // nanoseconds of learning until then
-	finished bool  // the run has ended, and its result was kept
+	spent    int64 // nanoseconds of training before the checkpoint
+	finished bool  // the run has ended, and its result was saved
 	facts    []fact
 	parts    []record
 }
 
-// A fact is data or an option that a run that goes on must share.
+// A fact is the name and value of a data set property or an option. A run that resumes must have the same facts.
 type fact struct{ name, value string }
 
-// A record is the state of a part.
+// A record is the saved state of a part.
 type record struct {
 	id, epochs, visits int64
 	state              []byte
@@ -60,19 +61,19 @@ func (m *image) walk(w *Walk) {
 	})
 }
 
-// encode returns the bytes of a file. It copies the states once.
+// encode returns the bytes of a checkpoint file. It copies the states once.
 func (m *image) encode() []byte {
 	size := len(format) + sha256.Size + 1<<10
 	for _, r := range m.parts {
 		size += len(r.state) + 1<<6
 	}
 	w := Walk{data: append(make([]byte, 0, size), format...)}
-	m.walk(&w) // it can't fail
+	m.walk(&w) // writing an image can't fail
 	sum := sha256.Sum256(w.data)
 	return append(w.data, sum[:]...)
 }
 
-// decode returns the image in the bytes of a file.
+// decode returns the image in the bytes of a checkpoint file.
 func decode(data []byte) (*image, error) {
 	body, ok := bytes.CutPrefix(data, []byte(format))
 	if !ok || len(body) < sha256.Size {
@@ -89,8 +90,8 @@ func decode(data []byte) (*image, error) {
 	return m, nil
 }
 
-// load returns the image in a file. It takes memory for the file only after its checksum was found to be right. The error is
-// errDamaged if the checksum is wrong or cut.
+// load returns the image in a file. It allocates memory for the file only after its checksum was found right. The
+// error is errDamaged if the checksum is wrong or cut short.
 func load(path string) (*image, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -122,7 +123,7 @@ func load(path string) (*image, error) {
 	return decode(data)
 }
 
-// save writes the image to a file.
+// save writes the image to a file, which replaces an older file of the same name in one step.
 func (m *image) save(path string) error {
 	f, err := atomicfile.Create(path)
 	if err != nil {
@@ -137,10 +138,11 @@ func (m *image) save(path string) error {
 
 const namePrefix, nameEnd = "checkpoint-", ".halfspace"
 
-// name returns the name of the file of a checkpoint.
+// name returns the file name of a checkpoint.
 func name(number int64) string { return fmt.Sprintf("%s%06d%s", namePrefix, number, nameEnd) }
 
-// numberOf returns the number in the name of a file, if it is that of a checkpoint.
+// numberOf returns the number of a checkpoint from its file name. ok is false if the file name isn't the name of a
+// checkpoint.
 func numberOf(file string) (number int64, ok bool) {
 	digits, ok := strings.CutPrefix(file, namePrefix)
 	digits, ok2 := strings.CutSuffix(digits, nameEnd)
@@ -148,7 +150,8 @@ func numberOf(file string) (number int64, ok bool) {
 	return number, ok && ok2 && err == nil && number >= 0 && file == name(number)
 }
 
-// list returns the numbers of the checkpoints in a directory, the newest first. There are none if there is no directory.
+// list returns the numbers of the checkpoints in a directory, the newest first. If there is no directory, it returns
+// none.
 func list(dir string) (numbers []int64, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -164,8 +167,9 @@ func list(dir string) (numbers []int64, err error) {
 	return numbers, err
 }
 
-// newest returns the newest image in dir that isn't damaged, or nil. It calls note for each newer one that is. last is the
-// greatest number of a file. A file that can't be read, or is of another version, is an error: it may be whole.
+// newest returns the newest image in dir that isn't damaged, or nil. It calls note for each newer checkpoint that is
+// damaged. last is the greatest number of a checkpoint in dir. newest returns an error if a file can't be read or is
+// of another version, because this file may be intact.
 func newest(dir string, note func(string)) (m *image, last int64, err error) {
 	numbers, err := list(dir)
 	if err != nil {
@@ -177,7 +181,7 @@ func newest(dir string, note func(string)) (m *image, last int64, err error) {
 	for _, n := range numbers {
 		path := filepath.Join(dir, name(n))
 		if m, err = load(path); err == nil {
-			m.number = n // whatever name it had before
+			m.number = n // the name counts, not the number in the file
 			return m, numbers[0], nil
 		}
 		if !errors.Is(err, errDamaged) {

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// fresh is the most time that Pass lets go by between two states that it takes.
+// fresh is the longest time between two states that Pass takes.
 const fresh = time.Second
 
-// A Part is one training of a run, whose state is saved: the only one, or that of one class versus the rest. A learner
-// calls Load once, before it learns. Then it does one of these:
+// A Part is one training of a run whose state is saved: the only training, or the training of one class versus the
+// rest. A learner calls Load once, before it trains. Then it uses one of two ways:
 //
-//   - It calls Due between visits, Mark if Due says so, and Mark before it returns the error of a context.
-//   - It calls Pass after each pass over the rows. After the error of a context, the state that Pass took last is saved.
+//   - It calls Due between visits, Mark if Due returns true, and Mark before it returns the error of a context.
+//   - It calls Pass after each pass over the rows. If the learner then returns the error of a context, the state that
+//     Pass took last is saved.
 //
-// All methods do nothing if the part is nil. Its learner's goroutine calls them.
+// All methods do nothing if the part is nil. Only the goroutine of the learner may call them.
 type Part struct {
 	run    *Run
 	due    atomic.Bool
 	now    record    // guarded by run.mu
-	last   int64     // epochs when a checkpoint was due last
+	last   int64     // epochs when the previous checkpoint was due
 	taken  time.Time // when the state was taken
-	from   []byte    // the state to go on from; nil: none
+	from   []byte    // the saved state to resume from; nil: none
 	beside func(*Walk)
 }
 
-// Beside has the part save what state walks, beside the state of the learner. It is called before Load and Mark.
+// Beside makes the part save a second state together with the learner's state. Call it before Load and Mark.
 func (p *Part) Beside(state func(*Walk)) {
 	if p != nil {
 		p.beside = state
@@ -42,7 +43,7 @@ func (p *Part) whole(state func(*Walk)) func(*Walk) {
 	}
 }
 
-// Load sets the state of a learner to the one that was saved. It returns false if there is none.
+// Load sets the state of a learner to the saved state. It returns false if there is no saved state.
 func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 	if p == nil || p.from == nil {
 		return false, nil
@@ -55,7 +56,7 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 	return true, nil
 }
 
-// Before returns Run.Before, for a learner whose state has no Clock.
+// Before returns Run.Before. It is for a learner whose state has no Clock.
 func (p *Part) Before() time.Duration {
 	if p == nil {
 		return 0
@@ -63,7 +64,8 @@ func (p *Part) Before() time.Duration {
 	return p.run.Before()
 }
 
-// Read is the function Read for a state that was part of the state of the learner. Its error names the folder.
+// Read is the function Read for data that a learner stored within its own state. The error names the folder of the
+// checkpoints.
 func (p *Part) Read(data []byte, state func(*Walk)) error {
 	if err := Read(data, state); err != nil {
 		return fmt.Errorf("the checkpoint in %s isn't one of this training: %w: name an empty folder", p.run.opt.Dir, err)
@@ -71,7 +73,7 @@ func (p *Part) Read(data []byte, state func(*Walk)) error {
 	return nil
 }
 
-// Due tells whether a checkpoint is due after so many whole epochs. It takes no time.
+// Due returns true if a checkpoint is due after the given number of whole epochs. It takes almost no time.
 func (p *Part) Due(epochs int64) bool {
 	if p == nil {
 		return false
@@ -82,8 +84,9 @@ func (p *Part) Due(epochs int64) bool {
 	return p.due.Load()
 }
 
-// Mark takes the state of a learner after so many whole epochs and visits. It writes a checkpoint if one is due in the run.
-// A state that Read would refuse isn't taken: the one before stays.
+// Mark saves the state of a learner in the part, after the given numbers of whole epochs and visits. If a checkpoint
+// is due in the run, Mark also writes the checkpoint. If writing the state fails because Read would reject it, the
+// part keeps the state before.
 func (p *Part) Mark(epochs, visits int64, state func(*Walk)) {
 	if p == nil {
 		return
@@ -112,8 +115,8 @@ func (p *Part) Mark(epochs, visits int64, state func(*Walk)) {
 	}
 }
 
-// Pass is Mark, but does nothing unless a checkpoint is due or the last state is a second old. A state may be large, and a pass
-// short.
+// Pass is Mark, but does nothing unless a checkpoint is due or the last state is at least a second old. A state may
+// be large and a pass short, so saving the state after every pass would be slow.
 func (p *Part) Pass(epochs, visits int64, state func(*Walk)) {
 	if p != nil && (p.Due(epochs) || time.Since(p.taken) >= min(fresh, p.run.opt.Every)) {
 		p.Mark(epochs, visits, state)

@@ -1,5 +1,7 @@
-// Package checkpoint saves the states of trainings in a directory, so that a training that was stopped can go on. The
-// result is the same, bit for bit, as if it had never stopped.
+// Package checkpoint saves the states of trainings in a directory.
+//
+// A training that was stopped can resume from the last state. Its result is the same, bit for bit, as if it had never
+// stopped.
 package checkpoint
 
 import (
@@ -16,23 +18,23 @@ import (
 	"halfspace/internal/say"
 )
 
-// DefaultEvery is the time between two checkpoints, and LeastEvery is the least.
+// DefaultEvery is the default time between two checkpoints. LeastEvery is the shortest time.
 const (
 	DefaultEvery = time.Minute
 	LeastEvery   = time.Millisecond
 )
 
-// Options say where and when a run is saved.
+// Options are the place and the times of the checkpoints of a run.
 type Options struct {
-	Dir    string            // of the checkpoints, the last two of which are kept; Open makes it
-	Every  time.Duration     // time between two checkpoints, LeastEvery or more; DefaultEvery
-	Epochs int64             // epochs between two checkpoints, in place of a time; 0: a time
-	Resume bool              // go on from the last checkpoint in Dir
-	Note   func(text string) // told what is worth knowing; may be nil
+	Dir    string            // folder of the checkpoints; Open creates it; the last two checkpoints are kept
+	Every  time.Duration     // time between two checkpoints, at least LeastEvery; 0: DefaultEvery
+	Epochs int64             // epochs between two checkpoints, used in place of Every; 0: use Every
+	Resume bool              // resume from the last checkpoint in Dir
+	Note   func(text string) // called with texts for the user; may be nil
 }
 
-// A Run is a training, or several of different classes, whose states are saved. Its methods do nothing if it is nil.
-// Several goroutines may call them at once.
+// A Run is one training, or the trainings of several classes, whose states are saved. Its methods do nothing if the
+// Run is nil. Several goroutines may call them at the same time.
 type Run struct {
 	opt     Options
 	resumed bool
@@ -43,28 +45,30 @@ type Run struct {
 	closed  bool
 	due     bool // the time for a checkpoint has come
 	now     image
-	was     []fact // of the checkpoint that the run goes on from
-	early   bool   // that has no part of a learner: all facts may not be known
+	was     []fact // facts of the checkpoint from which the run resumes
+	early   bool   // this checkpoint has no part of a learner, so some facts may be missing
 	parts   map[int64]*Part
-	changed bool          // the states aren't those that were saved last
+	changed bool          // some state differs from the last saved checkpoint
 	kept    string        // file of the last checkpoint of this run; "": none
 	began   int64         // number of the checkpoint that was found at the start; 0: none
-	written int           // checkpoints
-	at      int64         // visits of the checkpoint that the run goes on from: the most of a part
-	from    int64         // when that was saved
-	before  time.Duration // of learning, until then
-	start   time.Time     // of learning in this run; zero: it hasn't begun
+	written int           // number of checkpoints that this run wrote
+	at      int64         // visits in the checkpoint from which the run resumes: the maximum over its parts
+	from    int64         // when this checkpoint was saved, in Unix seconds
+	before  time.Duration // training time before this checkpoint
+	start   time.Time     // when training began in this run; zero: it hasn't begun
 	told    sync.Once
-	odd     sync.Once // tells of a state that can't be saved
-	stays   sync.Once // tells of an older checkpoint that can't be removed
+	odd     sync.Once // reports once that a state can't be saved
+	stays   sync.Once // reports once that an older checkpoint can't be removed
 	failed  bool      // the last checkpoint couldn't be written
 }
 
-// ErrUnfinished is the error of Open if there are checkpoints of a run that didn't finish, and Options.Resume isn't set.
+// ErrUnfinished is the error of Open if the folder has checkpoints of a run that didn't finish, and Options.Resume
+// isn't set.
 var ErrUnfinished = errors.New("a training that didn't finish")
 
-// Open begins a run, or goes on with that whose checkpoints are in opt.Dir. If the newest one is damaged, it takes the
-// one before. Without any it begins anew. Call Close at the end.
+// Open begins a run, or resumes the run whose checkpoints are in opt.Dir if opt.Resume is set. If the newest
+// checkpoint is damaged, Open takes the one before. If there is no checkpoint, the run begins at the start. The
+// caller must call Close at the end.
 func Open(opt Options) (*Run, error) {
 	if opt.Every == 0 {
 		opt.Every = DefaultEvery
@@ -77,7 +81,7 @@ func Open(opt Options) (*Run, error) {
 	}
 	held, err := lock.Take(opt.Dir)
 	if err != nil {
-		if _, bare := err.(*fs.PathError); bare { // others say what to do
+		if _, bare := err.(*fs.PathError); bare { // other errors already name a remedy
 			err = unkept(err)
 		}
 		return nil, err
@@ -95,12 +99,12 @@ func Open(opt Options) (*Run, error) {
 	return r, nil
 }
 
-// unkept returns the error of a folder that can't have checkpoints.
+// unkept returns the error of a folder that can't hold checkpoints.
 func unkept(err error) error {
 	return fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
 }
 
-// begin looks for checkpoints in the folder, and takes the states from the last one to resume.
+// begin looks for checkpoints in the folder, and loads the last states if the run resumes.
 func (r *Run) begin() error {
 	opt := r.opt
 	from, last, err := newest(opt.Dir, r.note)
@@ -123,7 +127,7 @@ func (r *Run) begin() error {
 	return nil
 }
 
-// goOn takes over the states of an image.
+// goOn sets the states of the run to the states of an image.
 func (r *Run) goOn(from *image) {
 	r.resumed, r.was, r.kept = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
 	r.early = len(from.parts) > 0 && !slices.ContainsFunc(from.parts, func(rec record) bool { return rec.id >= 0 })
@@ -134,7 +138,7 @@ func (r *Run) goOn(from *image) {
 	r.from, r.before = from.saved, max(0, time.Duration(from.spent))
 }
 
-// tell notes where the run goes on, once.
+// tell reports the point from which the run resumes. It does so once.
 func (r *Run) tell() {
 	r.told.Do(func() {
 		far := "the training goes on after " + say.Plural(r.at, "visit")
@@ -151,8 +155,9 @@ func (r *Run) note(text string) {
 	}
 }
 
-// tick makes a checkpoint due, now and after each time that the options say. Each part takes its state then. The first one
-// writes them all; those of the others are written the next time.
+// tick makes a checkpoint due, and starts the timer for the next checkpoint. Each part then saves its state in the
+// run. The first part that does so writes a checkpoint with the latest states of all parts; newer states of the other
+// parts are in the next checkpoint.
 func (r *Run) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,7 +171,7 @@ func (r *Run) tick() {
 	r.timer.Reset(r.opt.Every)
 }
 
-// Close ends the run. It saves nothing.
+// Close ends the run. It writes no checkpoint.
 func (r *Run) Close() {
 	if r == nil {
 		return
@@ -179,7 +184,7 @@ func (r *Run) Close() {
 	r.lock.Release()
 }
 
-// Saved tells whether there is a checkpoint to go on from.
+// Saved returns true if there is a checkpoint to resume from.
 func (r *Run) Saved() bool {
 	if r == nil {
 		return false
@@ -189,8 +194,8 @@ func (r *Run) Saved() bool {
 	return r.kept != ""
 }
 
-// Resumed returns how many visits the checkpoint had from which the run goes on: the most of a part. ok is false if the run
-// began anew, or the checkpoint has no part of a learner.
+// Resumed returns the number of visits in the checkpoint from which the run resumed: the maximum over its parts. ok
+// is false if the run began at the start, or if the checkpoint has no part of a learner.
 func (r *Run) Resumed() (visits int64, ok bool) {
 	if r == nil {
 		return 0, false
@@ -198,7 +203,7 @@ func (r *Run) Resumed() (visits int64, ok bool) {
 	return r.at, r.resumed && !r.early
 }
 
-// Before returns the time of learning before the checkpoint that the run goes on from.
+// Before returns the training time before the checkpoint from which the run resumed.
 func (r *Run) Before() time.Duration {
 	if r == nil {
 		return 0
@@ -206,8 +211,9 @@ func (r *Run) Before() time.Duration {
 	return r.before
 }
 
-// Same records data or an option by its name. It is an error if the run goes on from a checkpoint with another value.
-// All calls come before the first checkpoint that has the part of a learner.
+// Same records the value of an option or of a property of the data under a name. It returns an error if the run
+// resumes from a checkpoint with another value. All calls must come before the first checkpoint that has the part of
+// a learner.
 func (r *Run) Same(name, value string) error {
 	if r == nil {
 		return nil
@@ -228,7 +234,7 @@ func (r *Run) Same(name, value string) error {
 	return fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or name an empty folder", r.opt.Dir, name, quote(value), was)
 }
 
-// quote returns a value as an error shows it.
+// quote returns a value in the form that errors show.
 func quote(value string) string {
 	if value == "" || say.Line(value) != value {
 		return fmt.Sprintf("%q", say.Short(value, 80))
@@ -236,7 +242,8 @@ func quote(value string) string {
 	return say.Short(value, 80)
 }
 
-// Part returns the part of that number, which may have a state from a checkpoint. Those of learners have 0 and above.
+// Part returns the part with the given number, which may have a state from a checkpoint. Parts of learners have the
+// numbers 0 and above.
 func (r *Run) Part(id int64) *Part {
 	if r == nil {
 		return nil
@@ -252,7 +259,8 @@ func (r *Run) Part(id int64) *Part {
 	return r.parts[id]
 }
 
-// Save writes a checkpoint of the states that the parts gave last, unless it was written before.
+// Save writes a checkpoint of the latest states of all parts. It does nothing if no state changed since the last
+// checkpoint.
 func (r *Run) Save() error {
 	if r == nil {
 		return nil
@@ -265,8 +273,8 @@ func (r *Run) Save() error {
 	return r.save()
 }
 
-// Finish writes a checkpoint that says that the run ended and its result was kept. A run that goes on from it has the
-// result again, after little work.
+// Finish writes a checkpoint that marks the run as ended, with its result saved. A run that resumes from this
+// checkpoint gets the result again with little work.
 func (r *Run) Finish() error {
 	if r == nil {
 		return nil
@@ -277,7 +285,7 @@ func (r *Run) Finish() error {
 	return r.save()
 }
 
-// save writes a checkpoint and removes older ones.
+// save writes a checkpoint and removes older checkpoints.
 func (r *Run) save() error {
 	r.now.parts = r.now.parts[:0]
 	for _, p := range r.parts {
@@ -301,7 +309,8 @@ func (r *Run) save() error {
 	return nil
 }
 
-// tidy removes all checkpoints but the last two. Damaged ones that were newer than the one at the start stay until two are written.
+// tidy removes all checkpoints except the last two. If damaged checkpoints at the start were newer than the usable
+// one, they stay until the run has written two.
 func (r *Run) tidy(last, before string) error {
 	numbers, err := list(r.opt.Dir)
 	for _, n := range numbers {
@@ -313,7 +322,8 @@ func (r *Run) tidy(last, before string) error {
 	return err
 }
 
-// write writes a checkpoint that is due. If that fails, it says so once: the training goes on, and the checkpoint before is kept.
+// write writes a checkpoint that is due. It reports a failure, unless the checkpoint before failed too. The training
+// then goes on, and the last written checkpoint is kept.
 func (r *Run) write() {
 	r.due = false
 	err := r.save()

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// A Walk writes a state to bytes, or reads it back from them. One function walks a state in both directions, so that the
-// two can't differ. After an error it does nothing more. What is read is compared with the bytes that are left before
-// memory is taken.
+// A Walk writes a state to bytes, or reads a state from bytes. One function describes the state for both directions,
+// so that writing and reading can't differ. After an error, a Walk does nothing more. Before a Walk allocates memory
+// for a slice that it reads, it checks the length of the slice against the bytes that are left.
 type Walk struct {
-	data    []byte // what was written, or what is left to read
+	data    []byte // the bytes written so far, or the bytes left to read
 	reading bool
 	err     error
 }
 
-// Write returns the bytes of a state. It is an error if the state is none that Read would set.
+// Write returns the bytes of a state. It returns an error if Read would reject the state.
 func Write(state func(*Walk)) ([]byte, error) { return write(state, 0) }
 
-// write is Write, with memory for so many bytes at once.
+// write is Write, with a buffer of size bytes at the start.
 func write(state func(*Walk), size int) ([]byte, error) {
 	w := Walk{data: make([]byte, 0, size)}
 	if state(&w); w.err != nil {
@@ -30,8 +30,8 @@ func write(state func(*Walk), size int) ([]byte, error) {
 	return w.data, nil
 }
 
-// Read sets a state to that of some bytes, which Write returned. It is an error if they are those of another state.
-// Then the state may be set in part.
+// Read sets a state from data, which Write returned. It returns an error if data are the bytes of another kind of
+// state. The state may then be partly set.
 func Read(data []byte, state func(*Walk)) error {
 	w := Walk{data: data, reading: true}
 	state(&w)
@@ -41,17 +41,17 @@ func Read(data []byte, state func(*Walk)) error {
 	return w.err
 }
 
-// Reading tells whether the state is read, and not written.
+// Reading returns true if the Walk reads a state, and false if it writes.
 func (w *Walk) Reading() bool { return w.reading }
 
-// Fail makes the walk return an error, unless it has one.
+// Fail ends the Walk with err, unless it already has an error.
 func (w *Walk) Fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// number walks 8 bytes.
+// number writes or reads 8 bytes, little-endian.
 func (w *Walk) number(v uint64) uint64 {
 	if !w.reading {
 		w.data = binary.LittleEndian.AppendUint64(w.data, v)
@@ -67,10 +67,10 @@ func (w *Walk) number(v uint64) uint64 {
 	return v
 }
 
-// Int walks an integer.
+// Int writes or reads an integer.
 func (w *Walk) Int(v *int64) { *v = int64(w.number(uint64(*v))) }
 
-// Count walks a number that is 0 or more.
+// Count writes or reads a number that is 0 or more.
 func (w *Walk) Count(v *int) {
 	n := w.number(uint64(*v))
 	if n > math.MaxInt {
@@ -80,13 +80,13 @@ func (w *Walk) Count(v *int) {
 	*v = int(n)
 }
 
-// Word walks an unsigned integer.
+// Word writes or reads an unsigned integer.
 func (w *Walk) Word(v *uint64) { *v = w.number(*v) }
 
-// Float walks a number.
+// Float writes or reads the bits of a number.
 func (w *Walk) Float(v *float64) { *v = math.Float64frombits(w.number(math.Float64bits(*v))) }
 
-// Bool walks a truth value.
+// Bool writes or reads a boolean, which takes 8 bytes.
 func (w *Walk) Bool(v *bool) {
 	n := uint64(0)
 	if *v {
@@ -98,14 +98,14 @@ func (w *Walk) Bool(v *bool) {
 	*v = n == 1
 }
 
-// Text walks a text.
+// Text writes or reads a text.
 func (w *Walk) Text(v *string) {
 	data := []byte(*v)
 	Slice(w, &data)
 	*v = string(data)
 }
 
-// Clock walks the time since a moment. The moment that is read is as long ago.
+// Clock writes the time elapsed since start, or reads an elapsed time and sets start to now minus this time.
 func (w *Walk) Clock(start *time.Time) {
 	passed := int64(time.Since(*start))
 	if w.Int(&passed); w.reading {
@@ -113,7 +113,7 @@ func (w *Walk) Clock(start *time.Time) {
 	}
 }
 
-// Generator walks a generator of random numbers.
+// Generator writes or reads the state of a generator of random numbers.
 func (w *Walk) Generator(g *rand.PCG) {
 	state, err := g.MarshalBinary()
 	if Slice(w, &state); err == nil && w.err == nil && w.reading {
@@ -124,19 +124,19 @@ func (w *Walk) Generator(g *rand.PCG) {
 	}
 }
 
-// An Element is what slices of a state hold.
+// An Element is a type that the elements of a slice in a state may have.
 type Element interface {
 	byte | bool | int64 | uint64 | uint32 | float32 | float64
 }
 
-// Values walks the elements of a slice, whose length is known.
+// Values writes or reads the elements of a slice of known length. Reading another length is an error.
 func Values[E Element](w *Walk, v []E) {
 	if w.elements(len(v), binary.Size(v)) {
 		copied(w, v)
 	}
 }
 
-// Slice walks a slice of any length. It keeps the slice's memory where that is large enough.
+// Slice writes or reads a slice of any length. It reads into the slice's memory if the capacity is large enough.
 func Slice[E Element](w *Walk, v *[]E) {
 	n := len(*v)
 	if !w.reading {
@@ -159,7 +159,8 @@ func Slice[E Element](w *Walk, v *[]E) {
 	copied(w, *v)
 }
 
-// Inner walks the state of a part as one slice of bytes. It writes what state walks, and reads the bytes to data, for Part.Read.
+// Inner writes or reads another state as one slice of bytes. It writes the bytes of state, and reads them into data
+// without decoding; Part.Read decodes data later.
 func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
 	if w.reading {
 		Slice(w, data)
@@ -171,7 +172,7 @@ func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
 	binary.LittleEndian.PutUint64(w.data[at:], uint64(len(w.data)-at-8))
 }
 
-// elements walks the number of elements, which must be n and take so many bytes.
+// elements writes n, or reads the number of elements and checks that it is n and that the elements' bytes are there.
 func (w *Walk) elements(n, bytes int) bool {
 	is := w.number(uint64(n))
 	switch {
@@ -184,21 +185,21 @@ func (w *Walk) elements(n, bytes int) bool {
 	return w.err == nil
 }
 
-// copied walks elements for which there are bytes.
+// copied writes elements, or reads elements whose bytes are known to be there.
 func copied[E Element](w *Walk, v []E) {
 	if !w.reading {
 		w.data, _ = binary.Append(w.data, binary.LittleEndian, v)
 		return
 	}
 	n := binary.Size(v)
-	if _, err := binary.Decode(w.data[:n], binary.LittleEndian, v); err != nil { // no more bytes: it panics on more of truth values
+	if _, err := binary.Decode(w.data[:n], binary.LittleEndian, v); err != nil { // more bytes make Decode panic for booleans
 		w.Fail(err)
 		return
 	}
 	w.data = w.data[n:]
 }
 
-// List walks a slice of any length, each of whose elements takes a byte at least.
+// List writes or reads a slice of any length. Each element must take at least one byte.
 func List[E any](w *Walk, v *[]E, each func(*E)) {
 	n := len(*v)
 	if w.Count(&n); !w.reading {

@@ -20,12 +20,17 @@ import (
 	"halfspace/schema"
 )
 
-// Convert writes the rows of files to out, in the format of its extension. It returns the number of rows. Few rows are in
-// memory at a time.
+// Convert writes the rows of files to out, in the format of its extension. It returns the number of rows. Only a few
+// rows are in memory at a time.
 //
-// It uses these options: Keep names the columns to write, all by default; Exclude names columns to leave out of them; Text,
-// Workers, Memory, Progress and Warn. A column that can't be written is an error, unless only a pattern of Keep matches it.
-// Dictionaries are written as their values. Lists of numbers can be written to Parquet and Arrow files.
+// Convert uses these options:
+//
+//   - Keep names the columns to write, by default all.
+//   - Exclude names columns that aren't written.
+//   - Text, Workers, Memory, Progress and Warn.
+//
+// If a column can't be written, Convert returns an error, unless only patterns of Keep match the column. Dictionaries
+// are written as their values. Lists of numbers can be written to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
 	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
@@ -65,7 +70,8 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	return rows, w.Close()
 }
 
-// noteOthers remembers which copied columns have a float32 whose shortest decimal is another number as float64, as 0.1 is.
+// noteOthers records the copied columns with a float32 whose shortest decimal is another number as float64; 0.1 is an
+// example.
 func (w *Writer) noteOthers(rec arrow.Record) {
 	for i := range w.copied {
 		col, ok := rec.Column(i).(*array.Float32)
@@ -85,7 +91,7 @@ func (w *Writer) noteOthers(rec arrow.Record) {
 	}
 }
 
-// tellOthers says what text did to the columns of noteOthers.
+// tellOthers warns about the columns that noteOthers recorded: their text gives other numbers as float64.
 func (w *Writer) tellOthers() {
 	if n := len(w.others); n > 0 && w.warn != nil {
 		first := slices.Min(slices.Collect(maps.Keys(w.others)))
@@ -94,7 +100,7 @@ func (w *Writer) tellOthers() {
 	}
 }
 
-// plainSchema is a schema in which dictionaries are replaced by the type of their values.
+// plainSchema returns the schema with each dictionary type replaced by the type of its values.
 func plainSchema(s *arrow.Schema) *arrow.Schema {
 	fields := s.Fields()
 	for i, f := range fields {

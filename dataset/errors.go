@@ -2,16 +2,16 @@ package dataset
 
 import "halfspace/dataset/internal/frame"
 
-// Errors of this package that a program may want to act on wrap one of these. Test with errors.Is.
+// Errors that a program may want to act on. Errors of this package wrap them: test with errors.Is.
 var (
 	// ErrFormat: the files have an unknown format, or several formats.
 	ErrFormat = frame.ErrFormat
 	// ErrColumn: a column is absent, or its type doesn't suit its use.
 	ErrColumn = frame.ErrColumn
-	// ErrNulls: a value is missing, and Options.Nulls doesn't say what to do with it.
+	// ErrNulls: a value is missing, and Options.Nulls doesn't say how to treat it.
 	ErrNulls = frame.ErrNulls
 	// ErrDamaged: a file is damaged or truncated.
 	ErrDamaged = frame.ErrDamaged
-	// ErrMemory: reading takes more memory than Options.Memory allows, or than there is.
+	// ErrMemory: reading takes more memory than Options.Memory allows, or than is available.
 	ErrMemory = frame.ErrMemory
 )

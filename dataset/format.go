@@ -19,7 +19,7 @@ import (
 	"halfspace/internal/store"
 )
 
-// A format is a kind of file, as messages name it.
+// A format is a file format, by its name in messages.
 type format string
 
 const (
@@ -29,26 +29,28 @@ const (
 	formatArrow    format = "Arrow IPC"
 )
 
-// extensions are the extensions of the formats, without .gz. A .txt may be CSV or svmlight: its content tells.
+// extensions maps the extensions of the formats, without .gz. The extension .txt isn't included: its content
+// determines whether a file is CSV or svmlight.
 var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
 	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
-// openedInput is an input and the selection of its columns.
+// openedInput is an input with the selection of its columns.
 type openedInput struct {
 	frame.Input
 	sel      *encode.Selection
-	versions []store.Version // of the files; nil if all are local
+	versions []store.Version // versions of the files in object stores; nil if all files are local
 }
 
 func (in *openedInput) selection() *encode.Selection { return in.sel }
 
-// ErrNoWeights is about files that can't have a column of weights.
+// ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// openInput finds the format of the files, which must be the same, and the columns that opt names.
+// openInput detects the format of the files, which must all have the same format, and selects the columns that opt
+// names.
 func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (*openedInput, error) {
 	paths, err := Expand(paths)
 	if err != nil {
@@ -98,12 +100,12 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 	return &openedInput{in, pick.Sel, versions}, nil
 }
 
-// changed returns the error of files that this process sees in another state than the one that asked it to read them.
+// changed returns the error if this process sees the files in another state than the process that requested them.
 func changed(in frame.Input) error {
 	return fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.Name())
 }
 
-// versionsOf returns the versions of the objects among files, or nil if all files are local.
+// versionsOf returns the versions of the files that are objects of a store, or nil if all files are local.
 func versionsOf(in frame.Input, sources []*source.Source) (all []store.Version) {
 	var infos []fs.FileInfo
 	if files, is := in.(*parquetfile.Input); is {
@@ -124,18 +126,20 @@ func versionsOf(in frame.Input, sources []*source.Source) (all []store.Version) 
 	return all
 }
 
-// columnBytes is about what a column takes beside its values: descriptions, an array in each batch, a reader and a writer.
+// columnBytes is the approximate number of bytes that a column takes in addition to its values: descriptions, an
+// array in each batch, a reader and a writer.
 const columnBytes = 3 << 10
 
-// pairColumnBytes is columnBytes of columns that have no arrays.
+// pairColumnBytes is columnBytes for columns without arrays.
 const pairColumnBytes = 1 << 10
 
-// reader returns what a reader of text needs of the options.
+// reader returns the options for a reader of text.
 func (o TextOptions) reader() textfile.Options {
 	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
 }
 
-// openSources looks at the files and returns their format. A Parquet file isn't touched where its name says so.
+// openSources examines the files and returns their format. It doesn't read a file whose name has the extension of
+// Parquet.
 func openSources(ctx context.Context, paths []string, opt Options) (format, []*source.Source, error) {
 	sources := make([]*source.Source, len(paths))
 	var first format
@@ -182,7 +186,8 @@ func errStandardInput(f format) error {
 	return errors.New("-: standard input can't be read beside other files: save it and name the file")
 }
 
-// checkText returns an error if a file whose name says that it is text is Parquet or Arrow IPC. What else is wrong with it, who reads it says.
+// checkText returns an error if the name of a file says that it is text, but its content is Parquet or Arrow IPC. The
+// reader of the file reports every other problem.
 func checkText(s *source.Source, says format) error {
 	if s.Stdin != nil || !s.Info.Mode().IsRegular() {
 		return nil
@@ -195,7 +200,7 @@ func checkText(s *source.Source, says format) error {
 	head, is, extension := make([]byte, 8), formatParquet, ".parquet"
 	n, _ := io.ReadFull(r, head)
 	switch head = head[:n]; {
-	case source.HasPrefix(head, "PAR1\x15"), source.HasPrefix(head, "PARE\x15"): // a page begins with this byte, and no word of text has it
+	case source.HasPrefix(head, "PAR1\x15"), source.HasPrefix(head, "PARE\x15"): // the last byte begins a page; no text has it
 	case source.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
 		is, extension = formatArrow, ".arrow"
 	default:
@@ -208,7 +213,7 @@ func checkText(s *source.Source, says format) error {
 	return frame.Mark(fmt.Errorf("%s: the name says %s, but the content is %s: %s *%s", s.Path, says, is, advice, extension), ErrFormat)
 }
 
-// sniff tells the format of a source by its first bytes.
+// sniff detects the format of a source by its first bytes.
 func sniff(s *source.Source) (format, error) {
 	r, err := s.Open()
 	if err != nil {
@@ -247,8 +252,9 @@ func sniff(s *source.Source) (format, error) {
 	return formatCSV, nil
 }
 
-// telling returns how many bytes of a file's beginning tell its format, or 0 if that takes more bytes. In text these are the
-// bytes up to the first line with two words or a delimiter, or up to the second line.
+// telling returns the number of bytes at a file's beginning that determine its format, or 0 if more bytes are
+// necessary. In text, these are the bytes up to the first line with two words or a delimiter, or up to the second
+// line.
 func telling(head []byte) int {
 	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || source.HasPrefix(head, "PAR1") || source.HasPrefix(head, ipcfile.ArrowMagic) {
 		return len(head)
@@ -270,8 +276,8 @@ func telling(head []byte) int {
 	return 0
 }
 
-// DefaultLabel returns the name of the label column if the format of the files fixes it, as svmlight does, or else "".
-// Standard input counts as svmlight: it can't be examined before it is read.
+// DefaultLabel returns the name of the label column if the format of all files is svmlight, which fixes the name;
+// otherwise it returns "". Standard input counts as svmlight, because it can't be examined before it is read.
 func DefaultLabel(ctx context.Context, paths []string) string {
 	paths, err := Expand(paths)
 	if err != nil {
@@ -284,7 +290,7 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 		}
 		if f == "" {
 			if s, err := source.NewSource(ctx, path, nil, 0); err == nil {
-				f, _ = sniff(s) // where that fails, so will reading
+				f, _ = sniff(s) // if that fails, reading fails too
 			}
 		}
 		if f != formatSvmlight {

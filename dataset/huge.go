@@ -9,21 +9,21 @@ import (
 	"halfspace/block"
 )
 
-// A hugeAllocator is Go's allocator, but cuts buffers out of chunks with huge pages. The system takes much longer to find and
-// clear the small pages of a buffer than the program takes to fill it. The garbage collector frees a chunk when no buffer is
-// left in it, so this suits buffers that are used again and again.
+// A hugeAllocator is Go's allocator, except that it cuts buffers out of chunks with huge pages. The system takes much
+// longer to provide and clear the small pages of a buffer than the program takes to fill the buffer. The garbage
+// collector frees a chunk when no buffer in it is in use, so this allocator suits buffers that are reused.
 type hugeAllocator struct {
 	mu   sync.Mutex
 	rest []byte
 }
 
 const (
-	hugeChunk        = 8 << 20 // what buffers are cut from
+	hugeChunk        = 8 << 20 // size of a chunk in bytes
 	minHuge, maxHuge = 32 << 10, hugeChunk / 4
 	bufferAlign      = 64
 )
 
-// Allocate returns n bytes. Sizes that huge pages don't suit come from Go's allocator.
+// Allocate returns n bytes. Go's allocator provides buffers that are too small or too large for huge pages.
 func (a *hugeAllocator) Allocate(n int) []byte {
 	if n < minHuge || n > maxHuge {
 		return memory.DefaultAllocator.Allocate(n)
@@ -40,5 +40,5 @@ func (a *hugeAllocator) Allocate(n int) []byte {
 	return b
 }
 
-// Free does nothing: the garbage collector frees a chunk when no buffer is left in it.
+// Free does nothing: the garbage collector frees a chunk when no buffer in it is in use.
 func (a *hugeAllocator) Free([]byte) {}

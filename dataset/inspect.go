@@ -16,7 +16,7 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 )
 
-// FileInfo is what the metadata of a Parquet file says.
+// FileInfo is the content of the metadata of a Parquet file.
 type FileInfo struct {
 	Path      string         `json:"path"`
 	Bytes     int64          `json:"bytes"`
@@ -36,18 +36,19 @@ type RowGroupInfo struct {
 	Uncompressed int64 `json:"uncompressed_bytes"`
 }
 
-// ColumnInfo is a leaf column: the parts of a nested column are listed one by one, with dots in their names.
+// ColumnInfo describes a leaf column. Each leaf column of a nested column is listed separately, with dots in its
+// name.
 type ColumnInfo struct {
 	Name         string   `json:"name"`
 	Physical     string   `json:"physical_type"`
 	Logical      string   `json:"logical_type,omitempty"`
 	Repetition   string   `json:"repetition"` // required, optional or repeated
 	Codecs       []string `json:"codecs"`
-	Encodings    []string `json:"encodings"` // of levels too
+	Encodings    []string `json:"encodings"` // of values and levels
 	Compressed   int64    `json:"compressed_bytes"`
 	Uncompressed int64    `json:"uncompressed_bytes"`
-	Nulls        int64    `json:"nulls"`   // -1 where the statistics don't tell
-	Feature      bool     `json:"feature"` // can be one
+	Nulls        int64    `json:"nulls"`   // -1 if the statistics don't include it
+	Feature      bool     `json:"feature"` // the column can be a feature
 }
 
 // KeyValue is an entry of the key-value metadata.
@@ -56,10 +57,10 @@ type KeyValue struct {
 	Value string `json:"value"`
 }
 
-// maxTexts is how many bytes of key-value metadata Inspect takes.
+// maxTexts is the largest number of bytes of key-value metadata that Inspect accepts.
 const maxTexts = 64 << 20
 
-// Inspect returns what the metadata of a Parquet file says. It reads no data.
+// Inspect returns the content of the metadata of a Parquet file. It reads no data.
 func Inspect(path string) (*FileInfo, error) {
 	if path == "-" {
 		return nil, errStandardInput(formatParquet)

@@ -1,9 +1,13 @@
-// Package dataset reads Parquet, CSV, svmlight and Arrow IPC files as rows for learners, and writes these formats.
+// Package dataset converts data files to rows for learners.
 //
-// [Load] reads files into memory. [Open] looks at the columns of files; the methods of its [Input] then load the rows or
-// make a [Stream], a source that reads the files in each pass. [Scan] passes the rows of files on with the columns that
-// Options.Keep names, for predictions. [Convert] writes files in another format. [Inspect] and [InspectTable] describe
-// files without learning from them.
+// It reads and writes the formats Parquet, CSV, svmlight and Arrow IPC.
+//
+//   - [Load] reads files into memory.
+//   - [Open] examines the columns of files. The methods of its [Input] then load the rows or make a [Stream], a source that
+//     reads the files in each pass.
+//   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
+//   - [Convert] writes files in another format.
+//   - [Inspect] and [InspectTable] describe files.
 package dataset
 
 import (
@@ -27,19 +31,19 @@ import (
 	"halfspace/schema"
 )
 
-// within bounds the memory of the passes that follow, whose blocks take that many bytes.
+// within limits the memory of later passes; blocks is the number of bytes that their blocks take.
 func (in *Input) within(blocks int64) { frame.Within(in.in, in.opt.Memory, blocks) }
 
-// An Input is a set of files whose columns are known and checked. Its rows aren't read yet.
+// An Input is a set of files whose columns are known and checked. Its rows weren't read yet.
 type Input struct {
 	in     frame.Input
 	sel    *encode.Selection
 	opt    Options
 	pool   frame.Pool
 	mem    memory.Allocator
-	survey *survey // nil before the first
+	survey *survey // nil before surveyed
 	others *others // nil: this process reads all rows
-	loaded int64   // rows that Load read
+	loaded int64   // number of rows that Load read
 }
 
 // Open finds and checks the columns of files, as Load does. It reads rows only if features depend on them: for means,
@@ -75,15 +79,17 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	return &Input{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
 }
 
-// Rows returns the number of rows, or -1 if only reading tells. It counts rows that are dropped for missing values.
+// Rows returns the number of rows, or -1 if it is unknown until all are read. It includes rows that are dropped
+// because of missing values.
 func (in *Input) Rows() int64 { return in.in.Total() }
 
-// Most returns an upper bound of the number of rows, or -1 if only reading tells. It reads no rows.
+// Most returns an upper bound of the number of rows, or -1 if it is unknown until all are read. It reads no rows.
 func (in *Input) Most() int64 {
 	return in.in.Most()
 }
 
-// Count returns Rows. It reads the files if only reading tells.
+// Count returns Rows if the number of rows is known. Otherwise it reads the files, and returns the number of kept
+// rows.
 func (in *Input) Count(ctx context.Context) (int64, error) {
 	if n := in.Rows(); n >= 0 {
 		return n, nil
@@ -125,8 +131,8 @@ func (in *Input) Load(ctx context.Context) (*block.Data, error) {
 	return data, nil
 }
 
-// toLoad returns the number of rows to load, or -1 if only reading tells. It counts rows so wide that room for more of them than
-// there are would be large.
+// toLoad returns the number of rows to load, or -1 if it is unknown until all are read. If rows are wide, it reads
+// the labels to count the rows, because room for too many rows would be large.
 func (in *Input) toLoad(ctx context.Context) (int64, error) {
 	const large = 64 << 20
 	if in.survey == nil && (in.Rows() >= 0 || in.Bytes(int64(block.Rows(in.Cols())), in.sel.Weight >= 0) < large) {
@@ -136,9 +142,9 @@ func (in *Input) toLoad(ctx context.Context) (int64, error) {
 	return s.rows, err
 }
 
-// parts returns the rows in one part for all workers. If there are enough blocks and row groups, it returns parts for
-// one worker each. Such workers don't wait for each other, and they transpose values that are still in their cache. It
-// also returns stored, the number of bytes of the rows in the files, or 0 if unknown.
+// parts returns the rows as one part for all workers. If there are enough blocks and row groups, it returns several
+// parts, each for one worker. Then workers don't wait for each other, and they transpose values that are still in
+// their cache. parts also returns the number of bytes of the rows in the files, or 0 if it is unknown.
 func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []encode.Part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)
@@ -159,8 +165,8 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 	return parts, files.Stored()
 }
 
-// Key identifies the blocks of files for a cache. It differs if another option or a changed file could make the blocks
-// differ. It doesn't read the files.
+// Key identifies the blocks of files for a cache. Keys differ if the options or a change of the files could make the
+// blocks differ. Key doesn't read the files.
 func Key(paths []string, opt Options) (cache.Key, error) {
 	if opt.Nulls == "" {
 		opt.Nulls = schema.NullsError
@@ -193,16 +199,16 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 	return key, nil
 }
 
-// readerVersion counts the changes of this package that make other blocks of the same files and options.
+// readerVersion counts the changes of this package after which the same files and options give other blocks.
 const readerVersion = 4
 
-// A survey is what a stream must know before its first block.
+// A survey is the information that a stream requires before its first block.
 type survey struct {
-	rows   int64 // that are kept
+	rows   int64 // number of kept rows
 	labels *encode.Labels
 }
 
-// surveyed makes the survey once.
+// surveyed returns the survey of the input, and makes it at the first call.
 func (in *Input) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
@@ -222,8 +228,8 @@ func (in *Input) surveyed(ctx context.Context) (survey, error) {
 	return s, nil
 }
 
-// readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows. It reads the
-// label column alone if that is less work and no other column says which rows are kept.
+// readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
+// If no rows are dropped and that is less work, it reads only the label column.
 func (in *Input) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) (rows int64, err error) {
 	only, sel := in.in, in.sel
 	if sel.Label >= 0 && !sel.Drops() {
@@ -251,7 +257,8 @@ func (in *Input) readLabels(ctx context.Context, l *encode.Labels, enough func()
 	return rows, nil
 }
 
-// number numbers the classes of a batch, whose first row has a number too. It returns how many rows are kept.
+// number numbers the classes of a batch. first is the number of the batch's first row. It returns the number of kept
+// rows.
 func (in *Input) number(ctx context.Context, l *encode.Labels, sel *encode.Selection, bt *frame.Batch, first int64) (rows int, err error) {
 	bad, what, missing := 0, "", false
 	err = frame.Recovered(func() error {

@@ -16,16 +16,15 @@ import (
 	"halfspace/internal/store"
 )
 
-// Expand returns the files that paths name, in the order of paths:
+// Expand returns the files that paths name, in the order of paths. A path may be
 //
-//   - a file as it is; "-" is standard input;
-//   - the matches of a glob, sorted;
-//   - the *.parquet files in and below a directory, sorted by path; if there are none, its files with the extension of
-//     another format.
+//   - a file; "-" is standard input;
+//   - a glob: the result is its matches, sorted;
+//   - a directory: the result is the *.parquet files in and below it, sorted by path; if there are none, its files with
+//     the extension of another format;
+//   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
-// A URL names an object, those that match a glob, or those below a folder of a bucket, if the program has registered its scheme.
-//
-// It leaves out names that begin with a dot or an underscore, unless a path spells them out.
+// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
 func Expand(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no data: name a file, a directory or a glob")
@@ -88,7 +87,7 @@ func matched(p string, files []string) ([]string, error) {
 	return files, nil
 }
 
-// named returns the files of a path that is no glob.
+// named returns the files of a path that isn't a glob.
 func named(p string) ([]string, error) {
 	info, err := os.Stat(p)
 	if err != nil {
@@ -100,8 +99,8 @@ func named(p string) ([]string, error) {
 	return []string{p}, nil
 }
 
-// directory returns the Parquet files in and below dir; if there are none, the files of other formats. It follows links to
-// files, but not links to directories: these may lead in a circle.
+// directory returns the Parquet files in and below dir; if there are none, the files of other formats. It follows
+// links to files, but not links to directories, which may lead in a circle.
 func directory(dir string) ([]string, error) {
 	var files, others []string
 	err := filepath.WalkDir(dir+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
@@ -170,7 +169,7 @@ func objects(s store.Store, p string) ([]string, error) {
 		}
 		return below(p, all)
 	}
-	prefix := scheme // a bucket is no pattern, and "" is none
+	prefix := scheme // a bucket can't be a pattern, and "" is no bucket
 	if !strings.ContainsAny(pattern[0], "*?[") {
 		prefix = p[:strings.IndexAny(p, `*?[\`)]
 	}
@@ -223,7 +222,7 @@ func globbed(scheme string, pattern, all []string) (matches []string) {
 	return matches
 }
 
-// below returns the objects below a folder that its files would be read for.
+// below returns the objects below a folder, by the rules for the files of a directory.
 func below(dir string, all []string) ([]string, error) {
 	var files, others []string
 	from, _ := slices.BinarySearch(all, dir+"/")
@@ -246,7 +245,7 @@ func below(dir string, all []string) ([]string, error) {
 	return inDirectory(dir, files, others)
 }
 
-// hides tells whether an element of a match is hidden and the element of the pattern isn't.
+// hides returns true if an element of a match is hidden and the same element of the pattern isn't.
 func hides(match, pattern string) bool {
 	const sep = string(filepath.Separator)
 	m, p := strings.Split(filepath.Clean(match), sep), strings.Split(filepath.Clean(pattern), sep)
@@ -260,5 +259,5 @@ func hides(match, pattern string) bool {
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
 
-// Name names files in a message about all of them.
+// Name returns the name of a set of files in messages.
 func Name(paths []string) string { return frame.NameFiles(paths) }

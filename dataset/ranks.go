@@ -15,10 +15,11 @@ import (
 	"halfspace/schema"
 )
 
-// Ranks reads a column of files, which need be no feature. It returns the rank of each kept row's value: 0 for the least value, 1 for the
-// next greater one and so on. Equal values have equal ranks. Numbers, dates and times are in their order, texts in that of their bytes. The
-// rows are those that Open with the same options has. A missing value is an error. With inTime a text must be a date as 2006-01-02, which
-// may end with the month, or go on with a time; otherwise its order would not be that of time.
+// Ranks reads a column of files, which need not be a feature, and returns the rank of the value in each kept row: 0
+// for the least value, 1 for the next greater value and so on. Equal values have equal ranks. Numbers, dates and
+// times are ordered by value, texts by their bytes. The rows are the rows of Open with the same options. A missing
+// value is an error. If inTime is true, a text must be a date in the form 2006-01-02, which may end after the month,
+// or continue with a time. The order of other texts wouldn't be the order of times.
 func Ranks(ctx context.Context, paths []string, opt Options, column string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", column)
@@ -63,14 +64,14 @@ func Ranks(ctx context.Context, paths []string, opt Options, column string, inTi
 type ranking struct {
 	column  string
 	inTime  bool
-	rows    []int64 // number of each row's value
+	rows    []int64 // for each row, the number of its value
 	numbers map[rankKey]int64
 }
 
-// A rankKey is a value. Keys are ordered by their fields, the first one first.
+// A rankKey is a value. Keys are ordered by their fields, beginning with the first field.
 type rankKey struct {
-	number float64 // the nearest
-	whole  int64   // of whole numbers, which float64 may round
+	number float64 // the nearest float64
+	whole  int64   // the value of a whole number, which float64 may round
 	text   string
 }
 
@@ -78,7 +79,7 @@ func (k rankKey) compare(other rankKey) int {
 	return cmp.Or(cmp.Compare(k.number, other.number), cmp.Compare(k.whole, other.whole), strings.Compare(k.text, other.text))
 }
 
-// add adds the kept rows of a batch, whose first row has a number.
+// add adds the kept rows of a batch. first is the number of the batch's first row.
 func (r *ranking) add(bt *frame.Batch, column int, kept encode.Cut, first int64) error {
 	values, err := keysOf(bt.Columns[column])
 	if err != nil {
@@ -108,8 +109,8 @@ func (r *ranking) add(bt *frame.Batch, column int, kept encode.Cut, first int64)
 	return nil
 }
 
-// isTime tells whether a text is a date or a time of ISO 8601, whose order is that of its bytes: a month, a day, a minute, a second or
-// a part of one.
+// isTime returns true if a text is a date or time of ISO 8601 whose order is the order of its bytes: it ends after a
+// month, a day, a minute, a second or a fraction of a second.
 func isTime(text string) bool {
 	const form = "0000-00-00T00:00:00."
 	text = strings.TrimSuffix(text, "Z")
@@ -125,7 +126,7 @@ func isTime(text string) bool {
 	return len(text) > len(form) || slices.Contains([]int{7, 10, 16, 19}, len(text))
 }
 
-// ranks replaces the number of each value by its rank.
+// ranks replaces the number of each row's value by its rank.
 func (r *ranking) ranks() []int64 {
 	keys := make([]rankKey, 0, len(r.numbers))
 	for k := range r.numbers {
@@ -142,7 +143,7 @@ func (r *ranking) ranks() []int64 {
 	return r.rows
 }
 
-// keysOf returns a function for the values of an array.
+// keysOf returns the function that returns the key of a row of an array.
 func keysOf(a arrow.Array) (func(row int) rankKey, error) {
 	text := func(value func(int) string) func(int) rankKey {
 		return func(row int) rankKey { return rankKey{text: value(row)} }

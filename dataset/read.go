@@ -16,134 +16,144 @@ import (
 	"halfspace/schema"
 )
 
-// CheckCategorical returns an error if text is not a value of Options.Categorical.
+// CheckCategorical returns an error if text is no valid value of Options.Categorical.
 func CheckCategorical(text string) error { return encode.CheckCategorical(text) }
 
-// CheckCross returns an error if text is no value of Options.Cross.
+// CheckCross returns an error if text is no valid value of Options.Cross.
 func CheckCross(text string) error { return encode.CheckCross(text) }
 
-// LearnsCategories tells whether features depend on the categories of the rows if categorical and crosses are those of Options.
+// LearnsCategories returns true if features depend on the categories in the rows, where categorical and crosses are
+// the values of Options.Categorical and Options.Cross.
 func LearnsCategories(categorical string, crosses []string) bool {
 	return encode.LearnsCategories(categorical, crosses)
 }
 
-// Options says which columns are read and what they mean. Names of columns may be patterns in the syntax of path.Match. If a
-// column has the very name of a pattern, the name stands for that column. Cache files hold the options that shape the
-// blocks, as JSON.
+// Options determine which columns are read and how they are used. Names of columns may be patterns in the syntax of
+// path.Match. If a column's name equals the pattern itself, the pattern means only this column. Cache files store the
+// options that affect the blocks, as JSON.
 //
-// Features are numbers: integers and floating point of every width, decimals, and booleans as 0 and 1. A date or a time
-// is the number that its type stores, in the column's unit. That is days or seconds, milliseconds, microseconds or
-// nanoseconds, since 1970 or midnight or of a duration. Parquet's INT96 counts nanoseconds since 1970. A list of
-// numbers becomes a feature for each element, "name[0]" and so on; all lists of a column have the same length. A label
-// is a number, a boolean or a string.
+// Features are numbers:
 //
-// A sparse list names the elements that aren't 0, and becomes a feature for each element too. It is a list of structures
-// with the fields index and value, or a map from integers to numbers. It may also be a structure of two lists, indices
-// and values, such as a vector of Spark. Its features are one more than the greatest index of the rows, or the size of
-// Spark's vectors if that is larger. A null is a list of zeros. Indices that a Spec's features don't have are ignored.
+//   - Integers and floating-point numbers of every width, and decimals.
+//   - Booleans, as 0 and 1.
+//   - Dates and times, as the number that the type stores, in the column's unit: days, seconds, milliseconds, microseconds
+//     or nanoseconds; since 1970, since midnight, or of a duration. Parquet's INT96 counts nanoseconds since 1970.
+//   - Lists of numbers. Each element is a feature, "name[0]" and so on. All lists of a column must have the same length.
+//   - Sparse lists; see below.
 //
-// A null, NaN or an infinity is a missing value. So is a list with such an element. Nulls says what to do with a
-// missing value of a feature: stop with an error, drop the row, fill with 0 or with the mean. The mean is that of the
-// feature over the other kept rows, and the Spec holds it. A missing label or weight is an error unless rows are
-// dropped. If a Spec drops rows and there is no label, all rows stay, with NaN for missing numbers: each row gets a
-// prediction.
+// A label is a number, a boolean or a string.
+//
+// A sparse list names the elements that aren't 0. It becomes a feature for each element too. Its type is a list of
+// structures with the fields index and value, a map from integers to numbers, or a structure of two lists, indices
+// and values, as in Spark's vectors. The number of its features is the greatest index in the rows plus 1, or the size
+// in Spark's vectors if that is larger. A null is a list of zeros. Indices that aren't features of a Spec are
+// ignored.
+//
+// A null, NaN or an infinity is a missing value. A list with a missing element is a missing value too. Nulls
+// determines the treatment of a missing value of a feature: an error, dropping the row, or filling it with 0 or with
+// the mean. The mean is computed over the feature's other values in the kept rows, and the Spec stores it. A missing
+// label or weight is an error unless rows are dropped. If a Spec drops rows and there is no label, all rows stay,
+// with NaN for missing numbers, because each row gets a prediction.
 type Options struct {
-	Label        string       // label column, in a text file also by its number from 1, or "last"; "": none, blocks have no labels
-	Features     []string     // feature columns, in this order, those of a pattern in the file's; empty: all that can be one
-	Exclude      []string     // columns that aren't features; each must match one of the file's
-	Positive     string       // text of the class +1; "": the greater one
+	Label        string       // label column; for a text file also its number from 1, or "last"; "": no labels
+	Features     []string     // feature columns in this order, matches of a pattern in the file's order; empty: all usable columns
+	Exclude      []string     // columns that aren't features; each must match a column of the file
+	Positive     string       // text of the class +1; "": the greater class
 	SampleWeight string       // column of the sample weights, 0 or more, which is no feature; "": none
-	NoBias       bool         // no column of ones
-	Nulls        schema.Nulls // what to do with missing values; "": stop with an error
-	Keep         []string     `json:"-"` // Scan only: columns to hand on as they are
-	Workers      int          `json:"-"` // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
-	Text         TextOptions  // how CSV and svmlight files are written
+	NoBias       bool         // no bias column of ones
+	Nulls        schema.Nulls // treatment of missing values; "": return an error
+	Keep         []string     `json:"-"` // for Scan and Convert: columns to pass on unchanged
+	Workers      int          `json:"-"` // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
+	Text         TextOptions  // the form of CSV and svmlight files
 
-	// Memory, unless 0, bounds the bytes of the blocks and of what is read at a time. That is pages of Parquet files,
-	// pieces of text, or messages of Arrow IPC, which have at least 48 MiB. A file that needs more is an error. The
-	// rows that are read at a time come on top; their number doesn't depend on Memory.
+	// Memory, unless 0, is the maximum number of bytes of the blocks, and of the data that is read at a time: pages of
+	// Parquet files, pieces of text, or messages of Arrow IPC. These data always may have 48 MiB. If a file requires
+	// more, reading returns an error. The rows that are decoded at a time take additional memory; their number doesn't
+	// depend on Memory.
 	Memory int64 `json:"-"`
 
-	// Categorical says how columns of text, or with a dictionary, become features. A text as "column=onehot,other=hash:8"
-	// says it of the named columns, which may be numbers or booleans.
+	// Categorical determines how columns of text, and columns with a dictionary, become features. A value such as
+	// "column=onehot,other=hash:8" applies to the named columns only, which may be numbers or booleans.
 	//
-	//   - "onehot" makes a feature "name=category" for each category. It finds them in a pass of its own. They are at most 1000
-	//     unless Storage is Auto or Sparse.
-	//   - "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so on, one of which is 1; see schema.HashBucket. With more
-	//     than 16 bits these are the buckets of the training rows alone, which it finds in a pass of its own.
+	//   - "onehot" makes a feature "name=category" for each category. The categories are found in a separate pass. There may
+	//     be at most 1000, unless Storage is Auto or Sparse.
+	//   - "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so on, one of which is 1; see schema.HashBucket. With
+	//     more than 16 bits, only the buckets of the training rows are features; they are found in a separate pass.
 	//   - "" makes no features.
 	//
-	// A missing category, or one that isn't in the training data, is all zeros.
+	// A missing category, or a category that isn't in the training data, makes all features 0.
 	Categorical string
 
-	// Cross names columns whose categories make features together, as "color,city". The texts of a row's categories are hashed
-	// to 20 bits, or to those of "color,city=hash:BITS", as schema.Cross joins them.
+	// Cross names columns whose categories make features together, for example "color,city". The texts of a row's
+	// categories, joined by schema.Cross, are hashed to 20 bits, or to the bits in "color,city=hash:BITS".
 	Cross []string `json:",omitempty"`
 
-	// HashTexts keeps texts of columns that Categorical or Cross hashes, in schema.Column.Dictionary: the first schema.MaxTexts of each
-	// feature, in the order of the rows. It keeps none of more than 256 bytes, and 32 MiB in all.
+	// HashTexts stores texts of the columns that Categorical or Cross hashes, in schema.Column.Dictionary: for each
+	// feature, the first schema.MaxTexts texts in row order. Texts of more than 256 bytes aren't stored, and all
+	// stored texts together have at most 32 MiB.
 	HashTexts bool `json:",omitempty"`
 
-	// Standardize replaces every number x by (x - mean) / deviation, computed in float64. Mean and deviation are those of the
-	// kept training rows. The deviation divides by n, and is 1 if all values are equal.
+	// Standardize replaces every number x by (x - mean) / deviation, computed in float64. Mean and deviation are
+	// computed over the kept training rows. The deviation divides by n, and is 1 if all values are equal.
 	Standardize bool
 
-	// KeepWide, with Standardize, leaves the numbers of svmlight files with more than 16,384 features as they are, and so
-	// those of files with sparse lists of so many. Warn says so. Without it such files are an error, since standardized
-	// rows are dense.
+	// KeepWide, together with Standardize, doesn't standardize the numbers of svmlight files with more than 16,384
+	// features, or of files whose sparse lists have more than 16,384 features. Warn reports it. Without KeepWide these
+	// files are an error, because standardized rows are dense.
 	KeepWide bool `json:",omitempty"`
 
-	// LearnedFrom names, for Key, the rows from which the features are learned, if these aren't all rows; see Input.Shares.
+	// LearnedFrom names, for Key, the rows from which the features are computed, if these aren't all rows; see
+	// Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
 	ranked   string          // Open: the column that Ranks reads
-	shows    bool            // InspectTable: Keep takes sparse lists too
-	converts bool            // Convert: Keep is all if it is empty, and Exclude takes from it
-	counts   bool            // Open: rows of svmlight files are counted, also for a model
-	float    arrow.DataType  // of the blocks' values; nil where there are none
-	versions []store.Version // of the objects among the files, which must be these; nil: any
+	shows    bool            // InspectTable: Keep accepts sparse lists too
+	converts bool            // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
+	counts   bool            // Open: count the rows of svmlight files, also for a model
+	float    arrow.DataType  // type of the values of blocks; nil if no blocks are made
+	versions []store.Version // required versions of the files in object stores; nil: any version
 
-	// Storage says how blocks hold rows: "" and Dense, Sparse or Auto.
+	// Storage is the form in which blocks store rows: Dense (also ""), Sparse or Auto.
 	Storage Storage `json:",omitempty"`
 
-	// Spec, if not nil, is that of a model: the blocks have its features, and labels are its classes. Of the fields above,
-	// only Label, SampleWeight, Keep, Workers, Text, Memory and Storage count then.
+	// Spec, if not nil, is the Spec of a model: the blocks have its features, and labels are its classes. Of the
+	// fields above, only Label, SampleWeight, Keep, Workers, Text, Memory and Storage are used then.
 	Spec *schema.Spec
 
-	// End, when it is closed, ends standard input. Text counts up to the last line break that was read; Arrow IPC that ends
-	// early is an error. A nil channel ends nothing.
+	// End ends standard input when it is closed. Text is read up to the last line break that was received. Arrow IPC
+	// that ends early is an error. If End is nil, standard input ends only by itself.
 	End <-chan struct{} `json:"-"`
 
-	// Live makes Scan yield the rows of CSV or svmlight from standard input as they come, in blocks of any length. CSV
-	// columns that are only kept are then text, as written. It needs a Spec.
+	// Live makes Scan yield the rows of CSV or svmlight from standard input as soon as they arrive, in blocks of any
+	// length. CSV columns that are only kept are text then, as written. Live requires a Spec.
 	Live bool `json:"-"`
 
-	// Cluster, unless nil, has other processes that see the same files. If Spec is nil, Open has them find means, deviations,
-	// categories and classes of Parquet files. The calling process does so itself for other files, and if rows are dropped,
-	// with HashTexts, and with lists of no fixed length.
+	// Cluster, unless nil, is other processes that see the same files. If Spec is nil, Open lets them compute means,
+	// deviations, categories and classes of Parquet files. The calling process computes these itself for other files,
+	// if rows are dropped, with HashTexts, and for lists without a fixed length.
 	Cluster block.Cluster `json:"-"`
 
-	// Progress, if not nil, is called from the calling goroutine after every batch of rows of a pass over the files. It gets
-	// the number of rows so far and of all rows, or -1 if that isn't known. In a pass of a Stream it is called from the goroutine
-	// that takes the blocks, after each.
+	// Progress, if not nil, is called on the calling goroutine after every batch of rows in a pass over the files. It
+	// gets the number of rows so far, and the number of all rows or -1 if it is unknown. In a pass of a Stream, it is
+	// called after each block, on the goroutine that receives the blocks.
 	Progress func(pass Pass, rows, total int64) `json:"-"`
-	// Warn, if not nil, is called from the calling goroutine, before the function returns without an error. It gets a
+	// Warn, if not nil, is called on the calling goroutine before the function returns without an error. It gets one
 	// line each about columns that aren't features by default, about rows left out, and about data that isn't read
 	// exactly.
 	Warn func(text string) `json:"-"`
 }
 
-// A Pass is what files are read for.
+// A Pass is the purpose of a pass over the files.
 type Pass string
 
 const (
-	PassColumns Pass = "looking at the columns" // for types of columns, and for what features depend on
-	PassLabels  Pass = "reading the labels"     // for the classes, and the number of rows
-	PassRows    Pass = "reading the rows"       // for the rows themselves
-	PassAgain   Pass = "reading the rows again" // in a pass of a Stream
+	PassColumns Pass = "looking at the columns" // types of columns, and everything that features depend on
+	PassLabels  Pass = "reading the labels"     // classes, and the number of rows
+	PassRows    Pass = "reading the rows"       // the rows themselves
+	PassAgain   Pass = "reading the rows again" // a pass of a Stream
 )
 
-// told returns what tells of a pass, or nil.
+// told returns the progress function of a pass, or nil.
 func (opt *Options) told(pass Pass) func(rows, total int64) {
 	if opt.Progress == nil {
 		return nil
@@ -151,11 +161,11 @@ func (opt *Options) told(pass Pass) func(rows, total int64) {
 	return func(rows, total int64) { opt.Progress(pass, rows, total) }
 }
 
-// Load reads files into memory. Paths are as in Expand. The files must have the same format. Their extensions tell it, or
-// else their content.
+// Load reads files into memory. See Expand for paths. The files must have the same format, which their extensions
+// determine, or their contents if an extension is unknown.
 //
-// Labels are +1 for the positive class and -1 for the other. With more than two classes, labels are the numbers of the
-// classes in sorted order, from 0 on.
+// Labels are +1 for the positive class and -1 for the other class. With more than two classes, labels are the numbers
+// of the classes in sorted order, from 0 on.
 func Load(ctx context.Context, paths []string, opt Options) (*block.Data, error) {
 	return load(ctx, paths, opt, memory.DefaultAllocator)
 }
@@ -168,7 +178,7 @@ func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	return in.Load(ctx)
 }
 
-// choices returns the options that say which columns are read and what they mean.
+// choices returns the options that determine which columns are read and how they are used.
 func (opt Options) choices() encode.Choices {
 	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
@@ -184,7 +194,8 @@ func (opt Options) tell(notes []string) {
 	}
 }
 
-// nullWords returns the texts that are nulls: those that the user names, or those of the model; nil: the default ones.
+// nullWords returns the texts that are nulls: the texts of the options, or the texts of the model; nil means the
+// default texts.
 func (opt Options) nullWords() []string {
 	if opt.Text.NullValues == nil && opt.Spec != nil && opt.Spec.Preprocessing != nil {
 		return opt.Spec.Preprocessing.NullValues
@@ -192,12 +203,13 @@ func (opt Options) nullWords() []string {
 	return opt.Text.NullValues
 }
 
-// Scan reads files as Load does, and calls fn with each block and a record of the kept columns of its rows. The record
-// is nil without Options.Keep. Both are valid until fn returns. Only a few row groups and one block are in memory at a
-// time. Kept columns must have the same types in all files. If there are no rows, Scan calls fn once, with an empty
-// block.
+// Scan reads files as Load does, and calls fn with each block and a record of the kept columns of its rows. Without
+// Options.Keep, the record is nil. Both are valid until fn returns. Only a few row groups and one block are in memory
+// at a time. Kept columns must have the same types in all files. If there are no rows, Scan calls fn once, with an
+// empty block.
 //
-// With a label it needs Options.Spec, since the classes of the data aren't known before its end.
+// If Options.Label is set, Options.Spec must be set too, because the classes of the data are unknown until all rows
+// are read.
 func Scan(ctx context.Context, paths []string, opt Options,
 	fn func(*schema.Spec, *block.Block, arrow.Record) error) error {
 	return scan(ctx, paths, opt, memory.DefaultAllocator, fn)
@@ -233,7 +245,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	}
 	beside := (&Input{in: in.Input, sel: sel}).Bytes(rows, sel.Weight >= 0)
 	if len(sel.Keep) > 0 {
-		beside += GroupBytes // of who writes them
+		beside += GroupBytes // for the writer of the kept columns
 	}
 	frame.Within(in, opt.Memory, beside)
 	kept := keptSchema(sel)
@@ -258,7 +270,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	return nil
 }
 
-// emptyBlock calls fn with no rows.
+// emptyBlock calls fn with an empty block.
 func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
 	fn func(*schema.Spec, *block.Block, arrow.Record) error) error {
 	var rec arrow.Record
@@ -271,7 +283,7 @@ func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
 	return fn(spec, block.New(0, 0, spec.Cols()), rec)
 }
 
-// keptSchema is the schema of the records that Scan hands on.
+// keptSchema returns the schema of the records of kept columns.
 func keptSchema(sel *encode.Selection) *arrow.Schema {
 	fields := make([]arrow.Field, len(sel.Keep))
 	for k, i := range sel.Keep {

@@ -10,16 +10,16 @@ import (
 	"halfspace/schema"
 )
 
-// A Choice is called for each kept row in order, from row 0 on, with the number of its class. It returns whether the row is
-// chosen.
+// A Choice is called for each kept row in row order, from row 0 on, with the number of the row's class. It returns
+// true to choose the row.
 type Choice = func(class int) bool
 
-// Learned reports whether features depend on the values of the rows: on means, deviations or categories.
+// Learned returns true if features depend on the values of the rows: on means, deviations or categories.
 func (in *Input) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
 
-// Shares returns inputs of the same rows, one for each choice. An input's means, deviations and categories are learned from
-// the rows of its choice, as Open learns them from files of these rows alone. Shares calls choices with the number of kept
-// rows of each class, in the order of the spec. It reads the labels, and then all rows once.
+// Shares returns inputs of the same rows, one for each choice. The means, deviations and categories of an input are
+// computed from the rows of its choice, as Open computes them from files with only these rows. Shares calls choices
+// with the number of kept rows of each class, in the order of the spec. It reads the labels, and then all rows once.
 func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choice) ([]*Input, error) {
 	found, counts, err := in.countClasses(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 	return inputs, nil
 }
 
-// learn adds the rows of a batch to the statistics of the choices that take them.
+// learn adds the rows of a batch to the statistics of the choices that choose them.
 func (in *Input) learn(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, learned []*encode.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
@@ -88,10 +88,11 @@ func (in *Input) learn(ctx context.Context, bt *frame.Batch, found *encode.Label
 	return nil
 }
 
-// countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and how many kept rows each has.
+// countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and the number of
+// kept rows of each class.
 func (in *Input) countClasses(ctx context.Context) (*encode.Labels, []int64, error) {
 	only, sel := in.in, in.sel
-	if !sel.Drops() { // else other columns tell which rows are kept
+	if !sel.Drops() { // otherwise other columns determine which rows are kept
 		only = in.in.LabelOnly()
 		sel = &encode.Selection{Chosen: only.Chosen()}
 	}
@@ -130,7 +131,7 @@ func (in *Input) countClasses(ctx context.Context) (*encode.Labels, []int64, err
 	return sorted, ordered, nil
 }
 
-// classNumbers returns the class numbers of the kept rows of a batch, of which first is the number of its first row.
+// classNumbers returns the class numbers of the kept rows of a batch. first is the number of the batch's first row.
 func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut, first int64) ([]float64, error) {
 	classes := make([]float64, kept.Len())
 	for k, span := range kept.Spans() {
@@ -141,7 +142,7 @@ func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut,
 	return classes, nil
 }
 
-// explain adds the file and the rows to an error about a batch, of which first is the number of its first row.
+// explain adds the file and the rows to an error about a batch. first is the number of the batch's first row.
 func explain(ctx context.Context, bt *frame.Batch, first int64, err error) error {
 	if ctx.Err() != nil || encode.IsUnfit(err) {
 		return err

@@ -20,13 +20,13 @@ import (
 	"halfspace/schema"
 )
 
-// errEnough ends a pass that has read what it is to read.
+// errEnough ends a pass that has read all requested rows.
 var errEnough = errors.New("enough")
 
-// LoadRange reads kept rows first to last of files with so many kept rows. It returns them as runs: blocks of block.RunRows
-// rows, whose First is the number of their first row among all. first is a multiple of block.RunRows. Of Parquet files it
-// decodes the pages of these rows alone, unless rows are dropped; of other files it reads the rows before them too. Options.Spec
-// must be set.
+// LoadRange reads the kept rows from first up to, but not including, last of files with rows kept rows in all. It
+// returns them as runs: blocks of block.RunRows rows, whose First is the number of their first row among all rows.
+// first must be a multiple of block.RunRows. From Parquet files it decodes only the pages with these rows, unless
+// rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
 func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
 	switch {
 	case in.opt.Spec == nil:
@@ -70,8 +70,9 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 	return slices.Clip(runs), nil
 }
 
-// Spread returns the options with which another process reads the same blocks as in, whose features and classes are those of
-// spec. With these options it is an error to open other versions of objects than in has.
+// Spread returns the options with which another process reads the same blocks as in. spec describes the features and
+// classes of the blocks. If the other process finds other versions of the files in object stores, opening them
+// returns an error.
 func (in *Input) Spread(spec *schema.Spec) Options {
 	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
 		versions: in.opt.versions}
@@ -81,7 +82,8 @@ func (in *Input) Spread(spec *schema.Spec) Options {
 	return opt
 }
 
-// Absolute returns paths that mean the same files in another process of this computer, whatever its folder. URLs stay.
+// Absolute returns paths that name the same files in another process on this computer, whatever its working
+// directory. URLs are returned unchanged.
 func Absolute(paths []string) (all []string) {
 	for _, p := range paths {
 		if abs, err := store.Abs(p); err == nil && p != "-" {
@@ -92,8 +94,8 @@ func Absolute(paths []string) (all []string) {
 	return all
 }
 
-// others are the processes of Options.Cluster, and what they need to open the files. Each of their tasks is for a range of the
-// rows.
+// others are the processes of Options.Cluster, and the data with which they open the files. Each of their tasks is
+// for a range of the rows.
 type others struct {
 	cluster block.Cluster
 	files   sharedFiles
@@ -106,14 +108,15 @@ type sharedFiles struct {
 	ranges []parquetfile.RowRange
 }
 
-// rangeRuns is the least number of runs in a range. A page often holds the rows of several runs, and is decoded for each range
-// that has some of them. Tests take less.
+// rangeRuns is the smallest number of runs in a range. A page often holds the rows of several runs, and is decoded
+// for each range that has some of these rows. Tests use a smaller number.
 var rangeRuns int64 = 32
 
-// mostRanges is the most ranges. So many let processes of different speeds end at about the same time.
+// mostRanges is the largest number of ranges. With that many ranges, processes of different speeds end at about the
+// same time.
 const mostRanges = 256
 
-// othersOf returns the other processes, or nil if this one reads the files.
+// othersOf returns the other processes, or nil if this process reads the files alone.
 func othersOf(in *openedInput, paths []string, opt Options) *others {
 	files, is := in.Input.(*parquetfile.Input)
 	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
@@ -127,9 +130,9 @@ func othersOf(in *openedInput, paths []string, opt Options) *others {
 	return o
 }
 
-// learn has the other processes learn what the features of sel depend on, and writes it to sel. rows is the number of all rows,
-// for progress. done is false if this process has to read the rows: it has no others, or has to find the error that they have
-// found.
+// learn lets the other processes compute everything that the features of sel depend on, and stores the result in sel.
+// rows is the number of all rows, for progress. done is false if this process must read the rows itself: there are no
+// other processes, or they found an error that this process must find again to report it.
 func (o *others) learn(ctx context.Context, sel *encode.Selection, rows int64, p frame.Pool, progress func(rows, total int64)) (done bool, err error) {
 	if o == nil || !sel.Unlearned() {
 		return false, nil
@@ -171,8 +174,9 @@ func (in *Input) allLabels(ctx context.Context, l *encode.Labels) (rows int64, e
 	return rows, err
 }
 
-// learnTask learns what features depend on. labelsTask finds the classes, in the order in which they appear. Their results are nil
-// if there is an error. Then the process that asked reads the files itself, and returns the first error.
+// learnTask computes everything that features depend on. labelsTask finds the classes, in the order in which they
+// appear. If there is an error, their results are nil. Then the process that requested the task reads the files
+// itself, and returns the first error.
 var (
 	learnTask = passes.New("dataset.learn", func(ctx context.Context, piece passes.Piece, f sharedFiles) (learned *encode.Learned, err error) {
 		return learned, f.read(ctx, piece, func(in *Input) (err error) {
@@ -192,8 +196,8 @@ var (
 	})
 )
 
-// read calls do with the range of a piece. It returns ctx's error, or one if there is no such range; errors of files are not
-// told.
+// read calls do with the range of a piece. It returns the error of ctx, or an error if the range doesn't exist. It
+// doesn't return errors of files.
 func (f *sharedFiles) read(ctx context.Context, piece passes.Piece, do func(*Input) error) error {
 	if piece.Number >= len(f.ranges) {
 		return errors.New("there is no such range of the rows: the programs of the cluster differ: use the same version everywhere")
@@ -251,7 +255,7 @@ func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p frame.Pool) (*op
 	return in, nil
 }
 
-// forget has the next task open its files again.
+// forget makes the next task open its files again.
 func (l *lastFiles) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,13 +13,13 @@ import (
 	textfile "halfspace/dataset/internal/text"
 )
 
-// A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
+// A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
 type Storage = encode.Storage
 
 const (
-	Dense  = encode.Dense  // all values
+	Dense  = encode.Dense  // every value
 	Sparse = encode.Sparse // the values that aren't 0, each with its column
-	Auto   = encode.Auto   // sparse if that takes at most an eighth of the memory, or, if nobody counted the values of svmlight, from 1,024 features on
+	Auto   = encode.Auto   // sparse if that takes at most 1/8 of the memory; if values weren't counted, from 1,024 features on
 )
 
 // Storages are all values of Options.Storage.
@@ -27,8 +27,8 @@ var Storages = []Storage{Auto, Dense, Sparse}
 
 const mostStandardized = encode.MostStandardized
 
-// learn learns what features depend on, and sets how the blocks of an input hold rows. The width of svmlight rows is known
-// before, and tells whether they can be standardized.
+// learn computes everything that features depend on, and sets the form in which the blocks of an input store rows.
+// The number of features in svmlight files is known before, so learn checks first whether they can be standardized.
 func learn(ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem memory.Allocator, far *others) error {
 	sel := in.selection()
 	_, svmlight := in.Input.(*textfile.Svmlight)
@@ -54,10 +54,11 @@ func learn(ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem
 			return err
 		}
 	}
-	return chooseStorage(in.Input, sel, opt) // of svmlight again: now the width of categories is known
+	return chooseStorage(in.Input, sel, opt) // for svmlight again, as the number of categories is known now
 }
 
-// chooseStorage sets how the blocks of an input hold rows. Their values are counted, or at most those that columns make.
+// chooseStorage sets the form in which the blocks of an input store rows. It uses the number of values in the rows if
+// they were counted, otherwise the maximum that the columns can make.
 func chooseStorage(in frame.Input, sel *encode.Selection, opt *Options) error {
 	svm, is := in.(*textfile.Svmlight)
 	plain, rows, width := is && svm.Plain, in.Total(), int64(sel.Width())
@@ -65,7 +66,7 @@ func chooseStorage(in frame.Input, sel *encode.Selection, opt *Options) error {
 	if sel.Bias {
 		bias = 1
 	}
-	elements, of := sel.MostElements(), int64(1) // of so many rows
+	elements, of := sel.MostElements(), int64(1) // number of elements in of rows
 	switch {
 	case plain && svm.Pairs() >= 0:
 		elements, of = min(svm.Pairs(), rows*width)+rows*bias, rows
@@ -81,8 +82,9 @@ func chooseStorage(in frame.Input, sel *encode.Selection, opt *Options) error {
 	return nil
 }
 
-// Density returns the share of the features' values that aren't 0, about, if the blocks are sparse. It is 0 of dense
-// blocks, and if nobody counted the values of svmlight. Before Load the zeros in columns of numbers count too.
+// Density returns the approximate fraction of the features' values that aren't 0 if the blocks are sparse. It returns
+// 0 for dense blocks, and if the values of svmlight files weren't counted. Before Load, zeros in columns of numbers
+// count as other values.
 func (in *Input) Density() float64 {
 	rows, elements := cmp.Or(in.loaded, in.Rows()), in.sel.Elements
 	if !in.paired() && (rows <= 0 || elements == 0) {
@@ -97,10 +99,11 @@ func (in *Input) Density() float64 {
 	return float64(elements) / float64(rows) / float64(in.sel.Width())
 }
 
-// Sparse tells whether the blocks are sparse.
+// Sparse returns true if the blocks are sparse.
 func (in *Input) Sparse() bool { return in.sel.Sparse }
 
-// Bytes returns the memory of the blocks of that many rows, with sample weights if weighted is set. Of sparse rows it assumes the mean number of values.
+// Bytes returns the bytes of memory that blocks of the given number of rows take, with sample weights if weighted is
+// true. For sparse rows, it assumes the mean number of values for each row.
 func (in *Input) Bytes(rows int64, weighted bool) int64 {
 	if !in.sel.Sparse {
 		return block.Bytes(rows, in.Cols(), weighted)
@@ -108,14 +111,14 @@ func (in *Input) Bytes(rows int64, weighted bool) int64 {
 	return block.SparseBytes(rows, in.elements(rows), weighted)
 }
 
-// paired tells whether the rows are read as pairs of an index and a value.
+// paired returns true if the rows are read as pairs of an index and a value.
 func (in *Input) paired() bool {
 	svm, ok := in.in.(*textfile.Svmlight)
 	return ok && svm.Plain
 }
 
-// elements returns how many elements that many rows have in the mean. If nobody knows, it assumes 100 a row, or as many as
-// columns make.
+// elements returns the mean number of elements of the given number of rows. If it is unknown, elements assumes 100
+// elements for each row of pairs, or the maximum that the columns can make.
 func (in *Input) elements(rows int64) int64 {
 	if in.sel.Elements == 0 || in.Rows() <= 0 {
 		const usual = 100

@@ -17,21 +17,22 @@ import (
 	"halfspace/schema"
 )
 
-// A Stream is a block.Source that reads the files again in every pass, and decodes the next blocks while one is in use.
-// Passes may be nested. A file that changed since Open is an error.
+// A Stream is a block.Source that reads the files again in every pass. It decodes the next blocks while the caller
+// uses a block. Passes may be nested. If a file changed since Open, the pass returns an error.
 type Stream struct {
 	*Input
 	rows   int64
 	spec   *schema.Spec
-	budget *frame.Budget // of the blocks of a pass
-	spare  sync.Pool     // *[]*block.Block, those in flight
+	budget *frame.Budget // for the blocks of a pass
+	spare  sync.Pool     // *[]*block.Block, the blocks of a pass
 	warn   sync.Once
-	heard  []string // warnings
+	heard  []string // warnings of the first whole pass
 }
 
-// Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column to find the
-// classes. Warnings come at the end of the first whole pass. An error of Stream names the first row with a wrong label; an
-// error of a pass names the first row with wrong features.
+// Stream returns the rows as a source that takes little memory, whatever their number. It reads the label column to
+// find the classes. Warnings are passed on at the end of the first whole pass. If labels are wrong, Stream returns an
+// error that names the first row with a wrong label. If features are wrong, a pass returns an error that names the
+// first row with a wrong feature.
 func (in *Input) Stream(ctx context.Context) (*Stream, error) {
 	survey, err := in.surveyed(ctx)
 	if err != nil {
@@ -40,8 +41,8 @@ func (in *Input) Stream(ctx context.Context) (*Stream, error) {
 	return in.stream(survey)
 }
 
-// StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes from the
-// first rows, until it has found two. It reads standard input during the pass, and doesn't hold it.
+// StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes
+// from the first rows, until it has found two. It reads standard input during the pass, without buffering it.
 func (in *Input) StreamOnce(ctx context.Context) (*Stream, error) {
 	l := encode.NewLabels(in.opt.Spec)
 	if in.opt.Spec == nil && in.sel.Label >= 0 {
@@ -67,7 +68,7 @@ func (in *Input) stream(survey survey) (s *Stream, err error) {
 		count = min(count, (s.rows+int64(rows)-1)/int64(rows))
 	}
 	sizes := slices.Repeat([]int{rows}, int(count))
-	if left := s.rows - (count-1)*int64(rows); s.rows >= 0 && left < int64(rows) { // all blocks of a pass are there at once
+	if left := s.rows - (count-1)*int64(rows); s.rows >= 0 && left < int64(rows) { // all blocks of a pass exist at the same time
 		sizes[count-1] = int(left)
 	}
 	bytes := int64(0)
@@ -97,21 +98,21 @@ func (in *Input) stream(survey survey) (s *Stream, err error) {
 	return s, nil
 }
 
-// Rows returns the number of rows; -1 of StreamOnce.
+// Rows returns the number of rows, or -1 for a source of StreamOnce.
 func (s *Stream) Rows() int64 { return s.rows }
 
-// Spec says what the columns mean.
+// Spec describes the columns.
 func (s *Stream) Spec() *schema.Spec { return s.spec }
 
-// Warnings returns what Options.Warn was told at the end of the first whole pass; nothing before.
+// Warnings returns the warnings that were passed to Options.Warn at the end of the first whole pass, or nil before.
 func (s *Stream) Warnings() []string { return s.heard }
 
-// Blocks decodes the blocks in row order. The first error is that of the first row that is wrong.
+// Blocks decodes the blocks in row order. If several rows are wrong, it returns the error of the first of them.
 func (s *Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(s.Lend(ctx))
 }
 
-// Lend is Blocks for users of several blocks at once. See block.Lender.
+// Lend is Blocks for callers that use several blocks at the same time. See block.Lender.
 func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	return func(yield func(block.Loan, error) bool) {
 		blocks := s.spare.Get().(*[]*block.Block)
@@ -163,7 +164,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	}
 }
 
-// decode sends all blocks to ready, each made in one that was free.
+// decode sends all blocks to ready. It decodes each block into a block from free.
 func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*encode.Builder, error) {
 	signs, l := encode.Signs(s.spec), encode.NewLabels(s.spec)
 	if s.opt.Spec == nil {
@@ -188,7 +189,7 @@ func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready cha
 		}
 		return nil
 	})
-	if s.sel.Sparse { // dense ones don't grow
+	if s.sel.Sparse { // dense blocks don't grow
 		b.Budget = s.budget
 	}
 	b.Spare = <-free

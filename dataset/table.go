@@ -12,32 +12,32 @@ import (
 	"halfspace/schema"
 )
 
-// TableInfo is what is in a CSV, svmlight or Arrow IPC file.
+// TableInfo describes the content of a CSV, svmlight or Arrow IPC file.
 type TableInfo struct {
 	Path    string       `json:"path"`
 	Format  string       `json:"format"`
-	Bytes   int64        `json:"bytes"` // of the file, as it is compressed
+	Bytes   int64        `json:"bytes"` // size of the file, compressed if it is
 	Rows    int64        `json:"rows"`
-	Header  *bool        `json:"header,omitempty"`    // of CSV: the first record names the columns
-	Comma   string       `json:"delimiter,omitempty"` // of CSV
+	Header  *bool        `json:"header,omitempty"`    // for CSV: the first record has the names of the columns
+	Comma   string       `json:"delimiter,omitempty"` // for CSV
 	Columns []TableField `json:"columns"`
 }
 
-// TableField is a column.
+// TableField describes a column.
 type TableField struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Nulls   int64  `json:"nulls"`
-	Feature bool   `json:"feature"` // can be one
+	Feature bool   `json:"feature"` // the column can be a feature
 }
 
-// IsParquet tells whether a file is to be read as Parquet.
+// IsParquet returns true if a file is to be read as Parquet.
 func IsParquet(ctx context.Context, path string) (bool, error) {
 	f, _, err := openSources(ctx, []string{path}, Options{})
 	return f == formatParquet, err
 }
 
-// InspectTable reads the whole of a file that isn't Parquet, and returns what is in it. It uses Text, Workers, Memory and
+// InspectTable reads a whole file that isn't Parquet, and describes its content. It uses Text, Workers, Memory and
 // Warn of opt.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
 	p, err := frame.PoolOf(opt.Workers)
@@ -73,7 +73,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		info.Rows += b.Rows
 		err := frame.Recovered(func() error {
 			for k, a := range b.Columns {
-				info.Columns[k].Nulls += int64(a.NullN()) // of damaged data it may count what isn't there
+				info.Columns[k].Nulls += int64(a.NullN()) // for damaged data, it may count nulls that don't exist
 			}
 			return nil
 		})
@@ -87,7 +87,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	return info, nil
 }
 
-// commaName returns the name of a delimiter in Delimiters, or itself.
+// commaName returns the name of a delimiter in Delimiters, or the delimiter itself.
 func commaName(comma byte) string {
 	for name, b := range Delimiters {
 		if b == comma {

@@ -10,23 +10,23 @@ import (
 	textfile "halfspace/dataset/internal/text"
 )
 
-// TextOptions say how files of text are written. By default the reader finds that out from the data.
+// TextOptions describe the form of text files. By default, the reader detects it from the data.
 type TextOptions struct {
-	Header    string // of CSV: "yes" or "no", whether the first record names the columns; "" or "auto": find out
-	Delimiter string // of CSV: a character, or a name in Delimiters; "": find out
-	IndexBase string // of svmlight: "0" or "1", the first index of a feature; "" or "auto": 0 where that appears
+	Header    string // for CSV: "yes" or "no", whether the first record has the column names; "" or "auto": detect
+	Delimiter string // for CSV: a character, or a name in Delimiters; "": detect
+	IndexBase string // for svmlight: "0" or "1", the first index; "" or "auto": 0 if the index 0 occurs, otherwise 1
 
-	// NullValues are the texts or numbers of CSV that stand for a null. An empty field is one too, and so is a dash in a
-	// column of numbers or booleans. Nil stands for those of the Spec's preprocessing, or else NA, N/A, NaN, null, None, \N
-	// and ?.
+	// NullValues are the texts or numbers of CSV files that mean a null. An empty field without quotes is always a
+	// null, and a dash is a null in a column of numbers or booleans. If NullValues is nil, the texts of the Spec's
+	// preprocessing are used, or NA, N/A, NaN, null, None, \N and ? if it has none.
 	NullValues []string
 }
 
-// Delimiters are the names that TextOptions.Delimiter knows, and what they stand for. Space is any number of spaces and
+// Delimiters maps the names that TextOptions.Delimiter accepts to the delimiters. Space is any number of spaces and
 // tabs.
 var Delimiters = maps.Clone(textfile.Delimiters)
 
-// Check tells what is wrong with the options.
+// Check returns an error if the options are invalid.
 func (o TextOptions) Check() error {
 	if !slices.Contains([]string{"", "auto", "yes", "no"}, o.Header) {
 		return fmt.Errorf("header is %q: use auto, yes or no", o.Header)
@@ -43,10 +43,10 @@ func (o TextOptions) Check() error {
 	return err
 }
 
-// UnusedByParquet returns notes about options that are set and don't apply to Parquet files.
+// UnusedByParquet returns notes about options that are set but don't apply to Parquet files.
 func (o TextOptions) UnusedByParquet() []string { return o.unused(formatParquet) }
 
-// unused returns notes about options that are set and don't apply to a format.
+// unused returns notes about options that are set but don't apply to a format.
 func (o TextOptions) unused(f format) (notes []string) {
 	nulls := ""
 	if o.NullValues != nil {
@@ -63,8 +63,8 @@ func (o TextOptions) unused(f format) (notes []string) {
 	return notes
 }
 
-// Line returns the text file and the line in which a row begins. Lines are numbered from 1, and rows from 0 over all files.
-// Ok is false if the files aren't text or can't be read again.
+// Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows
+// from 0 over all files. ok is false if the files aren't text or can't be read again.
 func Line(ctx context.Context, paths []string, text TextOptions, row int64) (path string, line int64, ok bool) {
 	paths, err := Expand(paths)
 	if err != nil {
@@ -72,7 +72,7 @@ func Line(ctx context.Context, paths []string, text TextOptions, row int64) (pat
 	}
 	for _, p := range paths {
 		if p == "-" {
-			return "", 0, false // it can't be read again
+			return "", 0, false // standard input can't be read again
 		}
 	}
 	f, sources, err := openSources(ctx, paths, Options{})

@@ -17,21 +17,21 @@ import (
 	"halfspace/internal/atomicfile"
 )
 
-// GroupBytes is the most bytes of values in a row group, or in a record of an Arrow file. A single row may have more. A group
-// is in memory until it is full.
+// GroupBytes is the largest number of bytes of values in a row group, or in a record of an Arrow file. A single row
+// may have more. A group is in memory until it is full.
 const GroupBytes = writer.GroupBytes
 
-// WriterOptions are choices for Parquet, and some for text. The zero value of a field stands for its default.
+// WriterOptions are options for Parquet, and some for text. The zero value of a field means the default.
 type WriterOptions struct {
-	Compression  string            // "snappy", the default, "none", "zstd" or "gzip"
-	RowGroupRows int64             // most rows of a row group; 131,072, or fewer with over 256 columns. Its values have at most 64 MiB
+	Compression  string            // "snappy" (default), "none", "zstd" or "gzip"
+	RowGroupRows int64             // maximum rows of a row group of up to 64 MiB; default: 131,072, fewer with over 256 columns
 	Metadata     map[string]string // key-value metadata of the file
-	Label        string            // svmlight: the column of the labels; "label"
-	Copied       int               // how many columns, the first ones, come from a file
-	Warn         func(text string) // is told, when the file is closed, of copied columns that text changes
+	Label        string            // for svmlight: the label column; default: "label"
+	Copied       int               // number of columns, from the first on, that come from a file
+	Warn         func(text string) // called when the file is closed, if text changes values of copied columns
 }
 
-// Writer writes records to a file. The file appears, complete, when Close returns nil, and not before.
+// Writer writes records to a file. The file exists only after Close has returned nil, and is complete then.
 //
 // A Parquet writer keeps a row group in memory until it is full, at most GroupBytes.
 type Writer struct {
@@ -39,22 +39,23 @@ type Writer struct {
 	file   *atomicfile.File
 	schema *arrow.Schema
 	enc    writer.Encoder
-	err    error // the first error; everything after it fails likewise
+	err    error // the first error; all later calls return it
 	done   bool
 
-	copied int          // columns that are looked at for others; 0 unless the file is text
-	others map[int]bool // the copied columns whose text is other numbers in float64
+	copied int          // number of columns that noteOthers examines; 0 unless the file is text
+	others map[int]bool // the copied columns whose text gives other numbers as float64
 	warn   func(string)
 }
 
-// Create starts a Parquet, Arrow IPC, svmlight or CSV file, by the extension of path. "-" is CSV on standard output. A pipe or
-// a device without such an extension gets CSV too. In Parquet, nullable columns of schema are OPTIONAL, others REQUIRED.
-// Errors name path and say what to do.
+// Create begins a Parquet, Arrow IPC, svmlight or CSV file, by the extension of path. "-" means CSV on standard
+// output. A pipe or a device without one of these extensions gets CSV too. In Parquet, nullable columns of schema are
+// OPTIONAL, and other columns are REQUIRED. An error names path and the remedy.
 func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
 	return CreateContext(context.Background(), path, schema, opt)
 }
 
-// CreateContext is Create for as long as ctx lasts. After that, writing Parquet fails, and nothing waits for the reader of a pipe.
+// CreateContext is Create with a context. After ctx has ended, writing Parquet returns an error, and no call waits
+// for the reader of a pipe.
 func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
 	format, err := outputFormat(path)
 	if err != nil {
@@ -97,7 +98,7 @@ func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt W
 	return w, nil
 }
 
-// outputFormat returns the format to write to path in.
+// outputFormat returns the format in which to write to path.
 func outputFormat(path string) (format, error) {
 	if path == "-" {
 		return formatCSV, nil
@@ -116,7 +117,8 @@ func outputFormat(path string) (format, error) {
 	return "", frame.Mark(fmt.Errorf("%s: files with the extension %q can't be written: %s", path, filepath.Ext(path), known), ErrFormat)
 }
 
-// Write adds the rows of rec, whose columns have the names and types of the schema. It keeps no reference to rec.
+// Write adds the rows of rec, whose columns must have the names and types of the schema. It keeps no reference to
+// rec.
 func (w *Writer) Write(rec arrow.Record) error {
 	if w.done {
 		return fmt.Errorf("%s: %w", w.path, fs.ErrClosed)
@@ -137,7 +139,8 @@ func (w *Writer) Write(rec arrow.Record) error {
 	return w.err
 }
 
-// check tells whether rec fits the schema. Arrow's writer would write what lies under a null in a required column.
+// check returns an error unless rec fits the schema. If a required column has a null, Arrow's writer would write the
+// bytes in the place of the null.
 func (w *Writer) check(rec arrow.Record) error {
 	if int(rec.NumCols()) != w.schema.NumFields() {
 		return fmt.Errorf("a record has %d columns, the file %d", rec.NumCols(), w.schema.NumFields())
@@ -155,8 +158,8 @@ func (w *Writer) check(rec arrow.Record) error {
 	return nil
 }
 
-// Close ends the file and puts it in its place. If it fails, or a Write failed before, no file is left, and one that
-// was there before still is. A second call returns what the first did.
+// Close completes the file and moves it to its path. If Close fails, or a Write failed before, no new file is left,
+// and a file that existed before is unchanged. A second call returns the result of the first.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.err
@@ -174,7 +177,7 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// Flush writes the rows so far, if they are CSV, to a pipe or a device. Files get their rows when they are closed.
+// Flush writes the rows so far to a pipe or a device, if they are CSV. A file gets its rows when it is closed.
 func (w *Writer) Flush() error {
 	csv, ok := w.enc.(*writer.CSV)
 	if w.err == nil && !w.done && ok {
@@ -188,7 +191,7 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Abort discards what was written. After Close it does nothing, so it can be deferred.
+// Abort discards the rows written. After Close it does nothing, so that it can be deferred.
 func (w *Writer) Abort() {
 	if w.done {
 		return
@@ -198,8 +201,9 @@ func (w *Writer) Abort() {
 	w.file.Abort()
 }
 
-// guard runs f and turns a panic of Arrow's, which met values that aren't what they say, into an error. It returns an error of the file first, as it is: Arrow loses some
-// of these, and panics at others.
+// guard runs f and converts a panic of Arrow, which found values that contradict their type, to an error. If the file
+// has an error, guard returns this error unchanged instead: Arrow loses some errors of the file, and panics at
+// others.
 func (w *Writer) guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

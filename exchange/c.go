@@ -8,18 +8,19 @@ import (
 	"halfspace/model"
 )
 
-// WriteC writes the model as a source file in C99 without any dependency. Its names begin with name, of which other characters than ASCII
-// letters, digits and underscores become underscores. Of two classes, the file has
+// WriteC writes the model as a C99 source file without dependencies. The names in the file begin with name;
+// characters of name other than ASCII letters, digits and underscores become underscores. For two classes, the file
+// has
 //
 //	double NAME_score(const double *x);
 //	int NAME_predict(const double *x);
 //
-// and of more, in place of the former,
+// For more classes, it has NAME_predict and
 //
 //	void NAME_scores(const double *x, double *scores);
 //
-// NAME_predict returns an index of NAME_classes, or -1 if a score isn't finite. Models without a vector of weights for each score, such as
-// those with kernels, are errors.
+// NAME_predict returns an index of NAME_classes, or -1 if a score isn't finite. WriteC returns an error unless the
+// model has a vector of weights for each score. Models with kernels have none.
 func WriteC(w io.Writer, m *model.Model, name string) error {
 	l, err := newLinear(m)
 	if err != nil {
@@ -39,7 +40,7 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	s.input(l)
 	s.line("// Don't compile it with -ffast-math, which has no NaN.")
 	s.line("// Written by halfspace.\n")
-	// In C++, other files see a constant only with extern.
+	// In C++, a constant is visible to other files only with extern.
 	s.line("extern const char *const %s_classes[%d];", name, len(m.Classes))
 	s.line("const char *const %s_classes[%d] = {%s};\n", name, len(m.Classes), classes(m, quoteC))
 	s.line("static const double %s_weights[%d][%d] = {", name, len(l.weights), m.Width())
@@ -67,7 +68,7 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	return s.Flush()
 }
 
-// cFunctions writes the functions that score and predict.
+// cFunctions writes the functions that compute scores and predictions.
 func (s *source) cFunctions(name, value string, many bool) {
 	sum := func(to, k string) string {
 		return fmt.Sprintf("    for (long i = 0; i < %d; i++)\n        %s += %s_weights[%s][i] * %s;", s.m.Width(), to, name, k, value)
@@ -89,7 +90,7 @@ func (s *source) cFunctions(name, value string, many bool) {
 	s.line("        if (scores[k] > scores[best])\n            best = k;\n    }\n    return best;\n}")
 }
 
-// quoteC returns a string literal of C for the bytes of text.
+// quoteC returns a C string literal for the bytes of text.
 func quoteC(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

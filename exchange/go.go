@@ -9,17 +9,17 @@ import (
 	"halfspace/model"
 )
 
-// WriteGo writes the model as a Go package of one file that imports nothing. The package has that name, in lower case; other characters than
-// ASCII letters, digits and underscores become underscores. Of two classes, it has
+// WriteGo writes the model as a Go package of one file without imports. The package has the given name in lower case;
+// characters other than ASCII letters, digits and underscores become underscores. For two classes, the package has
 //
 //	func Score(x []float64) float64
 //	func Predict(x []float64) int
 //
-// and of more, in place of the former,
+// For more classes, it has Predict and
 //
 //	func Scores(x []float64) [N]float64
 //
-// Predict returns an index of Classes, or -1 if a score isn't finite. Errors are those of WriteC.
+// Predict returns an index of Classes, or -1 if a score isn't finite. WriteGo returns the same errors as WriteC.
 func WriteGo(w io.Writer, m *model.Model, name string) error {
 	l, err := newLinear(m)
 	if err != nil {
@@ -57,7 +57,7 @@ func WriteGo(w io.Writer, m *model.Model, name string) error {
 	return s.Flush()
 }
 
-// goFunctions writes the functions that score and predict.
+// goFunctions writes the functions that compute scores and predictions.
 func (s *source) goFunctions(replace, many bool) {
 	n := len(s.m.Classes)
 	if many {

@@ -11,19 +11,20 @@ import (
 	"halfspace/schema"
 )
 
-// LIBLINEAR's types of solvers that say how a model predicts.
+// Types of LIBLINEAR's solvers, which determine how a model predicts.
 const (
-	logisticSolver = "L2R_LR"         // one vector of two classes, else one for each; scores are logarithms of odds, one versus the rest
-	vectorSolver   = "L2R_L2LOSS_SVC" // the same vectors, scores mean nothing but their order
-	jointSolver    = "MCSVM_CS"       // a vector for each class, of two classes too
+	logisticSolver = "L2R_LR"         // one vector for two classes, otherwise one for each; scores are log odds, one versus the rest
+	vectorSolver   = "L2R_L2LOSS_SVC" // the same vectors; only the order of scores has a meaning
+	jointSolver    = "MCSVM_CS"       // a vector for each class, for two classes too
 )
 
-// mostIndices is the most features of a file that is written.
+// mostIndices is the largest feature number in a file that is written.
 const mostIndices = schema.MaxNumbered
 
-// WriteLIBLINEAR writes the model as a text model of LIBLINEAR. Its feature numbers are those of the features' names if all are f and a number
-// from 1 on, as in svmlight files; otherwise features are numbered from 1. LIBLINEAR's classes are numbers of type int: others are errors.
-// LIBLINEAR has the threshold 0: that of the model is taken from the bias, and the file then gives no probabilities.
+// WriteLIBLINEAR writes the model as a LIBLINEAR text model. If the names of all features are f and a number from 1
+// on, as in svmlight files, this number is the feature number. Otherwise, features are numbered from 1. LIBLINEAR's
+// classes are numbers of type int: WriteLIBLINEAR returns an error for other classes. LIBLINEAR's threshold is 0: the
+// threshold of the model is subtracted from the bias, and the file then gives no probabilities.
 func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	l, err := newLinear(m)
 	if err != nil {
@@ -46,7 +47,7 @@ func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	}
 	labels := slices.Clone(m.Classes)
 	if other, positive := sides(m); len(labels) == 2 {
-		labels = []schema.Class{m.Classes[positive], m.Classes[other]} // a score above 0 is for the first
+		labels = []schema.Class{m.Classes[positive], m.Classes[other]} // a score above 0 is for the first class
 	}
 	order, features := indices(m)
 	b := bufio.NewWriter(w)
@@ -73,7 +74,7 @@ func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	return b.Flush()
 }
 
-// writeWeights writes the line of a feature: a weight for each of the vectors.
+// writeWeights writes the line of a feature: its weight in each vector.
 func writeWeights(b *bufio.Writer, vectors int, weight func(k int) float64) {
 	for k := range vectors {
 		b.Write(strconv.AppendFloat(b.AvailableBuffer(), weight(k), 'g', -1, 64))
@@ -85,7 +86,7 @@ func writeWeights(b *bufio.Writer, vectors int, weight func(k int) float64) {
 // A place is a feature of a model and its number in a file.
 type place struct{ index, feature int }
 
-// indices returns the features of a model by ascending number in LIBLINEAR, and the greatest number.
+// indices returns the features of a model in ascending order of their numbers in LIBLINEAR, and the greatest number.
 func indices(m *model.Model) ([]place, int) {
 	named := make([]place, m.Width())
 	for i := range named {

@@ -1,9 +1,12 @@
-// Package exchange writes models for other programs, and reads theirs: WriteC and WriteGo write source files without any dependency,
-// WriteLIBLINEAR and ReadLIBLINEAR are for LIBLINEAR's text models, and WriteONNX is for runtimes of ONNX.
+// Package exchange converts models for other programs.
 //
-// The input of what they write is a number for each of the model's features, in the order of model.Model.FeatureName, as it is in the data.
-// A column of numbers is one feature. A category is 1 where a row has it, else 0. Standardization is part of the written weights.
-// WriteONNXColumns writes a file that takes the columns of the data instead.
+// WriteC and WriteGo write source files without dependencies. WriteLIBLINEAR and ReadLIBLINEAR write and read
+// LIBLINEAR's text models. WriteONNX writes files for ONNX runtimes.
+//
+// The input of a written model is a number for each feature of the model, in the order of model.Model.FeatureName, as
+// it is in the data. A column of numbers is one feature. The feature of a category is 1 if the row has the category,
+// otherwise 0. Standardization is included in the written weights. WriteONNXColumns writes a file whose inputs are
+// the columns of the data instead.
 package exchange
 
 import (
@@ -14,16 +17,17 @@ import (
 	"halfspace/model"
 )
 
-// A linear is a model's scores as functions of features that aren't standardized: score k is weights[k].x + bias[k]. Of two classes there is
-// one, of more one for each class.
+// A linear is the scores of a model as functions of features that aren't standardized: score k is weights[k].x +
+// bias[k]. For two classes there is one score, for more classes a score for each class.
 type linear struct {
 	weights [][]float64
 	bias    []float64
-	missing []float64 // what takes the place of a missing value of each feature; nil: nothing does
-	center  []float64 // what standardization takes from each feature; nil: nothing
+	missing []float64 // replaces a missing value of each feature; nil: missing values aren't replaced
+	center  []float64 // the number that standardization subtracts from each feature; nil: none
 }
 
-// newLinear returns the scores of a model. Standardization is folded into them in float64: (x - c)/s w = x w/s - c w/s.
+// newLinear returns the scores of a model. Standardization is included in them, computed in float64: (x - c)/s w = x
+// w/s - c w/s.
 func newLinear(m *model.Model) (*linear, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
@@ -58,7 +62,7 @@ func newLinear(m *model.Model) (*linear, error) {
 	return l, l.checkFinite(m)
 }
 
-// checkFinite returns an error if a number got too large where standardization was folded in.
+// checkFinite returns an error if a weight or bias became too large when standardization was included.
 func (l *linear) checkFinite(m *model.Model) error {
 	for k, row := range l.weights {
 		for i, w := range row {
@@ -73,7 +77,8 @@ func (l *linear) checkFinite(m *model.Model) error {
 	return nil
 }
 
-// sides returns the numbers of the class of a score that isn't above 0 and of the positive one, of two classes.
+// sides returns the numbers of the two classes: other is the class of a score of at most 0, positive is the class of
+// a greater score.
 func sides(m *model.Model) (other, positive int) {
 	for k, c := range m.Classes {
 		if c == m.Positive {
@@ -83,8 +88,8 @@ func sides(m *model.Model) (other, positive int) {
 	return 1 - positive, positive
 }
 
-// about says in a sentence what the model predicts. The sentence is for a comment: texts of the model are quoted, since they may have
-// line ends.
+// about returns a sentence about the predictions of the model, for a comment. Texts of the model are quoted, because
+// they may contain line ends.
 func about(m *model.Model) string {
 	return fmt.Sprintf("It predicts %q by a linear model (%q) of %d features.", m.Label, m.Algorithm, m.Width())
 }

@@ -14,7 +14,7 @@ import (
 	"halfspace/schema"
 )
 
-// The versions of ONNX that a file says it is of.
+// The versions of ONNX that a file states.
 const (
 	onnxIR     = 8
 	onnxOpset  = 16 // of ai.onnx
@@ -22,10 +22,10 @@ const (
 	onnxDomain = "ai.onnx.ml"
 )
 
-// mostONNX is the most weights of a file. They take 256 MiB; a reader of protocol buffers takes 2 GiB.
+// mostONNX is the largest number of weights in a file. They take 256 MiB; a reader of protocol buffers accepts 2 GiB.
 const mostONNX = 1 << 26
 
-// Field numbers of onnx.proto. Those of an AttributeProto are in its writers below.
+// Field numbers of onnx.proto. The field numbers of AttributeProto are used by its writers below.
 const (
 	modelIR, modelProducer, modelGraph, modelOpset, modelMetadata                 = 1, 2, 7, 8, 14
 	graphNode, graphName, graphInitializer, graphInput, graphOutput               = 1, 2, 5, 11, 12
@@ -39,13 +39,20 @@ const (
 	attributeIsInt, attributeIsText, attributeIsFloats, attributeIsInts, areTexts = 2, 3, 6, 7, 8
 )
 
-// WriteONNX writes the model as an ONNX file: IR version 8, opset 16, ai.onnx.ml 3. Its input X is float32 [N, D]. The output "label" has the class of each
-// row, as int64 where all classes are such numbers, else as text. The output "probabilities", float32 [N, C], has the probability of each class; a
-// model without probabilities, or with isotonic ones, has "scores" in its place. Of two classes, the first column is the class that isn't positive, and its score is that
-// of the positive class times -1. The label obeys the threshold of the model. The metadata has the names of features and classes. Errors are those of WriteC, and weights that float32 can't hold.
+// WriteONNX writes the model as an ONNX file: IR version 8, opset 16, ai.onnx.ml 3.
+//
+// The input X is float32 [N, D]. The file has two outputs:
+//
+//   - "label" is the class of each row: int64 if all classes are 64-bit integers, otherwise text.
+//   - "probabilities", float32 [N, C], is the probability of each class. A model without probabilities, or with isotonic
+//     probabilities, has "scores" instead.
+//
+// For two classes, the first column is the class that isn't positive, and its score is -1 times the score of the
+// positive class. The label depends on the threshold of the model. The metadata has the names of features and
+// classes. WriteONNX returns the same errors as WriteC, and an error if float32 can't hold a weight.
 func WriteONNX(w io.Writer, m *model.Model) error { return writeONNX(w, m, false) }
 
-// writeONNX is WriteONNX, or WriteONNXColumns.
+// writeONNX is WriteONNX if byColumn is false, and WriteONNXColumns if it is true.
 func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	l, err := newLinear(m)
 	if err != nil {
@@ -56,7 +63,7 @@ func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	}
 	order := make([]schema.Class, 0, len(m.Classes))
 	if other, positive := sides(m); len(l.weights) == 1 {
-		order = append(order, m.Classes[other], m.Classes[positive]) // equal scores, of 0, are for the first
+		order = append(order, m.Classes[other], m.Classes[positive]) // two equal scores, which are 0, are for the first class
 	} else {
 		order = append(order, m.Classes...)
 	}
@@ -94,9 +101,10 @@ func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	return err
 }
 
-// narrow returns coefficients and intercepts of a LinearClassifier: of two classes those of either side. Half of them if there are
-// probabilities: softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 + e^-s). Its input is x - c, where c is l.center in float32: w.x + b is
-// w.(x - c) + (b + w.c), without terms that are large and cancel out.
+// narrow returns the coefficients and intercepts of a LinearClassifier. For two classes, it returns coefficients for
+// both classes; they are halved if there are probabilities, because softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 + e^-s).
+// The input of the LinearClassifier is x - c, where c is l.center in float32: w.x + b equals w.(x - c) + (b + w.c),
+// which avoids large terms that cancel.
 func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err error) {
 	add := func(sign float64, k int) {
 		for _, v := range l.weights[k] {
@@ -136,11 +144,11 @@ func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err
 // A graph is a GraphProto.
 type graph struct {
 	proto  message
-	inputs map[string]bool // names of those that are columns of the data; nil: X is the input
+	inputs map[string]bool // names of the inputs that are columns of the data; nil: X is the input
 }
 
-// own returns the name of a tensor that is no input: the given one, with underscores after it while an input has that name. No two given
-// names differ in such underscores.
+// own returns the name of a tensor that isn't an input: the given name, with underscores appended as long as an input
+// has that name. No two given names differ only in underscores at their ends.
 func (g *graph) own(name string) string {
 	for g.inputs[name] {
 		name += "_"
@@ -158,15 +166,16 @@ func (g *graph) node(domain, operator string, inputs, outputs []string, attribut
 	g.proto.message(graphNode, node(domain, operator, inputs, outputs, attributes...))
 }
 
-// constant adds a row of float32 for the nodes.
+// constant adds a row of float32 numbers for the nodes.
 func (g *graph) constant(name string, numbers []float64) {
 	g.proto.message(graphInitializer, tensor(g.own(name), numbers))
 }
 
-// add adds the nodes that make the outputs of X, and the outputs. X is an input unless columns are.
+// add adds the nodes that compute the outputs from X, and the outputs. It adds X as an input unless the columns are
+// inputs.
 func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema.Class, coefficients, intercepts []float32) {
 	x, output := "X", outputName(m)
-	if l.missing != nil { // NaN and infinities give way to numbers
+	if l.missing != nil { // replace NaN and infinities
 		g.node("", "IsNaN", []string{x}, []string{"nan"})
 		g.node("", "IsInf", []string{x}, []string{"infinite"})
 		g.node("", "Or", []string{"nan", "infinite"}, []string{"missing"})
@@ -178,7 +187,7 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 		x = "centered"
 	}
 	transform, scores := "NONE", "scores"
-	apart := len(order) > 2 && (m.Options.Multiclass != model.Joint || platt != nil) // each class has logarithms of odds of its own
+	apart := len(order) > 2 && (m.Options.Multiclass != model.Joint || platt != nil) // each class has log odds of its own
 	if output != scores && platt == nil && !apart {
 		scores, transform = output, "SOFTMAX"
 	}
@@ -188,7 +197,7 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 		element, attribute = elementString, texts("classlabels_strings", classTexts(order))
 	}
 	label := "label"
-	if m.Threshold != nil { // which nodes below compare the scores with
+	if m.Threshold != nil { // the nodes of addThreshold compare the scores
 		label, scores, transform = "side", "scores", "NONE"
 	}
 	g.node(onnxDomain, "LinearClassifier", []string{x}, []string{label, scores}, attribute, floats("coefficients", coefficients),
@@ -202,7 +211,7 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 		scores = "odds"
 	}
 	switch {
-	case apart && output != scores: // sigmoid(s) divided by their sum is softmax(log sigmoid(s)), and log sigmoid(s) is -softplus(-s)
+	case apart && output != scores: // sigmoid(s) divided by its sum is softmax(log sigmoid(s)); log sigmoid(s) is -softplus(-s)
 		g.node("", "Neg", []string{scores}, []string{"negated"})
 		g.node("", "Softplus", []string{"negated"}, []string{"losses"})
 		g.node("", "Neg", []string{"losses"}, []string{"logs"})
@@ -219,7 +228,7 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 	g.proto.message(graphOutput, value(output, elementFloat, len(order)))
 }
 
-// addConstants adds the rows of numbers that nodes of add take.
+// addConstants adds the rows of numbers for the nodes that add adds.
 func (g *graph) addConstants(l *linear, platt *plattNodes) {
 	if l.missing != nil {
 		g.constant("means", l.missing)
@@ -233,7 +242,7 @@ func (g *graph) addConstants(l *linear, platt *plattNodes) {
 	}
 }
 
-// outputName returns the name of the output beside the label.
+// outputName returns the name of the second output.
 func outputName(m *model.Model) string {
 	if c := m.Calibration; m.LogOdds() || c != nil && c.Method == model.Platt {
 		return "probabilities"
@@ -241,7 +250,7 @@ func outputName(m *model.Model) string {
 	return "scores"
 }
 
-// wholeNumbers returns the classes as numbers of 64 bits, if all are.
+// wholeNumbers returns the classes as 64-bit integers. The result is false if a class is none.
 func wholeNumbers(classes []schema.Class) ([]int64, bool) {
 	all := make([]int64, len(classes))
 	for k, c := range classes {
@@ -261,7 +270,7 @@ func classTexts(classes []schema.Class) []string {
 	return list
 }
 
-// A message is the bytes of a message of protocol buffers.
+// A message is the bytes of a protocol buffer message.
 type message []byte
 
 func (b *message) number(field protowire.Number, v uint64) {
@@ -276,7 +285,7 @@ func (b *message) message(field protowire.Number, v []byte) {
 	*b = protowire.AppendBytes(protowire.AppendTag(*b, field, protowire.BytesType), v)
 }
 
-// metadata adds a property: a JSON array of n texts.
+// metadata adds a property whose value is a JSON array of n texts.
 func (b *message) metadata(key string, n int, text func(int) string) {
 	list := make([]string, n)
 	for i := range list {
@@ -284,7 +293,7 @@ func (b *message) metadata(key string, n int, text func(int) string) {
 	}
 	data, err := json.Marshal(list)
 	if err != nil {
-		panic("exchange: " + err.Error()) // texts have no other error
+		panic("exchange: " + err.Error()) // encoding texts can't fail
 	}
 	var entry message
 	entry.text(1, key)
@@ -292,7 +301,7 @@ func (b *message) metadata(key string, n int, text func(int) string) {
 	b.message(modelMetadata, entry)
 }
 
-// node returns a NodeProto. It has the name of its first output.
+// node returns a NodeProto. Its name is the name of its first output.
 func node(domain, operator string, inputs, outputs []string, attributes ...message) message {
 	var n message
 	for _, name := range inputs {
@@ -327,7 +336,7 @@ func value(name string, element uint64, columns int) message {
 	return v
 }
 
-// tensor returns the TensorProto of a row of float32.
+// tensor returns the TensorProto of a row of float32 numbers.
 func tensor(name string, numbers []float64) message {
 	var t message
 	var raw []byte
@@ -342,7 +351,7 @@ func tensor(name string, numbers []float64) message {
 	return t
 }
 
-// attribute returns the start of an AttributeProto.
+// attribute returns the first fields of an AttributeProto.
 func attribute(name string, kind uint64) (a message) {
 	a.text(attributeName, name)
 	a.number(attributeType, kind)
@@ -377,7 +386,7 @@ func texts(name string, list []string) message {
 	return a
 }
 
-// floats returns an attribute of numbers, packed: one tag for all.
+// floats returns an attribute of numbers, packed with one tag for all.
 func floats(name string, numbers []float32) message {
 	a := attribute(name, attributeIsFloats)
 	packed := make([]byte, 0, 4*len(numbers))

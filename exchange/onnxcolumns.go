@@ -11,13 +11,20 @@ import (
 	"halfspace/schema"
 )
 
-// WriteONNXColumns is WriteONNX with an input for each column of the data in place of X. The input has the name of the column. Its type is string [N, 1]
-// for categories of text, float32 [N, L] for lists of L numbers, and else float32 [N, 1], where false is 0 and true is 1. The file makes the features. A
-// category that the training did not have is 0 in all of them. So is NaN in a column whose categories are numbers. Other missing numbers are as in
-// WriteONNX. These columns are errors: hashed ones, crosses, those of svmlight, categories that float32 cannot hold, and names that no input can have.
+// WriteONNXColumns is WriteONNX with an input for each column of the data instead of X. The input has the name of the
+// column. Its type is
+//
+//   - string [N, 1] for categories of text,
+//   - float32 [N, L] for lists of L numbers,
+//   - float32 [N, 1] for other columns, where false is 0 and true is 1.
+//
+// The file computes the features. For a category that isn't in the training data, all features of the column are 0;
+// also for NaN in a column whose categories are numbers. Other missing numbers are treated as in WriteONNX.
+// WriteONNXColumns returns an error for hashed columns, crosses, svmlight columns, categories that float32 can't
+// hold, and column names that an input can't have.
 func WriteONNXColumns(w io.Writer, m *model.Model) error { return writeONNX(w, m, true) }
 
-// addColumns adds an input for each column, and the nodes that make X from them.
+// addColumns adds an input for each column, and the nodes that compute X from these inputs.
 func (g *graph) addColumns(m *model.Model) error {
 	columns := m.Spec().Columns()
 	g.inputs = make(map[string]bool, len(columns))
@@ -71,8 +78,8 @@ func (g *graph) addColumn(i int, c *schema.Column) (string, error) {
 	return features, nil
 }
 
-// categoryNumbers returns the categories of a column of numbers or booleans. It is an error if two are the same in float32, or if it can't hold a whole
-// number: another category may become the same.
+// categoryNumbers returns the categories of a column of numbers or booleans. It returns an error if two categories
+// are equal in float32, or if float32 can't hold a whole number, because another category could become equal to it.
 func categoryNumbers(c *schema.Column) ([]float64, error) {
 	numbers, before := make([]float64, len(c.Categories)), make(map[float32]string, len(c.Categories))
 	for k, text := range c.Categories {

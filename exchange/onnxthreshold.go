@@ -8,9 +8,10 @@ import (
 	"halfspace/schema"
 )
 
-// addThreshold adds the nodes that make the label of the scores of two classes: that of order[1] where the score of its column is above the
-// threshold of the model, else that of order[0]. labels are the classes as numbers; nil: classes are texts. The nodes' float32 numbers are
-// above the greatest float32 that isn't above the threshold exactly where they are above the threshold.
+// addThreshold adds the nodes that compute the label from the scores of two classes: the class order[1] if the score
+// in its column is above the threshold of the model, otherwise the class order[0]. labels are the classes as numbers;
+// nil: the classes are texts. The threshold in the file is the greatest float32 that isn't above the threshold of the
+// model: a float32 score is above one exactly if it is above the other.
 func (g *graph) addThreshold(m *model.Model, labels []int64, order []schema.Class) {
 	at := *m.Threshold
 	if m.LogOdds() { // the column has half of the score
@@ -33,7 +34,8 @@ func (g *graph) addThreshold(m *model.Model, labels []int64, order []schema.Clas
 	}
 }
 
-// roundDown returns the greatest finite float32 that isn't above v, or the least one.
+// roundDown returns the greatest finite float32 that isn't above v. If there is none, it returns the smallest finite
+// float32.
 func roundDown(v float64) float32 {
 	f := float32(max(-math.MaxFloat32, min(math.MaxFloat32, v)))
 	if float64(f) > v && f > -math.MaxFloat32 {
@@ -42,7 +44,8 @@ func roundDown(v float64) float32 {
 	return f
 }
 
-// scalar returns the TensorProto of one number without dimensions, whose bytes are raw; nil: it has none.
+// scalar returns the TensorProto of one value without dimensions. raw has the bytes of its number; nil: it has no
+// number.
 func scalar(name string, element uint64, raw []byte) message {
 	var t message
 	t.number(tensorType, element)

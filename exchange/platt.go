@@ -7,11 +7,12 @@ import (
 	"halfspace/model"
 )
 
-// plattNodes are the numbers that make logarithms of odds of scores, a column each: slope*score + offset.
+// plattNodes are the numbers with which the log odds are computed from scores: slope*score + offset in each column.
 type plattNodes struct{ slopes, offsets []float64 }
 
-// newPlattNodes returns nil for a model without Platt's calibration. Of two classes, whose scores are -s and s, each column has half of the odds:
-// softmax(-z/2, z/2) is 1/(1 + e^z), 1/(1 + e^-z). Numbers that float32 can't hold are an error.
+// newPlattNodes returns nil for a model without Platt calibration. For two classes, whose scores are -s and s, each
+// column has half of the log odds z: softmax(-z/2, z/2) is 1/(1 + e^z), 1/(1 + e^-z). It returns an error if float32
+// can't hold a number.
 func newPlattNodes(m *model.Model) (*plattNodes, error) {
 	c := m.Calibration
 	if c == nil || c.Method != model.Platt {

@@ -16,31 +16,33 @@ import (
 	"halfspace/schema"
 )
 
-// ErrFormat is the error of ReadLIBLINEAR for what is no text model of LIBLINEAR, or none that predicts classes.
+// ErrFormat is the error of ReadLIBLINEAR if the input isn't a LIBLINEAR text model, or is a model that doesn't
+// predict classes.
 var ErrFormat = errors.New("not a LIBLINEAR model that can be read")
 
-// mostWeights is the most weights of a model, as package model has it.
+// mostWeights is the largest number of weights of a model, as in package model.
 const mostWeights = 1 << 27
 
-// solvers are the types of solvers whose models predict classes, and the algorithm of each in halfspace.
+// solvers maps the types of LIBLINEAR's solvers whose models predict classes to the algorithms of halfspace.
 var solvers = map[string]string{
 	"L2R_LR": "logistic", "L2R_LR_DUAL": "logistic", "L1R_LR": "logistic",
 	"L2R_L2LOSS_SVC_DUAL": "svm", "L2R_L2LOSS_SVC": "svm", "L2R_L1LOSS_SVC_DUAL": "svm", "MCSVM_CS": "svm", "L1R_L2LOSS_SVC": "svm",
 }
 
-// A textModel is what a file of LIBLINEAR has before its weights.
+// A textModel is the head of a LIBLINEAR file, before its weights.
 type textModel struct {
 	solver            string
 	classes, features int
-	bias              float64 // value of the feature behind the last one; negative: there is none
+	bias              float64 // value of an additional feature after the last one; negative: there is none
 	labels            []string
 
 	words *bufio.Scanner
 }
 
-// ReadLIBLINEAR reads a text model of LIBLINEAR. It rounds the weights to float32, as every model has them, and returns how many
-// weights that changes: scores then differ from those of LIBLINEAR in about the seventh digit. The model's features are f1, f2, ... of svmlight files; its label's column is "label". Weights may
-// take half of a memory in bytes, 0 for what is available: otherwise the error is model.ErrMemory.
+// ReadLIBLINEAR reads a LIBLINEAR text model. It rounds the weights to float32, as in every model, and returns the
+// number of weights that rounding changes. If weights change, scores differ from LIBLINEAR's in about the seventh
+// digit. The model's features are f1, f2, ... as in svmlight files, and its label column is "label". most is a memory
+// limit in bytes, 0 for the available memory. If the weights take more than half of it, the error is model.ErrMemory.
 func ReadLIBLINEAR(r io.Reader, most int64) (m *model.Model, rounded int64, err error) {
 	t := &textModel{classes: -1, features: -1, words: bufio.NewScanner(r)}
 	t.words.Split(bufio.ScanWords)
@@ -72,7 +74,8 @@ func ReadLIBLINEAR(r io.Reader, most int64) (m *model.Model, rounded int64, err 
 	return m, rounded, nil
 }
 
-// narrow rounds numbers to float32, and returns how many of them that changes. It leaves numbers that are too large for float32.
+// narrow rounds numbers to float32, and returns the number of numbers that it changes. It doesn't change numbers that
+// are too large for float32.
 func narrow(numbers []float64) (changed int64) {
 	for i, v := range numbers {
 		if n := float64(float32(v)); n != v && !math.IsInf(n, 0) {
@@ -91,7 +94,7 @@ func (t *textModel) word() (string, error) {
 	return t.words.Text(), nil
 }
 
-// number returns the next word as a whole number from 0 on.
+// number returns the next word as a whole number of 0 or more. The argument "what" names the number in the error.
 func (t *textModel) number(what string) (int, error) {
 	text, err := t.word()
 	if err != nil {
@@ -104,7 +107,7 @@ func (t *textModel) number(what string) (int, error) {
 	return n, nil
 }
 
-// real returns the next word as a number.
+// real returns the next word as a number. The argument "what" names the number in the error.
 func (t *textModel) real(what string) (float64, error) {
 	text, err := t.word()
 	if err != nil {
@@ -117,7 +120,7 @@ func (t *textModel) real(what string) (float64, error) {
 	return v, nil
 }
 
-// readHead reads what is before the weights.
+// readHead reads the lines before the weights.
 func (t *textModel) readHead() error {
 	for {
 		key, err := t.word()
@@ -158,7 +161,7 @@ func (t *textModel) readHead() error {
 	}
 }
 
-// check returns an error unless the head is that of a classifier of a size that can be read.
+// check returns an error unless the head describes a classifier whose size can be read.
 func (t *textModel) check(most int64) error {
 	switch {
 	case solvers[t.solver] == "":
@@ -178,7 +181,7 @@ func (t *textModel) check(most int64) error {
 	return nil
 }
 
-// vectors returns how many weights a feature has in the file.
+// vectors returns the number of weights of a feature in the file.
 func (t *textModel) vectors() int {
 	if t.classes == 2 && t.solver != jointSolver {
 		return 1
@@ -186,9 +189,9 @@ func (t *textModel) vectors() int {
 	return t.classes
 }
 
-// readWeights returns the vectors of weights, and a bias for each, in the order of the labels.
+// readWeights returns the vectors of weights, and a bias for each vector, in the order of the labels.
 func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err error) {
-	vectors = make([][]float64, t.vectors()) // they grow with the file: its sizes prove nothing
+	vectors = make([][]float64, t.vectors()) // the vectors grow with the file, because the sizes in the head may be wrong
 	for i := range t.features {
 		for k := range vectors {
 			w, err := t.real("a weight of feature " + strconv.Itoa(i+1))
@@ -213,8 +216,9 @@ func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err erro
 	return vectors, bias, nil
 }
 
-// model returns the model of these vectors. Of two classes, LIBLINEAR predicts the first label where the first score is above 0,
-// else the second one (predict_values in linear.cpp). MCSVM_CS has a second vector, which does not count there, nor here.
+// model returns the model of the given vectors. For two classes, LIBLINEAR predicts the first label if the first
+// score is above 0, otherwise the second label (predict_values in linear.cpp). MCSVM_CS has a second vector, which is
+// ignored there and here.
 func (t *textModel) model(vectors [][]float64, bias []float64) *model.Model {
 	spec := &schema.Spec{Bias: bias != nil, Label: "label", Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError,
 		Columns: []schema.Column{{Name: "f", Kind: schema.NumberedColumn, First: 1, Elements: t.features}}}}

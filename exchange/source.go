@@ -10,7 +10,7 @@ import (
 	"halfspace/model"
 )
 
-// identifier returns name as a part of an identifier: ASCII letters, digits and underscores, a letter first.
+// identifier returns name as a part of an identifier: ASCII letters, digits and underscores, beginning with a letter.
 func identifier(name string) string {
 	text := strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -49,7 +49,7 @@ func (s *source) numbers(indent string, numbers []float64) {
 	}
 }
 
-// list returns numbers with commas between.
+// list returns the numbers, separated by commas.
 func list(numbers []float64) string {
 	texts := make([]string, len(numbers))
 	for i, v := range numbers {
@@ -58,7 +58,7 @@ func list(numbers []float64) string {
 	return strings.Join(texts, ", ")
 }
 
-// classes returns the texts of the classes, quoted by a function, with commas between.
+// classes returns the texts of the classes, quoted by quote, separated by commas.
 func classes(m *model.Model, quote func(string) string) string {
 	texts := make([]string, len(m.Classes))
 	for i, c := range m.Classes {
@@ -67,7 +67,7 @@ func classes(m *model.Model, quote func(string) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// input says, as lines of a comment, what x is.
+// input writes the lines of a comment that describe x.
 func (s *source) input(l *linear) {
 	s.line("// x has %d numbers: the model's features in its order, as they are in the data. The", s.m.Width())
 	s.line("// weights below name them. A feature x=category is 1 where column x has the category,")
@@ -84,5 +84,5 @@ func (s *source) input(l *linear) {
 	}
 }
 
-// newSource starts a source file.
+// newSource begins a source file.
 func newSource(w io.Writer, m *model.Model) *source { return &source{bufio.NewWriter(w), m} }

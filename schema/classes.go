@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ListClasses names up to ten classes.
+// ListClasses returns the names of up to ten classes, separated by commas, and the number of further classes.
 func ListClasses(classes []Class) string {
 	const most = 10
 	var names []string
@@ -21,7 +21,7 @@ func ListClasses(classes []Class) string {
 	return text
 }
 
-// NameClass returns the text of a class. It quotes strings, and cuts them after 40 letters.
+// NameClass returns the text of a class. It quotes a string, and cuts it after 40 characters.
 func NameClass(c Class) string {
 	if c.Kind != String {
 		return c.Text
@@ -32,7 +32,8 @@ func NameClass(c Class) string {
 	return strconv.Quote(c.Text)
 }
 
-// FindClass returns the index of the class that text stands for, or -1. Any spelling of a number will do.
+// FindClass returns the index of the class with the given text, or -1 if there is none. A number matches in every
+// spelling.
 func FindClass(classes []Class, text string) int {
 	if i := slices.IndexFunc(classes, func(c Class) bool { return c.Text == text }); i >= 0 {
 		return i
@@ -44,7 +45,7 @@ func FindClass(classes []Class, text string) int {
 	return slices.Index(classes, number)
 }
 
-// AdviseClasses says what to do if there are too many classes.
+// AdviseClasses returns the end of an error about too many classes: the remedy.
 func AdviseClasses(classes []Class) string {
 	if classes[0].Kind == Number && len(classes) > 50 {
 		return ": it looks like a quantity to predict, not classes; choose another column as the label"

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Dictionary has texts of the training rows that a hashed column has in its features.
+// A Dictionary records, for the features of a hashed column, texts of the training rows that hash to the feature.
 type Dictionary struct {
-	Features []int    `json:"features"` // number of each text's feature among the column's, from 0, ascending
-	Texts    []string `json:"texts"`    // those of a feature in the order of the rows; of a cross with * between the texts of its columns
+	Features []int    `json:"features"` // for each text, the number of its feature within the column, from 0, ascending
+	Texts    []string `json:"texts"`    // texts of one feature in row order; * joins the texts of a cross
 }
 
-// MaxTexts is the most texts of a feature in a Dictionary. Each has at most MaxTextBytes.
+// MaxTexts is the largest number of texts of one feature in a Dictionary. Each text has at most MaxTextBytes bytes.
 const (
 	MaxTexts     = 3
 	MaxTextBytes = 256
 )
 
-// Texts returns the texts of the column's feature i that its Dictionary has.
+// Texts returns the texts that the Dictionary has for the column's feature i.
 func (c *Column) Texts(i int) []string {
 	if c.Dictionary == nil {
 		return nil
@@ -28,13 +28,14 @@ func (c *Column) Texts(i int) []string {
 	return c.Dictionary.Texts[lo:hi]
 }
 
-// Texts returns the texts of feature i that the Dictionary of its column has.
+// Texts returns the texts of feature i in the Dictionary of its column.
 func (p *Preprocessing) Texts(i int) []string {
 	c, i := p.columnOf(i)
 	return c.Texts(i)
 }
 
-// checkDictionary returns an error unless the texts are of features of a hashed column, and no more than MaxTexts of each.
+// checkDictionary returns an error unless the texts belong to features of a hashed column, with at most MaxTexts
+// texts for each feature.
 func (c *Column) checkDictionary() error {
 	d := c.Dictionary
 	switch {

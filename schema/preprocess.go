@@ -14,46 +14,47 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Preprocessing says how the columns of the data become features, if that takes more than reading a number from each.
+// Preprocessing describes how the columns of the data become features, if a feature isn't simply the number in a
+// column.
 type Preprocessing struct {
 	Nulls      Nulls    `json:"nulls"`
-	NullValues []string `json:"null_values,omitzero"` // texts that were nulls in CSV files of the training; nil: the usual ones
+	NullValues []string `json:"null_values,omitzero"` // texts that were nulls in CSV files of the training; nil: the default
 	Columns    []Column `json:"columns"`              // in the order of their features
 }
 
-// Nulls says how features without a finite number are treated: nulls, NaN and infinities.
+// Nulls is the treatment of features without a finite number: nulls, NaN and infinities.
 type Nulls string
 
 const (
-	NullsError Nulls = "error" // they are errors, the default
-	NullsDrop  Nulls = "drop"  // their rows aren't kept
-	NullsZero  Nulls = "zero"  // they are zeros
-	NullsMean  Nulls = "mean"  // they are the mean of the feature's numbers in training
+	NullsError Nulls = "error" // an error, the default
+	NullsDrop  Nulls = "drop"  // their rows are left out
+	NullsZero  Nulls = "zero"  // replaced by 0
+	NullsMean  Nulls = "mean"  // replaced by the mean of the feature's numbers in training
 )
 
 // AllNulls lists every value, the default first.
 var AllNulls = []Nulls{NullsError, NullsDrop, NullsZero, NullsMean}
 
-// A Column of the data becomes one or several adjacent features.
+// A Column is a column of the data, which becomes one or several adjacent features.
 type Column struct {
 	Name     string `json:"name"`
 	Kind     Kind   `json:"kind"`
-	Unit     string `json:"unit,omitempty"`     // what a number of a date or time counts
-	Elements int    `json:"elements,omitempty"` // of each list, or features of a numbered column
-	First    int    `json:"first,omitempty"`    // number of a numbered column's first feature
+	Unit     string `json:"unit,omitempty"`     // the unit that the number of a date or time counts
+	Elements int    `json:"elements,omitempty"` // length of each list, or number of features of a numbered column
+	First    int    `json:"first,omitempty"`    // index of a numbered column's first feature
 
 	Categories []string `json:"categories,omitempty"` // of a one-hot column, in ascending order
 	Values     string   `json:"values,omitempty"`     // type of the categories: "number", "boolean", or "" for text
 	Of         []Part   `json:"of,omitempty"`         // the columns of a cross
-	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed one or a cross, which becomes 1<<HashBits features, or those of Buckets
-	Buckets    []int    `json:"buckets,omitempty"`    // of a hashed one with more than MaxAllBuckets bits: those of the training, in ascending order
+	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed column or a cross; see Width
+	Buckets    []int    `json:"buckets,omitempty"`    // with more than MaxAllBuckets bits: buckets of the training rows, ascending
 
-	Dictionary *Dictionary `json:"dictionary,omitempty"` // of a hashed one or a cross: texts of its features, if they were asked for
+	Dictionary *Dictionary `json:"dictionary,omitempty"` // texts of hashed features, if the training recorded them
 
-	Means []float64 `json:"means,omitempty"` // of each feature, with NullsMean
+	Means []float64 `json:"means,omitempty"` // for each feature, with NullsMean
 
-	// Center and Scale have an element for each feature if numbers are standardized. (x - Center) / Scale is computed
-	// in float64, then narrowed.
+	// Center and Scale have an element for each feature if numbers are standardized. A feature is (x - Center) /
+	// Scale, computed in float64, then rounded to float32.
 	Center []float64 `json:"center,omitempty"`
 	Scale  []float64 `json:"scale,omitempty"`
 }
@@ -64,57 +65,59 @@ type Part struct {
 	Values string `json:"values,omitempty"` // as in Column
 }
 
-// Kind says how a column becomes features.
+// Kind is the way in which a column becomes features.
 type Kind string
 
 const (
-	NumberColumn Kind = "number" // the number itself; 0 and 1 for false and true
+	NumberColumn Kind = "number" // the number itself; 0 for false and 1 for true
 	ListColumn   Kind = "list"   // a feature for each element of a list of numbers
-	OneHotColumn Kind = "onehot" // a feature for each category of text: 1 for the text's own category
-	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket: 1 for the text's own bucket
-	CrossColumn  Kind = "cross"  // the same for the texts of several columns, which Cross joins
+	OneHotColumn Kind = "onehot" // a feature for each category: 1 for the category of the text, 0 for the others
+	HashColumn   Kind = "hash"   // a feature for each bucket of HashBucket: 1 for the bucket of the text, 0 for the others
+	CrossColumn  Kind = "cross"  // like HashColumn, for the texts of several columns, which Cross joins
 
-	NumberedColumn Kind = "numbered" // a feature for each of Elements indices of svmlight, from First on
+	NumberedColumn Kind = "numbered" // a feature for each of Elements svmlight indices, starting at First
 )
 
-// MaxCategories is the most categories of a one-hot column in dense rows. In sparse rows only MaxNamed bounds them.
+// MaxCategories is the largest number of categories of a one-hot column in dense rows. In sparse rows, only MaxNamed
+// limits it.
 const MaxCategories = 1000
 
-// MaxHashBits is the most bits of a hashed column. With up to MaxAllBuckets bits each bucket is a feature, with more each
-// bucket that the training rows have.
+// MaxHashBits is the largest number of bits of a hashed column. With up to MaxAllBuckets bits, each bucket is a
+// feature. With more bits, each bucket that occurs in the training rows is a feature.
 const (
 	MaxHashBits   = 24
 	MaxAllBuckets = 16
 )
 
-// HashBucket returns the bucket, of 1<<bits, of a text: the lowest bits of the XXH3-64, without a seed, of its UTF-8
-// bytes.
+// HashBucket returns the bucket of a text, from 0 to 1<<bits - 1: the lowest bits of the XXH3-64, without a seed, of
+// the text's UTF-8 bytes.
 func HashBucket(text string, bits int) int { return int(xxh3.HashString(text) & (1<<bits - 1)) }
 
-// CrossBucket is HashBucket for the bytes of Cross.
+// CrossBucket is HashBucket for the bytes that Cross returns.
 func CrossBucket(text []byte, bits int) int { return int(xxh3.Hash(text) & (1<<bits - 1)) }
 
-// CrossMark is between the texts of a cross. UTF-8 has no such byte.
+// CrossMark separates the texts of a cross. UTF-8 text never has this byte.
 const CrossMark = 0xff
 
-// Cross returns the text that a cross has for texts of its columns: one after the other, with CrossMark between.
+// Cross returns the text of a cross: the texts of its columns, with CrossMark between them.
 func Cross(texts ...string) string { return strings.Join(texts, string([]byte{CrossMark})) }
 
-// number tells whether the column's features are its numbers.
+// number returns true if the column's features are the numbers in the column.
 func (c *Column) number() bool { return c.Kind == NumberColumn || c.Kind == ListColumn }
 
-// Categorical tells whether the column's features are its categories.
+// Categorical returns true if the column's features are categories or hash buckets.
 func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Hashed() }
 
-// Hashed tells whether the column's features are buckets.
+// Hashed returns true if the column's features are hash buckets.
 func (c *Column) Hashed() bool { return c.Kind == HashColumn || c.Kind == CrossColumn }
 
-// Learned tells whether the categories of the training rows make the column's features.
+// Learned returns true if the column's features depend on the categories in the training rows.
 func (c *Column) Learned() bool {
 	return c.Kind == OneHotColumn || c.Hashed() && c.HashBits > MaxAllBuckets
 }
 
-// Feature returns which of the column's features a category is, or -1 if the training hadn't it.
+// Feature returns the number of the category's feature within the column, or -1 if the training rows had no such
+// category or bucket.
 func (c *Column) Feature(text string) int {
 	n, found := 0, true
 	switch {
@@ -131,7 +134,8 @@ func (c *Column) Feature(text string) int {
 	return n
 }
 
-// Width returns the number of features that the column becomes.
+// Width returns the number of features that the column becomes. A hashed column or a cross becomes 1<<HashBits features;
+// above MaxAllBuckets bits it becomes one feature for each of Buckets.
 func (c *Column) Width() int {
 	switch c.Kind {
 	case ListColumn, NumberedColumn:
@@ -147,8 +151,8 @@ func (c *Column) Width() int {
 	return 1
 }
 
-// Names returns the names of the column's features. Those of a column x are x, x[0], x=category, x#hash:BITS[0], or x1 where they are
-// numbered. The cross of x and y has the name x*y.
+// Names returns the names of the column's features. The features of a column x have the names x, x[0], x=category or
+// x#hash:BITS[0], or x1 for a numbered column. The cross of x and y has the name x*y.
 func (c *Column) Names() []string {
 	names := make([]string, c.Width())
 	for i := range names {
@@ -175,7 +179,8 @@ func (c *Column) FeatureName(i int) string {
 	return c.Name
 }
 
-// NameBytes returns the most bytes that the names of the column's features have in a Spec.
+// NameBytes returns an upper bound of the bytes that the names of the column's features take in a Spec. It is 0 if
+// they are too many to be listed in a Spec.
 func (c *Column) NameBytes() int64 {
 	if c.Width() > MaxNamed {
 		return 0
@@ -196,13 +201,13 @@ func (p *Preprocessing) Width() int {
 	return n
 }
 
-// FeatureName returns the name of feature i, from 0, of those that all columns become.
+// FeatureName returns the name of feature i, from 0, among the features of all columns.
 func (p *Preprocessing) FeatureName(i int) string {
 	c, i := p.columnOf(i)
 	return c.FeatureName(i)
 }
 
-// columnOf returns the column that becomes feature i, and which of its features that is.
+// columnOf returns the column of feature i, and the number of the feature within this column.
 func (p *Preprocessing) columnOf(i int) (*Column, int) {
 	at := 0
 	for ; i >= p.Columns[at].Width(); at++ {
@@ -211,7 +216,7 @@ func (p *Preprocessing) columnOf(i int) (*Column, int) {
 	return &p.Columns[at], i
 }
 
-// Columns returns the columns of the data that the features are made from.
+// Columns returns the columns of the data from which the features are made.
 func (s *Spec) Columns() []Column {
 	if s.Preprocessing != nil {
 		return s.Preprocessing.Columns
@@ -223,7 +228,8 @@ func (s *Spec) Columns() []Column {
 	return columns
 }
 
-// Check returns an error if the columns can't become the features of those names, or features at all if there are no names.
+// Check returns an error unless the columns become the features with the given names. If features is empty, it
+// returns an error unless the columns are valid and none has more than MaxNumbered features.
 func (p *Preprocessing) Check(features []string) error {
 	named := len(features) > 0
 	if !slices.Contains(AllNulls, p.Nulls) {
@@ -253,7 +259,7 @@ func (p *Preprocessing) Check(features []string) error {
 			return fmt.Errorf("column %q: %d features, and a row has at most %d", c.Name, n, MaxNumbered)
 		}
 		for k := 0; k < n && named; k++ {
-			if k == len(features) || c.FeatureName(k) != features[k] { // name by name: all of them may take gigabytes
+			if k == len(features) || c.FeatureName(k) != features[k] { // compare name by name: all names together may take gigabytes
 				return fmt.Errorf("column %q: it becomes other features than the model has", c.Name)
 			}
 		}
@@ -308,7 +314,7 @@ func (c *Column) check() error {
 	return nil
 }
 
-// checkParts returns an error if a cross isn't one of several columns.
+// checkParts returns an error if a cross has only one column, or if a column of the cross is invalid.
 func (c *Column) checkParts() error {
 	if len(c.Of) == 1 {
 		return fmt.Errorf("a cross of %q alone", c.Of[0].Name)
@@ -321,7 +327,8 @@ func (c *Column) checkParts() error {
 	return nil
 }
 
-// checkBuckets returns an error unless the column has the buckets that it needs, in ascending order.
+// checkBuckets returns an error unless the column has Buckets exactly if its HashBits require them, in ascending
+// order.
 func (c *Column) checkBuckets() error {
 	if want := c.Hashed() && c.Learned(); want != (len(c.Buckets) > 0) {
 		return fmt.Errorf("of the kind %q with %d bits, but \"buckets\" is there: %t", c.Kind, c.HashBits, !want)
@@ -336,7 +343,8 @@ func (c *Column) checkBuckets() error {
 	return nil
 }
 
-// checkNumbers returns an error unless each feature has a number exactly where it needs one.
+// checkNumbers returns an error unless each feature has a mean, a center and a scale exactly where one is required,
+// and each is valid.
 func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
 	for _, numbers := range []struct {
 		name   string
@@ -359,12 +367,12 @@ func (c *Column) checkNumbers(nulls Nulls, standardized bool) error {
 	return nil
 }
 
-// Categorical tells whether some feature is a category.
+// Categorical returns true if some column is Categorical.
 func (p *Preprocessing) Categorical() bool {
 	return p != nil && slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Categorical() })
 }
 
-// Standardized tells whether numbers are standardized.
+// Standardized returns true if numbers are standardized.
 func (p *Preprocessing) Standardized() bool {
 	return slices.ContainsFunc(p.Columns, func(c Column) bool { return len(c.Center) > 0 })
 }

@@ -9,17 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// MaxClasses is the most classes of a label's column. More values are not meant as classes.
+// MaxClasses is the largest number of classes. A column with more values isn't meant as a column of classes.
 const MaxClasses = 1000
 
-// MaxText is the most bytes of a category, or of the text of a class. MaxNames is the most bytes of the names of all
-// features. A model has each name, and the categories once more.
+// MaxText is the largest number of bytes of a category, or of the text of a class. MaxNames is the largest number of
+// bytes that the names of all features have together. A model stores each name, and stores the categories once more.
 const (
 	MaxText  = 16 << 10
 	MaxNames = 32 << 20
 )
 
-// CheckText returns what is wrong with the text of a category or a class, or "".
+// CheckText returns the text of an error if text is longer than MaxText bytes, otherwise "". The argument "what" is the word
+// for the text in the error, such as category.
 func CheckText(text, what string) string {
 	if len(text) <= MaxText {
 		return ""
@@ -27,18 +28,18 @@ func CheckText(text, what string) string {
 	return fmt.Sprintf("a text of %d bytes, and a %s has at most %d", len(text), what, MaxText)
 }
 
-// Float32Class returns the class of a finite float32. It has the fewest digits that identify the float32, so that
-// float32(0.1) is the class 0.1.
+// Float32Class returns the class of a finite float32. Its text has the fewest digits that identify the float32, so
+// that float32(0.1) is the class 0.1.
 func Float32Class(v float32) Class {
 	if whole := float64(v); whole == math.Trunc(whole) {
 		return FloatClass(whole)
 	}
-	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // its own format: no error
+	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // it parses its own format: no error
 	return FloatClass(shortest)
 }
 
-// LabelValues returns the value of each class in the labels of a block: -1 and +1 for up to two classes, else the
-// numbers of the classes.
+// LabelValues returns the label of each class in a block: -1 and +1 for up to two classes, otherwise the numbers of
+// the classes.
 func (s *Spec) LabelValues() []float64 {
 	values := make([]float64, len(s.Classes))
 	for i := range values {
@@ -54,7 +55,7 @@ func (s *Spec) LabelValues() []float64 {
 	return values
 }
 
-// numbered tells whether features have the names of svmlight's indices, such as f7.
+// numbered returns true if all features have the names of svmlight's indices, such as f7.
 func numbered(features []string) bool {
 	return !slices.ContainsFunc(features, func(name string) bool {
 		digits, ok := strings.CutPrefix(name, "f")
@@ -63,15 +64,17 @@ func numbered(features []string) bool {
 	})
 }
 
-// mayBeSparse tells whether rows of such columns may be sparse: some column has categories or lists.
+// mayBeSparse returns true if the rows may be sparse, which means that some column has categories or lists.
 func (p *Preprocessing) mayBeSparse() bool {
 	return p.Categorical() || p != nil && slices.ContainsFunc(p.Columns, func(c Column) bool { return c.Kind == ListColumn })
 }
 
-// CheckFeatures returns an error unless a model can have these names of features and of the label's column. There must
-// be 1 to MaxFeatures features. There may be up to MaxNamed if all have the names of svmlight's indices, or if p makes
-// features of categories or lists. Names must differ and be valid UTF-8 text. Of more features, up to MaxNumbered, the
-// columns of p give the names.
+// CheckFeatures returns an error unless a model can have these names of features and of the label's column. Names
+// must differ and be valid UTF-8 text. The number of features must be
+//
+//   - 1 to MaxFeatures,
+//   - up to MaxNamed if all features have the names of svmlight's indices, or if p makes features of categories or lists,
+//   - more than MaxNamed, up to MaxNumbered, if features is empty and the columns of p give the names.
 func CheckFeatures(features []string, label string, p *Preprocessing) error {
 	switch {
 	case !utf8.ValidString(label):
@@ -100,7 +103,8 @@ func CheckFeatures(features []string, label string, p *Preprocessing) error {
 	return nil
 }
 
-// checkUnnamed returns an error unless columns become features that are too many to list their names.
+// checkUnnamed returns an error unless the columns become more than MaxNamed and at most MaxNumbered features. Their
+// names are not listed.
 func checkUnnamed(p *Preprocessing) error {
 	if err := p.Check(nil); err != nil {
 		return fmt.Errorf("preprocessing: %w", err)
@@ -114,8 +118,8 @@ func checkUnnamed(p *Preprocessing) error {
 	return nil
 }
 
-// SetClasses sets Classes to classes in sorted order. It makes the class with the text positive +1, or the last one if
-// positive is "".
+// SetClasses sets Classes to classes in sorted order. The class with the text positive becomes +1, or the last class
+// if positive is "". It returns an error if no class has the text positive.
 func (s *Spec) SetClasses(classes []Class, positive string) error {
 	s.Classes = slices.SortedFunc(slices.Values(classes), Class.Compare)
 	class := len(classes) - 1

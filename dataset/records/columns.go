@@ -11,8 +11,9 @@ import (
 	"halfspace/schema"
 )
 
-// Classes returns a column of classes, numbers[i] in row i. The type is boolean, text, int64 if that holds all classes, else
-// uint64 or float64. A row that isn't valid is null. Without valid all rows are valid.
+// Classes returns a column of classes: row i has the class classes[numbers[i]]. Its type is boolean or text for
+// classes of these kinds; for numbers it is int64 if int64 holds all classes, otherwise uint64 or float64. Row i is
+// null if valid[i] is false. If valid is nil, all rows are valid.
 func Classes(classes []schema.Class, numbers []int, valid []bool) arrow.Array {
 	mem := memory.DefaultAllocator
 	kind := schema.String
@@ -37,7 +38,7 @@ func Classes(classes []schema.Class, numbers []int, valid []bool) arrow.Array {
 	return fill(array.NewFloat64Builder(mem), v, numbers, valid)
 }
 
-// parseAll returns the values of classes, if parse can read all of them.
+// parseAll returns the values of classes. ok is false if parse fails for a class.
 func parseAll[V any](classes []schema.Class, parse func(string) (V, error)) (values []V, ok bool) {
 	for _, c := range classes {
 		v, err := parse(c.Text)
@@ -55,7 +56,7 @@ type builder[V any] interface {
 	Append(V)
 }
 
-// fill returns a column of the values of classes, nulls where they aren't valid, and releases b.
+// fill returns a column of the values of classes, with nulls where valid is false, and releases b.
 func fill[V any](b builder[V], values []V, numbers []int, valid []bool) arrow.Array {
 	defer b.Release()
 	b.Reserve(len(numbers))
@@ -69,7 +70,7 @@ func fill[V any](b builder[V], values []V, numbers []int, valid []bool) arrow.Ar
 	return b.NewArray()
 }
 
-// Floats returns a column of numbers. A row that isn't valid is null. Without valid all rows are valid.
+// Floats returns a column of numbers. Row i is null if valid[i] is false. If valid is nil, all rows are valid.
 func Floats(values []float32, valid []bool) arrow.Array {
 	b := array.NewFloat32Builder(memory.DefaultAllocator)
 	defer b.Release()

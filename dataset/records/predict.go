@@ -17,16 +17,17 @@ import (
 	"halfspace/schema"
 )
 
-// Predict yields a record of predictions for each record of r, with a row for each of its rows. The columns are those of the
-// command predict with --score and --proba:
+// Predict yields a record of predictions for each record of r, with the same number of rows. Its columns are the
+// columns of the command predict with --score and --proba:
 //
-//   - "prediction": the class, of the type that Classes gives
+//   - "prediction": the class, with the type that Classes returns
 //   - "score", or "score_CLASS" for each of more than two classes
 //   - "probability_CLASS" for each class, if the model has probabilities
 //
-// The records of r have the columns that the model reads, by name, and the model's preprocessing makes the features. A
-// row with a missing value gets nulls if the training dropped such rows. A record is valid until the next one is
-// requested. workers is the number of goroutines that compute at once; 0 is GOMAXPROCS. Predict doesn't release r.
+// The records of r must have the columns that the model reads, by name. The model's preprocessing makes the features.
+// A row with a missing value gets nulls if the training dropped rows with missing values. A record is valid until the
+// next record is requested. workers is the number of goroutines that compute at the same time; 0 means GOMAXPROCS.
+// Predict doesn't release r.
 func Predict(ctx context.Context, m *model.Model, r array.RecordReader, workers int) iter.Seq2[arrow.Record, error] {
 	return func(yield func(arrow.Record, error) bool) {
 		p, err := newPredictor(m, r, workers)
@@ -58,9 +59,9 @@ type predictor struct {
 	sel    *encode.Selection
 	rows   *encode.Builder
 
-	ctx    context.Context // of the record that is predicted
-	scores [][]float32     // of its rows
-	valid  []bool          // of them; nil: all are
+	ctx    context.Context // context of the current record
+	scores [][]float32     // scores of the current record's rows
+	valid  []bool          // validity of the current record's rows; nil: all are valid
 }
 
 func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor, error) {
@@ -99,7 +100,7 @@ func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 	return nil
 }
 
-// next predicts the rows of the next record of r. It returns nil after the last.
+// next predicts the rows of the next record of r. It returns nil after the last record.
 func (p *predictor) next(ctx context.Context, r array.RecordReader) (arrow.Record, error) {
 	batch, err := frame.NextRecord(ctx, r, p.sel.Chosen)
 	if batch == nil {
@@ -116,7 +117,7 @@ func (p *predictor) next(ctx context.Context, r array.RecordReader) (arrow.Recor
 	return p.record(rows), nil
 }
 
-// record returns the predictions of rows by their scores.
+// record returns the record of predictions of rows rows, from their scores.
 func (p *predictor) record(rows int64) arrow.Record {
 	var fields []arrow.Field
 	var columns []arrow.Array
@@ -147,7 +148,7 @@ func (p *predictor) record(rows int64) arrow.Record {
 // PredictionName is the name of the column of predicted classes.
 const PredictionName = "prediction"
 
-// ScoreNames returns the names of the columns of scores: one for two classes, else one for each class.
+// ScoreNames returns the names of the columns of scores: one name for two classes, otherwise a name for each class.
 func ScoreNames(classes []schema.Class) []string {
 	const name = "score"
 	if len(classes) == 2 {

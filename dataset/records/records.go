@@ -1,5 +1,7 @@
-// Package records makes rows of Arrow records, and Arrow records of predictions. It is for programs that hold records: it
-// links neither Parquet nor the readers of files, which package dataset has.
+// Package records converts Arrow records to rows for learners.
+//
+// It also returns predictions as Arrow records. It is for programs that hold records: unlike package dataset, it
+// links neither Parquet nor the readers of files.
 package records
 
 import (
@@ -17,55 +19,55 @@ import (
 	"halfspace/schema"
 )
 
-// Errors of this package that a program may want to act on wrap one of these, which are those of package dataset. Test
-// with errors.Is.
+// Errors that a program may want to act on; package dataset has the same errors. Errors of this package wrap them:
+// test with errors.Is.
 var (
 	// ErrColumn: a column is absent, or its type doesn't suit its use.
 	ErrColumn = frame.ErrColumn
-	// ErrNulls: a value is missing, and Options.Nulls doesn't say what to do with it.
+	// ErrNulls: a value is missing, and Options.Nulls doesn't say how to treat it.
 	ErrNulls = frame.ErrNulls
 	// ErrMemory: the rows take more memory than Options.Memory allows.
 	ErrMemory = frame.ErrMemory
 )
 
-// Options say which columns of records are read and what they mean. The fields, and the types that features, labels and
-// weights can have, are those of dataset.Options.
+// Options determine which columns of records are read and how they are used. The fields have the same meaning as in
+// dataset.Options, and features, labels and weights may have the same types.
 type Options struct {
-	Label        string       // label column; "": none, blocks have no labels
-	Features     []string     // feature columns or patterns, in this order; empty: all that can be one
+	Label        string       // label column; "": no labels
+	Features     []string     // feature columns or patterns, in this order; empty: all usable columns
 	Exclude      []string     // columns or patterns that aren't features
-	Positive     string       // text of the class +1; "": the greater one
+	Positive     string       // text of the class +1; "": the greater class
 	SampleWeight string       // column of the sample weights; "": none
-	NoBias       bool         // no column of ones
-	Nulls        schema.Nulls // what to do with missing values; "": stop with an error
-	Categorical  string       // how columns of text become features: "onehot", "hash:BITS"; "": they don't
+	NoBias       bool         // no bias column of ones
+	Nulls        schema.Nulls // treatment of missing values; "": return an error
+	Categorical  string       // how text columns become features: "onehot", "hash:BITS"; "": they don't
 	Cross        []string     // columns whose categories make features together, as "color,city" or "color,city=hash:BITS"
-	HashTexts    bool         // keep texts of columns that Categorical or Cross hashes; see dataset.Options
+	HashTexts    bool         // store texts of columns that Categorical or Cross hashes; see dataset.Options
 	Standardize  bool         // subtract the mean of each feature, and divide by its standard deviation
-	Spec         *schema.Spec // of a model, whose features and classes the rows get; nil: none. Only Label, SampleWeight and Storage count beside it
-	Storage      Storage      // how blocks hold rows: "" and Dense, Sparse or Auto. A dense row has at most 262,144 features
+	Spec         *schema.Spec // of a model, which fixes features and classes; then only Label, SampleWeight and Storage are used
+	Storage      Storage      // form of rows in blocks: Dense (also ""), Sparse or Auto. A dense row has at most 262,144 features
 
-	Workers  int                     // goroutines that compute at once; 0: GOMAXPROCS. No result depends on it
-	Memory   int64                   // most bytes of the blocks, at least 48 MiB; 0: no bound
-	Progress func(rows, total int64) // told how many rows were read; total is -1. May be nil
-	Warn     func(text string)       // told about columns that aren't features, rows left out, and data that isn't read exactly. May be nil
+	Workers  int                     // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
+	Memory   int64                   // maximum bytes of the blocks, at least 48 MiB; 0: no limit
+	Progress func(rows, total int64) // called with the number of rows read; total is -1. May be nil
+	Warn     func(text string)       // called about columns that aren't features, rows left out, and inexact data. May be nil
 }
 
-// A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
+// A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
 type Storage = encode.Storage
 
-// The values of Storage are those of package dataset.
+// The values of Storage are the values of dataset.Storage.
 const (
 	Dense  = encode.Dense
 	Sparse = encode.Sparse
 	Auto   = encode.Auto
 )
 
-// Load reads all records of r into memory. The rows are those that dataset.Load makes of files with the same values. It
-// doesn't release r.
+// Load reads all records of r into memory. The rows equal the rows that dataset.Load makes from files with the same
+// values. Load doesn't release r.
 //
-// The rows end where r does. Load can't tell a source that ends early without an error from one that is complete.
-// Arrow's ipc.Reader is such a source when its stream was cut between two messages.
+// Load can't distinguish a source that ends early without an error from a complete source. Arrow's ipc.Reader is an
+// example: it returns no error if its stream was cut between two messages.
 func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, error) {
 	p, err := frame.PoolOf(opt.Workers)
 	if err != nil {
@@ -105,7 +107,7 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []encode.Part{whole})
 }
 
-// choose chooses among the columns of a reader.
+// choose selects among the columns of a reader.
 func choose(r array.RecordReader, choices encode.Choices) (*encode.Selection, error) {
 	if r == nil {
 		return nil, errors.New("the reader of records is nil")

@@ -44,7 +44,7 @@ func Column[T float32 | float64 | int8 | int32 | int64 | string](name string, va
 	return Field{Field: arrow.Field{Name: name, Type: typ, Nullable: valid != nil}, Array: b.NewArray()}
 }
 
-// Built makes a column of what a builder has.
+// Built makes a column of a builder's values.
 func Built(name string, b array.Builder, nullable bool) Field {
 	return Field{Field: arrow.Field{Name: name, Type: b.Type(), Nullable: nullable}, Array: b.NewArray()}
 }
@@ -141,7 +141,7 @@ func AppendMissing(b array.Builder, rng *rand.Rand) {
 	b.AppendNull()
 }
 
-// NumberTypes are those of features that a Parquet file can have a dictionary of.
+// NumberTypes are the number types that Parquet can store with a dictionary.
 var NumberTypes = []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int8,
 	arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint8,
 	arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64, arrow.FixedWidthTypes.Float16,

@@ -18,61 +18,60 @@ import (
 	"halfspace/schema"
 )
 
-// A Builder cuts batches into blocks and hands each to emit when it is full.
-//
-// Labels are class numbers when emit gets them.
+// A Builder puts the kept rows of batches into blocks, and passes each block to emit when it is full. The labels of a
+// block are class numbers when emit gets it.
 type Builder struct {
 	sel    *Selection
 	Labels *Labels
 	pool   frame.Pool
-	mem    memory.Allocator // of what keep is put together in
+	mem    memory.Allocator // for concatenating kept columns
 	emit   func(b *block.Block, keep []arrow.Array) error
-	Budget *frame.Budget // that blocks are taken from
+	Budget *frame.Budget // limits the memory of blocks
 
 	Cols  int
-	total int64           // rows that there will be; -1 where that isn't known
-	Input int64           // rows of the input before the batch
-	Rows  int64           // rows so far
-	block *block.Block    // the one being filled; nil before its first row
-	most  int             // rows that it may come to have
-	fill  int             // rows in it
-	Spare *block.Block    // one to use again
-	Reuse bool            // each block is to be used again when emit returns
-	Live  bool            // a block ends with each batch
-	All   *block.Block    // room for all rows, which blocks are parts of; nil: each is made when it is begun. Sparse blocks take the room of its elements in turn
-	keep  [][]arrow.Array // of the rows in it, for each kept column
+	total int64           // number of rows that there will be; -1: unknown
+	Input int64           // number of rows of the input before the current batch
+	Rows  int64           // number of kept rows so far
+	block *block.Block    // the block that is being filled; nil before its first row
+	most  int             // the number of rows at which the block is full
+	fill  int             // number of rows in the block
+	Spare *block.Block    // an emitted block to refill; nil: none
+	Reuse bool            // each block is refilled after emit returns
+	Live  bool            // emit the block at the end of each batch, even if it isn't full
+	All   *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
+	keep  [][]arrow.Array // for each kept column, its arrays for the rows in the block
 
-	keptBytes int64 // of keep, about
+	keptBytes int64 // approximate bytes of keep
 
 	texts    []*categories
 	ones     []float32
 	zeros    []float32
-	losses   []losses     // of feature columns
+	losses   []losses     // of each feature column
 	weighted *atomic.Bool // some sample weight is above 0
-	odd      *suspects    // nil but for the part that has the first rows
+	odd      *suspects    // nil, except in the builder of the part with the first rows
 	scratch  sync.Pool    // *scratch
-	pieces   []piece      // of sparse rows from columns
+	pieces   []piece      // rows that were read from columns, for a sparse block
 }
 
-// maxKeptBytes is how many bytes of kept columns a block may have and still take more rows.
+// maxKeptBytes limits the kept columns of a block: a block with more bytes of kept columns takes no more rows.
 const maxKeptBytes = 8 << 20
 
-// atOnceBytes is how many bytes a block has when it is made.
+// atOnceBytes is the initial size of a block in bytes.
 const atOnceBytes = 32 << 20
 
-// scratch is the memory for turning a panel of columns into rows.
+// scratch is the memory for converting a panel of columns to rows.
 type scratch struct {
 	columns [][]float32
 	values  []float32
-	wide    []float64 // of a column or a list, where features are standardized
+	wide    []float64 // the numbers of a column or list before they are standardized
 
-	cells, list []float32 // of sparse rows: what each column has in them, and a list
+	cells, list []float32 // for sparse rows: the value of each column in each row, and the elements of a list
 
-	pairs     pairScratch[float32] // of a sparse list
+	pairs     pairScratch[float32] // for reading sparse lists
 	widePairs pairScratch[float64]
 }
 
-// NewBuilder returns a builder of total rows, or of an unknown number if total is -1.
+// NewBuilder returns a Builder of total kept rows, or of an unknown number of rows if total is -1.
 func NewBuilder(sel *Selection, l *Labels, p frame.Pool, mem memory.Allocator, total int64,
 	emit func(*block.Block, []arrow.Array) error) *Builder {
 	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
@@ -102,9 +101,10 @@ func NewBuilder(sel *Selection, l *Labels, p frame.Pool, mem memory.Allocator, t
 	return b
 }
 
-// MakeRoom allocates the memory of all blocks at once, if the number of rows is known. Blocks allocated one by one make
-// the garbage collector run each time the heap has doubled. A small file may claim any number of rows. So MakeRoom
-// allocates at most a multiple of stored, the file's bytes, and no more than is available.
+// MakeRoom allocates the memory of all blocks at once, if the number of rows is known. If blocks are allocated one by
+// one, the garbage collector runs each time the heap has doubled. A small file may claim any number of rows.
+// Therefore MakeRoom allocates at most max(1 GiB, 64 × stored) bytes, where stored is the file's size in bytes, and
+// at most the available memory.
 func (b *Builder) MakeRoom(stored int64) {
 	const most, ratio = 1 << 30, 64
 	if b.sel.Sparse {
@@ -118,7 +118,7 @@ func (b *Builder) MakeRoom(stored int64) {
 	}
 }
 
-// Part returns a builder for rows first to last of b. It shares with b what Warn tells.
+// Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
 func (b *Builder) Part(l *Labels, p frame.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
 	part.texts, part.losses, part.weighted, part.All, part.Budget = b.texts, b.losses, b.weighted, b.All, b.Budget
@@ -129,7 +129,7 @@ func (b *Builder) Part(l *Labels, p frame.Pool, first, last int64, emit func(*bl
 	return part
 }
 
-// panel is how many rows are transposed at a time.
+// panel returns the number of rows that are transposed at a time.
 func (b *Builder) panel() int { return kernel.PanelRows(kernel.Stride(b.Cols)) }
 
 // Run adds all batches, releases them, and emits the last block.
@@ -211,7 +211,8 @@ func (b *Builder) Add(ctx context.Context, bt *frame.Batch) error {
 	return nil
 }
 
-// room returns how many more rows the block takes, none if those in it have large kept columns.
+// room returns the number of rows that still fit in the block. It is 0 if the kept columns of the block have more
+// than maxKeptBytes.
 func (b *Builder) room() int {
 	if b.keptBytes > maxKeptBytes {
 		return 0
@@ -219,7 +220,7 @@ func (b *Builder) room() int {
 	return b.most - b.fill
 }
 
-// keptRows returns how many rows of a batch have about maxKeptBytes in kept columns, at least one.
+// keptRows returns the number of rows of the batch whose kept columns have about maxKeptBytes, at least 1.
 func (b *Builder) keptRows(bt *frame.Batch) int {
 	bytes := int64(1)
 	for k := range b.sel.Keep {
@@ -250,14 +251,14 @@ func (b *Builder) start() {
 	}
 }
 
-// bytes returns how many bytes a block of rows takes.
+// bytes returns the size in bytes of a dense block of rows rows.
 func (b *Builder) bytes(rows int) int64 {
 	return block.Bytes(int64(rows), b.Cols, b.sel.Weight >= 0)
 }
 
 // growFor makes room in the block for rows of a batch.
 func (b *Builder) growFor(bt *frame.Batch, rows Cut) error {
-	if b.sel.Sparse && bt.Pairs == nil { // appendPieces makes it
+	if b.sel.Sparse && bt.Pairs == nil { // appendPieces makes room
 		return nil
 	}
 	if b.sel.Sparse {
@@ -270,7 +271,8 @@ func (b *Builder) growFor(bt *frame.Batch, rows Cut) error {
 	return b.grow(b.fill + rows.Len())
 }
 
-// grow makes the block one of so many rows at least. Blocks of wide rows double with the rows that come: they may be few.
+// grow enlarges the block to at least rows rows. A block of wide rows starts small and doubles, because there may be
+// few rows.
 func (b *Builder) grow(rows int) error {
 	have := b.block.Len()
 	if rows <= have {
@@ -290,7 +292,7 @@ func (b *Builder) grow(rows int) error {
 	return nil
 }
 
-// newBlock returns a block for rows of the selection. It has labels and weights if the selection has.
+// newBlock returns a dense block of rows rows. It has labels and weights if the selection has them.
 func (b *Builder) newBlock(first int64, rows int) *block.Block {
 	blk := block.New(first, rows, b.Cols)
 	if b.sel.Label < 0 {
@@ -302,7 +304,7 @@ func (b *Builder) newBlock(first int64, rows int) *block.Block {
 	return blk
 }
 
-// flush emits the rows in the block.
+// flush emits the block, with the kept columns of its rows.
 func (b *Builder) flush() error {
 	if b.Reuse {
 		b.Spare = b.block
@@ -317,7 +319,7 @@ func (b *Builder) flush() error {
 			defer keep[k].Release()
 			continue
 		}
-		err := frame.Recovered(func() (err error) { // an array may not be what it says
+		err := frame.Recovered(func() (err error) { // Arrow panics if an array contradicts its type
 			keep[k], err = array.Concatenate(parts, b.mem)
 			return err
 		})

@@ -14,12 +14,12 @@ import (
 	"halfspace/schema"
 )
 
-// categories has the feature number of each category of a column.
+// categories maps the categories of a column to feature numbers.
 type categories struct {
-	numbers map[string]int // of a one-hot column
-	bits    int            // of a hashed one
-	buckets map[int]int    // the feature numbers of its buckets; nil: these are the features
-	unknown atomic.Int64   // rows with a category that isn't there
+	numbers map[string]int // for a one-hot column: the feature number of each category
+	bits    int            // for a hashed column: the number of hash bits
+	buckets map[int]int    // for a hashed column: the feature number of each bucket; nil: the bucket is the feature number
+	unknown atomic.Int64   // number of rows with an unknown category
 }
 
 // newCategories returns the categories of each column of a selection, nil for a column of numbers.
@@ -59,7 +59,7 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 	return -1, ""
 }
 
-// crossed returns the feature number of a cross's text, or -1.
+// crossed returns the feature number for the text of a cross, or -1.
 func (c *categories) crossed(text []byte) int { return c.ofBucket(schema.CrossBucket(text, c.bits)) }
 
 // ofBucket returns the feature number of a bucket, or -1.
@@ -73,8 +73,8 @@ func (c *categories) ofBucket(b int) int {
 	return -1
 }
 
-// putCategories writes a one to the feature of each row's category. The rows have zeros there. Its results are those of
-// read.
+// putCategories sets the feature of each row's category to 1. The features in rows must be 0 before. It returns the
+// first wrong row and the error text, or "".
 func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (row int, what string) {
 	numbers := s.values[:c.Len()]
 	if row, what := r.readCategories(c, numbers); what != "" {
@@ -91,8 +91,9 @@ func (r *reader) putCategories(rows []float32, stride int, c Cut, s *scratch) (r
 	return 0, ""
 }
 
-// readCategories writes the feature number of each row's category to dst, from 0. It is -1 of a row without one, and NaN of a
-// row that the training would have dropped. Its results are those of read.
+// readCategories writes the feature number of each row's category to dst, from 0. The number is -1 for a row with an
+// unknown or missing category, and NaN for a row that the training would have dropped. It returns the first wrong row
+// and the error text, or "".
 func (r *reader) readCategories(c Cut, dst []float32) (row int, what string) {
 	for i, span := range c.Spans() {
 		gaps := r.cells.missing(span.Lo, span.Hi)
@@ -122,15 +123,15 @@ func (r *reader) readCategories(c Cut, dst []float32) (row int, what string) {
 	return 0, ""
 }
 
-// A collector finds the categories of a column, or the buckets of a hashed one.
+// A collector collects the categories of a column, or the buckets of a hashed column.
 type collector struct {
 	texts   map[string]bool
-	buckets []uint64 // a bit for each bucket; nil of a one-hot column
+	buckets []uint64 // a bit for each bucket; nil for a one-hot column
 	bits    int
-	most    int   // categories
-	bytes   int64 // of all texts
+	most    int   // maximum number of categories
+	bytes   int64 // of all texts together
 
-	dictionary *dictionary // of a hashed one, if it was asked for
+	dictionary *dictionary // texts of a hashed column's buckets; nil: not collected
 }
 
 func newCollector(of *schema.Column, most int) collector {
@@ -143,13 +144,13 @@ func newCollector(of *schema.Column, most int) collector {
 	return c
 }
 
-// adviseCategories says what to do if the categories of a column are too many or too long.
+// adviseCategories is the remedy if the categories of a column are too many or too long.
 const adviseCategories = "leave it out with --exclude, or use --categorical hash:BITS"
 
 func (c *collector) number(a arrow.Array, i int) (int, string) {
 	class, what := ClassOf(a, i)
 	switch {
-	case what != "": // the builder says where it is
+	case what != "": // the builder reports the error with its row
 		return 0, ""
 	case c.buckets != nil:
 		bucket := schema.HashBucket(class.Text, c.bits)
@@ -170,7 +171,7 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 	return 0, ""
 }
 
-// crossed adds the bucket of a cross's text.
+// crossed adds the bucket of the text of a cross.
 func (c *collector) crossed(text []byte) int {
 	bucket := schema.CrossBucket(text, c.bits)
 	c.mark(bucket)
@@ -182,7 +183,7 @@ func (c *collector) crossed(text []byte) int {
 
 func (c *collector) mark(bucket int) { c.buckets[bucket/64] |= 1 << (bucket % 64) }
 
-// Add adds the categories of rows. It returns the first row that is wrong, and what is wrong with it, or "".
+// Add adds the categories of rows. It returns the first wrong row and the error text, or "".
 func (c *collector) Add(a cells, rows Cut) (row int, what string) {
 	var numbers [block.RunRows]float64
 	for _, span := range rows.Spans() {
@@ -213,17 +214,18 @@ func (c *collector) sorted() (texts []string, buckets []int) {
 	return slices.Sorted(maps.Keys(c.texts)), buckets
 }
 
-// A dictionary collects texts of each bucket of a hashed column: the first ones in the order of the rows.
+// A dictionary collects texts for each bucket of a hashed column: the first texts in row order.
 type dictionary struct {
-	texts map[int][]string // of each bucket
-	room  int              // bytes that further texts may take
-	full  bool             // a text had no room
+	texts map[int][]string // by bucket
+	room  int              // number of bytes that further texts may take
+	full  bool             // a text was left out because there was no room
 }
 
-// textCost is what a text takes beside its bytes, about.
+// textCost is the approximate number of bytes that a text takes in addition to its own bytes.
 const textCost = 16
 
-// newDictionary returns the dictionary of one of the selection's hashed columns. They share the room.
+// newDictionary returns an empty dictionary for one of the selection's hashed columns. Each hashed column gets an
+// equal part of schema.MaxNames bytes.
 func newDictionary(sel *Selection) *dictionary {
 	columns := 0
 	for i := range sel.Inputs {
@@ -234,7 +236,8 @@ func newDictionary(sel *Selection) *dictionary {
 	return &dictionary{texts: map[int][]string{}, room: schema.MaxNames / columns}
 }
 
-// wants tells whether a text of that many bytes may be added to a bucket, or may be the first one without room.
+// wants returns true if a text with the given number of bytes may be added to the bucket. It also returns true for
+// the first text that finds no room, so that add can record this.
 func (d *dictionary) wants(bucket, bytes int) bool {
 	if d == nil || bytes > schema.MaxTextBytes || len(d.texts[bucket]) >= schema.MaxTexts {
 		return false
@@ -242,7 +245,7 @@ func (d *dictionary) wants(bucket, bytes int) bool {
 	return !d.full || bytes+textCost <= d.room
 }
 
-// add adds a text to a bucket that doesn't have it, if the bucket wants it and there is room.
+// add adds a text to a bucket, unless the bucket has the text already, wants no text, or there is no room.
 func (d *dictionary) add(bucket int, text string) {
 	if !d.wants(bucket, len(text)) || slices.Contains(d.texts[bucket], text) {
 		return
@@ -255,7 +258,7 @@ func (d *dictionary) add(bucket int, text string) {
 	d.room -= len(text) + textCost
 }
 
-// of returns the texts of a column's features, or nil if they aren't kept.
+// of returns the texts of a column's features, or nil if texts aren't collected.
 func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 	if d == nil {
 		return nil
@@ -273,7 +276,7 @@ func (d *dictionary) of(c *schema.Column) *schema.Dictionary {
 	return all
 }
 
-// keepTexts writes the texts of column k to the selection, if they were collected.
+// keepTexts stores the texts of column k in the selection, if texts were collected.
 func (st *Statistics) keepTexts(k int) {
 	c, d := &st.sel.Inputs[k], st.texts[k].dictionary
 	c.Dictionary = d.of(c)

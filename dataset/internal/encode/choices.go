@@ -13,34 +13,35 @@ import (
 	"halfspace/schema"
 )
 
-// Choices are the options that say which columns are read and what they mean, as in Options.
+// Choices are the options that determine which columns are read and how they are used, as in Options.
 type Choices struct {
 	Label, SampleWeight string
 	Positive            string
 	Features, Exclude   []string
 	Keep                []string
 	NoBias, Standardize bool
-	KeepWide            bool // many features of sparse lists aren't standardized
-	Narrow              int  // most features that are standardized: more stay as they are; 0: no bound
+	KeepWide            bool // if sparse lists have too many features, don't standardize them
+	Narrow              int  // largest number of features that are standardized; 0: no limit
 	Nulls               schema.Nulls
-	Words               []string // that are nulls in text
+	Words               []string // texts that are nulls
 	Categorical         string
 	Cross               []string       // crosses of columns
-	Shows               bool           // keep takes sparse lists too
-	HashTexts           bool           // keep texts of hashed columns
-	Converts            bool           // keep is all if it is empty, and exclude takes from it
-	Float               arrow.DataType // of the blocks' values; nil where there are none
-	Most                int            // features of a sparse row
-	Spec                *schema.Spec   // of a model, which says what the features are
+	Shows               bool           // Keep accepts sparse lists too
+	HashTexts           bool           // collect texts of hashed columns
+	Converts            bool           // an empty Keep means all columns, and Exclude removes columns from Keep
+	Float               arrow.DataType // type of the values of blocks; nil if no blocks are made
+	Most                int            // largest number of features of a sparse row
+	Spec                *schema.Spec   // the Spec of a model, which determines the features
 }
 
-// A Picker chooses columns by its choices, and keeps the selection in Sel.
+// A Picker chooses columns by its choices, and stores the selection in Sel.
 type Picker struct {
 	Choices
 	Sel *Selection
 }
 
-// First chooses among the columns of the first file. If numbered is set, the label may be the number of a column.
+// First chooses among the columns of the first file. If numbered is true, the label option may be the number of a
+// column.
 func (p *Picker) First(file string, cols []frame.Column, numbered bool) (*frame.Chosen, error) {
 	opt := p.Choices
 	if numbered {
@@ -53,12 +54,12 @@ func (p *Picker) First(file string, cols []frame.Column, numbered bool) (*frame.
 	return p.Sel.Chosen, nil
 }
 
-// Further returns the chosen columns as a further file has them.
+// Further returns the chosen columns as they are in another file.
 func (p *Picker) Further(file string, cols []frame.Column) ([]frame.Column, error) {
 	return p.Sel.bind(NewFileColumns(file, cols))
 }
 
-// NamedLabel replaces a label that is a column's number, or "last", by the column's name.
+// NamedLabel replaces a label option that is a column's number, or "last", by the column's name.
 func NamedLabel(opt Choices, cols []frame.Column) Choices {
 	if opt.Label == "" || slices.ContainsFunc(cols, func(c frame.Column) bool { return c.Name == opt.Label }) {
 		return opt
@@ -73,7 +74,7 @@ func NamedLabel(opt Choices, cols []frame.Column) Choices {
 	return opt
 }
 
-// NewSpec returns the spec of a selection with those labels, and the label value of each class number.
+// NewSpec returns the spec of a selection whose classes are in l, and the label value of each class number.
 func (c Choices) NewSpec(sel *Selection, l *Labels) (spec *schema.Spec, signs []float64, err error) {
 	if c.Spec != nil {
 		return asWeighted(c.Spec, sel), Signs(c.Spec), nil
@@ -87,7 +88,7 @@ func (c Choices) NewSpec(sel *Selection, l *Labels) (spec *schema.Spec, signs []
 	return spec, signs, err
 }
 
-// asWeighted returns a model's spec for rows that have weights or not.
+// asWeighted returns the spec of a model with Weighted set exactly if the rows have weights.
 func asWeighted(spec *schema.Spec, sel *Selection) *schema.Spec {
 	if spec.Weighted == (sel.Weight >= 0) {
 		return spec
@@ -97,7 +98,7 @@ func asWeighted(spec *schema.Spec, sel *Selection) *schema.Spec {
 	return &s
 }
 
-// Signs returns the label value of each class of a model, or nil without a model.
+// Signs returns the label value of each class of a model, or nil if spec is nil.
 func Signs(spec *schema.Spec) []float64 {
 	if spec == nil {
 		return nil
@@ -105,20 +106,20 @@ func Signs(spec *schema.Spec) []float64 {
 	return spec.LabelValues()
 }
 
-// A Coding says how a column of categories becomes features. The zero value is for columns of another kind.
+// A Coding describes how a column of categories becomes features. The zero value is for other columns.
 type Coding struct {
 	kind   schema.Kind
 	bits   int
-	named  bool   // the column may hold numbers or booleans too
-	values string // see schema.Column; what a dictionary has is taken for that
+	named  bool   // an option names the column, which may then have numbers or booleans too
+	values string // see schema.Column; for an Arrow dictionary, the type its values are assumed to have
 }
 
-// codingOf returns the coding of a column of another file, or of a model.
+// codingOf returns the coding that a column has in another file or in a model.
 func codingOf(c schema.Column) Coding {
 	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values}
 }
 
-// valuesOf returns the kind of a column's categories, for the field Values of schema.Column.
+// valuesOf returns the type of a column's categories, in the form of the field Values of schema.Column.
 func (c Coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
 	switch {
 	case t.ID() == arrow.DICTIONARY:
@@ -129,13 +130,14 @@ func (c Coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
 	return kind.String()
 }
 
-// A namedCoding is the coding of the columns that a name or a pattern stands for.
+// A namedCoding is the coding of the columns that match a name or a pattern.
 type namedCoding struct {
 	pattern string
 	coding  Coding
 }
 
-// parseCodings reads Options.Categorical: the coding of all columns of text, and those of columns that are named.
+// parseCodings parses Options.Categorical. It returns the coding of all text columns, and the codings of named
+// columns.
 func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 	if text == "" {
 		return all, nil, nil
@@ -165,17 +167,17 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
 	schema.MaxHashBits)
 
-// defaultCrossBits are the bits of a cross without "=hash:BITS".
+// defaultCrossBits is the number of hash bits of a cross without "=hash:BITS".
 const defaultCrossBits = 20
 
-// A cross is the columns of one of Options.Cross.
+// A cross is one item of Options.Cross.
 type cross struct {
 	text  string
 	names []string
 	bits  int
 }
 
-// parseCross reads one of Options.Cross: names of columns, then "=hash:BITS" or nothing.
+// parseCross parses one item of Options.Cross: names of columns, then "=hash:BITS" or nothing.
 func parseCross(text string) (cross, error) {
 	c := cross{text, nil, defaultCrossBits}
 	names := text
@@ -193,7 +195,7 @@ func parseCross(text string) (cross, error) {
 	return c, nil
 }
 
-// CheckCross returns an error if text is no value of the option cross.
+// CheckCross returns an error if text is no valid value of the option cross.
 func CheckCross(text string) error {
 	_, err := parseCross(text)
 	return err
@@ -208,8 +210,8 @@ func parseCoding(text string) (Coding, bool) {
 	return Coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
 }
 
-// LearnsCategories tells whether features depend on the categories of the rows, with those values of the options categorical and
-// cross.
+// LearnsCategories returns true if features depend on the categories in the rows. text is the value of the option
+// categorical, crosses are the values of the option cross.
 func LearnsCategories(text string, crosses []string) bool {
 	all, named, err := parseCodings(text)
 	for _, text := range crosses {
@@ -220,14 +222,15 @@ func LearnsCategories(text string, crosses []string) bool {
 	return err == nil && (learned(all) || slices.ContainsFunc(named, func(n namedCoding) bool { return learned(n.coding) }))
 }
 
-// CheckCategorical returns an error if text is no value of the option categorical.
+// CheckCategorical returns an error if text is no valid value of the option categorical.
 func CheckCategorical(text string) error {
 	_, _, err := parseCodings(text)
 	return err
 }
 
-// Name sets the codings of the columns that Categorical names. A pattern passes over columns that can't have a coding.
-// The others can't: they are the label and the weight, or -1.
+// Name sets the codings of the columns that Categorical names. A pattern skips columns that can't have a coding, and
+// the columns in others, which are the numbers of the label and the weight, or -1. To name one of these columns
+// without a pattern is an error.
 func (c *chooser) Name(named []namedCoding, others ...int) error {
 	for _, n := range named {
 		matches, err := c.matches("--categorical", n.pattern)
@@ -239,7 +242,7 @@ func (c *chooser) Name(named []namedCoding, others ...int) error {
 			switch other := slices.Index(others, i); {
 			case ok && other < 0:
 				c.codings[i] = n.coding
-				c.cols[i].Advice = "" // it is to be text
+				c.cols[i].Advice = "" // the column is meant to be text
 			case c.isPattern(n.pattern):
 			case other >= 0:
 				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern, [...]string{"label", "weight of rows"}[other])
@@ -251,7 +254,7 @@ func (c *chooser) Name(named []namedCoding, others ...int) error {
 	return nil
 }
 
-// checkNamed returns an error if a named column isn't a feature.
+// checkNamed returns an error if a column that Categorical names without a pattern isn't a feature.
 func (c *chooser) checkNamed(named []namedCoding, features []int) error {
 	for _, n := range named {
 		if c.isPattern(n.pattern) {

@@ -12,17 +12,17 @@ import (
 	"halfspace/schema"
 )
 
-// A chooser finds columns, by their numbers in the schema.
+// A chooser finds columns for the options. It identifies a column by its number in the schema.
 type chooser struct {
 	*fileColumns
 	opt     Choices
 	codings []Coding // of each column
 	left    left
-	odd     []string // as in selection
-	passed  []string // as in selection
+	odd     []string // as Chosen.Odd
+	passed  []string // as Selection.passed
 }
 
-// Label returns the number of the label column, or -1 if the options name none.
+// Label returns the number of the label column, or -1 if the options name no label.
 func (c *chooser) Label() (int, error) {
 	if c.opt.Label == "" {
 		return -1, nil
@@ -38,7 +38,7 @@ func (c *chooser) Label() (int, error) {
 	return i, nil
 }
 
-// weight returns the column of the sample weights, or -1.
+// weight returns the number of the column of sample weights, or -1 if the options name none.
 func (c *chooser) weight(label int) (int, error) {
 	if c.opt.SampleWeight == "" {
 		return -1, nil
@@ -56,13 +56,15 @@ func (c *chooser) weight(label int) (int, error) {
 	return i, nil
 }
 
-// isWeight tells whether a column may hold sample weights.
+// isWeight returns true if a column may contain sample weights.
 func isWeight(c frame.Column) bool {
 	return frame.Number(c.Type) && frame.Unit(c.Type) == "" && c.Type.ID() != arrow.BOOL
 }
 
-// features returns the feature columns, the further ones of crosses, and how they become features. They are the Spec's columns, or those that the options
-// name and don't exclude. The others can't be features: they are the label and the weight, or -1.
+// features returns the feature columns, and how each becomes features. first has the number of each feature column;
+// for a cross, further has the numbers of its other columns. The feature columns are the columns of the model's Spec
+// if there is one, otherwise the columns that the options name and don't exclude. The columns in others can't be
+// features: they are the numbers of the label and the weight, or -1.
 func (c *chooser) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	if c.opt.Spec != nil {
 		return c.modelColumns(c.opt.Spec)
@@ -93,7 +95,7 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	if len(wanted)+len(crosses) == 0 {
 		return nil, nil, nil, c.noneLeft()
 	}
-	inputs = make([]schema.Column, 0, len(wanted)+len(crosses)) // of 100,000 columns, growing it would take tens of megabytes
+	inputs = make([]schema.Column, 0, len(wanted)+len(crosses)) // growing it to 100,000 would take tens of megabytes
 	for _, i := range wanted {
 		input, _ := ToInput(c.cols[i], c.codings[i])
 		inputs = append(inputs, input)
@@ -126,7 +128,7 @@ func (c *chooser) noneLeft() error {
 		c.list(func(col frame.Column) string { return col.Label() + " " + col.Desc }), advice)
 }
 
-// excluded tells of each column whether Exclude names it.
+// excluded returns, for each column, whether Exclude names it.
 func (c *chooser) excluded() ([]bool, error) {
 	excluded := make([]bool, len(c.cols))
 	for _, pattern := range c.opt.Exclude {
@@ -141,7 +143,7 @@ func (c *chooser) excluded() ([]bool, error) {
 	return excluded, nil
 }
 
-// modelColumns returns the columns that a model makes its features from.
+// modelColumns returns the columns from which a model makes its features.
 func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int, inputs []schema.Column, err error) {
 	if spec.Cols() == 0 {
 		return nil, nil, nil, errors.New("the model has no features")
@@ -170,7 +172,7 @@ func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int,
 	return first, further, inputs, nil
 }
 
-// ToInput says how a column becomes features, if it can.
+// ToInput returns how a column becomes features. The result is false if the column can't be a feature.
 func ToInput(c frame.Column, text Coding) (schema.Column, bool) {
 	if c.Numbered > 0 {
 		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.Numbered}, true
@@ -192,13 +194,13 @@ func ToInput(c frame.Column, text Coding) (schema.Column, bool) {
 	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
 }
 
-// fits tells whether a column of a further file, or of a model's data, can take the place of the wanted one. It says
-// nothing about the length of lists: that is checked row by row.
+// fits returns true if a column of another file, or of a model's data, can replace the wanted column. It doesn't
+// compare the lengths of lists, which are checked for each row.
 func fits(have, want schema.Column) bool {
 	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
 }
 
-// nameInput names what a model takes from a column.
+// nameInput returns the words for the values that a model takes from a column.
 func nameInput(c schema.Column) string {
 	switch {
 	case c.Kind == schema.ListColumn:
@@ -215,7 +217,7 @@ func nameInput(c schema.Column) string {
 	return "a number"
 }
 
-// wanted returns the columns that Features names, or by default all that can be features.
+// wanted returns the columns that Features names. If Features is empty, it returns all columns that can be features.
 func (c *chooser) wanted(others []int) ([]int, error) {
 	patterns := c.opt.Features
 	if len(patterns) == 0 {
@@ -238,7 +240,8 @@ func (c *chooser) wanted(others []int) ([]int, error) {
 	return wanted, nil
 }
 
-// pick returns the feature columns that one name or pattern stands for; named says which were named before.
+// pick returns the feature columns that match a name or a pattern. named records the columns that were named without
+// a pattern before.
 func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error) {
 	if !c.isPattern(pattern) {
 		i, err := c.lookUp(pattern)
@@ -273,13 +276,13 @@ func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error
 	return matches, nil
 }
 
-// usable tells whether a column can be a feature.
+// usable returns true if column i can be a feature.
 func (c *chooser) usable(i int) bool {
 	_, ok := ToInput(c.cols[i], c.codings[i])
 	return ok
 }
 
-// allUsable returns all columns that can be features.
+// allUsable returns all columns that can be features, except the columns in others.
 func (c *chooser) allUsable(others []int) []int {
 	var all []int
 	for i := range c.cols {
@@ -290,7 +293,7 @@ func (c *chooser) allUsable(others []int) []int {
 	return all
 }
 
-// Kept returns the columns that Keep names, in its order. A pattern passes over columns that can't be kept.
+// Kept returns the columns that Keep names, in this order. A pattern skips columns that can't be kept.
 func (c *chooser) Kept() ([]int, error) {
 	var found []int
 	have := make([]bool, len(c.cols))
@@ -324,7 +327,7 @@ func (c *chooser) Kept() ([]int, error) {
 	return found, c.unique(found)
 }
 
-// all returns the columns that aren't excluded. One that can't be kept is an error.
+// all returns the columns that aren't excluded. It returns an error if one of them can't be kept.
 func (c *chooser) all(excluded []bool) ([]int, error) {
 	var found []int
 	for i, col := range c.cols {
@@ -342,7 +345,8 @@ func (c *chooser) all(excluded []bool) ([]int, error) {
 	return found, c.unique(found)
 }
 
-// unique returns an error if another column has the name of one of these: a model knows features by name.
+// unique returns an error if another column has the same name as a column in found. A model identifies features by
+// name.
 func (c *chooser) unique(found []int) error {
 	for _, i := range found {
 		if _, err := c.lookUp(c.cols[i].Name); err != nil {
@@ -352,7 +356,7 @@ func (c *chooser) unique(found []int) error {
 	return nil
 }
 
-// keepable tells whether a column of that type can be kept: values, and lists of numbers.
+// keepable returns true if a column of type t can be kept: its values aren't nested, or they are lists of numbers.
 func keepable(t arrow.DataType) bool {
 	if t == nil || !arrow.IsNested(t.ID()) {
 		return t != nil

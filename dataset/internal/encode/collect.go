@@ -16,27 +16,28 @@ import (
 	"halfspace/schema"
 )
 
-// A Part is consecutive rows of an input, from First to Last, which is -1 if only reading tells.
+// A Part is the rows of an input from First up to, but not including, Last. Last is -1 if the number of rows is
+// unknown.
 type Part struct {
 	First, Last int64
 	Batches     func(p frame.Pool) iter.Seq2[*frame.Batch, error]
 }
 
-// A Load is an input whose rows are read into memory.
+// A Load describes an input whose rows are read into memory.
 type Load struct {
-	Name      string // of the input, for messages
+	Name      string // name of the input, for messages
 	Choices   Choices
 	Selection *Selection
 	Pool      frame.Pool
 	Alloc     memory.Allocator
-	Memory    int64 // bytes that blocks may take; 0: no bound
-	Stored    int64 // bytes of the rows in the files; 0: unknown
+	Memory    int64 // maximum number of bytes of the blocks; 0: no limit
+	Stored    int64 // number of bytes of the rows in the files; 0: unknown
 	Progress  func(rows, total int64)
 	Warn      func(text string)
 }
 
-// Collect makes a data set in memory of the parts of an input. All workers read a single part together; of several parts
-// each has one worker.
+// Collect reads the parts of an input into a data set in memory. All workers read a single part together. If there
+// are several parts, each part is read by one worker.
 func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	all := NewBuilder(in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
 	all.Budget = frame.NewBudget(in.Memory)
@@ -58,7 +59,7 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	numbers := make([][]int, len(parts)) // of each part's classes among all
+	numbers := make([][]int, len(parts)) // for each part, the number of each of its classes in all.Labels
 	for i, b := range builders {
 		all.Input, all.Rows = all.Input+b.Input-parts[i].First, all.Rows+b.Rows-parts[i].First
 		what := ""
@@ -74,7 +75,8 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	return block.NewData(spec, slices.Concat(built...)), nil
 }
 
-// finish returns the spec of the rows of all parts, and writes their labels. numbers has the classes of each part among all.
+// finish returns the spec of the rows of all parts, and sets the labels in the blocks. numbers[i] has the class
+// number among all parts for each class of part i.
 func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
 	switch {
 	case all.Rows == 0 && all.Input > 0:
@@ -101,7 +103,8 @@ func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, 
 	})
 }
 
-// buildParts builds several parts at a time, one worker each. The error is that of the first part that has one.
+// buildParts builds several parts at a time, with one worker for each part. If several parts fail, it returns the
+// error of the first of them.
 func buildParts(ctx context.Context, p frame.Pool, parts []Part, build func(i int, p frame.Pool, progress func(rows, total int64)) error,
 	progress func(rows, total int64)) error {
 	read := make(chan int64, len(parts))
@@ -125,24 +128,25 @@ func buildParts(ctx context.Context, p frame.Pool, parts []Part, build func(i in
 	return g.Wait()
 }
 
-// A Storage says how blocks hold rows. The rows, and all that is learned from them, are the same.
+// A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
 type Storage string
 
-// The values of Storage; "" is Dense.
+// The values of Storage; "" means Dense.
 const (
-	Dense  Storage = "dense"  // all values
+	Dense  Storage = "dense"  // every value
 	Sparse Storage = "sparse" // the values that aren't 0, each with its column
-	Auto   Storage = "auto"   // sparse if that takes at most an eighth of the memory, or, if nobody counted the values of svmlight, from 1,024 features on
+	Auto   Storage = "auto"   // Sparse if that takes at most 1/8 of the memory; see SetStorage
 )
 
-// autoShare is how many times the memory of sparse rows dense rows must take for Auto to choose sparse ones. Kernels are
-// several times faster on a dense value than on a sparse one: at a share of four, trainings took 1.1 to 2.7 times the processor time.
+// autoShare is the factor by which dense rows must be larger than sparse rows for Auto to choose sparse rows. Kernels
+// are several times faster for a dense value than for a sparse value: with the factor 4, trainings took 1.1 to 2.7
+// times the processor time.
 const autoShare = 8
 
-// wideModel is the number of features from which on rows for a model are sparse, if nobody knows how many values they have.
+// wideModel is the number of features from which Auto makes rows sparse if the number of values is unknown.
 const wideModel = 1 << 10
 
-// Widest returns the most features of rows.
+// Widest returns the largest number of features of a row.
 func (s Storage) Widest() int {
 	if s == Auto || s == Sparse {
 		return schema.MaxNamed
@@ -150,7 +154,7 @@ func (s Storage) Widest() int {
 	return schema.MaxFeatures
 }
 
-// Numbered returns the most features of rows of svmlight.
+// Numbered returns the largest number of features of a row of an svmlight file.
 func (s Storage) Numbered() int {
 	if s.Widest() > schema.MaxFeatures {
 		return schema.MaxNumbered
@@ -158,8 +162,10 @@ func (s Storage) Numbered() int {
 	return schema.MaxFeatures
 }
 
-// SetStorage sets how blocks hold rows, of which so many have about so many elements, the bias included. elements is 0 if nobody
-// knows.
+// SetStorage sets the form in which the blocks of a selection store rows. elements is the approximate number of
+// elements of rows rows, the bias included; 0 means that it is unknown. Auto chooses sparse rows if there are more
+// features than a dense row may have, if sparse rows take at most 1/8 of the memory of dense rows, or, if elements is
+// 0, from 1,024 features on.
 func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 	width := s.Width()
 	cols := width
@@ -182,23 +188,23 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 	return nil
 }
 
-// Learned is what features depend on, as far as consecutive rows tell: moments, categories and buckets. The first of these rows
-// begins a run of block.RunRows rows.
+// Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
+// consecutive rows, the first of which begins a run of block.RunRows rows.
 type Learned struct {
 	rows    int64
-	runs    [][]moments.Run // of each column: those of its features in the first run, then in the next one
-	texts   [][]string      // categories of each column
-	buckets [][]int         // of each hashed column
+	runs    [][]moments.Run // for each column, the moments of its features in the first run, then in the next run
+	texts   [][]string      // for each column, its categories
+	buckets [][]int         // for each hashed column, its buckets
 }
 
-// Parted tells whether LearnPart and Merge can learn what features depend on. They can if no row is dropped, all lengths of lists
-// are known, and no texts of hashed columns are kept.
+// Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
+// dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
 func (s *Selection) Parted() bool {
 	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
-// LearnPart returns what the batches of consecutive rows tell, for Merge. The first row begins a run. LearnPart releases the
-// batches.
+// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a run. LearnPart
+// releases the batches.
 func (s *Selection) LearnPart(ctx context.Context, p frame.Pool, batches iter.Seq2[*frame.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
 	st.part = &Learned{runs: make([][]moments.Run, len(s.Inputs))}
@@ -223,7 +229,7 @@ func (s *Selection) LearnPart(ctx context.Context, p frame.Pool, batches iter.Se
 	return st.part, nil
 }
 
-// endRun ends a run of a column, and keeps it apart if the statistics are of a part.
+// endRun ends a run of column k. If the statistics are for a part, it stores the run's moments separately.
 func (st *Statistics) endRun(k int) {
 	if st.part == nil {
 		moments.EndRuns(st.moments[k])
@@ -232,7 +238,8 @@ func (st *Statistics) endRun(k int) {
 	st.part.runs[k] = moments.TakeRuns(st.part.runs[k], st.moments[k])
 }
 
-// Merge adds the next rows. It returns false if there are now too many categories, or if their texts are too long.
+// Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
+// too long.
 func (st *Statistics) Merge(l *Learned) bool {
 	for k, runs := range l.runs {
 		c, texts := &st.sel.Inputs[k], &st.texts[k]
@@ -260,8 +267,8 @@ func (st *Statistics) Merge(l *Learned) bool {
 	return st.checkTexts("") == nil
 }
 
-// Remember reads all batches of a source that can be read only once. It returns them, and a sequence that yields them any
-// number of times.
+// Remember reads all batches of a source that can be read only once. It returns the batches, and a sequence that
+// yields them any number of times.
 func Remember(batches iter.Seq2[*frame.Batch, error]) (all []*frame.Batch, again iter.Seq2[*frame.Batch, error]) {
 	for bt, err := range batches {
 		if err != nil {

@@ -9,9 +9,9 @@ import (
 	"halfspace/internal/nearest"
 )
 
-// A fileColumns is the columns of a file or a record reader.
+// A fileColumns is the columns of a file or of a record reader.
 type fileColumns struct {
-	where string // the file, for messages; may be ""
+	where string // file name for messages; may be ""
 	cols  []frame.Column
 	index map[string][]int // by name
 }
@@ -25,7 +25,8 @@ func NewFileColumns(where string, cols []frame.Column) *fileColumns {
 	return &fileColumns{where, cols, index}
 }
 
-// lookUp returns the number of the column of that name.
+// lookUp returns the number of the column with the given name. It returns an error if no column or several columns
+// have the name.
 func (s *fileColumns) lookUp(name string) (int, error) {
 	switch at := s.index[name]; len(at) {
 	case 1:
@@ -48,7 +49,7 @@ func (s *fileColumns) lookUp(name string) (int, error) {
 	return 0, s.errorf("no column %q%s (columns: %s)", name, hint, s.list(frame.Column.Label))
 }
 
-// comment advises to delete a first line that may be a comment, or returns "".
+// comment returns the advice to delete the first line if the first column's name begins with #, otherwise "".
 func (s *fileColumns) comment() string {
 	if len(s.cols) > 0 && strings.HasPrefix(s.cols[0].Name, "#") {
 		return ": delete the first line if it is a comment"
@@ -56,7 +57,7 @@ func (s *fileColumns) comment() string {
 	return ""
 }
 
-// matches returns the columns that a name or a pattern of an option stands for, at least one.
+// matches returns the columns that match a name or a pattern of an option. It returns an error if no column matches.
 func (s *fileColumns) matches(option, pattern string) ([]int, error) {
 	if !s.isPattern(pattern) {
 		i, err := s.lookUp(pattern)
@@ -78,12 +79,12 @@ func (s *fileColumns) matches(option, pattern string) ([]int, error) {
 	return found, nil
 }
 
-// isPattern tells whether p is a pattern. The name of a column isn't one, even if it looks like one.
+// isPattern returns true if p is a pattern. If a column has the name p, p isn't a pattern.
 func (s *fileColumns) isPattern(p string) bool {
 	return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil
 }
 
-// list names up to 20 columns.
+// list returns the names of up to 20 columns, and the number of further columns.
 func (s *fileColumns) list(text func(frame.Column) string) string {
 	const most = 20
 	var all []string
@@ -115,5 +116,5 @@ func (s *fileColumns) errorf(format string, args ...any) error {
 	return frame.Mark(frame.ErrorIn(s.where, format, args...), frame.ErrColumn)
 }
 
-// slashless replaces slashes, so that path.Match treats them as ordinary characters.
+// slashless replaces slashes by another character, so that path.Match treats them as ordinary characters.
 func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

@@ -12,8 +12,8 @@ import (
 	"halfspace/schema"
 )
 
-// crosses returns the columns of each cross, and how they become features. The others can't be crossed: they are the label and
-// the weight, or -1.
+// crosses returns the columns of each cross, and how the crosses become features. The columns in others can't be
+// crossed: they are the numbers of the label and the weight, or -1.
 func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err error) {
 	for _, text := range c.opt.Cross {
 		x, err := parseCross(text)
@@ -35,7 +35,7 @@ func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err
 			case slices.Contains(columns, i):
 				return nil, nil, c.errorf("column %q is crossed with itself: name it once in --cross", name)
 			}
-			c.cols[i].Advice = "" // it is to be text
+			c.cols[i].Advice = "" // the column is meant to be text
 			columns, input.Of = append(columns, i), append(input.Of, part)
 		}
 		if slices.ContainsFunc(inputs, func(c schema.Column) bool { return c.Name == input.Name }) {
@@ -46,7 +46,7 @@ func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err
 	return of, inputs, nil
 }
 
-// toPart says how a column becomes a part of a cross, if it can.
+// toPart returns a column as a part of a cross. The result is false if the column can't be a part of a cross.
 func toPart(c frame.Column) (schema.Part, bool) {
 	kind, ok := frame.ClassKind(c.Type)
 	if !ok { // c.Type may be nil
@@ -71,11 +71,12 @@ func (c *chooser) modelCross(want schema.Column) ([]int, error) {
 	return columns, nil
 }
 
-// checkPart returns an error if a column can't be that part of a model's cross, or of the first file's.
+// checkPart returns an error if a column can't be the wanted part of a cross, which belongs to a model or to the
+// first file.
 func (s *fileColumns) checkPart(have frame.Column, want schema.Part) error {
 	part, ok := toPart(have)
 	if have.Type != nil && have.Type.ID() == arrow.DICTIONARY {
-		part.Values = want.Values // its values are taken for that
+		part.Values = want.Values // the values of a dictionary are assumed to have the wanted type
 	}
 	if !ok || part.Values != want.Values {
 		return s.errorf("column %q is %s, and the cross takes %s: convert it", have.Name, have.Desc, nameInput(schema.Column{Kind: schema.HashColumn, Values: want.Values}))
@@ -83,7 +84,7 @@ func (s *fileColumns) checkPart(have frame.Column, want schema.Part) error {
 	return nil
 }
 
-// cells are the arrays of a column of categories: one, or those of a cross.
+// cells are the arrays of a column of categories: one array, or an array for each column of a cross.
 type cells []arrow.Array
 
 // cells returns the arrays of input k.
@@ -95,7 +96,8 @@ func (s *Selection) cells(bt *frame.Batch, k int) cells {
 	return all
 }
 
-// further returns the columns of input k beside that of Features.
+// further returns the columns of input k except the first column, which Features has. Only a cross has further
+// columns.
 func (s *Selection) further(k int) []int {
 	if k < len(s.Further) {
 		return s.Further[k]
@@ -103,7 +105,7 @@ func (s *Selection) further(k int) []int {
 	return nil
 }
 
-// missing returns which of the rows lo to hi have a missing value.
+// missing returns the rows from lo up to, but not including, hi that have a missing value.
 func (c cells) missing(lo, hi int) []int {
 	rows := frame.Missing(c[0], lo, hi)
 	for _, a := range c[1:] {
@@ -116,14 +118,14 @@ func (c cells) missing(lo, hi int) []int {
 	return rows
 }
 
-// A coder is a numbering that knows the texts of crosses too.
+// A coder is a numbering that can also number the texts of crosses.
 type coder interface {
 	numbering
 	crossed(text []byte) int
 }
 
-// encodeCells writes the numbers of rows lo to lo+len(dst), none of which is missing, to dst. Its results are those of
-// encodeValid.
+// encodeCells writes the numbers of the len(dst) rows from lo on to dst. No value of these rows may be missing. It
+// returns the first wrong row and the error text, or "".
 func encodeCells[T float32 | float64](l coder, c cells, lo int, dst []T) (row int, what string) {
 	if len(c) == 1 {
 		return encodeValid(l, c[0], lo, dst)
@@ -146,7 +148,7 @@ func encodeCells[T float32 | float64](l coder, c cells, lo int, dst []T) (row in
 	return 0, ""
 }
 
-// textOf returns the text of the class of row i, which is valid as long as the array, or what is wrong with it.
+// textOf returns the text of row i, or an error text. The text is valid as long as the array.
 func textOf(a arrow.Array, i int) (text, what string) {
 	if a, ok := a.(*array.String); ok && a.IsValid(i) && utf8.ValidString(a.Value(i)) {
 		return a.Value(i), ""

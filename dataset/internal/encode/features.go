@@ -15,33 +15,33 @@ import (
 
 // A reader makes the features of one column of a batch.
 type reader struct {
-	first, width int // its features among the block's columns
+	first, width int // number of its first feature among the block's columns, and number of its features
 
-	view frame.View[float32] // of the column's numbers, or of the elements of its lists
-	wide frame.View[float64] // the same, of those that are standardized
-	list array.ListLike      // nil for a column that has none
+	view frame.View[float32] // view of the column's numbers, or of the elements of its lists
+	wide frame.View[float64] // the same view as float64, if features are standardized
+	list array.ListLike      // nil unless the column has lists
 
-	sparse *frame.Lists  // nil for a column without sparse lists; then view and wide are of their values
-	beyond *atomic.Int64 // rows with an index that is no feature; may be nil
+	sparse *frame.Lists  // nil unless the column has sparse lists; view and wide then read their values
+	beyond *atomic.Int64 // counts rows with an index that is no feature; may be nil
 
-	cells      cells // of categories, otherwise nil
+	cells      cells // arrays of a column of categories, otherwise nil
 	categories *categories
 
-	fill []float64 // what stands for missing values: a number for each feature; nil: they are errors
+	fill []float64 // replaces a missing value: a number for each feature; nil: missing values are errors
 
-	center, scale []float64 // of each feature, if standardized
+	center, scale []float64 // for each feature, if standardized
 
-	advice string // what to do about missing values
+	advice string // remedy for missing values
 }
 
-// The advices about missing values: in training, and where a model meets them.
+// The remedies for missing values: in training, for the rows that a model reads, and for crosses.
 const (
 	fillIn      = " (exclude the column with --exclude, or use --nulls drop, zero or mean)"
 	fillInModel = " (fill the value in, or train the model with --nulls zero or mean)"
 	fillInCross = " (leave the pair out of --cross, or use --nulls drop, zero or mean)"
 )
 
-// byRow tells whether features are written row by row, after the columns of others have become rows.
+// byRow returns true if features are written row by row, after the columns of numbers were transposed to rows.
 func (r *reader) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
 
 func newReaders(sel *Selection, texts []*categories, bt *frame.Batch) ([]reader, error) {
@@ -89,13 +89,14 @@ func asList(a arrow.Array) (array.ListLike, error) {
 	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", frame.Describe(a.DataType()))
 }
 
-// fill returns what replaces a missing value of each feature of input k, or nil if it is an error. For categories it
-// returns the first feature's alone: the others are zero. For sparse lists it may return one number for all features.
+// fill returns the number that replaces a missing value for each feature of input k, or nil if a missing value is an
+// error. For categories, it returns the number for the first feature only: the other features are 0. For sparse lists
+// it may return one number, which applies to all features.
 func (s *Selection) fill(k int) []float64 {
 	c := &s.Inputs[k]
 	width := c.Width()
 	if c.Categorical() || s.sparseLists(k) {
-		width = 1 // no category has no mean: it is none
+		width = 1 // a category has no mean: a missing category is no category
 	}
 	switch {
 	case s.Nulls == schema.NullsMean && c.Means != nil:
@@ -103,7 +104,7 @@ func (s *Selection) fill(k int) []float64 {
 	case s.Nulls == schema.NullsZero || s.Nulls == schema.NullsMean:
 		return make([]float64, width)
 	case s.Nulls == schema.NullsDrop:
-		nan := make([]float64, width) // of rows that stay; see drops
+		nan := make([]float64, width) // in rows that aren't dropped; see Drops
 		for i := range nan {
 			nan[i] = math.NaN()
 		}
@@ -112,8 +113,9 @@ func (s *Selection) fill(k int) []float64 {
 	return nil
 }
 
-// read returns the numbers lo to hi of the column, or of one of its lists, as features, either where they lie or in dst.
-// It tells whether they are read exactly, and returns the first one that can't be used and what is wrong there, or "".
+// read returns the numbers from lo up to, but not including, hi of the column, or of one of its lists, as features.
+// The result is in dst or, if no conversion is necessary, in the memory of the array. lost is the loss of precision.
+// If a number can't be used, read returns the index of the first one and an error text; otherwise the text is "".
 func (r *reader) read(lo, hi int, dst []float32, s *scratch) (values []float32, lost frame.Loss, row int, what string) {
 	if r.center == nil {
 		return finished(r, r.view, lo, hi, dst)
@@ -128,7 +130,8 @@ func (r *reader) read(lo, hi int, dst []float32, s *scratch) (values []float32, 
 	return dst, lost, lo + i, what
 }
 
-// tooFar returns the first finite number of wide that is none in dst, and what is wrong with it, or "".
+// tooFar returns the index of the first finite number of wide whose value in dst isn't finite, and the error text, or
+// "".
 func tooFar(dst []float32, wide []float64) (i int, what string) {
 	if frame.Finite(dst) {
 		return 0, ""
@@ -141,7 +144,7 @@ func tooFar(dst []float32, wide []float64) (i int, what string) {
 	return 0, ""
 }
 
-// finished reads through a view, and fills in missing values.
+// finished reads numbers through a view, and replaces missing values.
 func finished[V float32 | float64](r *reader, v frame.View[V], lo, hi int, dst []V) (values []V, lost frame.Loss, row int, what string) {
 	values, lost = v.Read(lo, hi, dst)
 	if v.Sound(lo, values) {
@@ -158,7 +161,7 @@ func finished[V float32 | float64](r *reader, v frame.View[V], lo, hi int, dst [
 	return dst[:hi-lo], lost, row, what
 }
 
-// standardize writes standardized numbers: many rows of one feature, or one row of all features of a list.
+// standardize writes standardized numbers to dst: many rows of one feature, or all features of one row of a list.
 func (r *reader) standardize(dst []float32, wide []float64) {
 	if r.list == nil && r.sparse == nil {
 		center, scale := r.center[0], r.scale[0]
@@ -172,7 +175,7 @@ func (r *reader) standardize(dst []float32, wide []float64) {
 	}
 }
 
-// readCut does what read does, for any rows of a column of numbers.
+// readCut is read for any rows of a column of numbers.
 func (r *reader) readCut(c Cut, dst []float32, s *scratch) (values []float32, lost frame.Loss, row int, what string) {
 	if c.Rows == nil {
 		return r.read(c.Lo, c.Hi, dst, s)
@@ -188,7 +191,8 @@ func (r *reader) readCut(c Cut, dst []float32, s *scratch) (values []float32, lo
 	return dst[:c.Len()], lost, 0, ""
 }
 
-// putLists writes the elements of lists to the columns of rows, which are in a block. The results are those of read.
+// putLists writes the elements of lists to the columns of rows, which belong to a block. It returns the same results
+// as read.
 func (r *reader) putLists(rows []float32, stride int, c Cut, s *scratch) (lost frame.Loss, row int, what string) {
 	for _, span := range c.Spans() {
 		for row := span.Lo; row < span.Hi; row, rows = row+1, rows[stride:] {
@@ -202,7 +206,7 @@ func (r *reader) putLists(rows []float32, stride int, c Cut, s *scratch) (lost f
 	return lost, 0, ""
 }
 
-// putList writes the elements of one list to dst, which has zeros.
+// putList writes the elements of the list in a row to dst, which has zeros.
 func (r *reader) putList(dst []float32, row int, s *scratch) (lost frame.Loss, what string) {
 	switch {
 	case r.sparse != nil:
@@ -232,7 +236,7 @@ func (r *reader) putList(dst []float32, row int, s *scratch) (lost frame.Loss, w
 	return lost, ""
 }
 
-// A pair is an element of a sparse list: which of the column's features it is, and the value.
+// A pair is an element of a sparse list: the number of the feature within the column, and the value.
 type pair[V float32 | float64] struct {
 	index int
 	value V
@@ -244,8 +248,8 @@ type pairScratch[V float32 | float64] struct {
 	values []V
 }
 
-// pairsOf returns the elements of a sparse list in ascending order of their features, or what is wrong with it. It leaves out
-// indices that are no features.
+// pairsOf returns the elements of a sparse list in ascending order of their features, or an error text. It leaves out
+// elements whose index is no feature, and counts the rows with an element that it leaves out.
 func pairsOf[V float32 | float64](r *reader, view frame.View[V], row int, s *pairScratch[V]) (pairs []pair[V], lost frame.Loss, what string) {
 	lo, hi, at, what := r.sparse.Row(row)
 	if what != "" {
@@ -292,7 +296,8 @@ func pairsOf[V float32 | float64](r *reader, view frame.View[V], row int, s *pai
 	return pairs, lost, ""
 }
 
-// mended returns the value at a place for a feature: v, or what replaces it if it is missing. what says what is wrong, or is "".
+// mended returns v, the value of feature index at position at of view, or its replacement if the value is missing. It
+// also returns an error text, or "".
 func mended[V float32 | float64](r *reader, view frame.View[V], at, index int, v V) (mended V, what string) {
 	switch {
 	case frame.IsMissing(view.Array, at) && r.fill != nil:

@@ -14,19 +14,20 @@ import (
 	"halfspace/schema"
 )
 
-// maxClasses is the most classes that are counted.
+// maxClasses is the largest number of classes.
 const maxClasses = schema.MaxClasses
 
-// Labels gives numbers to the classes of the label column, in the order in which they appear or in a model's order.
+// Labels numbers the classes of the label column, in the order in which they appear or in the order of a model.
 type Labels struct {
 	Classes []schema.Class
 	Numbers map[schema.Class]int
 	fixed   bool   // no class may be added
-	Whose   string // who has the fixed ones
-	Given   bool   // a model has them, whose Spec says what becomes of missing labels
+	Whose   string // owner of the fixed classes, for messages
+	Given   bool   // a model has the classes, and its Spec determines the treatment of missing labels
 }
 
-// NewLabels returns the labels of a spec, whose classes are fixed, or labels without classes yet if spec is nil.
+// NewLabels returns the Labels with the classes of spec, to which no class may be added. If spec is nil, it returns
+// Labels without classes.
 func NewLabels(spec *schema.Spec) *Labels {
 	l := &Labels{Numbers: map[schema.Class]int{}}
 	if spec != nil {
@@ -39,7 +40,7 @@ func NewLabels(spec *schema.Spec) *Labels {
 	return l
 }
 
-// number returns the number of the class of row i, or what is wrong with it.
+// number returns the number of the class of row i, or an error text.
 func (l *Labels) number(a arrow.Array, i int) (int, string) {
 	c, what := ClassOf(a, i)
 	if what != "" && frame.IsMissing(a, i) {
@@ -67,7 +68,7 @@ func (l *Labels) number(a arrow.Array, i int) (int, string) {
 	return n, ""
 }
 
-// Add adds the classes of another part of the rows. It returns their numbers in l, or what is wrong.
+// Add adds the classes of another part of the rows. It returns their numbers in l, or an error text.
 func (l *Labels) Add(other *Labels) (numbers []int, what string) {
 	for _, c := range other.Classes {
 		n, ok := l.Numbers[c]
@@ -87,9 +88,9 @@ func (l *Labels) tooMany() string {
 		strings.Replace(schema.AdviseClasses(l.Classes), "as the label", "with --label", 1))
 }
 
-// Spec returns the classes of a training set in order, and the number of the positive one. That is the class with the
-// text positive, or the greatest if positive is "". It also returns stands, the label values of the classes in the
-// order of appearance.
+// Spec returns the classes of a training set in sorted order, and the number of the positive class: the class with
+// the text positive, or the greatest class if positive is "". It also returns stands, the label values of the classes
+// in the order of appearance.
 func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, stands []float64, err error) {
 	classes = slices.Clone(l.Classes)
 	slices.SortFunc(classes, schema.Class.Compare)
@@ -109,18 +110,19 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 	return classes, pos, stands, nil
 }
 
-// A numbering returns the number of a value, from 0 on, or -1 for an unknown value; or it says what is wrong.
+// A numbering returns the number of a value, from 0 on, or -1 for an unknown value. If the value is wrong, it returns
+// an error text.
 type numbering interface {
 	number(a arrow.Array, i int) (n int, what string)
 }
 
-// Encode writes the class numbers of rows lo to lo+len(dst) to dst. It returns the first row without a usable label
-// and what is wrong there, or "".
+// Encode writes the class numbers of the len(dst) rows from lo on to dst. It returns the first row without a usable
+// label and the error text, or "".
 func Encode(l *Labels, a arrow.Array, lo int, dst []float32) (row int, what string) {
 	return encode(l, a, lo, dst)
 }
 
-// EncodeWide is Encode to float64.
+// EncodeWide is Encode for float64.
 func EncodeWide(l *Labels, a arrow.Array, lo int, dst []float64) (row int, what string) {
 	return encode(l, a, lo, dst)
 }
@@ -140,7 +142,7 @@ func encode[T float32 | float64](l *Labels, a arrow.Array, lo int, dst []T) (row
 
 const noLabel = "null"
 
-// advice says what to do about a missing label. The commands that take a model have no option for that.
+// advice returns the remedy for a missing label. Commands that take a model have no option for missing labels.
 func (l *Labels) advice() string {
 	if l.Given {
 		return " (fill the label in, or leave the row out)"
@@ -148,7 +150,7 @@ func (l *Labels) advice() string {
 	return " (fill the label in, or use --nulls drop)"
 }
 
-// encodeValid is encode where nothing is null.
+// encodeValid is encode for rows without nulls.
 func encodeValid[T float32 | float64](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
 	switch v := a.(type) {
 	case *array.Float32:
@@ -193,7 +195,7 @@ func encodeValid[T float32 | float64](l numbering, a arrow.Array, lo int, dst []
 	return lo, fmt.Sprintf("it is %s in a record, and a label is a number, a boolean or a string", frame.Describe(a.DataType()))
 }
 
-// each returns the keys of rows lo to lo+n.
+// each returns the keys of the n rows from lo on.
 func each[K any](lo, n int, key func(i int) K) []K {
 	keys := make([]K, n)
 	for i := range keys {
@@ -202,7 +204,8 @@ func each[K any](lo, n int, key func(i int) K) []K {
 	return keys
 }
 
-// encodeKeys is encodeValid with a key for each row. While there are only two classes it compares keys and looks none up.
+// encodeKeys is encodeValid with a key for each row. While there are only two classes, it compares keys instead of
+// looking them up in a map.
 func encodeKeys[T float32 | float64, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
 	known := map[K]T{}
 	var two [2]K
@@ -231,8 +234,9 @@ func encodeKeys[T float32 | float64, K comparable](l numbering, a arrow.Array, l
 	return 0, ""
 }
 
-// encodeTwo writes the numbers of two keys, and returns the place of the first other key. It has no branch on which of the
-// two keys it meets: the processor couldn't predict it.
+// encodeTwo writes the numbers of the leading keys that equal one of two keys, and returns the index of the first
+// other key, or len(keys). It doesn't branch on which of the two keys it finds, because the processor couldn't
+// predict the branch.
 func encodeTwo[T float32 | float64, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
 	const step = 64
 	for done := 0; ; done += step {
@@ -261,7 +265,7 @@ func encodeTwo[T float32 | float64, K comparable](two [2]K, numbers [2]T, keys [
 	}
 }
 
-// ClassOf returns the class of row i, or what is wrong with it.
+// ClassOf returns the class of row i, or an error text.
 func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 	if a.IsNull(i) {
 		return schema.Class{}, noLabel
@@ -309,7 +313,8 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", frame.Describe(a.DataType()))
 }
 
-// floatClass returns the class of a finite number that has that many bits in the file.
+// floatClass returns the class of a number that has the given number of bits in the file, or an error text if the
+// number isn't finite.
 func floatClass(v float64, bits int) (schema.Class, string) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return schema.Class{}, fmt.Sprint(v)
@@ -320,7 +325,7 @@ func floatClass(v float64, bits int) (schema.Class, string) {
 	return schema.FloatClass(v), ""
 }
 
-// decimalClass returns the class of a decimal number; 1.00 and 1 are one class.
+// decimalClass returns the class of a decimal number; 1.00 and 1 are the same class.
 func decimalClass(text string) (schema.Class, string) {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
@@ -339,7 +344,7 @@ func stringClass(s string) (schema.Class, string) {
 	return schema.StringClass(strings.Clone(s)), ""
 }
 
-// Sign replaces class numbers by the label values of the classes.
+// Sign replaces class numbers in y by the label values of the classes.
 func Sign(y []float32, signs []float64) {
 	for i, n := range y {
 		y[i] = float32(signs[int(n)])

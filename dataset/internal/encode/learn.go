@@ -16,7 +16,7 @@ import (
 	"halfspace/schema"
 )
 
-// Unlearned tells whether the features depend on more than the types of their columns.
+// Unlearned returns true if the features depend on more than the types of their columns.
 func (s *Selection) Unlearned() bool {
 	if s.Fixed {
 		return false
@@ -24,24 +24,24 @@ func (s *Selection) Unlearned() bool {
 	return s.Wholly() || s.unmeasured()
 }
 
-// Wholly tells whether the features depend on all rows.
+// Wholly returns true if the features depend on all rows.
 func (s *Selection) Wholly() bool {
 	return s.counted() || slices.ContainsFunc(s.Inputs, s.collects)
 }
 
-// collects tells whether the categories of a column are collected from the rows.
+// collects returns true if the categories or the texts of a column are collected from the rows.
 func (s *Selection) collects(c schema.Column) bool { return c.Learned() || s.texts && c.Hashed() }
 
-// counted tells whether the features depend on their moments.
+// counted returns true if the features depend on the moments of the columns.
 func (s *Selection) counted() bool { return s.Nulls == schema.NullsMean || s.standardize }
 
-// unmeasured tells whether the length of some column's lists isn't known.
+// unmeasured returns true if the length of the lists of some column is unknown.
 func (s *Selection) unmeasured() bool {
 	return slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
 }
 
-// Learn reads the batches of the input, which has total rows, and learns what the features depend on. It passes over wrong
-// values: the builder finds them and says where they are.
+// Learn reads the batches of the input, which has total rows, and computes everything that the features depend on. It
+// ignores wrong values: the Builder reports them with their rows.
 func (s *Selection) Learn(ctx context.Context, name string, p frame.Pool, batches iter.Seq2[*frame.Batch, error], total int64,
 	progress func(rows, total int64)) error {
 	st := NewStatistics(s, p)
@@ -68,18 +68,19 @@ func (s *Selection) Learn(ctx context.Context, name string, p frame.Pool, batche
 	return st.Finish(name)
 }
 
-// Statistics gathers from batches what features depend on: means, deviations, categories and lengths of lists.
+// Statistics collects from batches everything that features depend on: means, deviations, categories and lengths of
+// lists.
 type Statistics struct {
 	sel     *Selection
 	pool    frame.Pool
-	Input   int64               // rows
-	rows    int64               // of them that are kept
-	moments [][]moments.Moments // of each column's features, of numbers
-	texts   []collector         // of each column
-	part    *Learned            // unless nil, gets the runs: these are statistics of a part of the rows
+	Input   int64               // number of rows of the input
+	rows    int64               // number of kept rows
+	moments [][]moments.Moments // for each column of numbers, the moments of each feature
+	texts   []collector         // for each column
+	part    *Learned            // if not nil, the statistics are for a part of the rows, and part stores the moments of each run
 }
 
-// NewStatistics returns the statistics of no rows yet. Finish writes what it learned to s.
+// NewStatistics returns the statistics of no rows. Finish stores the result in s.
 func NewStatistics(s *Selection, p frame.Pool) *Statistics {
 	st := &Statistics{sel: s, pool: p, moments: make([][]moments.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
 	for k := range s.Inputs {
@@ -91,15 +92,15 @@ func NewStatistics(s *Selection, p frame.Pool) *Statistics {
 	return st
 }
 
-// unfit is an error about a column as a whole.
+// unfit is an error about a whole column.
 type unfit struct{ error }
 
 func (e unfit) Unwrap() error { return e.error }
 
-// Unfit returns an error about a column as a whole.
+// Unfit marks an error as an error about a whole column.
 func Unfit(err error) error { return unfit{err} }
 
-// IsUnfit tells whether an error is about a column as a whole.
+// IsUnfit returns true if an error is about a whole column.
 func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
 
 // Add adds the kept rows of a batch.
@@ -111,7 +112,7 @@ func (st *Statistics) Add(ctx context.Context, bt *frame.Batch) error {
 	return st.AddKept(ctx, bt, kept)
 }
 
-// AddKept adds some of the kept rows of a batch.
+// AddKept adds the given kept rows of a batch.
 func (st *Statistics) AddKept(ctx context.Context, bt *frame.Batch, kept Cut) error {
 	st.Input += bt.Rows
 	err := st.sel.measureLists(bt, kept)
@@ -133,7 +134,7 @@ func (st *Statistics) AddKept(ctx context.Context, bt *frame.Batch, kept Cut) er
 	return err
 }
 
-// checkTexts returns an error if the names of the categories so far have more bytes than those of a model's features.
+// checkTexts returns an error if the names of the categories so far have more than schema.MaxNames bytes.
 func (st *Statistics) checkTexts(file string) error {
 	all, longest := int64(0), 0
 	for k, c := range st.texts {
@@ -149,7 +150,7 @@ func (st *Statistics) checkTexts(file string) error {
 		st.sel.Inputs[longest].Name, frame.BytesText(schema.MaxNames), adviseCategories))
 }
 
-// column adds rows of a column to its statistics.
+// column adds rows of column k to its statistics.
 func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
 	switch {
@@ -163,8 +164,8 @@ func (st *Statistics) column(k int, bt *frame.Batch, kept Cut) error {
 	return nil
 }
 
-// count adds rows of a column to its moments. It sums each column in the order of the kept rows, run by run, so that the
-// result depends on these rows alone.
+// count adds rows of column k to its moments. It sums each column in the order of the kept rows, run by run, so that
+// the result depends only on these rows.
 func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	c := &st.sel.Inputs[k]
 	if len(st.moments[k]) != c.Width() {
@@ -203,7 +204,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	return nil
 }
 
-// countNumbers adds rows lo to hi of a column of numbers.
+// countNumbers adds the rows from lo up to, but not including, hi of a column of numbers.
 func (st *Statistics) countNumbers(m *moments.Moments, v frame.View[float64], lo, hi int, scratch []float64) {
 	values, _ := v.Read(lo, hi, scratch)
 	if v.Sound(lo, values) {
@@ -221,15 +222,15 @@ func (st *Statistics) countNumbers(m *moments.Moments, v frame.View[float64], lo
 	}
 }
 
-// countMissing adds a missing value: 0 if zero replaces it, otherwise nothing. A missing value that the mean replaces
-// doesn't change the mean.
+// countMissing adds the number 0 for a missing value if nulls are replaced by zero; otherwise it adds nothing. A
+// missing value that is replaced by the mean doesn't change the mean.
 func (st *Statistics) countMissing(m *moments.Moments) {
 	if st.sel.Nulls == schema.NullsZero {
 		m.Add(0)
 	}
 }
 
-// countEmpty adds the rows so far to the moments of a column of lists. All their lists were null or empty.
+// countEmpty adds the rows so far to the moments of a column of lists. All lists in these rows were null or empty.
 func (st *Statistics) countEmpty(stats []moments.Moments) {
 	for row := range st.rows {
 		for i := range stats {
@@ -241,7 +242,7 @@ func (st *Statistics) countEmpty(stats []moments.Moments) {
 	}
 }
 
-// countLists adds the elements of lists. It passes over lists of another length: they are errors when blocks are built.
+// countLists adds the elements of lists. It ignores lists of another length, which are errors when blocks are built.
 func (st *Statistics) countLists(k int, r reader, lo, hi int, scratch []float64) {
 	stats := st.moments[k]
 	if r.sparse != nil {
@@ -269,7 +270,7 @@ func (st *Statistics) countLists(k int, r reader, lo, hi int, scratch []float64)
 	}
 }
 
-// countSparse adds the elements of sparse lists, and zeros for the other features. It passes over lists that are wrong: they are
+// countSparse adds the elements of sparse lists, and zeros for the other features. It ignores wrong lists, which are
 // errors when blocks are built.
 func (st *Statistics) countSparse(stats []moments.Moments, r reader, lo, hi int, scratch []float64) {
 	values := scratch[:len(stats)]
@@ -293,7 +294,7 @@ func (st *Statistics) countSparse(stats []moments.Moments, r reader, lo, hi int,
 	}
 }
 
-// Finish writes what was learned to the selection.
+// Finish stores the results in the selection.
 func (st *Statistics) Finish(name string) error {
 	if st.rows == 0 {
 		return nil // the caller reports it
@@ -327,7 +328,7 @@ func (st *Statistics) Finish(name string) error {
 	return nil
 }
 
-// note writes the moments of a column's next feature to the column. It returns what is wrong with them, or "".
+// note appends the moments of a column's next feature to the column. It returns an error text, or "".
 func (st *Statistics) note(c *schema.Column, m *moments.Moments) (what string) {
 	if st.sel.Nulls == schema.NullsMean && m.Empty() {
 		return "every value is missing, so that there is no mean"
@@ -340,7 +341,7 @@ func (st *Statistics) note(c *schema.Column, m *moments.Moments) (what string) {
 		c.Means = append(c.Means, mean)
 	}
 	if st.sel.standardize {
-		scale, what := m.Scale(st.rows) // missing values have the mean, and so add no squares
+		scale, what := m.Scale(st.rows) // missing values equal the mean, so they add no squares
 		if what != "" {
 			return what
 		}
@@ -349,7 +350,7 @@ func (st *Statistics) note(c *schema.Column, m *moments.Moments) (what string) {
 	return ""
 }
 
-// measureLists learns the length of a column's lists from the first list with elements in the kept rows.
+// measureLists sets the length of a column's lists from the first list with elements in the kept rows.
 func (s *Selection) measureLists(bt *frame.Batch, kept Cut) error {
 	for k, i := range s.Features {
 		c := &s.Inputs[k]

@@ -11,10 +11,10 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// A Cut is rows of a batch, in order.
+// A Cut is rows of a batch, in ascending order.
 type Cut struct {
 	Lo, Hi int
-	Rows   []int32 // these; nil: all from lo to hi
+	Rows   []int32 // the rows; nil: all rows from Lo up to, but not including, Hi
 }
 
 // Len returns the number of rows.
@@ -25,7 +25,7 @@ func (c Cut) Len() int {
 	return c.Hi - c.Lo
 }
 
-// First returns the first row of the cut, which has some.
+// First returns the first row of a cut that isn't empty.
 func (c Cut) First() int {
 	if c.Rows != nil {
 		return int(c.Rows[0])
@@ -41,7 +41,8 @@ func (c Cut) slice(i, n int) Cut {
 	return Cut{Lo: c.Lo + i, Hi: c.Lo + i + n}
 }
 
-// Spans yields the rows as ranges of consecutive rows of the batch, each with the number of its first row in the cut.
+// Spans yields the rows as ranges of consecutive rows of the batch. It yields each range with the index of its first
+// row within the cut.
 func (c Cut) Spans() iter.Seq2[int, Cut] {
 	return func(yield func(int, Cut) bool) {
 		if c.Rows == nil {
@@ -61,8 +62,8 @@ func (c Cut) Spans() iter.Seq2[int, Cut] {
 	}
 }
 
-// prepare makes an array compute its null count and its dictionary. Otherwise the array would do so without a lock when
-// it is first asked. After prepare, goroutines can share it.
+// prepare makes an array compute its null count and its dictionary. The array would otherwise compute them without a
+// lock at the first access. After prepare, goroutines can share the array.
 func prepare(a arrow.Array) {
 	a.NullN()
 	switch a := a.(type) {
@@ -77,7 +78,7 @@ func prepare(a arrow.Array) {
 	}
 }
 
-// Kept returns the rows of a batch that are kept. After it, goroutines can share the batch.
+// Kept returns the rows of a batch that are kept. After Kept, goroutines can share the batch.
 func (s *Selection) Kept(ctx context.Context, p frame.Pool, bt *frame.Batch) (Cut, error) {
 	all := Cut{Hi: int(bt.Rows)}
 	err := frame.Recovered(func() error {

@@ -2,7 +2,8 @@ package encode
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// addTexts looks at the first n texts of an array. It ends where half of the first rows have a text that came before.
+// addTexts adds the first n texts of an array. It stops and clears the suspicion if more than half of the rows so
+// far, which must be at least fewSuspects, repeat a text.
 func (c *suspect) addTexts(a arrow.Array, n int) {
 	if a.Len() < n {
 		c.cleared = true
@@ -20,7 +21,7 @@ func (c *suspect) addTexts(a arrow.Array, n int) {
 	}
 }
 
-// isName tells whether texts seem to name the rows: of ten, at least nine differ from all before.
+// isName returns true if the texts seem to name the rows: at least nine of ten differ from all texts before.
 func (c *suspect) isName() bool {
 	return !c.cleared && c.rows >= leastSuspects && 10*len(c.texts) >= 9*c.rows
 }

@@ -13,27 +13,26 @@ import (
 // A rowError is an error about a row of the input.
 type rowError struct {
 	row int64
-	col int // its number in the selection's features; that of a label is -1, and that of a weight the number of features
+	col int // number among the selection's features; -1: the label; number of features: the weight
 	err error
 }
 
-// Error returns the text of the error.
 func (e *rowError) Error() string { return e.err.Error() }
 
-// Unwrap returns the error without its place.
+// Unwrap returns the wrapped error.
 func (e *rowError) Unwrap() error { return e.err }
 
-// fewRows is how many rows are put in a block in less time than a goroutine starts in.
+// fewRows is a number of rows that take less time to convert than a goroutine takes to start.
 const fewRows = 16
 
-// put writes rows of a batch behind those in the block. The error is that of the first bad row.
+// put appends rows of a batch to the block. If several rows are wrong, it returns the error of the first of them.
 func (b *Builder) put(ctx context.Context, bt *frame.Batch, readers []reader, rows Cut) error {
 	step, pieced := b.panel(), b.sel.Sparse && bt.Pairs == nil
 	switch {
 	case pieced:
 		step = b.pieceRows()
 	case b.sel.Sparse:
-		step = rows.Len() // where a row ends tells where the next begins
+		step = rows.Len() // the end of a row is the start of the next row
 	}
 	panels := (rows.Len() + step - 1) / step
 	if pieced && len(b.pieces) < panels {
@@ -46,7 +45,7 @@ func (b *Builder) put(ctx context.Context, bt *frame.Batch, readers []reader, ro
 	}
 	err := each(ctx, 1+panels, func(i int) error {
 		return frame.Recovered(func() error {
-			if i == 0 { // labels in order, beside the panels; their error must not keep panels from being checked
+			if i == 0 { // in row order, while other goroutines read panels; a wrong label must not stop them
 				badLabel = b.putLabels(bt, rows)
 				return nil
 			}
@@ -70,7 +69,7 @@ func (b *Builder) put(ctx context.Context, bt *frame.Batch, readers []reader, ro
 		return ctx.Err()
 	case badLabel != nil && (err == nil || errors.As(err, &bad) && badLabel.row <= bad.row):
 		return badLabel
-	case err != nil && !errors.As(err, &bad): // an array that isn't what it says
+	case err != nil && !errors.As(err, &bad): // an array that contradicts its type
 		return b.damaged(ctx, bt, rows, err)
 	}
 	if err == nil && pieced {
@@ -79,7 +78,7 @@ func (b *Builder) put(ctx context.Context, bt *frame.Batch, readers []reader, ro
 	return err
 }
 
-// damaged returns an error about rows of a batch.
+// damaged returns the error that rows of a batch are damaged.
 func (b *Builder) damaged(ctx context.Context, bt *frame.Batch, rows Cut, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -105,16 +104,16 @@ func (b *Builder) putLabels(bt *frame.Batch, rows Cut) *rowError {
 	return nil
 }
 
-// A fault is the first bad value of some rows: that of the lowest row, and in it of the first column. Its error is nil
-// while every value is good.
+// A fault is the first wrong value of a panel: in the lowest row, and within this row in the first column. err is nil
+// while every value is right.
 type fault struct {
 	b   *Builder
 	bt  *frame.Batch
 	err *rowError
 }
 
-// note records what happened to feature column k, counted as in rowError: its kind of loss, and the first bad row. The
-// text says what is wrong there, or is "".
+// note records the result of reading feature column k, numbered as in rowError: the loss of precision, and the first
+// wrong row with its error text, which is "" if no row is wrong.
 func (f *fault) note(k int, lost frame.Loss, row int, what string) {
 	if lost == frame.Merged {
 		f.b.losses[k].merged.Store(true)
@@ -127,7 +126,7 @@ func (f *fault) note(k int, lost frame.Loss, row int, what string) {
 	}
 }
 
-// putPanel writes rows of a batch to the block, from the block's row at on.
+// putPanel writes rows of a batch to the block, starting at row at of the block.
 func (b *Builder) putPanel(bt *frame.Batch, readers []reader, rows Cut, at int) *rowError {
 	switch {
 	case b.sel.Sparse:
@@ -153,7 +152,8 @@ func (b *Builder) putPanel(bt *frame.Batch, readers []reader, rows Cut, at int) 
 	return bad.err
 }
 
-// readColumns points s.columns at the features' values in the rows. Features that are made row by row are 0 at first.
+// readColumns sets s.columns to the values of the features in the rows. Features that are written row by row are 0 at
+// first.
 func (b *Builder) readColumns(readers []reader, rows Cut, s *scratch, bad *fault) {
 	n := rows.Len()
 	for k := range readers {
@@ -176,7 +176,7 @@ func (b *Builder) readColumns(readers []reader, rows Cut, s *scratch, bad *fault
 	}
 }
 
-// putByRow writes the features of lists and of categories, which are made row by row. It records bad values in bad.
+// putByRow writes the features of lists and categories, row by row. It records wrong values in bad.
 func (b *Builder) putByRow(dst []float32, readers []reader, rows Cut, s *scratch, bad *fault) {
 	for k := range readers {
 		switch r := &readers[k]; {
@@ -214,11 +214,12 @@ func (b *Builder) putPairs(bt *frame.Batch, rows Cut, at int) (bad *rowError) {
 	return bad
 }
 
-// inexact notes a value of feature k that float32 doesn't hold. It returns the first bad value of the row, which is bad so far.
+// inexact records the loss for a value of feature k that float32 can't hold exactly. If the value can't be used,
+// inexact returns the error of the row's first wrong value; bad is that error so far.
 func (b *Builder) inexact(bt *frame.Batch, row, k int, value float64, bad *rowError) *rowError {
 	switch v := float32(value); {
 	case v-v == 0:
-		if frame.LossOf(value) == frame.Merged { // zeros make any column a wide one
+		if frame.LossOf(value) == frame.Merged { // zeros give every column a wide range
 			b.losses[b.sel.inputOf(k)].merged.Store(true)
 		}
 	case bad == nil || k < bad.col:
@@ -227,10 +228,11 @@ func (b *Builder) inexact(bt *frame.Batch, row, k int, value float64, bad *rowEr
 	return bad
 }
 
-// inputOf returns the number of the column that feature k of pairs belongs to. Numbered features have one column.
+// inputOf returns the number of the column of feature k in a batch with pairs. All numbered features belong to one
+// column.
 func (s *Selection) inputOf(k int) int { return min(k, len(s.Inputs)-1) }
 
-// unusable says what is wrong with a number that float32 can't hold.
+// unusable returns the error text for a number that float32 can't hold.
 func (b *Builder) unusable(v float64) string {
 	switch text := fmt.Sprint(v); {
 	case v-v == 0:
@@ -242,8 +244,8 @@ func (b *Builder) unusable(v float64) string {
 	}
 }
 
-// putWeights writes the sample weights of rows of a batch to dst. It returns the first row without a usable weight and what
-// is wrong there, or "".
+// putWeights writes the sample weights of rows of a batch to dst. It returns the first row without a usable weight
+// and the error text, or "".
 func (b *Builder) putWeights(bt *frame.Batch, rows Cut, dst []float64) (row int, what string) {
 	v, err := frame.NewView64(bt.Columns[b.sel.Weight])
 	if err != nil {
@@ -283,7 +285,8 @@ func (b *Builder) CheckWeights(name string) error {
 	return frame.ErrorIn(name, "column %q: every sample weight is 0: choose another column with --sample-weight", b.sel.Columns[b.sel.Weight].Name)
 }
 
-// rowError returns an error about the feature column k, the label if that is -1, or the weight, in a row of a batch.
+// rowError returns an error about a value in a row of a batch. k is the number of the value's feature column; -1
+// means the label, and the number of feature columns means the weight.
 func (b *Builder) rowError(bt *frame.Batch, k, row int, what string) *rowError {
 	n, col := b.Input+int64(row), b.sel.Label
 	switch {

@@ -1,4 +1,4 @@
-// Package encode makes features, labels and sample weights of columns, and learns means and categories.
+// Package encode converts columns to features, labels and sample weights.
 package encode
 
 import (
@@ -11,29 +11,29 @@ import (
 	"halfspace/schema"
 )
 
-// A Selection says which columns are read, each once, and for what purpose.
+// A Selection is the columns that are read, each once, and their purposes.
 type Selection struct {
 	*frame.Chosen
-	Inputs  []schema.Column // how each of the features' columns becomes features of the block, in order
-	Further [][]int         // of crosses, the further columns of each input; of others nil
+	Inputs  []schema.Column // for each feature column in order, how it becomes features
+	Further [][]int         // for each input that is a cross, its columns except the first; nil for other inputs
 	Bias    bool
-	Sparse  bool // the blocks are
-	// Elements is about how many elements the rows of sparse blocks have in all, the bias included; 0: unknown.
+	Sparse  bool // blocks are sparse
+	// Elements is the approximate number of elements of all rows of sparse blocks, the bias included; 0: unknown.
 	Elements int64
-	Counted  bool // Elements is no guess
+	Counted  bool // Elements is exact
 	Nulls    schema.Nulls
-	words    []string // that are nulls in text, see choices
+	words    []string // texts that are nulls; see Choices
 	left     left
-	passed   []string // columns, with their types, that a pattern of Keep matched and that can't be kept
+	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
 
-	most        int // features of sparse rows
+	most        int // maximum number of features of sparse rows
 	lists       listCounts
-	standardize bool     // learn how
-	keepWide    bool     // but not of many features
-	texts       bool     // keep some of hashed columns
-	full        []string // hashed columns with more texts than have room
-	wide        bool     // too many features to standardize them, as was asked
-	Fixed       bool     // by a model: what features depend on isn't learned from the data
+	standardize bool     // compute means and deviations
+	keepWide    bool     // if sparse lists have too many features, don't standardize them
+	texts       bool     // collect texts of hashed columns
+	full        []string // hashed columns with more texts than there is room for
+	wide        bool     // there are too many features to standardize them, although the options asked for it
+	Fixed       bool     // a model determines the features: nothing is computed from the data
 }
 
 // Width returns the number of features.
@@ -45,7 +45,8 @@ func (s *Selection) Width() int {
 	return n
 }
 
-// MostElements returns the most elements of a sparse row, the bias included. Of sparse lists it takes their mean.
+// MostElements returns the maximum number of elements of a sparse row, the bias included. For sparse lists, it uses
+// their mean number of elements.
 func (s *Selection) MostElements() int64 {
 	n, some := int64(0), false
 	for i := range s.Inputs {
@@ -67,7 +68,7 @@ func (s *Selection) MostElements() int64 {
 	return n
 }
 
-// mostCategories returns the most categories of a column.
+// mostCategories returns the maximum number of categories of a column.
 func (s *Selection) mostCategories() int {
 	if s.most > schema.MaxFeatures {
 		return s.most
@@ -75,14 +76,14 @@ func (s *Selection) mostCategories() int {
 	return schema.MaxCategories
 }
 
-// checkWidth returns an error if the features known so far are more than a row may have. So it does if their names have
-// more bytes than those of a model may.
+// checkWidth returns an error if the features known so far are more than a row may have, or if their names have more
+// bytes than a model may have.
 func (s *Selection) checkWidth() error {
 	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
 	for i := range s.Inputs {
 		switch {
 		case s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
-			most = schema.MaxFeatures // all elements of a list have a value
+			most = schema.MaxFeatures // every element of a list is stored
 		case isNumbered(s.Inputs[i]):
 			most = schema.MaxNumbered
 		}
@@ -106,7 +107,7 @@ func (s *Selection) checkWidth() error {
 	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: %s", all, s.Inputs[widest].Width(), s.Inputs[widest].Name, most, advice)
 }
 
-// Spec says what the columns of blocks without labels mean.
+// Spec returns the spec of blocks without labels.
 func (s *Selection) Spec() (*schema.Spec, error) {
 	spec := &schema.Spec{Bias: s.Bias, Preprocessing: s.preprocessing(), Weighted: s.Weight >= 0}
 	if s.Width() > schema.MaxNamed {
@@ -125,7 +126,8 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 	return spec, nil
 }
 
-// preprocessing returns what a model must know to make the features again, or nil if they are the columns' numbers.
+// preprocessing returns the preprocessing with which a model makes the features again, or nil if the features are the
+// columns' numbers.
 func (s *Selection) preprocessing() *schema.Preprocessing {
 	if s.plain() && !slices.ContainsFunc(s.Inputs, isNumbered) {
 		return nil
@@ -133,7 +135,7 @@ func (s *Selection) preprocessing() *schema.Preprocessing {
 	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.words, Columns: s.Inputs}
 }
 
-// plain tells whether the features are the columns' numbers.
+// plain returns true if the features are the columns' numbers.
 func (s *Selection) plain() bool {
 	other := func(c schema.Column) bool { return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" }
 	return s.Nulls == schema.NullsError && !s.standardize && s.words == nil && !slices.ContainsFunc(s.Inputs, other)
@@ -141,10 +143,11 @@ func (s *Selection) plain() bool {
 
 func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 
-// Drops tells whether rows with a missing value are dropped. A model without labels keeps them: each row gets a prediction.
+// Drops returns true if rows with a missing value are dropped. If a model is given and there is no label, no row is
+// dropped, because each row gets a prediction.
 func (s *Selection) Drops() bool { return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) }
 
-// Choose returns the selection of the columns of the first file that opt asks for.
+// Choose returns the selection of columns of the first file that opt asks for.
 func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	text, named, err := parseCodings(opt.Categorical)
 	if err != nil {
@@ -170,7 +173,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	for k := range sel.Features {
 		if inputs[k].Kind == schema.CrossColumn {
 			for _, i := range append(sel.further(k), sel.Features[k]) {
-				kept[i] = true // as it is in the file
+				kept[i] = true // the column is kept as it is in the file
 			}
 		}
 	}
@@ -183,15 +186,15 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	return sel, nil
 }
 
-// places are the numbers of the chosen columns in the schema. The label or the weight is -1 if there is none.
+// places are the numbers of the chosen columns in the schema. label and weight are -1 if there is none.
 type places struct {
 	features, keep []int
-	further        [][]int // of crosses, as in Selection
+	further        [][]int // for crosses, as in Selection
 	label, weight  int
 }
 
-// places finds the columns that the options ask for, and how the feature columns become features. It takes the codings of
-// columns that Categorical names.
+// places finds the columns that the options ask for, and how the feature columns become features. named are the
+// codings of the columns that Categorical names.
 func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column, err error) {
 	if p.label, err = c.Label(); err != nil {
 		return p, nil, err
@@ -215,7 +218,7 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 
 // place selects the columns at p, each once.
 func (s *Selection) place(cols []frame.Column, p places) {
-	place := make([]int, len(cols)) // one more than the number in the selection; 0: not selected
+	place := make([]int, len(cols)) // number in the selection plus 1; 0: not selected
 	s.Columns = make([]frame.Column, 0, min(len(cols), len(p.features)+len(p.keep)+2))
 	use := func(i int) int {
 		if place[i] == 0 {
@@ -245,7 +248,7 @@ func (s *Selection) place(cols []frame.Column, p places) {
 	}
 }
 
-// newSelection returns a selection of no columns yet, whose features are made as inputs say.
+// newSelection returns a selection without columns, whose features are made as inputs describe.
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &frame.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
@@ -268,7 +271,8 @@ func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	return sel, nil
 }
 
-// bind returns the selection's columns of a further file. There they may have other places, or other numeric types.
+// bind returns the selection's columns in another file. There the columns may have another order, or other numeric
+// types.
 func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 	bound := make([]frame.Column, len(s.Columns))
 	for k, first := range s.Columns {
@@ -313,7 +317,7 @@ func (s *Selection) bind(in *fileColumns) ([]frame.Column, error) {
 	return bound, nil
 }
 
-// Notes returns a note about columns that match a pattern of Keep and can't be kept.
+// Notes returns a note about the columns that match a pattern of Keep and can't be kept.
 func (s *Selection) Notes() []string {
 	if len(s.passed) == 0 {
 		return nil
@@ -321,15 +325,17 @@ func (s *Selection) Notes() []string {
 	return []string{some(s.passed) + ": left out, values of such a type can't be handed on"}
 }
 
-// sparseLists tells whether input k is sparse lists in the data.
+// sparseLists returns true if input k has sparse lists in the data.
 func (s *Selection) sparseLists(k int) bool {
 	return s.Inputs[k].Kind == schema.ListColumn && frame.SparseLists(s.Columns[s.Features[k]].Type)
 }
 
-// listCounts are how many values the sparse lists of the training rows have, if rows isn't 0.
+// listCounts are the numbers of training rows and of the values in their sparse lists. If rows is 0, they are
+// unknown.
 type listCounts struct{ rows, values int64 }
 
-// mean returns how many values the sparse lists of a row have in the mean, rounded up, or a guess.
+// mean returns the mean number of values in the sparse lists of a row, rounded up. If it is unknown, mean returns a
+// guess.
 func (c listCounts) mean() int64 {
 	const usual = 100
 	if c.rows == 0 {

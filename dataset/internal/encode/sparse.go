@@ -13,7 +13,8 @@ import (
 	"halfspace/schema"
 )
 
-// makeSparseRoom is MakeRoom for sparse blocks, if the elements were counted, so that room for all of them is no guess.
+// makeSparseRoom is MakeRoom for sparse blocks. It allocates memory only if the elements were counted, so that their
+// number is exact.
 func (b *Builder) makeSparseRoom() {
 	bytes := block.SparseBytes(0, b.sel.Elements, false)
 	if b.sel.Counted && b.sel.Elements > 0 && bytes <= frame.AvailableMemory() && b.Budget.Take(bytes, "") == nil {
@@ -39,7 +40,7 @@ func (b *Builder) startSparse() {
 	}
 }
 
-// growSparse makes room for that many elements in the block.
+// growSparse makes room for the given number of elements in the block.
 func (b *Builder) growSparse(elements int) error {
 	have := cap(b.block.Sparse.Idx)
 	if elements <= have {
@@ -51,13 +52,14 @@ func (b *Builder) growSparse(elements int) error {
 		return err
 	}
 	b.block.GrowSparse(elements)
-	if b.All == nil { // what was a part of All stays
+	if b.All == nil { // memory of All stays in use
 		b.Budget.Give(block.SparseBytes(0, int64(have), false))
 	}
 	return nil
 }
 
-// finished returns the rows in the block. A sparse block that stays gets no more memory than it needs.
+// finished returns the rows in the block. If a sparse block isn't refilled later, finished reduces its memory to its
+// elements.
 func (b *Builder) finished() *block.Block {
 	if !b.sel.Sparse {
 		return b.block.Slice(0, b.fill)
@@ -85,12 +87,12 @@ func (b *Builder) finished() *block.Block {
 	return &full
 }
 
-// putSparse is putPairs for a sparse block. It leaves out zeros, but for -0, so that the rows are those of a dense block bit
-// for bit.
+// putSparse is putPairs for a sparse block. It leaves out zeros, except -0, so that the rows equal the rows of a
+// dense block bit for bit.
 func (b *Builder) putSparse(bt *frame.Batch, rows Cut) (bad *rowError) {
 	p, s := bt.Pairs, b.block.Sparse
 	n := len(s.Idx)
-	columns, values := s.Idx[:cap(s.Idx)], s.Val[:cap(s.Val)] // grow made room
+	columns, values := s.Idx[:cap(s.Idx)], s.Val[:cap(s.Val)] // growFor made room
 	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
 		first, last, sorted := n, int32(-1), true
 		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
@@ -118,8 +120,8 @@ func (b *Builder) putSparse(bt *frame.Batch, rows Cut) (bad *rowError) {
 	return bad
 }
 
-// A piece is sparse rows that are made beside others. It has the elements of the rows, and how many there are up to the end of
-// each row.
+// A piece is sparse rows that one worker makes, before they are appended to the block. It has the elements of the
+// rows, and the number of elements up to the end of each row.
 type piece struct {
 	columns []uint32
 	values  []float32
@@ -139,13 +141,13 @@ func (b *Builder) newCells() any {
 	return s
 }
 
-// pieceRows returns how many rows a piece has. Their numbers fit in the processor's cache.
+// pieceRows returns the number of rows of a piece. The numbers of a piece fit in the processor's cache.
 func (b *Builder) pieceRows() int {
 	const most, values = 1 << 10, 1 << 16
 	return max(fewRows, min(most, values/max(1, len(b.sel.Inputs))))
 }
 
-// readPiece reads rows of a batch that has columns. The block's row at is the first of them.
+// readPiece reads rows of a batch that has columns into p. The first of them becomes row at of the block.
 func (b *Builder) readPiece(bt *frame.Batch, readers []reader, rows Cut, at int, p *piece) *rowError {
 	s := b.scratch.Get().(*scratch)
 	defer b.scratch.Put(s)
@@ -172,7 +174,7 @@ func (b *Builder) readPiece(bt *frame.Batch, readers []reader, rows Cut, at int,
 	return bad.err
 }
 
-// readCells returns the numbers or the categories of column k in the rows, nil of a column of lists.
+// readCells returns the numbers or category numbers of column k in the rows, nil for a column of lists.
 func (b *Builder) readCells(k int, r *reader, rows Cut, s *scratch, bad *fault) []float32 {
 	if r.list != nil || r.sparse != nil {
 		return nil
@@ -185,7 +187,7 @@ func (b *Builder) readCells(k int, r *reader, rows Cut, s *scratch, bad *fault) 
 	}
 	values, lost, row, what := r.readCut(rows, cells, s)
 	if bad.note(k, lost, row, what); what != "" {
-		return cells // the rows are of no use
+		return cells // the caller doesn't use the rows
 	}
 	if lost != frame.None {
 		addValues(&b.losses[k], values)
@@ -193,8 +195,8 @@ func (b *Builder) readCells(k int, r *reader, rows Cut, s *scratch, bad *fault) 
 	return values
 }
 
-// add adds what column k has in a row of the batch, the piece's row i. It leaves out zeros, but for -0, so that the rows are
-// those of a dense block bit for bit.
+// add adds the elements of column k in row row of the batch, which is row i of the piece. It leaves out zeros, except
+// -0, so that the rows equal the rows of a dense block bit for bit.
 func (p *piece) add(b *Builder, k int, r *reader, row, i int, s *scratch, bad *fault) {
 	switch {
 	case r.sparse != nil && r.center == nil:
@@ -227,12 +229,12 @@ func (p *piece) add(b *Builder, k int, r *reader, row, i int, s *scratch, bad *f
 		}
 	case s.columns[k][i] >= 0:
 		p.columns, p.values = append(p.columns, uint32(r.first+int(s.columns[k][i]))), append(p.values, 1)
-	case s.columns[k][i] != s.columns[k][i]: // the row has no prediction
+	case s.columns[k][i] != s.columns[k][i]: // the row gets no prediction
 		p.columns, p.values = append(p.columns, uint32(r.first)), append(p.values, s.columns[k][i])
 	}
 }
 
-// appendPieces adds the rows of pieces, which are of a file, to the block.
+// appendPieces appends the rows of pieces to the block. file is the file of the rows, for errors.
 func (b *Builder) appendPieces(file string, pieces []piece) error {
 	s, all := b.block.Sparse, len(b.block.Sparse.Idx)
 	for i := range pieces {
@@ -262,7 +264,7 @@ func sortRow(columns []uint32, values []float32) {
 	}
 }
 
-// Unmeasured tells whether there are sparse lists whose features aren't known.
+// Unmeasured returns true if there are sparse lists whose number of features is unknown.
 func (s *Selection) Unmeasured() bool {
 	for k := range s.Inputs {
 		if s.sparseLists(k) && !s.Fixed && s.Inputs[k].Elements == 0 {
@@ -272,8 +274,8 @@ func (s *Selection) Unmeasured() bool {
 	return false
 }
 
-// MeasureLists reads the batches of the input, which has total rows, and learns how many features sparse lists become: one more
-// than the greatest index of a kept row, or the size that vectors of Spark say they have.
+// MeasureLists reads the batches of the input, which has total rows, and sets the number of features of sparse lists:
+// the greatest index in a kept row plus 1, or the size in Spark's vectors if it is larger.
 func (s *Selection) MeasureLists(ctx context.Context, name string, p frame.Pool, batches iter.Seq2[*frame.Batch, error], total int64,
 	progress func(rows, total int64)) error {
 	input := int64(0)
@@ -308,12 +310,12 @@ func (s *Selection) MeasureLists(ctx context.Context, name string, p frame.Pool,
 	return nil
 }
 
-// MostStandardized is the most features of svmlight files, and of sparse lists, that are standardized. A block of dense rows has
-// 256 MiB then.
+// MostStandardized is the largest number of features of svmlight files, and of sparse lists, that are standardized. A
+// block of dense rows with that many features has 256 MiB.
 const MostStandardized = 1 << 14
 
-// limitMoments leaves all numbers as they are if sparse lists have too many features to standardize them and nobody asked for it.
-// It returns an error if somebody asked for that, or for their means.
+// limitMoments turns standardizing off if sparse lists have too many features for it and it is on by default only. If
+// the user asked for standardizing, or for means, limitMoments returns an error instead.
 func (s *Selection) limitMoments() error {
 	width := 0
 	for k := range s.Inputs {
@@ -334,7 +336,7 @@ func (s *Selection) limitMoments() error {
 	return nil
 }
 
-// measureBatch adds the rows of a batch, of which first is the number of the first one.
+// measureBatch adds the rows of a batch. first is the number of the batch's first row in the input.
 func (s *Selection) measureBatch(ctx context.Context, p frame.Pool, bt *frame.Batch, first int64) error {
 	kept, err := s.Kept(ctx, p, bt)
 	if err != nil {
@@ -360,7 +362,7 @@ func (s *Selection) measureBatch(ctx context.Context, p frame.Pool, bt *frame.Ba
 	return nil
 }
 
-// measureRow adds a row of input k. It returns what is wrong with its indices, or "".
+// measureRow adds a row of input k. It returns the error text for its indices, or "".
 func (s *Selection) measureRow(k int, l *frame.Lists, row int) (what string) {
 	lo, hi, at, what := l.Row(row)
 	if what != "" {
@@ -371,7 +373,7 @@ func (s *Selection) measureRow(k int, l *frame.Lists, row int) (what string) {
 		return fmt.Sprintf("a vector of size %d, and a row has at most %d features: write a smaller one", width, schema.MaxNamed)
 	}
 	s.lists.values += int64(hi - lo)
-	if at < 0 { // indices 0, 1, 2...
+	if at < 0 { // the indices are 0, 1, 2 and so on
 		width, hi = max(width, int64(hi-lo)), lo
 	}
 	for i := range hi - lo {

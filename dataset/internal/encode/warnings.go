@@ -17,20 +17,21 @@ import (
 	"halfspace/schema"
 )
 
-// losses say what rounding changed in a column, and how wide the column's range is.
+// losses records the losses of rounding in a column, and the range of the column's values.
 type losses struct {
 	merged  atomic.Bool
-	beyond  atomic.Int64 // rows with an index that is no feature
-	wide    atomic.Bool  // its range is large against its numbers, so that the last digits don't matter
+	beyond  atomic.Int64 // number of rows with an index that is no feature
+	wide    atomic.Bool  // the range is so large against the numbers that the last digits don't matter
 	mu      sync.Mutex
 	rounded bool
-	lo, hi  float64 // of the values
+	lo, hi  float64 // smallest and largest value
 }
 
-// wideEnough is the least range of a wide column, in units of the last digit of its greatest number.
+// wideEnough is the smallest range of a wide column, in units of the last digit of its greatest number.
 const wideEnough = 1 << 12
 
-// addValues adds values of a column of which some were rounded. A column that is wide once stays wide.
+// addValues adds values of a column to its range, after some of them were rounded. Once a column is wide, it stays
+// wide.
 func addValues(l *losses, values []float32) {
 	if l.wide.Load() || len(values) == 0 {
 		return
@@ -50,7 +51,7 @@ func addValues(l *losses, values []float32) {
 	}
 }
 
-// matter tells whether the losses may matter to a learner: whole numbers became others, or the lost digits are large
+// matter returns true if the losses may matter to a learner: whole numbers changed, or the lost digits are large
 // against the column's range.
 func (l *losses) matter() bool {
 	l.mu.Lock()
@@ -58,20 +59,20 @@ func (l *losses) matter() bool {
 	return l.merged.Load() || l.rounded && !l.wide.Load()
 }
 
-// left has the columns that were left out because they can't be features. It has their types, by the content of their
-// text.
+// left lists the columns that were left out because they can't be features, with their types, grouped by the content
+// of their text.
 type left struct {
 	of    map[frame.Content][]string
-	texts bool // some could be as categories
+	texts bool // some column could be used as categories
 }
 
-// advice says of each content of text why it can't be a feature, and what to do.
+// advice gives, for each content of text, the reason why it can't be a feature, and the remedy.
 var advice = map[frame.Content]string{
 	frame.Dates:  "dates written as text (to use them, write numbers, such as the days since a date, or the month)",
 	frame.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
 }
 
-// add takes a column.
+// add adds a column.
 func (l *left) add(c frame.Column) {
 	if l.of == nil {
 		l.of = map[frame.Content][]string{}
@@ -95,7 +96,8 @@ func (l *left) notes() (lines []string) {
 	return lines
 }
 
-// Warn tells about features that aren't standardized, columns that aren't features by default, rows left out, and features that float32 rounds too coarsely.
+// Warn passes warnings to warn: about features that aren't standardized, columns that aren't features by default,
+// dropped rows, unknown categories and indices, and features that float32 or float64 rounds too coarsely.
 func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
@@ -128,7 +130,7 @@ func (b *Builder) Warn(warn func(string)) {
 		}
 	}
 	if b.sel.Fixed {
-		return // the training told the rest
+		return // the training reported the rest
 	}
 	var names []string
 	for k, i := range b.sel.Features {
@@ -146,7 +148,7 @@ func (b *Builder) Warn(warn func(string)) {
 	b.odd.Warn(b.sel, warn)
 }
 
-// some names columns, not all if they are many.
+// some returns the names of up to four columns, and the number of further columns.
 func some(names []string) string {
 	const most = 4
 	switch more := len(names) - most; {
@@ -158,30 +160,30 @@ func some(names []string) string {
 	return "column " + names[0]
 }
 
-// suspects finds columns that number the rows or tell the time, from the first rows of the input. A model that learns from
-// them fits the training rows and fails on new ones.
+// suspects finds columns that number the rows or contain times, from the first rows of the input. A model that uses
+// these columns fits the training rows and fails on new rows.
 type suspects struct {
 	columns []suspect // of each feature column
-	room    int       // rows that are still to be looked at
+	room    int       // number of rows that are still to be examined
 }
 
-// A suspect is what the first rows say of one column.
+// A suspect is the information about one column from the first rows.
 type suspect struct {
 	values  []float64
-	texts   map[string]struct{} // of a column of texts that become categories; nil of another one
-	rows    int                 // with such a text
-	dated   bool                // it has dates, by its type or its text
-	whole   bool                // its type is of integers
-	tried   bool                // its first few values were looked at
+	texts   map[string]struct{} // texts of a column of categories; nil for other columns
+	rows    int                 // number of rows with a text
+	dated   bool                // the column has dates, by its type or its text
+	whole   bool                // the column's type is an integer type
+	tried   bool                // the first few values were examined
 	cleared bool                // it is an ordinary column
 }
 
-// The rows that suspects looks at: at most so many, at most so many values in all, but a few in any case.
+// suspects examines at most SuspectRows rows and suspectValues values, but at least fewSuspects rows.
 const (
 	SuspectRows   = 4 * block.RunRows
 	suspectValues = 1 << 20
 	fewSuspects   = 128
-	leastSuspects = 20 // no column is suspected on fewer rows
+	leastSuspects = 20 // no column is reported on fewer rows
 )
 
 func newSuspects(sel *Selection) *suspects {
@@ -190,7 +192,7 @@ func newSuspects(sel *Selection) *suspects {
 	return s
 }
 
-// begin prepares a suspect of each column.
+// begin creates a suspect for each feature column.
 func (s *suspects) begin(sel *Selection) {
 	s.columns = make([]suspect, len(sel.Inputs))
 	for k, c := range sel.Inputs {
@@ -204,7 +206,7 @@ func (s *suspects) begin(sel *Selection) {
 	}
 }
 
-// Add looks at the next rows of the input. The answer doesn't depend on how the rows are cut into batches.
+// Add examines the next rows of the input. The result doesn't depend on how the rows are cut into batches.
 func (s *suspects) Add(sel *Selection, bt *frame.Batch) {
 	n := min(s.room, int(bt.Rows))
 	if s.room -= n; n == 0 || bt.Pairs != nil {
@@ -220,7 +222,7 @@ func (s *suspects) Add(sel *Selection, bt *frame.Batch) {
 	}
 }
 
-// Add looks at the first n values of an array.
+// Add examines the first n values of an array.
 func (c *suspect) Add(a arrow.Array, n int) {
 	if c.texts != nil {
 		c.addTexts(a, n)
@@ -235,7 +237,7 @@ func (c *suspect) Add(a arrow.Array, n int) {
 	for i, v := range values {
 		switch {
 		case a.IsNull(i):
-		case v != math.Trunc(v) || math.IsInf(v, 0): // also where it is NaN
+		case v != math.Trunc(v) || math.IsInf(v, 0): // also if v is NaN
 			c.cleared, c.values = true, nil
 			return
 		default:
@@ -251,9 +253,12 @@ func (c *suspect) Add(a arrow.Array, n int) {
 	}
 }
 
-// isID tells whether whole numbers seem to number the rows. They do if they ascend from row to row. They also do if their type is of
-// integers, all differ, and one of two more things holds. Random numbers of the same range would repeat, or there are many numbers
-// with random last digits. People choose the last digit of a price.
+// isID returns true if whole numbers seem to number the rows, which means that one of these holds:
+//
+//   - They ascend from row to row.
+//   - Their type is an integer type, all differ, and random numbers of the same range would repeat.
+//   - Their type is an integer type, all differ, and there are many numbers with random last digits. People choose the
+//     last digit of a price.
 func (c *suspect) isID() bool {
 	n := len(c.values)
 	if n < leastSuspects {
@@ -267,7 +272,7 @@ func (c *suspect) isID() bool {
 	}
 	const many = 500
 	spread := slices.Max(c.values) - slices.Min(c.values)
-	if spread < float64(n)*float64(n)/9 { // else they all differ by chance in one case of a hundred, e^(-9/2)
+	if spread < float64(n)*float64(n)/9 { // otherwise, random numbers all differ by chance in 1 case of 100, e^(-9/2)
 		return true
 	}
 	var digits [10]int
@@ -294,7 +299,7 @@ func ascends(values []float64) bool {
 	return true
 }
 
-// distinct tells whether all values differ. It looks at a few of them first: in most columns two of these are equal.
+// distinct returns true if all values differ. It compares a few values first: in most columns, two of them are equal.
 func distinct(values []float64) bool {
 	for n := min(len(values), 32); ; n = min(len(values), 32*n) {
 		sorted := slices.Clone(values[:n])
@@ -308,13 +313,13 @@ func distinct(values []float64) bool {
 	}
 }
 
-// isTime tells whether all values are times, and not all the same.
+// isTime returns true if all values are times, and some differ.
 func (c *suspect) isTime() bool {
 	return len(c.values) >= leastSuspects && slices.Min(c.values) < slices.Max(c.values) && c.inTime()
 }
 
-// inTime tells whether all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000 to 2100, or
-// dates written as yyyymmdd. There must be a value.
+// inTime returns true if all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000
+// to 2100, or dates written as yyyymmdd. There must be at least one value.
 func (c *suspect) inTime() bool {
 	lo, hi := slices.Min(c.values), slices.Max(c.values)
 	for _, unit := range []float64{1, 1e3, 1e6, 1e9} {
@@ -329,7 +334,7 @@ func (c *suspect) inTime() bool {
 	})
 }
 
-// Warn tells about the columns that are still suspected.
+// Warn passes warnings about suspicious columns to warn.
 func (s *suspects) Warn(sel *Selection, warn func(string)) {
 	var ids, names, times []string
 	for k, c := range s.columns {
@@ -355,7 +360,7 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 	}
 }
 
-// looks begins a sentence about columns.
+// looks returns the subject and verb of a sentence about columns.
 func looks(names []string) string {
 	if len(names) == 1 {
 		return someQuoted(names) + " looks"
@@ -363,7 +368,7 @@ func looks(names []string) string {
 	return someQuoted(names) + " look"
 }
 
-// someQuoted quotes names and calls some.
+// someQuoted is some with quoted names.
 func someQuoted(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {

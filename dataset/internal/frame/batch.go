@@ -8,18 +8,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// A Batch is consecutive rows of the input: an array for each of the selection's columns, all of the same length.
+// A Batch is consecutive rows of the input: an array for each column of the selection, all of the same length.
 type Batch struct {
-	File    string // for messages; may be ""
+	File    string // file name for messages; may be ""
 	Rows    int64
 	Columns []arrow.Array
-	Pairs   *Pairs // the features, if not nil: then Columns has the label, if there is one, and the columns to hand on
+	Pairs   *Pairs // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
 
-	// Line returns the line in which a row of the batch begins, of text that can't be read again; else it is nil.
+	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
+	// nil.
 	Line func(row int64) int64
 }
 
-// Label returns the column of the label, whose number in the selection is i.
+// Label returns the label column, which is column i of the selection.
 func (b *Batch) Label(i int) arrow.Array {
 	if b.Pairs != nil {
 		return b.Columns[0]
@@ -27,7 +28,7 @@ func (b *Batch) Label(i int) arrow.Array {
 	return b.Columns[i]
 }
 
-// Kept returns column k of those to hand on.
+// Kept returns the kept column k.
 func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
 	if b.Pairs != nil {
 		return b.Columns[len(b.Columns)-len(sel.Keep)+k]
@@ -35,7 +36,7 @@ func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
 	return b.Columns[sel.Keep[k]]
 }
 
-// Row names a row of the batch in messages. The first row of the batch has the number first.
+// Row returns the text for a row of the batch in messages. first is the number of the batch's first row.
 func (b *Batch) Row(first int64, row int) string {
 	text := fmt.Sprintf("row %d", first+int64(row))
 	if b.Line != nil {
@@ -44,12 +45,12 @@ func (b *Batch) Row(first int64, row int) string {
 	return text
 }
 
-// Damaged returns the error of rows first to last of the input: they aren't what their arrays say.
+// Damaged returns the error that the rows first to last of the input are damaged: they contradict their arrays.
 func (b *Batch) Damaged(first, last int64, err error) error {
 	return ErrorIn(b.File, "rows %d to %d: damaged data (%w): write it again", first, last, err)
 }
 
-// Release lets go of the arrays.
+// Release releases the arrays and the pairs.
 func (b *Batch) Release() {
 	if b == nil {
 		return
@@ -64,16 +65,18 @@ func (b *Batch) Release() {
 	}
 }
 
-// Batches have about BatchBytes of values, so that these are in the processor's cache until they are rows of a block.
-// They have so many rows that work for each batch is small beside the work for its rows.
+// A batch has about BatchBytes of values, so that its values stay in the processor's cache until they are rows of a
+// block. It has at least MinBatchRows rows where possible, so that the work for a batch is small against the work for
+// its rows.
 const (
 	BatchBytes   = 2 << 20
 	MinBatchRows = 1 << 10
 	MaxBatchRows = 1 << 16
 )
 
-// Split calls yield with the rows in batches of at most that many rows, until yield returns false. It tells whether yield
-// took all of them. A small batch, or nil, is passed on itself; a larger one is released. The taker releases what it gets.
+// Split passes the rows to yield in batches of at most most rows, until yield returns false. It returns true if yield
+// took all batches. A batch of at most most rows, or nil, is passed unchanged; a larger batch is released. yield must
+// release the batches that it gets.
 func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 	if b == nil || b.Rows <= most {
 		return yield(b)
@@ -94,11 +97,11 @@ func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 	return true
 }
 
-// A Pairs is the labels and the pairs of rows.
+// A Pairs is the labels of rows, and an index and a value for each of their features that the file lists.
 type Pairs struct {
 	Labels []float64
-	Ends   []int32 // of each row's pairs, after a 0
-	Index  []int32 // numbers of features
+	Ends   []int32 // the pairs of row r are Ends[r] up to, but not including, Ends[r+1]
+	Index  []int32 // feature numbers
 	Value  []float64
 
 	Home *sync.Pool

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// InBounds tells whether the offsets of a column of text, binary data or lists, of its dictionary or its fields, ascend. Arrow checks the
-// last one alone.
+// InBounds returns true if the offsets of a column of text, binary data or lists ascend. It also checks dictionaries
+// and fields. Arrow checks only the last offset.
 func InBounds(a arrow.Array) bool {
-	if a.Len() == 0 { // which may be without offsets
+	if a.Len() == 0 { // it may have no offsets
 		return true
 	}
 	switch a := a.(type) {
@@ -50,7 +50,7 @@ func listsAscend(a array.ListLike) bool {
 	return last <= int64(a.ListValues().Len()) && InBounds(a.ListValues())
 }
 
-// fieldsInBounds tells whether a structure has the fields of its type, all of them with a value for each row.
+// fieldsInBounds returns true if a structure has the fields of its type, each with a value for every row.
 func fieldsInBounds(a *array.Struct) bool {
 	if t, ok := a.DataType().(*arrow.StructType); !ok || t.NumFields() != a.NumField() {
 		return false

@@ -1,37 +1,38 @@
-// Package frame has what the readers of all formats share: columns in batches, the choice of columns, workers, errors.
+// Package frame has the types that the readers of all file formats share.
 package frame
 
 import (
 	"halfspace/schema"
 )
 
-// Chosen are the columns that are read, each once, and what for.
+// Chosen is the columns that are read, each once, and their purposes.
 type Chosen struct {
-	Columns  []Column // as in the first file
-	Features []int    // numbers in columns
-	Label    int      // or -1
-	Weight   int      // of rows; or -1
+	Columns  []Column // as they are in the first file
+	Features []int    // numbers in Columns
+	Label    int      // number in Columns, or -1
+	Weight   int      // number in Columns of the sample weights, or -1
 	Keep     []int
-	Odd      []string // what to do about columns of text that are mostly numbers and were left out
-	Plain    bool     // the features are numbers of the file as they are
+	Odd      []string // remedies for text columns that have mostly numbers and were left out
+	Plain    bool     // the features are numbers of the file, unchanged
 }
 
 // A columnChooser chooses the columns to read.
 type columnChooser interface {
-	// First chooses among the columns of the first file. A label may be the number of a column if numbered is set.
+	// First chooses among the columns of the first file. If numbered is true, the label may be given as the number of
+	// a column.
 	First(file string, cols []Column, numbered bool) (*Chosen, error)
-	// Further returns the chosen columns as a further file has them.
+	// Further returns the chosen columns as they are in another file.
 	Further(file string, cols []Column) ([]Column, error)
 }
 
-// A Request is what a format must know to open files.
+// A Request is the parameters for opening files of any format.
 type Request struct {
 	Choose   columnChooser
-	Spec     *schema.Spec // of a model whose features are wanted; nil: none
-	Words    []string     // that are nulls in text; nil: the default ones
-	Memory   int64        // bytes that may be taken; 0: no bound
-	Count    bool         // find the number of rows, and of their values, at once
-	Most     int          // features of numbered columns
-	Live     bool         // rows are handed on as they come
+	Spec     *schema.Spec // Spec of a model whose features are requested; nil: none
+	Words    []string     // texts that are nulls; nil: the default texts
+	Memory   int64        // maximum number of bytes of memory; 0: no limit
+	Count    bool         // count the rows and their values when the files are opened
+	Most     int          // maximum number of features of numbered columns
+	Live     bool         // pass on rows as soon as they arrive
 	Progress func(rows, total int64)
 }

@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/store"
 )
 
-// Errors that a program can test for with errors.Is. They stand in the chain of an error, not in its text.
+// Errors that a program can test for with errors.Is. They are in the chain of an error, but not in its text.
 var (
 	ErrFormat  = errors.New("unsuitable format")
 	ErrColumn  = errors.New("unsuitable column")
@@ -20,7 +20,7 @@ var (
 	ErrMemory  = memory.ErrMemory
 )
 
-// A marked error is one of a kind.
+// A marked error also is an error of a kind, for errors.Is.
 type marked struct{ err, kind error }
 
 // Error returns the text of the error that was marked.
@@ -29,7 +29,7 @@ func (m marked) Error() string { return m.err.Error() }
 // Unwrap returns the error and its kind.
 func (m marked) Unwrap() []error { return []error{m.err, m.kind} }
 
-// Mark returns err as one of a kind, with the same text. It returns nil if err is nil.
+// Mark returns err as an error of a kind, with the same text. It returns nil if err is nil.
 func Mark(err, kind error) error {
 	if err == nil {
 		return nil
@@ -37,19 +37,19 @@ func Mark(err, kind error) error {
 	return marked{err, kind}
 }
 
-// Damaged is what is wrong with a file, or what Arrow finds wrong.
+// Damaged is the error that a file is damaged, from this program or from Arrow.
 type Damaged struct{ Reason error }
 
 // Error returns the reason.
 func (d Damaged) Error() string { return d.Reason.Error() }
 
-// Is tells that it is an ErrDamaged.
+// Is returns true if kind is ErrDamaged.
 func (d Damaged) Is(kind error) bool { return kind == ErrDamaged }
 
-// Damage returns the error of damaged data.
+// Damage returns the error that data are damaged.
 func Damage(reason error) error { return Damaged{reason} }
 
-// Recovered calls f and turns a panic into an error. Errors of Arrow may have several lines, these don't.
+// Recovered calls f and converts a panic to an error in one line. Errors of Arrow may have several lines.
 func Recovered(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -59,8 +59,8 @@ func Recovered(f func() error) (err error) {
 	return f()
 }
 
-// OneLine shortens what Arrow says about damaged data to a part of a line. It leaves out what the runtime says of the
-// code, which doesn't help the owner of the file.
+// OneLine shortens an error text of Arrow about damaged data to at most 120 characters of one line. It removes
+// runtime errors of the code, which don't help the owner of the file.
 func OneLine(s string) string {
 	before, _, found := strings.Cut(s, "runtime error: ")
 	if s = strings.Join(strings.Fields(before), " "); found {
@@ -72,7 +72,7 @@ func OneLine(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// explained is an error with a text for the user. It is also err, for errors.Is, which its text doesn't repeat.
+// explained is an error with a text for the user. errors.Is also finds err, whose text isn't shown.
 type explained struct {
 	text string
 	err  error
@@ -81,15 +81,14 @@ type explained struct {
 // Error returns the text.
 func (e explained) Error() string { return e.text }
 
-// Unwrap returns the error whose text is left out.
 func (e explained) Unwrap() error { return e.err }
 
-// NoFile returns an error with that text about files that don't exist: it is fs.ErrNotExist.
+// NoFile returns an error with the given text about files that don't exist. It wraps fs.ErrNotExist.
 func NoFile(format string, args ...any) error {
 	return explained{fmt.Sprintf(format, args...), fs.ErrNotExist}
 }
 
-// PathError says in one line what is wrong with a path that can't be opened.
+// PathError returns an error in one line about a path that can't be opened.
 func PathError(p string, err error) error {
 	var of *store.Error
 	switch {
@@ -107,7 +106,7 @@ func PathError(p string, err error) error {
 	return fmt.Errorf("%s: %w: check the path and the disk", p, err)
 }
 
-// ReadError returns the error of reading a file that is open, without its name.
+// ReadError returns the error of reading an open file, without the file's name.
 func ReadError(err error) error {
 	var of *store.Error
 	if errors.As(err, &of) {
@@ -116,7 +115,7 @@ func ReadError(err error) error {
 	return fmt.Errorf("can't be read (%w): check the disk", err)
 }
 
-// NameFiles names files in a message about all of them.
+// NameFiles returns the name of a set of files in messages.
 func NameFiles(paths []string) string {
 	if len(paths) == 1 {
 		return paths[0]
@@ -124,7 +123,7 @@ func NameFiles(paths []string) string {
 	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }
 
-// ErrorIn returns an error that names a file, unless that is "".
+// ErrorIn returns an error that begins with the file name where, unless it is "".
 func ErrorIn(where, format string, args ...any) error {
 	if where != "" {
 		format = strings.ReplaceAll(where, "%", "%%") + ": " + format
@@ -132,7 +131,7 @@ func ErrorIn(where, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// Unchanged returns an error if a file is another one than when it was first seen, or has another size or time.
+// Unchanged returns an error if the file isn't the file that was seen, or has another size or modification time.
 func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) error {
 	now, err := stat()
 	switch {

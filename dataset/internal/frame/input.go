@@ -14,34 +14,34 @@ import (
 // An Input is a set of files of one format, whose selected columns are known.
 type Input interface {
 	Name() string
-	Total() int64 // rows; -1 where only reading tells
-	Most() int64  // no fewer rows than there are, without reading them; -1 where only reading tells
+	Total() int64 // number of rows; -1: unknown until all are read
+	Most() int64  // upper bound of the number of rows, without reading them; -1: unknown
 	Chosen() *Chosen
-	// Batches yields the rows in order. After an error it yields nothing more. Each call is a pass over the data. The
-	// caller releases the batches.
+	// Batches yields the rows in order. It ends after an error. Each call is a pass over the data. The caller must
+	// release the batches.
 	Batches(ctx context.Context, p Pool, mem memory.Allocator) iter.Seq2[*Batch, error]
-	Limit(memory int64) // bounds the memory of the passes that follow, their batches included
-	Notes() []string    // lines about what a pass found and passed over
-	LastPass()          // tells that it is read once more, and then no more: standard input needn't be held
-	LabelOnly() Input   // with the label as the only column, where that is less work; otherwise the same
+	Limit(memory int64) // limits the memory of later passes, their batches included
+	Notes() []string    // lines about data that a pass found and ignored
+	LastPass()          // announces that the next pass is the last: standard input needn't be buffered
+	LabelOnly() Input   // returns an input with only the label column if that is less work, otherwise the same input
 }
 
-// A future is a batch that is being made.
+// A future is a batch that a goroutine is making.
 type future struct {
 	done  chan struct{}
-	bytes int64 // of the job
+	bytes int64 // bytes of memory of the job
 	batch *Batch
 	err   error
 }
 
-// A Job makes a batch; it may run beside others.
+// A Job makes a batch. Several jobs may run at the same time.
 type Job struct {
-	Bytes int64 // of memory that it takes, its batch included, about
+	Bytes int64 // approximate bytes of memory that the job takes, its batch included
 	Make  func() (*Batch, error)
 }
 
-// InOrder runs jobs under the pool and yields their batches in order. One job more than the pool has places is begun.
-// Unless memory is 0, the jobs under way and the last batch take no more than memory and one job.
+// InOrder runs jobs under the pool and yields their batches in order. It starts one job more than the pool has
+// places. Unless memory is 0, the running jobs and the last batch take at most memory bytes plus one job.
 func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -88,13 +88,14 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 	}
 }
 
-// A File is a file of data that is open.
+// A File is an open data file.
 type File = store.File
 
-// Open opens a file of data. Tests put files in its place whose reads fail.
+// Open opens a data file. Tests replace it by a function that returns files whose reads fail.
 var Open = store.Open
 
-// Reopen opens a file that was looked at. An object needs no second look, which would be a request.
+// Reopen opens a file that was examined before. For an object of a store, it doesn't ask for the object's state
+// again, which would be a request.
 func Reopen(path string, seen fs.FileInfo) (File, error) {
 	if s, err := store.Of(path); err == nil && s != nil {
 		return s.Open(path, seen)

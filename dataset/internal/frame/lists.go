@@ -9,7 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// SparseLists tells whether each value of a type is a list of indices with a number each. Such types are:
+// SparseLists returns true if each value of the type is a list of indices with a number for each index. These types
+// are:
 //
 //   - lists of structures with the fields index and value
 //   - maps from integers to numbers
@@ -19,7 +20,8 @@ func SparseLists(t arrow.DataType) bool {
 	return ok
 }
 
-// places are the fields of sparse lists among those of their structure; -1: it has none.
+// places are the positions of the fields of sparse lists within their structure; -1: the structure doesn't have the
+// field.
 type places struct{ index, value, size, kind int }
 
 func placesOf(t arrow.DataType) (places, bool) {
@@ -38,7 +40,8 @@ func placesOf(t arrow.DataType) (places, bool) {
 	return places{}, false
 }
 
-// fieldPlaces returns the places of a structure's fields if ok is set. If lists is set, indices and values are lists.
+// fieldPlaces returns the positions of a structure's fields if ok is true. If lists is true, indices and values are
+// lists. The result is false if the structure isn't a structure of sparse lists.
 func fieldPlaces(s *arrow.StructType, ok, lists bool) (places, bool) {
 	p := places{-1, -1, -1, -1}
 	if !ok {
@@ -65,7 +68,7 @@ func fieldPlaces(s *arrow.StructType, ok, lists bool) (places, bool) {
 	return p, p.index >= 0 && p.value >= 0
 }
 
-// elementOf returns the type of the elements of lists, nil of another type.
+// elementOf returns the type of the elements of lists, or nil for another type.
 func elementOf(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.ListType:
@@ -87,18 +90,18 @@ type Lists struct {
 	Values arrow.Array // of all rows
 
 	rows            arrow.Array
-	indices, values array.ListLike // the same where the lists have structures or are maps
-	pairs           *array.Struct  // these structures, or nil
+	indices, values array.ListLike // equal if the lists have structures or are maps
+	pairs           *array.Struct  // the structures of index and value, or nil
 	index           arrow.Array    // of all rows
 	number          func(i int) int64
 
-	size, kind arrow.Array // of Spark's vectors; may be nil
+	size, kind arrow.Array // fields of Spark's vectors; may be nil
 }
 
-// denseVector is the type of a vector of Spark that has all values, and no indices.
+// denseVector is the type of a vector of Spark that has all values and no indices.
 const denseVector = 1
 
-// NewLists returns the reader of an array of sparse lists, nil for an array of another type.
+// NewLists returns a reader of an array of sparse lists, or nil for an array of another type.
 func NewLists(a arrow.Array) *Lists {
 	switch a.(type) {
 	case *array.Struct, *array.List, *array.LargeList, *array.Map:
@@ -109,7 +112,7 @@ func NewLists(a arrow.Array) *Lists {
 	return nil
 }
 
-// listsOf returns the reader of an array whose fields have these places, nil if the array isn't what its type says.
+// listsOf returns a reader of an array whose fields have the positions p, or nil if the array contradicts its type.
 func listsOf(a arrow.Array, p places) *Lists {
 	l, ok := &Lists{rows: a}, true
 	if s, is := a.(*array.Struct); is {
@@ -136,7 +139,8 @@ func listsOf(a arrow.Array, p places) *Lists {
 	return l
 }
 
-// integersOf returns the function that reads an array of integers. It returns math.MaxInt64 for those beyond.
+// integersOf returns the function that reads element i of an array of integers. The function returns math.MaxInt64
+// for a greater number.
 func integersOf(a arrow.Array) func(i int) int64 {
 	switch a := a.(type) {
 	case *array.Int8:
@@ -157,15 +161,16 @@ func integersOf(a arrow.Array) func(i int) int64 {
 		values := a.Uint64Values()
 		return func(i int) int64 { return int64(min(values[i], math.MaxInt64)) }
 	}
-	return func(int) int64 { panic("indices of type " + Describe(a.DataType())) } // the type of the column says otherwise
+	return func(int) int64 { panic("indices of type " + Describe(a.DataType())) } // the caller has checked the type of the column
 }
 
 func integerAt[S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](values []S) func(i int) int64 {
 	return func(i int) int64 { return int64(values[i]) }
 }
 
-// Row returns where the values of a row lie among Values, and the place of its first index. The place is -1 of a vector
-// without indices: its values have the indices 0, 1, 2 and so on. A null has no values. what says what is wrong, or is "".
+// Row returns the range from lo up to, but not including, hi of a row's values in Values, and the position at of its
+// first index. at is -1 for a vector without indices, whose values have the indices 0, 1, 2 and so on. A null has no
+// values. If the row is wrong, Row returns an error text, otherwise "".
 func (l *Lists) Row(i int) (lo, hi, at int, what string) {
 	if l.rows.IsNull(i) {
 		return 0, 0, 0, ""
@@ -184,7 +189,7 @@ func (l *Lists) Row(i int) (lo, hi, at int, what string) {
 	return lo, hi, at, ""
 }
 
-// spanOf returns where the elements of a list lie. A null has none.
+// spanOf returns the range of the elements of list i. A null has no elements.
 func spanOf(l array.ListLike, i int) (lo, hi int) {
 	if l.IsNull(i) {
 		return 0, 0
@@ -193,7 +198,7 @@ func spanOf(l array.ListLike, i int) (lo, hi int) {
 	return int(from), int(to)
 }
 
-// Index returns the index at a place, or what is wrong with it.
+// Index returns the index at a position, or an error text.
 func (l *Lists) Index(at int) (index int64, what string) {
 	if l.index.IsNull(at) || l.pairs != nil && l.pairs.IsNull(at) {
 		return 0, "a null in place of an index: write a number from 0 on"
@@ -204,10 +209,10 @@ func (l *Lists) Index(at int) (index int64, what string) {
 	return index, ""
 }
 
-// IndexText is the index at a place for messages.
+// IndexText returns the index at a position as messages show it.
 func (l *Lists) IndexText(at int) string { return l.index.ValueStr(at) }
 
-// Size returns the number of features that a row says it has, or 0 if it doesn't say.
+// Size returns the number of features that a row states, or 0 if it states none.
 func (l *Lists) Size(i int) int64 {
 	if l.size == nil || l.rows.IsNull(i) || l.size.IsNull(i) {
 		return 0
@@ -215,7 +220,7 @@ func (l *Lists) Size(i int) int64 {
 	return integersOf(l.size)(i)
 }
 
-// missing tells whether some value of a row is null, NaN or infinite. A row without values has none that is missing.
+// missing returns true if some value of row i is null, NaN or infinite. A row without values has no missing value.
 func (l *Lists) missing(i int) bool {
 	lo, hi, _, _ := l.Row(i)
 	if complete(l.Values, lo, hi) {

@@ -6,21 +6,22 @@ import (
 	"halfspace/internal/memory"
 )
 
-// LeastReading is the memory that reading may take in any case.
+// LeastReading is the smallest memory limit of reading, in bytes.
 const LeastReading = 48 << 20
 
-// Within bounds the memory of the passes over an input that follow. memory is that of Options. beside is what else
-// takes memory, such as blocks.
+// Within limits the memory of later passes over an input. memory is the limit of Options. beside is the memory of
+// everything except the input, such as blocks.
 func Within(in Input, memory, beside int64) {
 	if memory > 0 {
 		in.Limit(max(LeastReading, memory-beside))
 	}
 }
 
-// Budget is that of package memory.
+// Budget is memory.Budget.
 type Budget = memory.Budget
 
-// NewBudget returns a budget of so many bytes, LeastReading at least, or nil for 0, which has no bound.
+// NewBudget returns a budget of the given number of bytes, at least LeastReading. For 0 it returns nil, which has no
+// limit.
 func NewBudget(bytes int64) *Budget {
 	if bytes > 0 {
 		bytes = max(LeastReading, bytes)
@@ -28,7 +29,7 @@ func NewBudget(bytes int64) *Budget {
 	return memory.NewBudget(bytes)
 }
 
-// AvailableMemory returns how many bytes of memory there are to use, or a guess where the system doesn't tell.
+// AvailableMemory returns the number of bytes of memory that are available, or 8 GiB if the system doesn't report it.
 func AvailableMemory() int64 {
 	if bytes := memory.Available(); bytes > 0 {
 		return bytes
@@ -36,7 +37,7 @@ func AvailableMemory() int64 {
 	return 8 << 30
 }
 
-// BytesText writes a number of bytes in the unit that fits.
+// BytesText returns a number of bytes as text with a suitable unit.
 func BytesText(n int64) string {
 	switch {
 	case n >= 1<<30:

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Missing returns which of the rows lo to hi are missing: null, NaN or infinite, or lists with such an element. A sparse list that
-// is null has no values, and so none that is missing.
+// Missing returns the rows from lo up to, but not including, hi that are missing: null, NaN or infinite, or lists
+// with a missing element. A sparse list that is null has no values, so it isn't missing.
 func Missing(a arrow.Array, lo, hi int) (rows []int) {
 	if l := NewLists(a); l != nil {
 		for i := lo; i < hi; i++ {
@@ -29,7 +29,8 @@ func Missing(a arrow.Array, lo, hi int) (rows []int) {
 	return rows
 }
 
-// complete tells whether no value is missing. It is quick, and may return false although none is.
+// complete returns true if no value from lo up to, but not including, hi is missing. It is fast, and may return false
+// although no value is missing.
 func complete(a arrow.Array, lo, hi int) bool {
 	if a.NullN() > 0 || lo == hi {
 		return lo == hi
@@ -49,7 +50,7 @@ func complete(a arrow.Array, lo, hi int) bool {
 	return true
 }
 
-// IsMissing tells whether value i is null, NaN or infinite, or a list with such an element.
+// IsMissing returns true if value i is null, NaN or infinite, or a list with a missing element.
 func IsMissing(a arrow.Array, i int) bool {
 	if l := NewLists(a); l != nil {
 		return l.missing(i)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// IsNull tells whether text without quotes stands for a value that is absent, unless the user names other words.
+// IsNull returns true if text without quotes means that a value is missing. It applies unless the user gives other
+// texts.
 func IsNull(text []byte) bool {
 	switch len(text) {
 	case 0:
@@ -22,7 +23,7 @@ func IsNull(text []byte) bool {
 	return false
 }
 
-// InShell returns a list of words as it is typed in a shell.
+// InShell returns a list of words as a user types it in a shell.
 func InShell(words []string) string {
 	list := strings.Join(words, ",")
 	if strings.ContainsFunc(list, func(r rune) bool { return !strings.ContainsRune(",.-/_+:=@%", r) && !isLetter(r) }) {

@@ -9,13 +9,13 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// A Pool bounds how many goroutines compute at once, whoever started them.
+// A Pool limits the number of goroutines that compute at the same time, whoever started them.
 type Pool chan struct{}
 
-// NewPool returns a pool that lets up to that many goroutines compute at once.
+// NewPool returns a pool that lets up to workers goroutines compute at the same time.
 func NewPool(workers int) Pool { return make(Pool, workers) }
 
-// PoolOf returns the pool of the option Workers: 0 stands for GOMAXPROCS.
+// PoolOf returns the pool for the option Workers: 0 means GOMAXPROCS.
 func PoolOf(workers int) (Pool, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
@@ -24,8 +24,8 @@ func PoolOf(workers int) (Pool, error) {
 	return NewPool(workers), nil
 }
 
-// Each calls f with 0 to n-1, in order, up to cap(p) calls at a time. It returns the error of the lowest number that failed.
-// After an error it begins no more calls, but all lower numbers are done.
+// Each calls f with 0 to n-1, in order, with up to cap(p) calls at the same time. It returns the error of the lowest
+// number that failed. After an error it begins no further calls, but the calls for all lower numbers are completed.
 func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
 	if cap(p) == 1 || n < 2 {
 		return p.InTurn(ctx, n, f)
@@ -56,7 +56,7 @@ func (p Pool) Each(ctx context.Context, n int, f func(i int) error) error {
 	return nil
 }
 
-// InTurn is Each in the calling goroutine. It is for short work, for which goroutines would take longer to start.
+// InTurn is Each on the calling goroutine. It is for work that takes less time than goroutines take to start.
 func (p Pool) InTurn(ctx context.Context, n int, f func(i int) error) error {
 	for i := range n {
 		if err := p.Run(ctx, func() error { return f(i) }); err != nil {
@@ -66,7 +66,7 @@ func (p Pool) InTurn(ctx context.Context, n int, f func(i int) error) error {
 	return nil
 }
 
-// Run calls f when one of the pool's places is free.
+// Run calls f when a place of the pool is free.
 func (p Pool) Run(ctx context.Context, f func() error) error {
 	select {
 	case p <- struct{}{}:

@@ -13,7 +13,7 @@ import (
 	"halfspace/schema"
 )
 
-// FieldColumns are the columns of records.
+// FieldColumns returns the columns of records with the schema s.
 func FieldColumns(s *arrow.Schema) []Column {
 	cols := make([]Column, s.NumFields())
 	for i, f := range s.Fields() {
@@ -28,7 +28,7 @@ func FieldColumns(s *arrow.Schema) []Column {
 	return cols
 }
 
-// longest returns the number of elements of the longest list of a column or its fields, 0 of one without lists.
+// longest returns the number of elements of the longest list of a column or its fields, or 0 if it has no lists.
 func longest(a arrow.Array) (most int64) {
 	switch a := a.(type) {
 	case *array.Struct:
@@ -44,7 +44,8 @@ func longest(a arrow.Array) (most int64) {
 	return most
 }
 
-// soundDecimal tells whether a decimal has the digits that its type can hold: a power of ten beyond them takes for ever.
+// soundDecimal returns true if the digits of a decimal fit in its type. A greater power of ten would take very long
+// to compute.
 func soundDecimal(d arrow.DecimalType) bool {
 	most := int32(38)
 	if d.ID() == arrow.DECIMAL256 {
@@ -66,7 +67,7 @@ func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen) iter.
 	}
 }
 
-// NextRecord returns the next record's columns, nil after the last.
+// NextRecord returns the selected columns of the next record, or nil after the last record.
 func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 		}
 		return nil
 	})
-	if err != nil && err != io.EOF { // which some readers return at the end; within another error it is a cut source
+	if err != nil && err != io.EOF { // some readers return io.EOF at the end; within another error it means a cut source
 		b.Release()
 		if long != nil {
 			return nil, long

@@ -5,10 +5,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// SizeOfRows returns about how many bytes the values of rows lo to hi take, which are at least one. It grows with hi and adds up.
+// SizeOfRows returns the approximate number of bytes of the values of rows from lo up to, but not including, hi.
+// There must be at least one row. The sizes of adjacent ranges add up.
 type SizeOfRows func(lo, hi int) int64
 
-// RowSizes returns the function for the sizes of an array's rows.
+// RowSizes returns the function that computes the sizes of an array's rows.
 func RowSizes(a arrow.Array) SizeOfRows {
 	switch a := a.(type) {
 	case array.BinaryLike:

@@ -6,10 +6,10 @@ import (
 	"halfspace/schema"
 )
 
-// FeatureTypes are what a feature can be made from.
+// FeatureTypes names, for messages, the types from which features can be made.
 const FeatureTypes = "a number, a boolean or a list of numbers"
 
-// ClassKind returns the kind of classes that a label of that type has.
+// ClassKind returns the kind of the classes of a label with type t. ok is false if a label can't have this type.
 func ClassKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
 	if t == nil {
 		return 0, false
@@ -27,13 +27,14 @@ func ClassKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
 	return 0, false
 }
 
-// SvmlightLabel is the name of the column of the labels. The feature of index 7 is named f7: SvmlightFeature and the index.
+// SvmlightLabel is the name of the label column of svmlight files. The feature with index 7 has the name f7:
+// SvmlightFeature, then the index.
 const (
 	SvmlightLabel   = "label"
 	SvmlightFeature = "f"
 )
 
-// Describe names a type as messages do.
+// Describe returns a type's name in messages.
 func Describe(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.LargeStringType:
@@ -46,7 +47,7 @@ func Describe(t arrow.DataType) string {
 	return t.String()
 }
 
-// Number tells whether the values of a type are numbers that a feature can be; booleans count as 0 and 1.
+// Number returns true if values of the type are numbers that a feature can be; booleans count as 0 and 1.
 func Number(t arrow.DataType) bool {
 	if t == nil {
 		return false
@@ -55,7 +56,7 @@ func Number(t arrow.DataType) bool {
 	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id) || Unit(t) != ""
 }
 
-// Unit says what the numbers of a type of dates or times count, "" for other types. Types with the same unit hold the
+// Unit returns the unit of the numbers of a date or time type, "" for other types. Types with the same unit have the
 // same number for the same instant.
 func Unit(t arrow.DataType) string {
 	switch t := t.(type) {
@@ -75,7 +76,8 @@ func Unit(t arrow.DataType) string {
 	return ""
 }
 
-// ListOf returns the type of the elements of lists of numbers, and how many each list has, 0 where the type doesn't say.
+// ListOf returns the type of the elements of lists of numbers, and the length of each list, or 0 if the type doesn't
+// state it.
 func ListOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
 	switch t := t.(type) {
 	case *arrow.ListType:
@@ -88,7 +90,7 @@ func ListOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
 	return elements, n, Number(elements) && Unit(elements) == ""
 }
 
-// Textual tells whether the values of a type can be categories: text, and what a dictionary has.
+// Textual returns true if values of the type can be categories: text, and the values of a dictionary.
 func Textual(t arrow.DataType) bool {
 	kind, ok := ClassKind(t)
 	return ok && (kind == schema.String || t.ID() == arrow.DICTIONARY)

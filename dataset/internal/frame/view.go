@@ -18,14 +18,15 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// A View reads an array of numbers as T. Read returns rows lo to hi, and what reading them as T lost. It converts them
-// into scratch, unless they lie in memory as T. If the array is null in a row, the value is arbitrary.
+// A View reads an array of numbers as T. Read returns the rows from lo up to, but not including, hi, and the loss of
+// precision. It converts the numbers into scratch, unless the array stores them as T. If the array is null in a row,
+// the value is arbitrary.
 type View[T float32 | float64] struct {
 	Array arrow.Array
 	Read  func(lo, hi int, scratch []T) (values []T, lost Loss)
 }
 
-// NewView32 returns a view of an array of numbers as float32. An array of another type is an error.
+// NewView32 returns a view of an array of numbers as float32. It returns an error for an array of another type.
 func NewView32(a arrow.Array) (View[float32], error) { return newView[float32](a) }
 
 // NewView64 is NewView32 for float64.
@@ -80,13 +81,13 @@ func newView[T float32 | float64](a arrow.Array) (View[T], error) {
 	return v, nil
 }
 
-// A Loss is what reading numbers as T lost.
+// A Loss is the loss of precision when numbers are read as T.
 type Loss uint8
 
 const (
 	None    Loss = iota
-	rounded      // of some the last digits
-	Merged       // whole numbers became others, so that some may no longer be told apart
+	rounded      // the last digits of some numbers
+	Merged       // whole numbers changed, so that different numbers may have become equal
 )
 
 func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
@@ -106,7 +107,8 @@ func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T,
 	}
 }
 
-// LossOf returns what is lost of a number that T doesn't hold. Beyond 2^53 all are whole, and count nothing.
+// LossOf returns the loss for a number that T can't hold exactly. A number of 2^53 or more counts as rounded: every
+// float64 from there on is whole, so that being whole says nothing about the number.
 func LossOf(v float64) Loss {
 	if m := math.Abs(v); m >= 1<<24 && m < 1<<53 && m == math.Trunc(m) {
 		return Merged
@@ -114,7 +116,7 @@ func LossOf(v float64) Loss {
 	return rounded
 }
 
-// integer are the types of Arrow's whole numbers, dates and times.
+// integer is the types of Arrow's whole numbers, dates and times.
 type integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
 }
@@ -130,7 +132,7 @@ func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch 
 		sign, all := 8*unsafe.Sizeof(S(0))-1, S(0)
 		for i, v := range part {
 			scratch[i] = T(v)
-			all |= v ^ v>>sign // without branches: the magnitude, or, of negative numbers, one less
+			all |= v ^ v>>sign // without branches: the magnitude; for negative numbers, the magnitude less 1
 		}
 		if uint64(all)>>digits == 0 {
 			return scratch, None
@@ -161,7 +163,7 @@ func halfFloats[T float32 | float64](src []float16.Num) func(lo, hi int, scratch
 	}
 }
 
-// HalfFloat returns the value of a half-precision number. Arrow's own conversion gets subnormal ones wrong.
+// HalfFloat returns the value of a half-precision number. Arrow's own conversion is wrong for subnormal numbers.
 func HalfFloat(v float16.Num) float32 {
 	b := uint32(v.Uint16())
 	sign, exponent, fraction := b>>15<<31, b>>10&0x1f, b&0x3ff
@@ -187,7 +189,7 @@ func booleans[T float32 | float64](a *array.Boolean) func(lo, hi int, scratch []
 	}
 }
 
-// decimals reads each as the nearest float64.
+// decimals reads each decimal as the nearest float64.
 func decimals[T float32 | float64, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, Loss) {
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		lost := None
@@ -206,13 +208,13 @@ func decimals[T float32 | float64, S decimal128.Num | decimal256.Num](src []S, s
 	}
 }
 
-// Decimal returns the float64 nearest to v / 10^scale, and whether it equals it.
+// Decimal returns the float64 nearest to v / 10^scale, and true if they are equal.
 func Decimal[S decimal128.Num | decimal256.Num](v S, scale int32) (f float64, exact bool) {
 	var n *big.Int
 	switch v := any(v).(type) {
 	case decimal128.Num:
 		if small := int64(v.LowBits()); v.HighBits() == small>>63 && small>>53 == small>>63 && scale >= 0 && scale <= 22 {
-			power := math.Pow10(int(scale)) // exact, as small is: the quotient is rounded once
+			power := math.Pow10(int(scale)) // exact, as small is exact: the quotient is rounded once
 			f = float64(small) / power
 			return f, math.FMA(f, power, -float64(small)) == 0
 		}
@@ -227,7 +229,8 @@ func Decimal[S decimal128.Num | decimal256.Num](v S, scale int32) (f float64, ex
 	return new(big.Rat).SetFrac(n, power).Float64()
 }
 
-// Sound tells whether rows lo to lo+len(values), read as values, hold finite numbers and no nulls.
+// Sound returns true if the rows lo to lo+len(values)-1, which Read returned as values, have finite numbers and no
+// nulls.
 func (v View[T]) Sound(lo int, values []T) bool {
 	if v.Array.NullN() > 0 {
 		for i := range values {
@@ -239,10 +242,11 @@ func (v View[T]) Sound(lo int, values []T) bool {
 	return Finite(values)
 }
 
-// Finite tells whether no value is NaN or infinite: then all products with zero are zeros, and so is their sum.
+// Finite returns true if no value is NaN or infinite. It uses that the dot product of finite values with zeros is
+// zero.
 func Finite[T float32 | float64](values []T) bool {
 	if kernel.Active() == kernel.Generic {
-		return !slices.ContainsFunc(values, func(x T) bool { return x-x != 0 }) // whose Dot is slow
+		return !slices.ContainsFunc(values, func(x T) bool { return x-x != 0 }) // the generic Dot is slow
 	}
 	switch v := any(values).(type) {
 	case []float32:
@@ -253,7 +257,7 @@ func Finite[T float32 | float64](values []T) bool {
 	return false
 }
 
-// vanishes tells whether the dot product of each part with zeros is zero.
+// vanishes returns true if the dot product with zeros is zero for each part of values.
 func vanishes[T float32 | float64](values []T, dot func(x, y []T) T) bool {
 	var zeros [256]T
 	for part := range slices.Chunk(values, len(zeros)) {
@@ -264,10 +268,10 @@ func vanishes[T float32 | float64](values []T, dot func(x, y []T) T) bool {
 	return true
 }
 
-// TooWide is what is wrong with a number that isn't missing.
+// TooWide is the error text about a number that isn't missing but can't be used.
 const TooWide = " is too large for float32 (divide the column, or train with --standardize)"
 
-// Problem returns the first row that isn't sound, and what is wrong there.
+// Problem returns the first row that isn't sound, and the error text.
 func (v View[T]) Problem(lo int, values []T) (row int, what string) {
 	for row = lo; Finite(values[row-lo:row-lo+1]) && !v.Array.IsNull(row); row++ {
 	}
@@ -278,7 +282,7 @@ func (v View[T]) Problem(lo int, values []T) (row int, what string) {
 	return row, what
 }
 
-// Text is the value of a row for messages.
+// Text returns the value of a row as messages show it.
 func (v View[T]) Text(row int) string {
 	exact, err := NewView64(v.Array)
 	if err != nil || v.Array.IsNull(row) {
@@ -288,9 +292,9 @@ func (v View[T]) Text(row int) string {
 	return fmt.Sprint(value[0])
 }
 
-// Mend reads rows lo to hi into dst. It writes fill in place of missing values: one number for all rows, or one for
-// each. It returns what was lost of the others, and the first row that T can't hold. what says what is wrong there, or
-// is "".
+// Mend reads the rows from lo up to, but not including, hi into dst. It replaces missing values by fill: one number
+// for all rows, or a number for each row. It returns the loss of precision for the other values. If T can't hold a
+// value, Mend returns the first row with such a value and an error text; otherwise the text is "".
 func (v View[T]) Mend(lo, hi int, dst []T, fill []float64) (lost Loss, row int, what string) {
 	gaps := Missing(v.Array, lo, hi)
 	for from, i := lo, 0; from < hi; i++ {

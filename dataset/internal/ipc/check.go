@@ -24,15 +24,17 @@ const (
 	SlotBuffers, slotBufferCounts    = 8, 12   // of RecordBatch
 )
 
-// maxNesting bounds how deep columns are nested in columns. maxTables bounds the columns and texts of a schema. A
-// column takes 4 bytes of the message if it is the same table as another one, and Arrow makes some hundred bytes of it.
+// maxNesting limits the depth of nested columns. maxTables limits the number of columns and texts of a schema. A
+// column takes 4 bytes of the message if it refers to the same table as another column, and Arrow allocates some
+// hundred bytes for it.
 const (
 	maxNesting = 64
 	maxTables  = 1 << 19
 )
 
 // checkMessage checks the sizes that a message claims, for which Arrow's reader allocates memory. Vectors must lie in
-// the message, and its parts may not stand for much more than they take. It panics where a table lies outside.
+// the message, and its parts may not claim much more memory than they take. checkMessage panics if a table lies
+// outside the message.
 func checkMessage(meta []byte) error {
 	c := messageCheck{left: 4*len(meta) + 1024}
 	var root, header flatbuffers.Table
@@ -56,7 +58,8 @@ func checkMessage(meta []byte) error {
 	return c.err
 }
 
-// dictionaryOf returns the number of the dictionary in a message that has one, and whether it is added to an earlier one.
+// dictionaryOf returns the number of the dictionary in a dictionary message. delta is true if its values are added to
+// the dictionary of that number.
 func dictionaryOf(meta []byte) (id int64, delta bool) {
 	var header flatbuffers.Table
 	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
@@ -64,14 +67,14 @@ func dictionaryOf(meta []byte) (id int64, delta bool) {
 	return header.GetInt64Slot(slotID, 0), header.GetBoolSlot(slotDelta, false)
 }
 
-// A messageCheck is how much a message may still hold.
+// A messageCheck records the number of bytes or elements that a message may still claim.
 type messageCheck struct {
 	left   int
-	tables int   // so far
-	err    error // the first
+	tables int   // number of tables so far
+	err    error // the first error
 }
 
-// take takes n bytes or elements off what is left.
+// take subtracts n bytes or elements from left.
 func (c *messageCheck) take(n int) {
 	if c.left -= n; n < 0 || c.left < 0 {
 		c.fail("a message that holds more than its size allows")
@@ -84,7 +87,7 @@ func (c *messageCheck) fail(text string) {
 	}
 }
 
-// Each calls f with the tables of a vector.
+// Each calls f with each table of a vector.
 func (c *messageCheck) Each(t flatbuffers.Table, slot flatbuffers.VOffsetT, f func(flatbuffers.Table)) {
 	o := flatbuffers.UOffsetT(t.Offset(slot))
 	if o == 0 {
@@ -100,7 +103,7 @@ func (c *messageCheck) Each(t flatbuffers.Table, slot flatbuffers.VOffsetT, f fu
 	}
 }
 
-// Text takes the bytes of a text off what is left.
+// Text subtracts the bytes of a text from left.
 func (c *messageCheck) Text(t flatbuffers.Table, slot flatbuffers.VOffsetT) {
 	if o := flatbuffers.UOffsetT(t.Offset(slot)); o != 0 {
 		c.take(t.VectorLen(o))
@@ -132,7 +135,7 @@ func (c *messageCheck) children(t flatbuffers.Table, slot flatbuffers.VOffsetT, 
 	})
 }
 
-// record checks the counts of buffers that columns of views have.
+// record checks the numbers of buffers that columns of views claim.
 func (c *messageCheck) record(t flatbuffers.Table) {
 	buffers := int64(0)
 	if o := flatbuffers.UOffsetT(t.Offset(SlotBuffers)); o != 0 {

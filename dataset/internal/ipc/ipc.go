@@ -20,22 +20,22 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// Limit bounds the bytes that a pass may take; 0 stands for the memory that is available.
+// Limit sets the maximum number of bytes of memory of a pass; 0 means the available memory.
 func (in *arrowInput) Limit(memory int64) { in.memory = memory }
 
 const (
 	ArrowMagic        = "ARROW1"
 	ArrowContinuation = "\xff\xff\xff\xff"
-	maxArrowMetadata  = 64 << 20 // bytes of a message's metadata
-	largeBody         = 64 << 20 // what the last one took is collected before such a body is read
+	maxArrowMetadata  = 64 << 20 // maximum bytes of a message's metadata
+	largeBody         = 64 << 20 // if the last message took more, its memory is collected before the next message is read
 )
 
-// arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it holds.
+// arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it contains.
 type arrowInput struct {
 	sources []*source.Source
-	bound   []*frame.Chosen // of each source: the columns where it has them
+	bound   []*frame.Chosen // for each source, the columns with their places in this source
 	sel     *frame.Chosen
-	memory  int64 // that a pass may take; 0: what is available
+	memory  int64 // maximum bytes of memory of a pass; 0: the available memory
 }
 
 // Open reads the schema of each source and chooses the columns to read.
@@ -65,28 +65,28 @@ func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
 	return in, nil
 }
 
-// LabelOnly returns the input itself: a record has all columns anyway.
+// LabelOnly returns the same input, because a record has all columns anyway.
 func (in *arrowInput) LabelOnly() frame.Input { return in }
 
-// Name names the sources in messages about all of them.
+// Name returns the name of all sources together, for messages.
 func (in *arrowInput) Name() string { return source.NameOf(in.sources) }
 
-// Total returns -1: only reading tells the number of rows.
+// Total returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Total() int64 { return -1 }
 
-// Most returns -1: only reading tells the number of rows.
+// Most returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Most() int64 { return -1 }
 
 // Chosen returns the columns that are read.
 func (in *arrowInput) Chosen() *frame.Chosen { return in.sel }
 
-// LastPass says that the next pass is the last: standard input needn't be held any more.
+// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
 func (in *arrowInput) LastPass() { source.LastPass(in.sources) }
 
-// Notes returns nil: a pass has nothing to note.
+// Notes returns nil: passes over Arrow files have no notes.
 func (in *arrowInput) Notes() []string { return nil }
 
-// Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
+// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *arrowInput) Batches(ctx context.Context, _ frame.Pool, mem memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return func(yield func(*frame.Batch, error) bool) {
 		for i, s := range in.sources {
@@ -99,7 +99,7 @@ func (in *arrowInput) Batches(ctx context.Context, _ frame.Pool, mem memory.Allo
 	}
 }
 
-// BatchesOf yields the chosen columns of a source, whose messages may take that much memory.
+// BatchesOf yields the chosen columns of a source. most is the maximum number of bytes of memory of its messages.
 func BatchesOf(ctx context.Context, s *source.Source, sel *frame.Chosen, mem memory.Allocator, most int64) iter.Seq2[*frame.Batch, error] {
 	return func(yield func(*frame.Batch, error) bool) {
 		r, err := openRecords(s, mem, most)
@@ -110,7 +110,7 @@ func BatchesOf(ctx context.Context, s *source.Source, sel *frame.Chosen, mem mem
 		defer r.close()
 		for b, err := range frame.RecordBatches(ctx, r, sel) {
 			switch {
-			case r.messages.err != nil: // it knows better than what Arrow makes of it
+			case r.messages.err != nil: // it is more exact than Arrow's error
 				b.Release()
 				b, err = nil, r.messages.err
 			case err != nil && ctx.Err() == nil:
@@ -166,7 +166,7 @@ func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordRea
 	return r, nil
 }
 
-// Next is that of ipc.Reader, which copies what it makes a record of: the message isn't needed then.
+// Next is ipc.Reader.Next. That method copies the data of a record, so Next releases the message.
 func (r *recordReader) Next() bool {
 	more := r.Reader.Next()
 	r.messages.Release()
@@ -178,23 +178,23 @@ func (r *recordReader) close() {
 	r.messages.src.Close()
 }
 
-// Messages reads the messages of a stream. Arrow's own reader believes the sizes that a message says it has, and takes a
-// stream that was cut between two messages for whole.
+// Messages reads the messages of a stream. Arrow's own reader trusts the sizes that a message claims, and treats a
+// stream that was cut between two messages as complete.
 type Messages struct {
 	src     *source.SourceReader
-	size    int64 // bytes of the source, where that is known
+	size    int64 // bytes of the source if known, otherwise math.MaxInt64
 	file    bool  // a footer ends the stream
 	current *ipc.Message
 	meta    []byte // of the current message
-	err     error  // the first, which names the file
+	err     error  // the first error; it names the file
 
-	Most         int64           // bytes of memory for a message, what is made of it, and dictionaries
-	body, Taken  int64           // bytes of the current message, and of what is made of it
-	window       int64           // bytes that decompressing the current message takes
-	Dictionaries map[int64]int64 // bytes of each, by its number: they stay
+	Most         int64           // maximum bytes of memory of a message, the data decoded from it, and the dictionaries
+	body, Taken  int64           // bytes of the current message, and of the data decoded from it
+	window       int64           // bytes of memory for decompressing the current message
+	Dictionaries map[int64]int64 // bytes of each dictionary, by its number; dictionaries stay in memory
 }
 
-// Retain does nothing. The interface asks for it; a recordReader closes the source.
+// Retain does nothing. The interface requires it; the recordReader closes the source.
 func (m *Messages) Retain() {}
 
 // Release releases the current message.
@@ -205,7 +205,7 @@ func (m *Messages) Release() {
 	}
 }
 
-// begin goes past what a file has in front of its stream.
+// begin skips the bytes of a file before its stream.
 func (m *Messages) begin() error {
 	var head [8]byte
 	n, err := io.ReadFull(m.src, head[:])
@@ -226,7 +226,7 @@ func (m *Messages) begin() error {
 	return m.err
 }
 
-// Message returns the next message, valid until the next call, and io.EOF at the mark that ends a stream.
+// Message returns the next message, valid until the next call, or io.EOF at the mark that ends a stream.
 func (m *Messages) Message() (*ipc.Message, error) {
 	m.keepDictionary()
 	large := m.body+m.Taken > largeBody
@@ -294,8 +294,8 @@ func (m *Messages) read() (*ipc.Message, error) {
 	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(data)), nil
 }
 
-// footer reads what ends a file, of which head was read: its size and the magic stand at its end. It returns io.EOF if
-// all of it is there.
+// footer reads the end of a file after head: the rest of the footer, its size, the magic. It returns io.EOF if all
+// are there.
 func (m *Messages) footer(head []byte) error {
 	var buf bytes.Buffer
 	buf.Write(head)
@@ -316,7 +316,7 @@ func (m *Messages) truncated() error {
 	return frame.Mark(fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path), frame.ErrDamaged)
 }
 
-// bytes reads n bytes. It takes memory only as they come: half of it is read before the whole is made.
+// bytes reads n bytes. It reads half of them before it allocates a buffer for all of them.
 func (m *Messages) bytes(n, most int64) ([]byte, error) {
 	if n < 0 || n > most {
 		return nil, m.damaged(fmt.Errorf("a message part of %d bytes, more than %d", n, most))
@@ -331,7 +331,7 @@ func (m *Messages) bytes(n, most int64) ([]byte, error) {
 		got, err := io.ReadFull(m.src, more[len(data):cap(more)])
 		data = more[:len(data)+got]
 		switch {
-		case err == io.EOF && len(data) == int(n): // nothing was to be read
+		case err == io.EOF && len(data) == int(n): // there were no bytes to read
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
 			return nil, m.truncated()
 		case err != nil:
@@ -345,7 +345,7 @@ func (m *Messages) damaged(err error) error {
 	return frame.Mark(fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, frame.OneLine(err.Error())), frame.ErrDamaged)
 }
 
-// Left returns how much memory is left, less than 0 if none is.
+// Left returns the number of bytes of memory that may still be used. It is negative if the limit is exceeded.
 func (m *Messages) Left() int64 {
 	left := m.Most - m.body - m.window - m.Taken
 	for _, bytes := range m.Dictionaries {
@@ -359,14 +359,15 @@ func (m *Messages) tooLarge() error {
 		"smaller records", m.src.Path, frame.BytesText(m.Most-m.Left()), frame.BytesText(m.Most)), frame.ErrMemory)
 }
 
-// keepDictionary notes what stays of the current message if it has a dictionary.
+// keepDictionary records the memory of the current message if it has a dictionary, which stays in memory.
 func (m *Messages) keepDictionary() {
 	if m.current != nil && m.current.Type() == ipc.MessageDictionaryBatch {
 		m.Keep(dictionaryOf(m.meta))
 	}
 }
 
-// Keep notes that the current message is a dictionary, which takes the place of an earlier one of its number or is added to that.
+// Keep records that the current message is a dictionary. It replaces an earlier dictionary of the same number, or is
+// added to it if delta is true.
 func (m *Messages) Keep(id int64, delta bool) {
 	if !delta {
 		m.Dictionaries[id] = 0
@@ -374,7 +375,7 @@ func (m *Messages) Keep(id int64, delta bool) {
 	m.Dictionaries[id] += m.Taken
 }
 
-// limited counts what a message takes and refuses more than there may be, by a panic that the reader recovers from.
+// limited counts the memory of a message. Above the limit it panics, and the reader recovers from it.
 type limited struct {
 	memory.Allocator
 	*Messages

@@ -17,7 +17,7 @@ const (
 	codecZstd       = 1
 )
 
-// recordOf returns the record of a message, which may be that of a dictionary.
+// recordOf returns the record of a message, which may be the record of a dictionary.
 func recordOf(meta []byte) (record flatbuffers.Table, ok bool) {
 	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 	root.Union(&record, flatbuffers.UOffsetT(root.Offset(SlotHeader)))
@@ -32,9 +32,9 @@ func recordOf(meta []byte) (record flatbuffers.Table, ok bool) {
 	return record, false
 }
 
-// window returns how many bytes decompressing a message takes beside its result. That is the greatest window of
-// Zstandard that a buffer of its body asks for. Arrow's reader makes room for it before a byte is decompressed, and a
-// frame of 20 bytes may ask for 512 MiB. It panics where a table or a buffer lies outside.
+// window returns the number of bytes that decompressing a message takes in addition to its result: the largest
+// Zstandard window of a buffer in its body. Arrow's reader allocates this window before it decompresses a byte, and a
+// frame of 20 bytes may ask for 512 MiB. window panics if a table or a buffer lies outside the message.
 func window(meta, body []byte) (most int64, err error) {
 	record, ok := recordOf(meta)
 	if !ok {
@@ -58,7 +58,7 @@ func window(meta, body []byte) (most int64, err error) {
 			continue
 		}
 		buffer := body[from:][:size]
-		if int64(binary.LittleEndian.Uint64(buffer)) == -1 { // it isn't compressed
+		if int64(binary.LittleEndian.Uint64(buffer)) == -1 { // the buffer isn't compressed
 			continue
 		}
 		w, err := windowOf(buffer[bytesOfLength:])
@@ -72,12 +72,12 @@ func window(meta, body []byte) (most int64, err error) {
 
 var errFrame = errors.New("a buffer that is no Zstandard")
 
-// windowOf returns the greatest window of the frames in data (RFC 8878, section 3.1).
+// windowOf returns the largest window of the frames in data (RFC 8878, section 3.1).
 func windowOf(data []byte) (most int64, err error) {
 	for len(data) > 0 {
 		var h zstd.Header
 		if err := h.Decode(data); err != nil {
-			return most, nil // Arrow's reader fails there before it makes room
+			return most, nil // Arrow's reader fails at this frame before it allocates a window
 		}
 		most = max(most, int64(min(h.WindowSize, math.MaxInt64)))
 		if h.SingleSegment {
@@ -93,7 +93,7 @@ func windowOf(data []byte) (most int64, err error) {
 			}
 			block := uint32(data[size]) | uint32(data[size+1])<<8 | uint32(data[size+2])<<16
 			n := int(block >> 3)
-			if block>>1&3 == 1 { // a byte that is repeated
+			if block>>1&3 == 1 { // a repeated byte
 				n = 1
 			}
 			size, last = size+3+n, block&1 == 1
@@ -109,7 +109,7 @@ func windowOf(data []byte) (most int64, err error) {
 	return most, nil
 }
 
-// takeWindow takes the memory that decompressing a message needs.
+// takeWindow counts the memory that decompressing a message takes. It returns an error if the limit is exceeded.
 func (m *Messages) takeWindow(meta, body []byte) error {
 	var bytes int64
 	err := frame.Recovered(func() (err error) {

@@ -4,26 +4,27 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 )
 
-// Limit bounds the bytes that a pass may take; 0 is no bound.
+// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
 func (in *Input) Limit(memory int64) { in.Memory = memory }
 
-// pages returns how much of the memory pages may take: a quarter on top may be spare.
+// pages returns the number of bytes that pages may use: 4/5 of the memory of a pass. In addition, a quarter of this
+// number may be spare.
 func (in *Input) pages() int { return int(in.Memory / 5 * 4) }
 
-// leastRoom is how many bytes of a column's values are read at a time in any case, about.
+// leastRoom is the smallest approximate number of bytes of a column's values that are read at a time.
 const leastRoom = 4 << 10
 
-// Bound has a pool keep pages, and the values that so many readers read at a time, within the memory of a pass. Values
-// have a quarter of it.
+// Bound sets the limits of a pool: for pages, and for the values that readers readers read at a time. Together they
+// stay within the memory of a pass. Values get a quarter of the limit.
 func (in *Input) Bound(buffers *page.Pool, readers int) {
 	if buffers.Limit = in.pages(); buffers.Limit > 0 {
 		buffers.Room = max(leastRoom, buffers.Limit/4/max(1, readers)/max(1, len(in.Files[0].columns)))
 	}
 }
 
-// Lanes returns how many row groups, up to most, are read side by side. If each column chunk is a single page, there is
-// room for one more: that whose last batch is still in use. If Lanes returns 0, each batch must be released before the
-// next one is read.
+// Lanes returns the number of row groups, at most most, that are read at the same time. If each column chunk is a
+// single page, the memory also holds one more row group, whose last batch is still in use. If Lanes returns 0, each
+// batch must be released before the next batch is read.
 func (in *Input) Lanes(most int) int {
 	if in.Memory == 0 {
 		return most

@@ -20,12 +20,12 @@ import (
 	"halfspace/internal/store"
 )
 
-// A columnReader reads a column of a row group as Arrow arrays, so many rows at a time.
+// A columnReader reads a column of a row group as Arrow arrays, several rows at a time.
 type columnReader struct {
 	col   frame.Column
 	pages *page.Reader
 	pool  *page.Pool
-	rest  arrow.Array // rows that were read and not handed on; may be nil
+	rest  arrow.Array // rows that were read but not passed on; may be nil
 }
 
 func newColumnReader(src io.ReaderAt, col frame.Column, c page.Chunk, pool *page.Pool) *columnReader {
@@ -36,13 +36,14 @@ func newColumnReader(src io.ReaderAt, col frame.Column, c page.Chunk, pool *page
 	return r
 }
 
-// smallDictionary is how many bytes a dictionary may take in any case.
+// smallDictionary is the number of bytes that a converted dictionary may always take.
 const smallDictionary = 64 << 10
 
-// floats returns the n values of a dictionary as values of the column's features, if all are held exactly. Then there
-// is nothing to report of any of them. Otherwise it returns nil, and each value is converted where it is used.
+// floats returns the n values of a dictionary converted to float32, if the conversion is exact for all of them. Then
+// no loss must be reported for any row. Otherwise floats returns nil, and each value is converted where it is used.
 func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
-	// What it takes meanwhile is no more than for a batch, and what it keeps hardly more than the dictionary does.
+	// The temporary memory is at most the memory for a batch. The result takes at most the bytes of the dictionary, or
+	// smallDictionary.
 	size := 4 * n
 	if n > frame.MaxBatchRows || size > max(len(values.Bytes), smallDictionary) {
 		return nil
@@ -68,7 +69,7 @@ func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	return made
 }
 
-// close lets go of all memory.
+// close releases all memory.
 func (r *columnReader) close() {
 	r.pages.Close()
 	if r.rest != nil {
@@ -77,7 +78,7 @@ func (r *columnReader) close() {
 	}
 }
 
-// fill makes sure that there are rows at hand, at most n. An error says what is wrong and what to do.
+// fill reads at most n rows, unless some rows are left. An error names the problem and the remedy.
 func (r *columnReader) fill(ctx context.Context, n int) error {
 	if r.rest != nil {
 		return nil
@@ -92,12 +93,12 @@ func (r *columnReader) fill(ctx context.Context, n int) error {
 	}))
 }
 
-// skip passes over n rows, after which there are more. Its errors are those of fill.
+// skip skips n rows; there must be more rows after them. It returns the same errors as fill.
 func (r *columnReader) skip(ctx context.Context, n int64) error {
 	return advised(ctx, frame.Recovered(func() error { return r.pages.Skip(ctx, n) }))
 }
 
-// advised says what to do about an error of a page reader.
+// advised adds the remedy to an error of a page reader.
 func advised(ctx context.Context, err error) error {
 	var unreadable page.Unsupported
 	var file *page.FileError
@@ -122,7 +123,7 @@ func advised(ctx context.Context, err error) error {
 		frame.ErrDamaged)
 }
 
-// take returns the next n of the rows at hand.
+// take returns the first n of the rows that fill read.
 func (r *columnReader) take(n int) arrow.Array {
 	a := r.rest
 	if a.Len() == n {
@@ -134,7 +135,7 @@ func (r *columnReader) take(n int) arrow.Array {
 	return array.NewSlice(a, 0, int64(n))
 }
 
-// array makes values the array of the column's type.
+// array converts values to an array of the column's type.
 func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
 	if v.Made {
 		data := arrowData(r.col.Float, v.N, v.Nulls, nil, &v.Valid, &v.Data)
@@ -160,7 +161,7 @@ func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
 	return array.MakeFromData(data), nil
 }
 
-// data makes values Arrow data of a type.
+// data converts values to Arrow data of a type.
 func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData, error) {
 	var err error
 	physical := page.Type(r.col.Physical)
@@ -197,7 +198,7 @@ func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData
 	return arrowData(typ, v.N, v.Nulls, nil, &v.Valid, &v.Data), nil
 }
 
-// arrowData returns data in those buffers, which it takes.
+// arrowData returns Arrow data in the given buffers, and takes ownership of the buffers.
 func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buffers ...**page.Buffer) arrow.ArrayData {
 	owned := make([]*memory.Buffer, len(buffers))
 	for i, b := range buffers {
@@ -210,7 +211,7 @@ func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buf
 	return array.NewData(typ, n, owned, children, nulls, 0)
 }
 
-// An owner releases a buffer of pages when Arrow frees it.
+// An owner releases a page buffer when Arrow frees it.
 type owner struct{ *page.Buffer }
 
 func (owner) Allocate(int) []byte { panic("dataset: an owner allocates nothing") }
@@ -219,7 +220,7 @@ func (owner) Reallocate(int, []byte) []byte { panic("dataset: an owner allocates
 
 func (o owner) Free([]byte) { o.Release() }
 
-// replace puts size bytes in the place of the values' data, and write fills them.
+// replace replaces the data of values by size bytes that write fills.
 func (r *columnReader) replace(v *page.Values, size int, write func(dst, src []byte)) {
 	dst := r.pool.Get(size)
 	write(dst.Bytes, v.Data.Bytes)
@@ -227,7 +228,8 @@ func (r *columnReader) replace(v *page.Values, size int, write func(dst, src []b
 	v.Data = dst
 }
 
-// convert replaces values as they are in the file by those of the array. Where one can't be it returns an error.
+// convert replaces the values of the file by the values of the array. It returns an error if a value can't be
+// converted.
 func convert[N, V any](r *columnReader, v *page.Values, f func(dst []N, src []V) error) (err error) {
 	r.replace(v, v.N*sizeOf[N](), func(dst, src []byte) { err = f(page.As[N](dst), page.As[V](src)) })
 	return err
@@ -242,7 +244,7 @@ func narrow[N int8 | int16 | uint8 | uint16](dst []N, src []int32) error {
 	return nil
 }
 
-// packBits makes bytes of 0 and 1 a bitmap.
+// packBits converts bytes of 0 and 1 to a bitmap.
 func packBits(dst, src []byte) {
 	clear(dst)
 	for i, b := range src {
@@ -257,7 +259,7 @@ func intDecimals[V int32 | int64](dst []decimal128.Num, src []V) error {
 	return nil
 }
 
-// byteDecimals reads big-endian numbers in two's complement.
+// byteDecimals converts big-endian numbers in two's complement.
 func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 	value := func(src []byte, i int) []byte { return src[i*len(src)/v.N : (i+1)*len(src)/v.N] }
 	if v.Offsets != nil {

@@ -18,18 +18,18 @@ import (
 	"halfspace/internal/store"
 )
 
-// Metadata is the metadata of a Parquet file while it is open.
+// Metadata is the metadata of a Parquet file while the file is open.
 type Metadata struct {
 	path string
 	Info os.FileInfo
 	*page.Footer
-	padded bool // sizes leave the dictionary page's header out (PARQUET-816)
+	padded bool // chunk sizes don't include the header of the dictionary page (PARQUET-816)
 }
 
-// WithMetadata calls f with the metadata of a file. Arrow panics at some damaged schemas, here or when they are looked
-// at in f: that too ends as an error.
+// WithMetadata calls f with the metadata of a file. Arrow panics for some damaged schemas, in WithMetadata or in f.
+// WithMetadata returns an error in both cases.
 func WithMetadata(path string, f func(*Metadata) error) error {
-	// Looked at before it is opened: a named pipe would wait for a writer.
+	// Stat comes before opening the file: opening a named pipe would wait for a writer.
 	info, err := store.Stat(path)
 	if err != nil {
 		return frame.PathError(path, err)
@@ -67,9 +67,9 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	return err
 }
 
-// Leaves calls f with each leaf column, its number, and the top-level column that it is or is in. Arrow gets to see the schema
-// alone, some columns at a time, and it is sound by then: Arrow takes sizes in a footer on trust, and a kilobyte of memory for
-// each column.
+// Leaves calls f with each leaf column, its number, and its top-level column. It passes only the schema to Arrow,
+// after checking it, about a thousand columns at a time: Arrow trusts the sizes in a footer, and takes a kilobyte of
+// memory for each column.
 func (m *Metadata) Leaves(f func(i int, leaf *pschema.Column, root pschema.Node)) error {
 	n := 0
 	for footer, err := range m.Schemas() {
@@ -91,7 +91,7 @@ func (m *Metadata) Leaves(f func(i int, leaf *pschema.Column, root pschema.Node)
 	return nil
 }
 
-// checkMagic tells a truncated Parquet file from one that is none.
+// checkMagic returns an error if a file isn't a Parquet file, or is a truncated Parquet file.
 func checkMagic(src io.ReaderAt, size int64) error {
 	var head, tail [4]byte
 	_, err := src.ReadAt(head[:min(size, 4)], 0)
@@ -113,7 +113,8 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	return nil
 }
 
-// TopColumns returns the top-level columns. Nested ones but lists of numbers and sparse lists have no type to be read into.
+// TopColumns returns the top-level columns. A nested column has no Type, and so can't be read, unless it is lists of
+// numbers or sparse lists.
 func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
 	var last pschema.Node
 	var form []leafForm // of the last column, if it may be sparse lists
@@ -146,7 +147,7 @@ func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
 	return cols, err
 }
 
-// nestedType describes a column of lists, maps or structures.
+// nestedType returns the name, for messages, of the type of a column of lists, maps or structures.
 func nestedType(n pschema.Node) string {
 	switch lt := n.LogicalType().(type) {
 	case pschema.ListLogicalType, pschema.MapLogicalType:
@@ -158,7 +159,7 @@ func nestedType(n pschema.Node) string {
 	return "struct"
 }
 
-// Selected checks what the metadata says about columns and returns it.
+// Selected checks the metadata of the given columns and returns it.
 func (m *Metadata) Selected(columns []frame.Column) (*File, error) {
 	f := &File{path: m.path, Info: m.Info}
 	columns, f.joints = leavesOf(columns)
@@ -217,13 +218,13 @@ func (m *Metadata) rowGroup(g int, meta *page.Group, columns []frame.Column) (ro
 	return group, nil
 }
 
-// chunk checks what the metadata says about the values of a column in a row group.
+// chunk checks the metadata of the chunk of a column in a row group.
 func (m *Metadata) chunk(c frame.Column, col *page.ColumnChunk, rows int64) (chunk, error) {
 	made := chunk{offset: col.Data, Size: col.Stored, uncompressed: col.Uncompressed, values: col.Values, codec: int8(col.Codec)}
 	if col.Dictionary > 0 && col.Dictionary < made.offset {
 		made.offset = col.Dictionary
 	}
-	end := m.Info.Size() - 8 // where the length of the footer stands
+	end := m.Info.Size() - 8 // offset of the footer's length
 	switch {
 	case col.Encrypted:
 		return chunk{}, errors.New("encrypted columns can't be read: write the file without encryption")
@@ -232,7 +233,7 @@ func (m *Metadata) chunk(c frame.Column, col *page.ColumnChunk, rows int64) (chu
 	case !col.Codec.Readable():
 		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", compress.Compression(col.Codec))
 	case rows == 0:
-		return chunk{}, nil // then there may be no data either
+		return chunk{}, nil // there may be no data then
 	case made.values < rows || made.values > rows && c.ListDef == 0:
 		return chunk{}, frame.Damage(fmt.Errorf("%d values for %d rows", made.values, rows))
 	case made.offset < 4 || made.Size < 0 || made.offset > end || made.Size > end-made.offset:

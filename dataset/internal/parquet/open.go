@@ -1,4 +1,6 @@
-// Package parquet reads Parquet files: their metadata, and batches of their columns. Package page below it reads pages.
+// Package parquet reads batches of the columns of Parquet files.
+//
+// Package page, in the folder below, reads pages.
 package parquet
 
 import (
@@ -18,41 +20,43 @@ import (
 	"halfspace/schema"
 )
 
-// Input is the selected columns of Parquet files, found and checked, but not read.
+// Input is the selected columns of Parquet files, whose metadata was read and checked.
 type Input struct {
 	Files []*File
 	Sel   *frame.Chosen
 	Rows  int64
 
-	Memory  int64      // that a pass may take; 0: no bound
-	buffers *page.Pool // shared with other inputs; nil: each pass has its own
+	Memory  int64      // maximum bytes of memory of a pass; 0: no limit
+	buffers *page.Pool // shared with other inputs; nil: each pass has its own pool
 }
 
-// A File is what is needed of a file's metadata to read the selected columns, without the row groups that have no
-// rows. The file itself isn't kept open: there may be more files than a process can have open.
+// A File is the metadata that is necessary for reading the selected columns of a file, without row groups that have
+// no rows. The file isn't kept open, because there may be more files than a process can have open.
 type File struct {
 	path    string
 	Info    os.FileInfo
-	columns []frame.Column // leaf columns: one for each selected column, then the further ones of joints
+	columns []frame.Column // leaf columns: one for each selected column, then the further leaf columns of joints
 	joints  []joint
 	Groups  []rowGroup
 }
 
-// A rowGroup is the selected column chunks of a row group, and which of its rows are read: some after those to pass over.
+// A rowGroup is the selected column chunks of a row group, and the range of its rows to read: skip rows are skipped,
+// then rows rows are read.
 type rowGroup struct {
-	number     int   // in the file
-	all        int64 // rows that it has
+	number     int   // number of the row group in the file
+	all        int64 // number of all its rows
 	skip, rows int64
 	Chunks     []chunk
 }
 
-// A chunk is where the values of a column in a row group are, all of it checked against the file. A file may have millions.
+// A chunk is the place of the values of a column in a row group, checked against the file. A file may have millions
+// of chunks.
 type chunk struct {
 	offset, Size, uncompressed, values int64 // as in page.Chunk
 	codec, Padding                     int8
 }
 
-// pages returns the chunk of a column in a row group of so many rows.
+// pages returns the page.Chunk of a column in a row group of rows rows.
 func (c chunk) pages(col frame.Column, rows int64) page.Chunk {
 	return page.Chunk{Type: page.Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
 		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: page.Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
@@ -114,13 +118,13 @@ func (in *Input) Most() int64 { return in.Rows }
 // Chosen returns the columns that are read.
 func (in *Input) Chosen() *frame.Chosen { return in.Sel }
 
-// Notes returns nil: a pass over Parquet files has nothing to note.
+// Notes returns nil: passes over Parquet files have no notes.
 func (in *Input) Notes() []string { return nil }
 
 // LastPass does nothing: files can be read any number of times.
 func (in *Input) LastPass() {}
 
-// Name names the input in messages about all of it.
+// Name returns the name of all files together, for messages.
 func (in *Input) Name() string {
 	if len(in.Files) == 1 {
 		return in.Files[0].path
@@ -128,11 +132,11 @@ func (in *Input) Name() string {
 	return fmt.Sprintf("%s and %d more", in.Files[0].path, len(in.Files)-1)
 }
 
-// Batches yields the rows in order, after an error nothing more. While a batch is used the next one is decoded. A batch is
-// the caller's to release.
+// Batches yields the rows in order, and ends after an error. While the caller uses a batch, the next batch is
+// decoded. The caller must release the batches.
 //
-// The columns of a row group are decoded in parallel, and where they are fewer than the workers, so are row groups. One
-// worker decodes a batch when it is wanted, and so do all where memory is short.
+// The columns of a row group are decoded in parallel. If there are fewer columns than workers, several row groups are
+// decoded at the same time too. With one worker, or if memory is short, a batch is decoded only when it is requested.
 func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return func(yield func(*frame.Batch, error) bool) {
 		groups, columns := in.groups(), max(1, len(in.Sel.Columns))
@@ -157,7 +161,7 @@ func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator
 		var running errgroup.Group
 		defer running.Wait()
 		defer cancel()
-		// A lane begins the next row group when the last batch of its own was taken.
+		// A lane begins the next row group when the last batch of its row group was taken.
 		var begun atomic.Int64
 		for range lanes {
 			running.Go(func() error {
@@ -191,7 +195,7 @@ func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator
 	}
 }
 
-// groups returns every row group.
+// groups returns a decoder for every row group.
 func (in *Input) groups() (all []groupDecoder) {
 	for _, f := range in.Files {
 		for g := range f.Groups {
@@ -201,13 +205,13 @@ func (in *Input) groups() (all []groupDecoder) {
 	return all
 }
 
-// A RowRange is rows first to last of an input.
+// A RowRange is the rows of an input from First up to, but not including, Last.
 type RowRange struct{ First, Last int64 }
 
-// Ranges cuts the rows into up to n ranges of whole blocks of so many rows. A range begins where a row group does or soon
-// after: the page in which it begins is decoded for two of them.
+// Ranges divides the rows into up to n ranges of whole blocks of blockRows rows. A range begins where a row group
+// begins, or up to a block later: the page in which it begins is decoded for both adjacent ranges.
 func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
-	var ends []int64 // of row groups
+	var ends []int64 // last row of each row group, plus 1
 	end := int64(0)
 	for _, f := range in.Files {
 		for _, g := range f.Groups {
@@ -227,7 +231,7 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 	return all
 }
 
-// Only returns the input with those rows alone, decoded in memory of that pool.
+// Only returns an input with only the rows of r, which are decoded in memory of the given pool.
 func (in *Input) Only(r RowRange, buffers *page.Pool) *Input {
 	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, buffers: buffers}
 	for _, f := range in.Files {
@@ -245,8 +249,8 @@ func (in *Input) Only(r RowRange, buffers *page.Pool) *Input {
 	return part
 }
 
-// Stored returns how many bytes the selected columns take in the files, each of which may say that its chunks lie in the
-// same ones.
+// Stored returns the number of bytes that the selected columns take in the files. For each file it returns at most
+// the size of the file, because a file may claim that several chunks lie in the same bytes.
 func (in *Input) Stored() (bytes int64) {
 	for _, f := range in.Files {
 		chunks := int64(0)

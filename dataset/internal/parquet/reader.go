@@ -15,7 +15,7 @@ import (
 	"halfspace/internal/store"
 )
 
-// decoded is a batch, or why there is none.
+// decoded is a batch or an error.
 type decoded struct {
 	batch *frame.Batch
 	err   error
@@ -25,10 +25,10 @@ type decoded struct {
 type groupDecoder struct {
 	file  *File
 	group *rowGroup
-	out   chan decoded // closed after the last batch, or an error
+	out   chan decoded // closed after the last batch or an error
 }
 
-// send tells whether d was taken before the context was cancelled. A batch that wasn't is released.
+// send returns true if d was received before the context was cancelled. Otherwise it releases the batch.
 func send(ctx context.Context, out chan<- decoded, d decoded) bool {
 	select {
 	case out <- d:
@@ -44,21 +44,22 @@ type groupReader struct {
 	*File
 	group   *rowGroup
 	columns []*columnReader
-	left    int64 // rows
-	step    int   // rows of a batch
-	short   bool  // it is decoded in less time than goroutines start in
+	left    int64 // number of rows left
+	step    int   // number of rows of a batch
+	short   bool  // decoding takes less time than starting goroutines
 }
 
-// shortGroup is how many bytes a row group may have that one goroutine decodes.
+// shortGroup is the number of bytes below which a row group is decoded by one goroutine.
 const shortGroup = 64 << 10
 
-// An openFile is the file whose row groups are read at present.
+// An openFile is the open file whose row groups are being read.
 type openFile struct {
 	file *File
 	src  frame.File
 }
 
-// get returns a file open, and an error if it changed since its metadata were read. It closes the one before.
+// get opens a file and closes the file before, unless it is the same file. It returns an error if the file changed
+// since its metadata was read.
 func (o *openFile) get(f *File) (frame.File, error) {
 	if o.file != f {
 		o.close()
@@ -78,7 +79,7 @@ func (o *openFile) close() {
 	*o = openFile{}
 }
 
-// Open begins to read a row group.
+// Open begins reading a row group.
 func (f *File) Open(ctx context.Context, group *rowGroup, src frame.File, mem *page.Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
@@ -99,8 +100,8 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src frame.File, mem *p
 	return r, nil
 }
 
-// decode yields the batches, and the error that ends them if there is one. It tells whether all were taken. What was
-// yielded is the taker's to release.
+// decode yields the batches of the row group, then the error if there is one. It returns true if yield took all
+// batches and there was no error. yield must release the batches that it gets.
 func (d groupDecoder) decode(ctx context.Context, p frame.Pool, files *openFile, mem *page.Pool, yield func(*frame.Batch, error) bool) bool {
 	var r *groupReader
 	err := frame.Recovered(func() error {
@@ -144,7 +145,7 @@ func (r *groupReader) close() {
 	}
 }
 
-// next reads the next rows: as many as a batch has, unless a column has read fewer.
+// next returns the next rows: as many as a batch has, or fewer if a column has read fewer.
 func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, error) {
 	n := int(min(int64(r.step), r.left))
 	each := p.Each
@@ -169,7 +170,7 @@ func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, err
 	return b, nil
 }
 
-// columnError says in which column an error is, if there is one.
+// columnError adds the column to an error.
 func (r *groupReader) columnError(ctx context.Context, i int, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -177,7 +178,8 @@ func (r *groupReader) columnError(ctx context.Context, i int, err error) error {
 	return fmt.Errorf("%s: column %q, row group %d: %w", r.path, r.columns[i].col.Name, r.group.number, err)
 }
 
-// A joint is a column of sparse lists. Its leaf columns are that of its own number, and those from first to last.
+// A joint is a column of sparse lists. Its leaf columns are the leaf column with its own number, and the leaf columns
+// from first up to, but not including, last.
 type joint struct {
 	column, first, last int
 	typ                 arrow.DataType
@@ -197,7 +199,7 @@ func leavesOf(columns []frame.Column) (leaves []frame.Column, joints []joint) {
 	return leaves, joints
 }
 
-// join makes columns of leaf columns that have so many rows. The leaf columns are gone then.
+// join makes columns of leaf columns that have rows rows. It releases the leaf columns that it joins.
 func (f *File) join(leaves []arrow.Array, rows int) []arrow.Array {
 	for _, j := range f.joints {
 		parts := append([]arrow.Array{leaves[j.column]}, leaves[j.first:j.last]...)

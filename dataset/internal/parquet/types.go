@@ -11,8 +11,8 @@ import (
 	"halfspace/schema"
 )
 
-// arrowType returns the type of the arrays that a flat column is read into, nil if it can't be read, and how messages
-// name it.
+// arrowType returns the type of the arrays into which a flat column is read, or nil if it can't be read, and the
+// type's name in messages.
 func arrowType(c *pschema.Column) (arrow.DataType, string) {
 	t := logicalType(c)
 	if t != nil {
@@ -24,8 +24,8 @@ func arrowType(c *pschema.Column) (arrow.DataType, string) {
 	return nil, strings.ToLower(c.LogicalType().String())
 }
 
-// isList tells whether a column is lists of values that aren't nested themselves. That is a repeated value alone, or a
-// group called a list around a repeated value or a repeated group of one.
+// isList returns true if a column is lists of values that aren't nested themselves. That is a repeated value, or a
+// group with the logical type list around a repeated value or around a repeated group with one value.
 func isList(root pschema.Node) bool {
 	if root.Type() == pschema.Primitive {
 		return root.RepetitionType() == parquet.Repetitions.Repeated
@@ -42,7 +42,7 @@ func isList(root pschema.Node) bool {
 	return element != nil && element.Type() == pschema.Primitive && element.RepetitionType() != parquet.Repetitions.Repeated
 }
 
-// onlyField returns the field of a group that has but one, otherwise nil.
+// onlyField returns the field of a group with exactly one field, otherwise nil.
 func onlyField(n pschema.Node) pschema.Node {
 	if g, ok := n.(*pschema.GroupNode); ok && g.NumFields() == 1 {
 		return g.Field(0)
@@ -50,8 +50,8 @@ func onlyField(n pschema.Node) pschema.Node {
 	return nil
 }
 
-// listType returns what arrowType does for lists. The type is nil unless they are lists of numbers. listDef is the
-// definition level from which on a list has an element.
+// listType is arrowType for lists. The type is nil unless they are lists of numbers. listDef is the definition level
+// from which on a list has an element.
 func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc string, listDef int) {
 	listDef = 1
 	if root.RepetitionType() == parquet.Repetitions.Optional {
@@ -63,18 +63,18 @@ func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc s
 	return nil, "list", listDef
 }
 
-// A leafForm is what a leaf column of sparse lists is for: the name of a field as in frame.SparseLists, and the definition level
-// from which on its lists have an element, 0 if it has no lists.
+// A leafForm is the purpose of a leaf column of sparse lists: the name of its field, as in frame.SparseLists, and the
+// definition level from which on its lists have an element, or 0 if it has no lists.
 type leafForm struct {
 	name    string
 	listDef int
 }
 
-// maxFields is the most fields of sparse lists.
+// maxFields is the largest number of fields of sparse lists.
 const maxFields = 4
 
-// sparseForm returns a form for each leaf column of a column that may be sparse lists, nil of another one. addPart checks names
-// and types.
+// sparseForm returns a form for each leaf column of a column that may be sparse lists, or nil for other columns.
+// addPart checks names and types.
 func sparseForm(root pschema.Node) (forms []leafForm) {
 	group, ok := root.(*pschema.GroupNode)
 	if !ok || root.RepetitionType() == parquet.Repetitions.Repeated || group.NumFields() > maxFields {
@@ -89,7 +89,7 @@ func sparseForm(root pschema.Node) (forms []leafForm) {
 	if !ok || pair.RepetitionType() != parquet.Repetitions.Repeated {
 		return nil
 	}
-	if ofList && pair.NumFields() == 1 { // around the elements
+	if ofList && pair.NumFields() == 1 { // the group around an element
 		if pair, ok = pair.Field(0).(*pschema.GroupNode); !ok || pair.RepetitionType() == parquet.Repetitions.Repeated {
 			return nil
 		}
@@ -125,7 +125,7 @@ func listsForm(root *pschema.GroupNode) (forms []leafForm) {
 	return forms
 }
 
-// optional returns the definition levels that a column adds by being optional.
+// optional returns the number of definition levels that a column adds if it is optional: 1 or 0.
 func optional(n pschema.Node) int {
 	if n.RepetitionType() == parquet.Repetitions.Optional {
 		return 1
@@ -133,8 +133,8 @@ func optional(n pschema.Node) int {
 	return 0
 }
 
-// addPart adds a leaf column to a column that may be sparse lists. With the last one the column gets its type, if it is one of
-// frame.SparseLists.
+// addPart adds a leaf column to a column that may be sparse lists. When all leaf columns are there, the column gets
+// its type if frame.SparseLists accepts it.
 func addPart(col *frame.Column, i int, leaf *pschema.Column, forms []leafForm) {
 	if len(col.Parts) == len(forms) {
 		return
@@ -198,10 +198,11 @@ func logicalType(c *pschema.Column) arrow.DataType {
 	return physicalType(c)
 }
 
-// maxWidth is the most bytes of a value of fixed length: a file of a few bytes may claim gigabytes for each.
+// maxWidth is the largest number of bytes of a value of fixed length. A file of a few bytes may claim gigabytes for
+// each value.
 const maxWidth = 64 << 10
 
-// physicalType is the type of a column whose logical type says no more about its values.
+// physicalType returns the type of a column whose logical type adds nothing about its values.
 func physicalType(c *pschema.Column) arrow.DataType {
 	switch c.PhysicalType() {
 	case parquet.Types.Boolean:

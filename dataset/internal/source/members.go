@@ -9,16 +9,17 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// errBehind says that something else stands behind gzip data.
+// errBehind is the error if gzip data is followed by other data.
 var errBehind = errors.New("something else stands behind it")
 
-// A members reads the members of gzip data one after the other. Zeros behind the last one are padding, as gzip takes them.
+// A members reads the members of gzip data one after the other. Zeros after the last member are padding, as for the
+// gzip command.
 type members struct {
 	raw *bufio.Reader
 	z   *gzip.Reader
 }
 
-// newMembers begins to read gzip data.
+// newMembers begins reading gzip data.
 func newMembers(raw *bufio.Reader) (*members, error) {
 	z, err := gzip.NewReader(raw)
 	if err != nil {
@@ -43,7 +44,7 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// next begins the next member. It returns io.EOF behind the last one.
+// next begins the next member. It returns io.EOF after the last member.
 func (m *members) next() error {
 	magic, err := m.raw.Peek(1)
 	if err == nil && magic[0] != 0 {

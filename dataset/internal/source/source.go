@@ -1,4 +1,6 @@
-// Package source reads files and standard input from their beginning, and decompresses gzip.
+// Package source reads a file from its beginning.
+//
+// The file may be standard input, and may be compressed with gzip.
 package source
 
 import (
@@ -21,15 +23,16 @@ import (
 	"halfspace/internal/store"
 )
 
-// Extension returns the last part of a name in lower case, that before .gz if it ends so.
+// Extension returns the extension of a file name in lower case. If the name ends in .gz, it returns the extension
+// before .gz.
 func Extension(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
 }
 
-// HasPrefix tells whether b begins with prefix.
+// HasPrefix returns true if b begins with prefix.
 func HasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
 
-// NameOf names an input of those files.
+// NameOf returns the name of all sources together, for messages.
 func NameOf(sources []*Source) string {
 	paths := make([]string, len(sources))
 	for i, s := range sources {
@@ -38,20 +41,20 @@ func NameOf(sources []*Source) string {
 	return frame.NameFiles(paths)
 }
 
-// A Source is a file that is read from its beginning, or standard input. Either may be compressed by gzip.
+// A Source is a file that is read from its beginning, or standard input. Both may be compressed with gzip.
 type Source struct {
 	Path  string
-	Info  os.FileInfo    // of a file, when it was first seen
-	Stdin *StandardInput // or nil
+	Info  os.FileInfo    // of a file, when it was first examined
+	Stdin *StandardInput // nil for a file
 }
 
-// NewSource returns the source of a path. "-" is standard input, which ends early when end is closed. Standard input is
-// held in memory up to an eighth of the limit.
+// NewSource returns the source of a path. "-" means standard input, which ends early when end is closed. Standard
+// input is buffered in at most 1/8 of the memory limit.
 func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int64) (*Source, error) {
 	if path == "-" {
 		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
-	// Looked at before it is opened: a named pipe would wait for a writer.
+	// Stat comes before opening the file: opening a named pipe would wait for a writer.
 	info, err := store.Stat(path)
 	if err != nil {
 		return nil, frame.PathError(path, err)
@@ -62,11 +65,11 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 	return &Source{Path: path, Info: info}, nil
 }
 
-// Live tells whether what comes of the source is to be handed on at once.
+// Live returns true if rows of the source are to be passed on as soon as they arrive.
 func (s *Source) Live() bool { return s.Stdin != nil && s.Stdin.Live }
 
-// Ahead returns the memory for jobs that begin before the rows of an earlier one are handed on. A live source has no
-// such jobs: to look for the next one is to wait for its text.
+// Ahead returns the memory for jobs that begin before the rows of an earlier job are passed on. It returns 1 for a
+// live source, so that no job begins early: looking for the next job would wait for its text.
 func (s *Source) Ahead(memory int64) int64 {
 	if s.Live() {
 		return 1
@@ -74,7 +77,7 @@ func (s *Source) Ahead(memory int64) int64 {
 	return memory
 }
 
-// LastPass has the sources held no longer than it takes to read them once more.
+// LastPass announces that the sources are read once more: the next pass needn't buffer them.
 func LastPass(sources []*Source) {
 	for _, s := range sources {
 		if s.Stdin != nil {
@@ -83,32 +86,33 @@ func LastPass(sources []*Source) {
 	}
 }
 
-// A StandardInput is a stream, of which as much is read as somebody asks for. That is held, so that it can be read from its
-// beginning again, until the last pass.
+// A StandardInput is a stream. It is read only as far as its readers request. The bytes read are buffered, so that
+// the stream can be read from its beginning again, until the last pass.
 type StandardInput struct {
 	Ctx  context.Context
 	End  <-chan struct{} // see Options
 	R    io.Reader
-	Most int64 // bytes that may be held in memory
-	Live bool  // what comes is handed on at once
+	Most int64 // maximum number of bytes that are buffered in memory
+	Live bool  // pass on rows as soon as they arrive
 
-	Data    []byte   // what was read before the last pass, its beginning
-	rest    *os.File // what follows in a temporary file; nil: nothing
-	written int64    // bytes of that
-	err     error    // after which there is nothing more
-	last    bool     // the reader that is opened next is the last
+	Data    []byte   // the first bytes that were read before the last pass; in the last pass, the bytes read last
+	rest    *os.File // temporary file with the bytes after Data; nil: none
+	written int64    // number of bytes in rest
+	err     error    // the error that ended the stream
+	last    bool     // the next reader is the last
 }
 
-// An inputError is an error of standard input, in words for the user.
+// An inputError is an error of standard input, with the text for the user.
 type inputError struct{ error }
 
-// ErrCutShort is what standard input ends with where that isn't its own end.
+// ErrCutShort is the error if standard input ends because StandardInput.End was closed.
 var ErrCutShort = errors.New("-: standard input was cut short")
 
-// held is the part of the memory that holds standard input: what is made of it takes most of the memory.
+// held = 8: standard input is buffered in at most 1/8 of the memory. The decoded rows take most of the memory.
 const held = 8
 
-// read reads what comes next of the stream. It returns when the context ends: a read that waits is left behind with its buffer.
+// read reads up to most bytes of the stream. It returns early when the context ends; the goroutine that waits for the
+// stream then stays, with its buffer.
 func (s *StandardInput) read(most int) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -139,7 +143,7 @@ func (s *StandardInput) read(most int) ([]byte, error) {
 // A standardReader reads standard input from its beginning.
 type standardReader struct {
 	*StandardInput
-	at int64 // bytes that were handed on
+	at int64 // number of bytes returned
 }
 
 func (r *standardReader) Read(p []byte) (n int, err error) {
@@ -165,7 +169,7 @@ func (r *standardReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// hold holds a piece behind what there is, or in place of that in the last pass.
+// hold appends a piece to the buffered bytes. In the last pass, the piece replaces them.
 func (s *StandardInput) hold(piece []byte) (err error) {
 	switch {
 	case s.last:
@@ -198,7 +202,7 @@ func unheld(err error) error {
 	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to another folder, or save it and name the file", atomicfile.TempDir(), err)}
 }
 
-// Open starts to read, decompressing what gzip compressed. Errors of the reader name the file.
+// Open begins reading, and decompresses gzip. Errors of the reader name the file.
 func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
@@ -234,7 +238,7 @@ func (s *Source) Open() (*SourceReader, error) {
 	return r, nil
 }
 
-// Compressed tells whether gzip compressed the source.
+// Compressed returns true if the source is compressed with gzip.
 func (s *Source) Compressed() (bool, error) {
 	r, err := s.Open()
 	if err != nil {
@@ -252,7 +256,7 @@ type SourceReader struct {
 	Gzip bool
 }
 
-// Read reads decompressed bytes. At the end it finds out whether the file is still the one that was begun.
+// Read reads decompressed bytes. At the end it checks that the file didn't change.
 func (r *SourceReader) Read(p []byte) (int, error) {
 	n, err := r.R.Read(p)
 	switch {
@@ -264,7 +268,8 @@ func (r *SourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Unchanged returns an error if the file isn't as it was when it was first seen: a pass over it may have missed rows.
+// Unchanged returns an error if the file changed since it was first examined, because a pass over it may have missed
+// rows.
 func (r *SourceReader) Unchanged() error {
 	if r.file == nil {
 		return nil

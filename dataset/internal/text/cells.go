@@ -12,20 +12,20 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// cells are the values of a column of text as they are read: integers, numbers, booleans or strings.
+// cells are the values of a column of text: integers, numbers, booleans or strings.
 type cells struct {
 	typ      arrow.Type
-	most     int  // values that there can be
-	booleans bool // true and false are the numbers 1 and 0: a model takes both
+	most     int  // maximum number of values
+	booleans bool // true and false are read as the numbers 1 and 0, because a model accepts both
 	nullIs   *nullWords
 	whole    []int64
 	numbers  []float64
-	rounded  bool    // a whole number was read as another
-	truths   []byte  // of booleans, bits
-	ends     []int32 // of strings in chars, after a 0
+	rounded  bool    // a whole number was rounded to another number
+	truths   []byte  // a bit for each boolean
+	ends     []int32 // end of each string in chars, after a 0
 	chars    []byte
-	rows     int    // of booleans
-	valid    []byte // bits; nil while no value is null
+	rows     int    // number of booleans
+	valid    []byte // a bit for each value; nil if no value is null
 	nulls    int
 }
 
@@ -57,7 +57,7 @@ func (c *cells) Len() int {
 	return len(c.ends) - 1
 }
 
-// Add reads a field.
+// Add adds the value of a field.
 func (c *cells) Add(text []byte, quoted bool) error {
 	if m := c.nullIs.of(text, quoted); m == aNull || m == ambiguous && c.typ != arrow.STRING {
 		c.addNull()
@@ -106,7 +106,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 	return nil
 }
 
-// parse returns the number that text is, or the 1 or 0 that a boolean is.
+// parse returns the number in text. If c.booleans is set, it returns 1 or 0 for a boolean.
 func (c *cells) parse(text []byte) (float64, error) {
 	v, err := parseNumber(text)
 	if b, ok := truth(text); err != nil && c.booleans && ok {
@@ -115,13 +115,13 @@ func (c *cells) parse(text []byte) (float64, error) {
 	return v, err
 }
 
-// addNumber adds the value of text to a column of numbers.
+// addNumber adds v, the value of text, to a column of numbers.
 func (c *cells) addNumber(text []byte, v float64) {
 	c.numbers = append(c.numbers, v)
 	c.rounded = c.rounded || isRounded(text, v)
 }
 
-// widen makes a column of integers one of numbers.
+// widen converts a column of integers to a column of numbers.
 func (c *cells) widen() {
 	c.typ, c.numbers = arrow.FLOAT64, make([]float64, 0, c.most)
 	for _, v := range c.whole {
@@ -132,7 +132,7 @@ func (c *cells) widen() {
 	c.whole = nil
 }
 
-// unfit says that text doesn't fit the column, whose type the first rows decided.
+// unfit returns the error if text doesn't fit the column, whose type was determined by the first rows.
 func (c *cells) unfit(text []byte, err error) error {
 	if err == errNoNumber && comma().Match(text) {
 		return fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text))
@@ -144,7 +144,7 @@ func (c *cells) unfit(text []byte, err error) error {
 		quote(text), err, c.nullIs.advice(string(text), nil))
 }
 
-// quote writes text in quotes, shortened.
+// quote returns text in quotes, shortened to 40 bytes.
 func quote(text []byte) string {
 	const most = 40
 	if len(text) > most {
@@ -171,7 +171,7 @@ func (c *cells) addNull() {
 	}
 }
 
-// array returns the values, whose memory it shares.
+// array returns the values as an array that shares their memory.
 func (c *cells) array() arrow.Array {
 	buffers := []*memory.Buffer{nil}
 	if c.valid != nil {
@@ -206,7 +206,7 @@ func truth(text []byte) (v float64, ok bool) {
 	return v, err == nil && (v == 0 || v == 1)
 }
 
-// isTruth tells whether text is true or false, in small, capital or both letters.
+// isTruth returns true if text is true or false, in upper or lower case.
 func isTruth(text []byte) bool {
 	return bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))
 }

@@ -14,45 +14,47 @@ import (
 )
 
 const (
-	ChunkBytes = 1 << 20   // of text that is parsed at a time, about
-	liveBytes  = 128 << 10 // the same, of what comes on standard input and is handed on at once
-	// maxRecord bounds the length of a record, and with it what a file without line breaks can take of the memory.
+	ChunkBytes = 1 << 20   // approximate bytes of text that are parsed at a time
+	liveBytes  = 128 << 10 // the same for standard input whose rows are passed on as soon as they arrive
+	// maxRecord is the largest length of a record in bytes. It also limits the memory that a file without line breaks
+	// can take.
 	maxRecord = 64 << 20
-	// maxTextColumns bounds the columns of a file: a label and a weight come on top of the features.
+	// maxTextColumns is the largest number of columns of a file: the features, a label and a weight.
 	maxTextColumns = schema.MaxFeatures + 2
 )
 
-// ByteOrderMark is the mark that a UTF-8 file may begin with.
+// ByteOrderMark is the mark with which a UTF-8 file may begin.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
-// IsUTF16 tells whether text begins with a byte order mark of UTF-16.
+// IsUTF16 returns true if text begins with a byte order mark of UTF-16.
 func IsUTF16(b []byte) bool {
 	return source.HasPrefix(b, "\xff\xfe") || source.HasPrefix(b, "\xfe\xff")
 }
 
-// A Chunk is whole records of a file of text.
+// A Chunk is whole records of a text file.
 type Chunk struct {
 	Text  []byte
-	line  int64 // number in the file of the text's first line, from 1
-	first bool  // of the file
+	line  int64 // number of the text's first line in the file, from 1
+	first bool  // it is the first chunk of the file
 }
 
-// recycle hands the memory of a chunk, which nobody uses any more, on to later ones.
+// recycle makes the memory of a chunk, which must no longer be used, available for later chunks.
 func (c Chunk) recycle(spare *sync.Pool) {
 	text := c.Text[:0]
 	spare.Put(&text)
 }
 
-// A chunker cuts a file of text into chunks. A record ends at a line break; where quotes is set, not at one in quotes.
+// A chunker cuts a text file into chunks. A record ends at a line break. If quotes is set, a line break within quotes
+// doesn't end a record.
 type chunker struct {
 	r      io.Reader
 	path   string
 	quotes bool
 	size   int
-	spare  *sync.Pool             // *[]byte, of chunks that nobody uses any more; nil: there are none
-	live   bool                   // a chunk is what there is, where that has a whole record
-	least  func(text []byte) bool // whether a chunk is enough; nil: a record is
-	rest   []byte                 // that was read and begins no whole record, in the chunk's memory, where nobody writes before next does
+	spare  *sync.Pool             // *[]byte of chunks that are no longer used; nil: chunks aren't reused
+	live   bool                   // return a chunk as soon as it has a whole record
+	least  func(text []byte) bool // returns true if text is enough for a chunk; nil: a record is enough
+	rest   []byte                 // bytes read after the last whole record, in the memory of the last chunk; next copies them
 	line   int64
 	end    bool
 }
@@ -61,7 +63,7 @@ func newChunker(r *source.SourceReader, quotes bool, size int, spare *sync.Pool)
 	return &chunker{r: r, path: r.Path, quotes: quotes, size: size, spare: spare, line: 1}
 }
 
-// buffer returns an empty buffer of so many bytes at least.
+// buffer returns an empty buffer with a capacity of at least size bytes.
 func (c *chunker) buffer(size int) []byte {
 	if c.spare != nil {
 		if b, ok := c.spare.Get().(*[]byte); ok && cap(*b) >= size {
@@ -71,7 +73,7 @@ func (c *chunker) buffer(size int) []byte {
 	return make([]byte, 0, size)
 }
 
-// next returns the next chunk, io.EOF after the last.
+// next returns the next chunk, or io.EOF after the last chunk.
 func (c *chunker) next() (Chunk, error) {
 	if c.end {
 		return Chunk{}, io.EOF
@@ -113,7 +115,7 @@ func (c *chunker) next() (Chunk, error) {
 	}
 }
 
-// read fills p, or, of a live source, reads what there is.
+// read fills p. For a live source, it reads only the available bytes.
 func (c *chunker) read(p []byte) (int, error) {
 	if c.live {
 		return c.r.Read(p)
@@ -121,13 +123,13 @@ func (c *chunker) read(p []byte) (int, error) {
 	return io.ReadFull(c.r, p)
 }
 
-// endsInCR tells whether text has lines that carriage returns end, and no others.
+// endsInCR returns true if the lines of text end in carriage returns, and none in a line feed.
 func endsInCR(text []byte) bool {
 	i := bytes.IndexByte(text, '\r')
 	return i >= 0 && bytes.IndexByte(text, '\n') < 0 && len(bytes.TrimSpace(text[i:])) > 0 && bytes.Count(text[:i], []byte{'"'})%2 == 0
 }
 
-// check takes the byte order mark from the first chunk.
+// check removes the byte order mark from the first chunk. It returns an error for UTF-16.
 func (c *chunker) check(ch *Chunk) error {
 	if !ch.first {
 		return nil
@@ -139,8 +141,8 @@ func (c *chunker) check(ch *Chunk) error {
 	return nil
 }
 
-// cut returns the end of the last record in text that begins with one, 0 if it has none. A line break is in quotes where
-// an odd number of them stands before it, since quotes in quotes are doubled.
+// cut returns the end of the last whole record in text, which begins with a record, or 0 if there is none. A line
+// break is within quotes if the number of quotes before it is odd, because quotes within quotes are doubled.
 func (c *chunker) cut(text []byte) int {
 	i := bytes.LastIndexByte(text, '\n')
 	if !c.quotes || i < 0 || bytes.IndexByte(text, '"') < 0 {
@@ -156,8 +158,8 @@ func (c *chunker) cut(text []byte) int {
 	return i + 1
 }
 
-// Chunks yields jobs that parse the chunks of all sources in order. A chunk has about size bytes, in recycled memory if
-// there is a pool of it. parse gets the number of the source. A job that panics returns an error.
+// Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
+// pool spare unless it is nil. parse gets the number of the source. If a job panics, it returns an error.
 func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[frame.Job]) iter.Seq[frame.Job] {
 	return func(yield func(frame.Job) bool) {
 		for i, s := range sources {
@@ -176,16 +178,16 @@ func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, p
 	}
 }
 
-// One yields the job of a chunk.
+// One yields the single job of a chunk.
 func One(c Chunk, f func() (*frame.Batch, error)) iter.Seq[frame.Job] {
 	return func(yield func(frame.Job) bool) { yield(frame.Job{Bytes: parsedBytes(cap(c.Text)), Make: f}) }
 }
 
-// parsedBytes returns how much memory text and its numbers take: one of two characters, the separator included, takes eight
-// bytes.
+// parsedBytes returns the number of bytes of memory that text and its numbers take. A number of two characters, the
+// separator included, takes 8 bytes.
 func parsedBytes(text int) int64 { return 5 * int64(text) }
 
-// recoveredJob returns a job whose panics are errors about the lines of a file from one on.
+// recoveredJob returns a job whose panics become errors about the lines of a file from line on.
 func recoveredJob(j frame.Job, path string, line int64) frame.Job {
 	return frame.Job{Bytes: j.Bytes, Make: func() (b *frame.Batch, err error) {
 		err = frame.Recovered(func() error {
@@ -199,7 +201,7 @@ func recoveredJob(j frame.Job, path string, line int64) frame.Job {
 	}}
 }
 
-// ChunksOf yields the chunks of a source, or what went wrong after the last.
+// ChunksOf yields the chunks of a source, then the error if there is one.
 func ChunksOf(s *source.Source, quotes bool, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		r, err := s.Open()

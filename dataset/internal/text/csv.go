@@ -18,11 +18,11 @@ import (
 	"halfspace/dataset/internal/source"
 )
 
-// Limit bounds the bytes that a pass may take; 0 is no bound.
+// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
 func (in *CSV) Limit(memory int64) { in.memory = memory }
 
-// SampleBytes is how much of the first file decides on the types of the columns, and headBytes how much of each file on
-// its dialect.
+// SampleBytes is the number of bytes of the first file that determine the types of the columns. HeadBytes is the
+// number of bytes of each file that determine its dialect.
 const (
 	SampleBytes = 4 << 20
 	HeadBytes   = 64 << 10
@@ -33,22 +33,22 @@ type CSV struct {
 	sources []*source.Source
 	Files   []CsvFile
 	sel     *frame.Chosen
-	None    bool          // there are no rows, but a header
-	rounded []atomic.Bool // the columns in which a whole number was read as another
-	memory  int64         // that a pass may take; 0: no bound
-	model   bool          // the types are those that a model takes
+	None    bool          // there are no rows, only a header
+	rounded []atomic.Bool // for each column, whether a whole number was rounded to another number
+	memory  int64         // maximum bytes of memory of a pass; 0: no limit
+	model   bool          // the columns have the types that a model takes
 }
 
-// A CsvFile is what is known of a file from its first rows.
+// A CsvFile is the information about a file from its first rows.
 type CsvFile struct {
 	path string
 	dialect
-	place []int // for each column its number in the selection, or -1
+	place []int // for each column, its number in the selection, or -1
 	nulls *nullWords
-	rows  int // among the first
+	rows  int // number of rows in the first chunk
 }
 
-// OpenCSV finds the dialect of each source and chooses the columns to read.
+// OpenCSV detects the dialect of each source and chooses the columns to read.
 func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*CSV, error) {
 	in := &CSV{sources: sources, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
@@ -88,7 +88,7 @@ func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, o
 	return in, in.findIntegers(ctx, p, req.Progress)
 }
 
-// Dialects finds the dialect of each file. It also returns the first rows of the first file.
+// Dialects detects the dialect of each file. It also returns the first rows of the first file.
 func Dialects(ctx context.Context, sources []*source.Source, text Options) (files []CsvFile, first firstRows, err error) {
 	for i, s := range sources {
 		if err := ctx.Err(); err != nil {
@@ -123,10 +123,10 @@ func Dialects(ctx context.Context, sources []*source.Source, text Options) (file
 // firstRows are the first rows of the first file.
 type firstRows struct {
 	Chunk
-	all bool // there are no others
+	all bool // there are no other rows
 }
 
-// headOf returns the first chunk of a source, and whether that is all of it.
+// headOf returns the first chunk of a source, and true if that is the whole source.
 func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 	r, err := s.Open()
 	if err != nil {
@@ -144,7 +144,8 @@ func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 	return c, cutter.end, err
 }
 
-// decisive tells whether the first records of a file are enough to tell how it is written: two, or one that is no header.
+// decisive returns true if the first records of a file are enough to detect its dialect: two records, or one that
+// isn't a header.
 func decisive(text []byte) bool {
 	n := 0
 	for fields, err := range records(Chunk{Text: text, line: 1}, detectComma(Chunk{Text: text, line: 1})) {
@@ -155,8 +156,9 @@ func decisive(text []byte) bool {
 	return false
 }
 
-// findIntegers finds out whether the columns of integers that are to be handed on are that to their end. Otherwise they are
-// numbers: what is handed on has one type. Features and labels are numbers either way, and so take no pass for that.
+// findIntegers checks whether the kept columns of integers have only integers in all rows. A column with other
+// numbers becomes a column of numbers, because a kept column has one type. Features and labels are numbers in both
+// cases, so they need no pass.
 func (in *CSV) findIntegers(ctx context.Context, p frame.Pool, progress func(rows, total int64)) error {
 	var whole []int
 	for _, k := range in.sel.Keep {
@@ -185,14 +187,14 @@ func (in *CSV) findIntegers(ctx context.Context, p frame.Pool, progress func(row
 	return nil
 }
 
-// Only returns the input with some of the selected columns, by their numbers.
+// Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
 	sub := &CSV{sources: in.sources, Files: slices.Clone(in.Files), sel: &frame.Chosen{}, rounded: make([]atomic.Bool, len(columns)),
 		memory: in.memory}
 	for _, k := range columns {
 		sub.sel.Columns = append(sub.sel.Columns, in.sel.Columns[k])
 	}
-	place := slices.Repeat([]int{-1}, len(in.sel.Columns)) // among columns
+	place := slices.Repeat([]int{-1}, len(in.sel.Columns)) // number of each selected column among columns, or -1
 	for n, k := range columns {
 		place[k] = n
 	}
@@ -208,22 +210,22 @@ func (in *CSV) Only(columns []int) *CSV {
 	return sub
 }
 
-// LabelOnly returns the input itself: reading fewer columns of CSV saves little work.
+// LabelOnly returns the same input: reading fewer columns of CSV saves little work.
 func (in *CSV) LabelOnly() frame.Input { return in }
 
-// Name names the sources in messages about all of them.
+// Name returns the name of all sources together, for messages.
 func (in *CSV) Name() string { return source.NameOf(in.sources) }
 
-// Total returns -1: only reading tells the number of rows.
+// Total returns -1: the number of rows is unknown until all are read.
 func (in *CSV) Total() int64 { return -1 }
 
 // Chosen returns the columns that are read.
 func (in *CSV) Chosen() *frame.Chosen { return in.sel }
 
-// LastPass says that the next pass is the last: standard input needn't be held any more.
+// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
 func (in *CSV) LastPass() { source.LastPass(in.sources) }
 
-// Notes returns lines about what a pass found and passed over.
+// Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {
 	notes = append(notes, in.Files[0].notes()...)
 	for _, c := range in.sel.Columns {
@@ -241,7 +243,7 @@ func (in *CSV) Notes() (notes []string) {
 	return notes
 }
 
-// Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
+// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[frame.Job] {
 		return One(c, func() (*frame.Batch, error) {
@@ -260,7 +262,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*frame.Batch, er
 	if c.first && f.Header {
 		s.skipRecord()
 	}
-	// A record has a line break and a delimiter after each field but the last.
+	// A record has a delimiter or a line break after each field, except possibly the last.
 	most := min(bytes.Count(c.Text, []byte{'\n'})+1, len(c.Text)/len(f.names)+1)
 	values := make([]cells, len(in.sel.Columns))
 	for k, col := range in.sel.Columns {
@@ -341,8 +343,8 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 	return nil
 }
 
-// Most returns an upper bound of the number of rows: each of their columns takes a character and a separator. It
-// returns -1 if a file is compressed, and of standard input.
+// Most returns an upper bound of the number of rows: each of their columns takes at least a character and a
+// separator. It returns -1 if a file is compressed, and for standard input.
 func (in *CSV) Most() (rows int64) {
 	for _, s := range in.sources {
 		if s.Stdin != nil {

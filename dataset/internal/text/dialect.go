@@ -17,15 +17,15 @@ import (
 	"halfspace/schema"
 )
 
-// Delimiters are the names of delimiters, and the bytes that they stand for.
+// Delimiters maps the names of delimiters to their bytes.
 var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
 
-// Options are those of TextOptions that a reader of text needs.
+// Options are the TextOptions that a reader of text needs.
 type Options struct {
 	Header, Delimiter, IndexBase string
 }
 
-// Comma returns the delimiter asked for, 0 for none.
+// Comma returns the delimiter in the options, or 0 if there is none.
 func (o Options) Comma() (byte, error) {
 	if b, ok := Delimiters[o.Delimiter]; ok || o.Delimiter == "" {
 		return b, nil
@@ -39,24 +39,24 @@ func (o Options) Comma() (byte, error) {
 	return 0, fmt.Errorf("delimiter is %q: use one ASCII character, or comma, tab, semicolon, pipe or space", o.Delimiter)
 }
 
-// A dialect is how a CSV file is written.
+// A dialect is the form of a CSV file: delimiter, header and column names.
 type dialect struct {
 	Comma  byte
-	Header bool     // the first record has the names
+	Header bool     // the first record has the names of the columns
 	names  []string // of all columns
 
-	guessed bool // the header, since all is text
-	assumed bool // the header, since nobody says whether there is one
+	guessed bool // the header is a guess, because all values are text
+	assumed bool // there is a header, and no option said so
 	odd     oddities
 }
 
-// A csvField is what a scanner returns for a field.
+// A csvField is the result of a scanner for a field.
 type csvField struct {
 	text   string
 	quoted bool
 }
 
-// records yields the fields of each record of a chunk; where one is malformed it ends with that.
+// records yields the fields of each record of a chunk. It ends with an error at the first malformed record.
 func records(c Chunk, comma byte) iter.Seq2[[]csvField, error] {
 	return func(yield func([]csvField, error) bool) {
 		s := scanner{text: c.Text, line: c.line, comma: comma}
@@ -83,7 +83,7 @@ func records(c Chunk, comma byte) iter.Seq2[[]csvField, error] {
 	}
 }
 
-// detect finds out the dialect of a file from its first chunk.
+// detect detects the dialect of a file from its first chunk.
 func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, error) {
 	var d dialect
 	var err error
@@ -97,7 +97,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 		d.Comma = detectComma(c)
 	}
 	var first []csvField
-	typed := false // a value in a later record is more than text
+	typed := false // a later record has a number or a boolean
 	rows := 0
 	for fields, err := range records(c, d.Comma) {
 		if err := ctx.Err(); err != nil {
@@ -132,7 +132,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	return d, nil
 }
 
-// areNames tells whether fields of text can be the names of columns: none is missing, and none comes twice.
+// areNames returns true if fields of text can be the names of columns: none is missing, and all differ.
 func areNames(fields []csvField) bool {
 	seen := map[string]bool{}
 	for _, f := range fields {
@@ -144,7 +144,7 @@ func areNames(fields []csvField) bool {
 	return true
 }
 
-// typed tells whether a field is a number, true or false.
+// typed returns true if a field is a number, true or false.
 func (f csvField) typed() bool { return f.number() || isTruth([]byte(f.text)) }
 
 func (f csvField) number() bool {
@@ -152,8 +152,9 @@ func (f csvField) number() bool {
 	return err == nil
 }
 
-// detectComma returns the delimiter that cuts the first records into the same number of fields, the most if several do.
-// Blanks count where no other does, since they are part of much text.
+// detectComma returns the delimiter that cuts the first records into the same number of fields. If several delimiters
+// do, it returns the one with the most fields. Blanks are only considered if no other delimiter does, because many
+// texts contain blanks.
 func detectComma(c Chunk) byte {
 	best, most, ragged, raggedMost := byte(','), 1, byte(','), 1
 	for _, comma := range []byte{',', '\t', ';', '|', blanks} {
@@ -168,13 +169,14 @@ func detectComma(c Chunk) byte {
 			ragged, raggedMost = comma, first
 		}
 	}
-	if most == 1 { // a damaged file: reading it will tell where
+	if most == 1 { // reading a damaged file will report the line
 		return ragged
 	}
 	return best
 }
 
-// fieldsOfFirst returns the number of fields of the first records, whether it is the same in all, and that of the first.
+// fieldsOfFirst returns the number n of fields of the first records, whether it is the same in all of them, and the
+// number of fields of the first record.
 func fieldsOfFirst(c Chunk, comma byte) (n int, same bool, first int) {
 	const most = 100
 	rows := 0
@@ -195,25 +197,25 @@ func fieldsOfFirst(c Chunk, comma byte) (n int, same bool, first int) {
 	return n, true, first
 }
 
-// A guess is what the values of a column are so far.
+// A guess is the information about the values of a column so far.
 type guess struct {
 	values        int
-	ambiguous     int    // texts that are values only in a column of text
-	whole, truths bool   // all are integers, all are true, false, 1 or 0
-	odd           int    // values that are no numbers, counted as long as numbers may be more
-	text          bool   // they aren't
+	ambiguous     int    // number of texts that are values in a text column and nulls in other columns
+	whole, truths bool   // all values are integers; all values are true, false, 1 or 0
+	odd           int    // number of values that aren't numbers, counted while numbers may be the majority
+	text          bool   // numbers can't be the majority any more
 	cell          string // the first of the odd values
-	line          int64  // where it is
-	dates, commas int    // odd values that are dates, or numbers with commas, as long as all are
+	line          int64  // the line of cell
+	dates, commas int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
 	nulls         *nullWords
 }
 
-// infer returns the columns of the file's first chunk. A column is of integers, of numbers or of true and false if
-// every value of the chunk is one; otherwise it is text.
+// infer returns the columns of the file's first chunk. A column has integers, numbers, or booleans if every value in
+// the chunk is one; otherwise it has text.
 func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
 	const maxSeen = 20
-	seen := map[string]bool{} // words that are nulls by default
+	seen := map[string]bool{} // texts that are nulls by default
 	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
 	if f.Header {
 		s.skipRecord()
@@ -260,8 +262,8 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 	return cols, nil
 }
 
-// date matches a day, with or without a time; comma matches a number with a decimal comma, or with commas between thousands.
-// Both are compiled at their first use, which few starts of the command reach.
+// date matches a day, with or without a time. comma matches a number with a decimal comma, or with commas between
+// thousands. Both are compiled at their first use, because most runs of the command don't use them.
 var (
 	date  = pattern(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[- ]\p{L}{3,9}[- ]\d{4})([T ]\d{1,2}:\d{2}.*)?$`)
 	comma = pattern(`^[-+]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+(\.\d+)?)$`)
@@ -271,7 +273,7 @@ func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// content takes the next odd value.
+// content adds the next odd value to the counts of dates and of numbers with commas.
 func (g *guess) content(text []byte) {
 	if g.dates == g.odd && date().Match(text) {
 		g.dates++
@@ -281,7 +283,8 @@ func (g *guess) content(text []byte) {
 	}
 }
 
-// plain takes the next field of a scanner where it is a number in its plainest form; otherwise it takes nothing.
+// plain reads the next field of a scanner and adds it, if it is a number in its plainest form. Otherwise it reads
+// nothing and returns false.
 func (g *guess) plain(s *scanner) bool {
 	if g.text {
 		return false
@@ -303,7 +306,7 @@ func (g *guess) plain(s *scanner) bool {
 	return ok
 }
 
-// field takes a field of a line.
+// field adds a field that begins in the given line.
 func (g *guess) field(text []byte, quoted bool, line int64) {
 	switch g.nulls.of(text, quoted) {
 	case aValue:
@@ -315,7 +318,7 @@ func (g *guess) field(text []byte, quoted bool, line int64) {
 	}
 }
 
-// Add takes a value of a line.
+// Add adds a value that begins in the given line.
 func (g *guess) Add(text []byte, line int64) {
 	g.values++
 	if g.truths {
@@ -336,7 +339,7 @@ func (g *guess) Add(text []byte, line int64) {
 	}
 }
 
-// mostlyNumbers tells whether some values are no numbers, but fewer than half.
+// mostlyNumbers returns true if some values aren't numbers, but fewer than half.
 func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < g.values }
 
 func (g *guess) typ() arrow.DataType {
@@ -351,7 +354,7 @@ func (g *guess) typ() arrow.DataType {
 	return arrow.BinaryTypes.String
 }
 
-// skipRecord goes past a record; a malformed one has been found before.
+// skipRecord skips a record. A malformed record was reported before.
 func (s *scanner) skipRecord() {
 	for s.record(); s.more; {
 		if _, _, err := s.field(); err != nil {

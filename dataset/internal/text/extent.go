@@ -13,19 +13,19 @@ import (
 	"halfspace/schema"
 )
 
-// An extent is what lines of svmlight hold.
+// An extent is the numbers of rows and pairs, and the range of indices, in lines of svmlight.
 type extent struct {
 	rows  int64
-	pairs int64 // no fewer than there are
-	zero  bool  // the index 0 is there
-	last  int   // index
-	most  int   // index that a line may have
+	pairs int64 // upper bound of the number of pairs
+	zero  bool  // the index 0 occurs
+	last  int   // the largest index
+	most  int   // the largest index that a line may have
 
-	numbered bool // the features are a model's and numbered
-	first    int  // index of these
+	numbered bool // the features are numbered features of a model
+	first    int  // index of the first numbered feature
 }
 
-// modelExtent returns the extent of the features of a model, of those that have indices.
+// modelExtent returns the extent of the features of a model that are named after indices.
 func modelExtent(spec *schema.Spec) (e extent) {
 	if p := spec.Preprocessing; p != nil && len(p.Columns) == 1 && p.Columns[0].Kind == schema.NumberedColumn {
 		first := p.Columns[0].First
@@ -41,8 +41,8 @@ func modelExtent(spec *schema.Spec) (e extent) {
 	return e
 }
 
-// measure finds the extent of all sources. It looks at the first and last pair of a line only, since indices ascend;
-// that they do is checked when the line is parsed.
+// measure computes the extent of all sources. It examines only the first and the last pair of a line, because indices
+// ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p frame.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
 	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
@@ -63,7 +63,8 @@ func (in *Svmlight) measure(ctx context.Context, p frame.Pool, most int) (all ex
 	return all, ctx.Err()
 }
 
-// measured returns the extent of a chunk. Its features are those of a model if fewer is set: others are passed over.
+// measured returns the extent of a chunk. If fewer is set, the features belong to a model, and other indices are
+// ignored.
 func measured(path string, c Chunk, fewer bool, most int) (seen extent, err error) {
 	n := c.line
 	seen.most = most
@@ -109,7 +110,7 @@ func (e *extent) Add(line []byte) error {
 	return nil
 }
 
-// beginsAtZero tells whether the first index of a line is 0.
+// beginsAtZero returns true if the first index of a line is 0.
 func beginsAtZero(line []byte) bool {
 	for rest := line; ; {
 		rest = bytes.TrimLeft(rest[len(word(rest)):], blankBytes)
@@ -119,7 +120,7 @@ func beginsAtZero(line []byte) bool {
 	}
 }
 
-// LooksSvmlight tells whether text is svmlight: in the first line with a pair, pairs are all that follows the label.
+// LooksSvmlight returns true if text is svmlight: in the first line with a pair, only pairs follow the label.
 func LooksSvmlight(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})

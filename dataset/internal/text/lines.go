@@ -4,7 +4,8 @@ import (
 	"bytes"
 )
 
-// RowsOf skips rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows still to skip.
+// RowsOf skips after rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows
+// still to skip.
 func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
 	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
 	if c.first && f.Header {
@@ -29,7 +30,7 @@ func (f *CsvFile) lineOf(c Chunk, row int64) int64 {
 	return line
 }
 
-// SvmlightRows does for svmlight what RowsOf does for CSV.
+// SvmlightRows is RowsOf for svmlight.
 func SvmlightRows(c Chunk, after int64) (line, left int64) {
 	n := c.line
 	for line := range bytes.Lines(c.Text) {

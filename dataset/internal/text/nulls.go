@@ -6,10 +6,10 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// nullWords are the texts that stand for a value that is absent in CSV files.
+// nullWords are the texts that mean a missing value in CSV files.
 type nullWords struct {
-	words   []string  // nil: the default ones, see isNull
-	numbers []float64 // those of words that are numbers
+	words   []string  // nil: the default texts, see frame.IsNull
+	numbers []float64 // the values of the words that are numbers
 }
 
 func newNullWords(words []string) *nullWords {
@@ -22,23 +22,26 @@ func newNullWords(words []string) *nullWords {
 	return n
 }
 
-// number tells whether a number stands for a null.
+// number returns true if a number means a null.
 func (n *nullWords) number(v float64) bool {
 	return len(n.numbers) > 0 && slices.Contains(n.numbers, v)
 }
 
-// A meaning is what a field of text stands for.
+// A meaning is the meaning of a field of text.
 type meaning uint8
 
 const (
 	aValue    meaning = iota
-	aNull             // in any column
+	aNull             // a null in every column
 	ambiguous         // a null in a column of numbers or booleans, a value in a column of text
 )
 
-// of returns what a field means. By default quotes make a value of a word that is a null without them, in a column of text. Words that
-// the user named are nulls everywhere. An empty field is always a null; quotes make an empty text of it. A dash is a value in a column of text,
-// where it may be a class or a category.
+// of returns the meaning of a field:
+//
+//   - An empty field is a null. With quotes, it is an empty text in a text column.
+//   - A text that the user named is a null, with and without quotes.
+//   - A dash is a value in a text column, where it may be a class or a category, and a null in other columns.
+//   - If the user named no texts, a default text is a null. With quotes, it is a value in a text column.
 func (n *nullWords) of(text []byte, quoted bool) meaning {
 	switch {
 	case len(text) == 0 && quoted:
@@ -57,8 +60,8 @@ func (n *nullWords) of(text []byte, quoted bool) meaning {
 	return aNull
 }
 
-// advice says what to type if text, which is no number, may stand for a null. The caller has seen other words of the
-// file that may stand for one.
+// advice returns the option to type if text, which isn't a number, may mean a null. seen are other texts of the file
+// that may mean a null.
 func (n *nullWords) advice(text string, seen []string) string {
 	words := append([]string{text}, n.words...)
 	if n.words == nil {

@@ -14,10 +14,10 @@ import (
 var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 	1e18, 1e19, 1e20, 1e21, 1e22}
 
-// parseDecimal reads the decimal number that text begins with. It returns its value, that of strconv.ParseFloat, and
-// its length. The length is 0 if there is no number, or if the value takes more than one rounding. One rounding is
-// enough for digits that float64 holds exactly, times or over a power of ten that it holds exactly (Clinger, PLDI
-// 1990).
+// parseDecimal parses the decimal number at the beginning of text. It returns its value, which equals the result of
+// strconv.ParseFloat, and its length. The length is 0 if there is no number, or if its value takes more than one
+// rounding. One rounding is enough for digits that float64 holds exactly, multiplied or divided by a power of ten
+// that it holds exactly (Clinger, PLDI 1990).
 func parseDecimal(text []byte) (v float64, n int) {
 	negative := false
 	if n < len(text) && (text[n] == '-' || text[n] == '+') {
@@ -64,7 +64,7 @@ func parseDecimal(text []byte) (v float64, n int) {
 	return v, n
 }
 
-// smallInt reads an integer of at most three digits.
+// smallInt parses an integer of at most three digits. It returns the value and the length, or length 0.
 func smallInt(text []byte) (v, n int) {
 	negative := false
 	if n < len(text) && (text[n] == '-' || text[n] == '+') {
@@ -87,8 +87,8 @@ func smallInt(text []byte) (v, n int) {
 	return v, n
 }
 
-// parseWhole reads the integer of at most 18 digits that text begins with: its value and its length, 0 where there is none.
-// Minus zero is none, since int64 has no such value.
+// parseWhole parses the integer of at most 18 digits at the beginning of text. It returns its value and its length,
+// or length 0 if there is none. Minus zero isn't accepted, because int64 has no minus zero.
 func parseWhole(text []byte) (v int64, n int) {
 	negative := false
 	if n < len(text) && (text[n] == '-' || text[n] == '+') {
@@ -108,7 +108,7 @@ func parseWhole(text []byte) (v int64, n int) {
 	return v, n
 }
 
-// parseInteger reads all of text as an integer, if int64 holds it.
+// parseInteger parses all of text as an integer. The result is false if int64 can't hold it.
 func parseInteger(text []byte) (int64, bool) {
 	if v, n := parseWhole(text); n > 0 && n == len(text) {
 		return v, true
@@ -117,7 +117,8 @@ func parseInteger(text []byte) (int64, bool) {
 	return v, err == nil && v != 0
 }
 
-// isRounded tells whether text is a whole number that v, as which it was read, is neither exactly nor in its shortest form.
+// isRounded returns true if text is a whole number, and v, the value read from it, has other digits, both exactly and
+// in its shortest form.
 func isRounded(text []byte, v float64) bool {
 	digits := bytes.TrimLeft(text, "+-0")
 	if len(digits) < 16 || bytes.ContainsFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) {
@@ -129,7 +130,7 @@ func isRounded(text []byte, v float64) bool {
 
 var errNoNumber = errors.New("is not a number")
 
-// parseNumber reads all of text as a number of package decimal.
+// parseNumber parses all of text as a number of package decimal.
 func parseNumber(text []byte) (float64, error) {
 	if v, n := parseDecimal(text); n > 0 && n == len(text) {
 		return v, nil

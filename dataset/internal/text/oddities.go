@@ -7,20 +7,20 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// oddRows is how many of the first rows are looked at for what is odd about a file.
+// oddRows is the number of first rows that are examined for oddities.
 const oddRows = 100
 
-// oddities are what is odd about the first rows of a file.
+// oddities are unusual properties of the first rows of a file.
 type oddities struct {
-	recurs string // a field of the first line that a row below has in the same column of text; "": none
-	column int    // its column, from 1 on
+	recurs string // a field of the first line that another row has in the same text column; "": none
+	column int    // the column of recurs, from 1
 	quoted bool   // all values are in single quotes
 }
 
-// lookAt returns what is odd about the first rows. first is the first line, which is no row if it is a header.
+// lookAt returns the oddities of the first rows. first is the first line, which isn't a row if it is a header.
 func lookAt(c Chunk, d *dialect, first []csvField) (o oddities) {
 	rows, values := 0, 0
-	recurs, typed := make([]bool, len(first)), make([]bool, len(first)) // of each column: below the first line
+	recurs, typed := make([]bool, len(first)), make([]bool, len(first)) // for each column, in the rows after the first line
 	o.quoted = true
 	for fields, err := range records(c, d.Comma) {
 		if rows++; err != nil || rows > oddRows {
@@ -48,7 +48,7 @@ func lookAt(c Chunk, d *dialect, first []csvField) (o oddities) {
 	return o
 }
 
-// notes returns lines about what is odd.
+// notes returns lines about the oddities.
 func (f *CsvFile) notes() (lines []string) {
 	switch {
 	case f.assumed && f.odd.recurs != "":

@@ -11,7 +11,7 @@ import (
 	"halfspace/schema"
 )
 
-// row adds a line to rows.
+// row appends the row in a line to rows.
 func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
 	label, rest := numberAt(line)
 	if rest == nil {
@@ -56,14 +56,14 @@ func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
 	return nil
 }
 
-// oddPair reads the pair that text begins with, for which pairAt is too simple. The index of qid is -1. last is the index
+// oddPair parses the pair at the beginning of text if pairAt doesn't. The index of qid is -1. last is the index
 // before it.
 func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest []byte, err error) {
 	if bytes.HasPrefix(text, []byte("qid:")) && last < 0 {
 		in.sawQuery.Store(true)
 		return -1, 0, text[len(word(text)):], nil
 	}
-	const most = 18 // digits that int64 holds
+	const most = 18 // number of digits that int64 holds
 	digits := 0
 	for ; digits < len(text) && text[digits]-'0' < 10; digits++ {
 		if digits < most {
@@ -81,9 +81,9 @@ func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest [
 	return 0, 0, nil, fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(text)))
 }
 
-// pairAt reads the pair that text begins with, and returns what follows it, or nil if the pair isn't one that this quick
-// function knows: an index of up to 7 digits, and a number of up to 7 digits on each side of the point. The value is that
-// of parseDecimal.
+// pairAt parses the pair at the beginning of text, and returns the text after it. It is fast and accepts only an
+// index of up to 7 digits, and a number of up to 7 digits on each side of the point. For other pairs, rest is nil.
+// The value equals the result of parseDecimal.
 func pairAt(text []byte) (index int, v float64, rest []byte) {
 	if len(text) < 8 {
 		return 0, 0, nil
@@ -93,7 +93,7 @@ func pairAt(text []byte) (index int, v float64, rest []byte) {
 		return 0, 0, nil
 	}
 	index, text = int(whole), text[n+1:]
-	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
+	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // the most frequent case
 		return index, float64(text[0] - '0'), text[1:]
 	}
 	negative := len(text) > 0 && text[0] == '-'
@@ -131,15 +131,16 @@ func pairAt(text []byte) (index int, v float64, rest []byte) {
 	return index, v, text[n:]
 }
 
-// wholeTens are the powers of ten of up to 7 digits.
+// wholeTens are the powers of ten from 10^0 to 10^7.
 var wholeTens = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
 
-// leadingDigits reads the digits that the first 8 bytes of text begin with: their number as a value, and how many they are.
-// It looks at all 8 bytes at once (Lemire, "Number parsing at a gigabyte per second", 2021).
+// leadingDigits parses the digits among the first 8 bytes of text that come before another character. It returns
+// their value and their number. It examines all 8 bytes at once (Lemire, "Number parsing at a gigabyte per second",
+// 2021).
 func leadingDigits(text []byte) (v uint64, n int) {
 	const ones = 0x0101010101010101
-	w := binary.LittleEndian.Uint64(text) ^ '0'*ones // a digit is now its value
-	other := ((w + 0x76*ones) | w) & (0x80 * ones)   // a byte of 10 or more has its high bit; so may bytes behind the first of these
+	w := binary.LittleEndian.Uint64(text) ^ '0'*ones // the byte of a digit is now its value
+	other := ((w + 0x76*ones) | w) & (0x80 * ones)   // a byte of 10 or more has its high bit set; later bytes may have it too
 	n = bits.TrailingZeros64(other) / 8
 	w <<= 64 - 8*uint(n) // zeros in front
 	w = w*10 + w>>8
@@ -147,9 +148,10 @@ func leadingDigits(text []byte) (v uint64, n int) {
 	return ((w&low)*(1e6<<32+100) + (w>>16&low)*(1e4<<32+1)) >> 32, n
 }
 
-// numberAt reads the number that text begins with, up to a blank, and returns what follows it, or nil if it is none.
+// numberAt parses the number at the beginning of text, up to a blank, and returns the text after it, or nil if it
+// isn't a number.
 func numberAt(text []byte) (v float64, rest []byte) {
-	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // as most are
+	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // the most frequent case
 		return float64(text[0] - '0'), text[1:]
 	}
 	v, n := parseDecimal(text)
@@ -172,7 +174,7 @@ func word(text []byte) []byte {
 	return text
 }
 
-// blankBytes are those of isBlank but the line break.
+// blankBytes are the bytes for which isBlank is true, except the line break.
 const blankBytes = " \t\v\f\r"
 
 func isBlank(b byte) bool { return b == ' ' || '\t' <= b && b <= '\r' }

@@ -5,21 +5,23 @@ import (
 	"errors"
 )
 
-// blanks as a delimiter stands for any number of spaces and tabs.
+// blanks is the delimiter that means any number of spaces and tabs.
 const blanks = ' '
 
-// A scanner splits delimited text into records and fields, in the grammar of RFC 4180. Fields in quotes may hold
-// delimiters, line breaks and doubled quotes. Empty lines are no records, and spaces around a field aren't part of it.
+// A scanner splits delimited text into records and fields, in the grammar of RFC 4180. Fields in quotes may contain
+// delimiters, line breaks and doubled quotes. Empty lines aren't records, and spaces around a field aren't part of
+// it.
 type scanner struct {
 	text  []byte
 	pos   int
-	line  int64 // where pos is
+	line  int64 // the line of pos
 	comma byte
-	more  bool   // the record has a further field
-	buf   []byte // a field in quotes, without the doubling
+	more  bool   // the record has another field
+	buf   []byte // the current field in quotes, with doubled quotes replaced by single ones
 }
 
-// record goes to the next record and tells whether there is one. The fields of the one before must have been read.
+// record begins the next record, and returns false if there is none. The caller must have read all fields of the
+// current record.
 func (s *scanner) record() bool {
 	for s.pos < len(s.text) {
 		i := s.pos
@@ -39,7 +41,8 @@ func (s *scanner) record() bool {
 	return false
 }
 
-// field returns the next field of the record, valid until the next call, and whether it stood in quotes.
+// field returns the next field of the record, which is valid until the next call. quoted is true if the field is in
+// quotes.
 func (s *scanner) field() (text []byte, quoted bool, err error) {
 	i := s.skip(s.pos)
 	if i < len(s.text) && s.text[i] == '"' {
@@ -68,7 +71,7 @@ func (s *scanner) field() (text []byte, quoted bool, err error) {
 	return text, false, nil
 }
 
-// quoted reads a field whose first byte after the quote is at i.
+// quoted reads a field in quotes. The first byte after the opening quote is at i.
 func (s *scanner) quoted(i int) ([]byte, error) {
 	s.buf = s.buf[:0]
 	for {
@@ -101,7 +104,8 @@ func (s *scanner) quoted(i int) ([]byte, error) {
 	}
 }
 
-// number returns the next field where it is a number in its plainest form, which most are; otherwise it reads nothing.
+// number returns the next field if it is a number in its plainest form, which is the most frequent case. Otherwise it
+// reads nothing.
 func (s *scanner) number() (v float64, ok bool) {
 	v, n := parseDecimal(s.text[s.pos:])
 	end := s.pos + n
@@ -113,7 +117,7 @@ func (s *scanner) number() (v float64, ok bool) {
 	return v, true
 }
 
-// integer does what number does, for integers.
+// integer is number for integers.
 func (s *scanner) integer() (v int64, ok bool) {
 	v, n := parseWhole(s.text[s.pos:])
 	end := s.pos + n
@@ -125,7 +129,7 @@ func (s *scanner) integer() (v int64, ok bool) {
 	return v, true
 }
 
-// fieldEnd goes past what ends a field.
+// fieldEnd skips the end of a field.
 func (s *scanner) fieldEnd() {
 	if s.comma == blanks {
 		s.pos = s.skip(s.pos)
@@ -144,7 +148,7 @@ func (s *scanner) fieldEnd() {
 	s.lineEnd()
 }
 
-// lineEnd goes past a line break or stays at the end of the text.
+// lineEnd skips a line break, or stays at the end of the text.
 func (s *scanner) lineEnd() {
 	if s.pos < len(s.text) {
 		s.pos++
@@ -152,7 +156,7 @@ func (s *scanner) lineEnd() {
 	}
 }
 
-// skip returns the first position from i on that has no blank.
+// skip returns the first position from i on that isn't a blank.
 func (s *scanner) skip(i int) int {
 	for i < len(s.text) && s.blank(s.text[i]) {
 		i++

@@ -19,34 +19,34 @@ import (
 	"halfspace/schema"
 )
 
-// Limit bounds the bytes that a pass may take; 0 is no bound.
+// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
 func (in *Svmlight) Limit(memory int64) { in.memory = memory }
 
 const (
-	svmlightBytes = 256 << 10 // of text that is parsed at a time, about
-	denseBytes    = 4 << 20   // of dense columns that are made of lines at a time, about
-	arrayBytes    = 500       // of each column of a batch beside its values, about
-	leastDense    = 8         // lines at a time, for that reason
+	svmlightBytes = 256 << 10 // approximate bytes of text that are parsed at a time
+	denseBytes    = 4 << 20   // approximate bytes of dense columns that are made at a time
+	arrayBytes    = 500       // approximate bytes of each column of a batch, without its values
+	leastDense    = 8         // smallest number of lines at a time, because of arrayBytes
 )
 
-// Svmlight is the selected columns of svmlight files: what a line doesn't name is 0.
+// Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
 	sources  []*source.Source
 	sel      *frame.Chosen
-	rows     int64     // -1 where nobody counted
-	pairs    int64     // no fewer than the lines have; -1 where nobody counted
-	least    int       // index that a feature may have
-	label    int       // its number in the selection, or -1
-	last     int       // the last index that a feature has
-	place    []int32   // for each index its number in the selection, or -1; nil if features are numbered
-	kept     []int32   // for each column of the selection its number among those to hand on, or -1; nil: there are none
-	first    int       // index of the first of the numbered features
-	numbered int       // features that the indices from first on have; 0: place tells them
-	fewer    bool      // the columns are a model's: lines may have more
-	Plain    bool      // batches have pairs, and no columns but the label and a few to hand on
-	texts    sync.Pool // *[]byte, chunks to use again: new memory takes longer to get than to fill
-	spare    sync.Pool // *pairs
-	memory   int64     // that a pass may take; 0: no bound
+	rows     int64     // number of rows; -1: not counted
+	pairs    int64     // upper bound of the number of pairs; -1: not counted
+	least    int       // the smallest index that a feature may have
+	label    int       // the label's number in the selection, or -1
+	last     int       // the largest index of a feature
+	place    []int32   // for each index, its number in the selection, or -1; nil if features are numbered
+	kept     []int32   // for each column of the selection, its number among the kept columns, or -1; nil: no kept columns
+	first    int       // index of the first numbered feature
+	numbered int       // number of numbered features, whose indices begin at first; 0: place has the features
+	fewer    bool      // the columns belong to a model: lines may have other indices
+	Plain    bool      // batches have pairs, and only the label and the kept columns as columns
+	texts    sync.Pool // *[]byte of chunks to reuse: getting new memory takes longer than filling it
+	spare    sync.Pool // *frame.Pairs to reuse
+	memory   int64     // maximum bytes of memory of a pass; 0: no limit
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
 	sawZero  atomic.Bool
@@ -84,7 +84,8 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 		return nil, err
 	}
 	in.read(sel, seen.last)
-	// Features must be the numbers in the file, feature k of column k, and the label that of the lines.
+	// The columns must be the features in the order of the file, feature k in column k, and the label must be the
+	// label of the lines.
 	in.Plain = sel.Plain && (sel.Label < 0 || sel.Label == in.label)
 	for k, i := range sel.Features {
 		in.Plain = in.Plain && i == k
@@ -95,8 +96,8 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 	return in, nil
 }
 
-// columns returns the columns of rows whose features have the indices first to last: the label, and one for each feature. Numbered
-// features have one column.
+// columns returns the columns of rows whose features have the indices first to last: the label, and a column for each
+// feature. All numbered features together have one column.
 func columns(first, last int, numbered bool) []frame.Column {
 	number := arrow.PrimitiveTypes.Float64
 	label := frame.Column{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)}
@@ -110,10 +111,11 @@ func columns(first, last int, numbered bool) []frame.Column {
 	return cols
 }
 
-// fewKept is the most columns to hand on beside the pairs of a whole chunk. Their values are dense.
+// fewKept is the largest number of kept columns for which a whole chunk is a batch of pairs. The values of kept
+// columns are dense.
 const fewKept = 16
 
-// read sets the columns that are read; last is the last index that a feature has.
+// read sets the columns that are read. last is the largest index of a feature.
 func (in *Svmlight) read(sel *frame.Chosen, last int) {
 	in.sel, in.last, in.label = sel, last, -1
 	for k, c := range sel.Columns {
@@ -137,7 +139,7 @@ func (in *Svmlight) read(sel *frame.Chosen, last int) {
 	}
 }
 
-// at returns the number that the feature of an index has in the selection, or -1.
+// at returns the number of the feature of an index in the selection, or -1.
 func (in *Svmlight) at(index int) int32 {
 	switch i := index - in.first; {
 	case in.numbered > 0 && uint(i) < uint(in.numbered):
@@ -148,25 +150,25 @@ func (in *Svmlight) at(index int) int32 {
 	return -1
 }
 
-// Name names the sources in messages about all of them.
+// Name returns the name of all sources together, for messages.
 func (in *Svmlight) Name() string { return source.NameOf(in.sources) }
 
-// Total returns the number of rows, or -1 if nobody counted them.
+// Total returns the number of rows, or -1 if they weren't counted.
 func (in *Svmlight) Total() int64 { return in.rows }
 
-// Pairs returns an upper bound of the number of pairs in all rows, or -1 if nobody counted them.
+// Pairs returns an upper bound of the number of pairs in all rows, or -1 if they weren't counted.
 func (in *Svmlight) Pairs() int64 { return in.pairs }
 
-// Most returns what Total does.
+// Most returns the same number as Total.
 func (in *Svmlight) Most() int64 { return in.rows }
 
 // Chosen returns the columns that are read.
 func (in *Svmlight) Chosen() *frame.Chosen { return in.sel }
 
-// LastPass says that the next pass is the last: standard input needn't be held any more.
+// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
 func (in *Svmlight) LastPass() { source.LastPass(in.sources) }
 
-// Notes returns lines about what a pass found and passed over.
+// Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {
 	if in.sawQuery.Load() {
 		notes = append(notes, "qid: ignored, rows are learned from one by one")
@@ -181,7 +183,7 @@ func (in *Svmlight) Notes() (notes []string) {
 	return notes
 }
 
-// Batches yields the rows in order. After an error it yields nothing more. The caller releases each batch.
+// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
 	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
 		path := in.sources[file].Path
@@ -215,7 +217,7 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 	}))
 }
 
-// LabelOnly returns the input with the label as its only column: no dense row is made.
+// LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() frame.Input {
 	label := in.sel.Columns[in.sel.Label]
 	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
@@ -223,7 +225,7 @@ func (in *Svmlight) LabelOnly() frame.Input {
 	return only
 }
 
-// Split cuts a chunk into chunks of at most that many lines.
+// Split cuts a chunk into chunks of at most most lines.
 func (c Chunk) Split(most int) iter.Seq[Chunk] {
 	return func(yield func(Chunk) bool) {
 		for len(c.Text) > 0 {
@@ -244,11 +246,12 @@ func (c Chunk) Split(most int) iter.Seq[Chunk] {
 	}
 }
 
-// parse returns a batch whose only column is the label, if that is read. Its pairs are those that are wanted.
+// parse returns a batch with the pairs of the selected features. Its columns are the label, if it is read, and the
+// kept columns if in.Plain is set.
 func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 	rows, _ := in.spare.Get().(*frame.Pairs)
 	if rows == nil {
-		const perLine, perPair = 32, 5 // bytes, to begin with
+		const perLine, perPair = 32, 5 // bytes, for the initial capacity
 		lines, most := 1+len(c.Text)/perLine, 1+len(c.Text)/perPair
 		rows = &frame.Pairs{Labels: make([]float64, 0, lines), Ends: make([]int32, 1, 1+lines), Index: make([]int32, 0, most),
 			Value: make([]float64, 0, most), Home: &in.spare}
@@ -274,7 +277,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 	return b, nil
 }
 
-// handOn adds the columns to hand on to a batch of pairs, and drops the pairs that are no features.
+// handOn adds the kept columns to a batch of pairs, and removes the pairs that aren't features.
 func (in *Svmlight) handOn(b *frame.Batch) {
 	p, features, rows := b.Pairs, int32(len(in.sel.Features)), len(b.Pairs.Labels)
 	values := make([]float64, rows*len(in.sel.Keep)) // the columns outlive the pairs
@@ -308,7 +311,7 @@ func (in *Svmlight) handOn(b *frame.Batch) {
 	}
 }
 
-// dense returns a batch with all columns.
+// dense returns a batch with all columns as arrays.
 func (in *Svmlight) dense(b *frame.Batch) *frame.Batch {
 	n, rows := int(b.Rows), b.Pairs
 	columns := make([][]float64, len(in.sel.Columns))

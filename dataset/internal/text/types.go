@@ -7,8 +7,8 @@ import (
 	"halfspace/schema"
 )
 
-// asModel gives the columns of a model the types that it takes, if the first rows allow them too. Digits may be text,
-// and fields that are all missing may be numbers.
+// asModel sets the types of the columns that a model uses to the types that the model takes, where the first rows
+// permit it: a column of digits may be text, and a column without values may be numbers.
 func asModel(spec *schema.Spec, cols []frame.Column) {
 	if spec == nil {
 		return
@@ -36,8 +36,8 @@ func asModel(spec *schema.Spec, cols []frame.Column) {
 	}
 }
 
-// keepLive gives columns that are handed on types that later rows fit too, since only the first few rows are known.
-// That is text, or numbers where the model wants those.
+// keepLive sets the types of kept columns to types that later rows will fit too, because only the first few rows are
+// known: numbers for features of integers, and text for columns that aren't features.
 func keepLive(s *frame.Chosen) {
 	feature := make([]bool, len(s.Columns))
 	for _, k := range s.Features {
@@ -55,7 +55,7 @@ func keepLive(s *frame.Chosen) {
 	}
 }
 
-// typed returns the columns of a further file: those that the first one has too are read as there.
+// typed returns the columns of another file. A column that the first file has too gets the same type.
 func (d dialect) typed(first []frame.Column) []frame.Column {
 	types := map[string]frame.Column{}
 	for _, c := range first {

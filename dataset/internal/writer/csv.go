@@ -13,17 +13,17 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// CSV writes a header, then a line for each row. Floats have the shortest form that parses back to the same value, and
-// nulls are empty. Text is in quotes where needed, and always if it would be read as a null.
+// CSV writes a header, then a line for each row. A float has the shortest form that parses back to the same value. A
+// null is an empty field. Text is in quotes if necessary, and always if it would be read as a null.
 type CSV struct {
 	out io.Writer
 	buf []byte
 }
 
-// csvFlush is how many bytes of lines are written at a time, about.
+// csvFlush is the approximate number of bytes of lines that are written at a time.
 const csvFlush = 64 << 10
 
-// NewCSV starts a CSV file of that schema.
+// NewCSV begins a CSV file with the given schema.
 func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	e := &CSV{out: out}
 	for i, f := range schema.Fields() {
@@ -39,7 +39,7 @@ func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	return e, nil
 }
 
-// Write adds a line for each row.
+// Write writes a line for each row.
 func (e *CSV) Write(rec arrow.Record) error {
 	cells := make([]cell, rec.NumCols())
 	for i, col := range rec.Columns() {
@@ -95,7 +95,7 @@ func cellOf(col arrow.Array) cell {
 	case *array.String:
 		return func(buf []byte, i int) []byte { return appendText(buf, col.Value(i)) }
 	case *array.Timestamp:
-		if typ := col.DataType().(*arrow.TimestampType); typ.TimeZone == "" { // which Arrow spells as UTC
+		if typ := col.DataType().(*arrow.TimestampType); typ.TimeZone == "" { // Arrow's text ends in Z, as for UTC
 			return func(buf []byte, i int) []byte { return appendText(buf, strings.TrimSuffix(col.ValueStr(i), "Z")) }
 		}
 	case *array.Dictionary:
@@ -108,7 +108,7 @@ func cellOf(col arrow.Array) cell {
 func floatCell[T float32 | float64](values []T, bits int) cell {
 	return func(buf []byte, i int) []byte {
 		v, format := float64(values[i]), byte('g')
-		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // as it was written: 20000000, not 2e+07
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 { // 20000000 as it was written, not 2e+07
 			format = 'f'
 		}
 		return strconv.AppendFloat(buf, v, format, -1, bits)
@@ -119,7 +119,8 @@ func intCell[T int8 | int16 | int32 | int64](values []T) cell {
 	return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, int64(values[i]), 10) }
 }
 
-// appendText appends s as RFC 4180 has it. Spaces at the ends are quoted too, since some readers trim them.
+// appendText appends s in the form of RFC 4180. A text with spaces at its ends is quoted too, because some readers
+// trim it.
 func appendText(buf []byte, s string) []byte {
 	if !frame.IsNull([]byte(s)) && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
 		return append(buf, s...)

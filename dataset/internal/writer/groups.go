@@ -8,20 +8,21 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// A grouping cuts rows into groups of at most maxRows rows and maxBytes bytes, but of at least one row. Where it cuts
-// depends on the rows alone, not on the records that they come in.
+// A grouping cuts rows into groups of at most maxRows rows and MaxBytes bytes, but of at least one row. The cuts
+// depend only on the rows, not on the records in which they come.
 type grouping struct {
 	maxRows, MaxBytes int64
-	rows, bytes       int64 // of the group that is being filled
+	rows, bytes       int64 // rows and bytes of the group that is being filled
 }
 
-// cut calls write with rec in parts that belong to one group each, and says which of them begin a group.
+// cut divides rec into parts that each belong to one group, and calls write with each part. first is true if the part
+// begins a group.
 func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first bool) error) error {
 	size := recordSizes(rec)
 	for lo, all := int64(0), rec.NumRows(); lo < all; {
 		most := min(all-lo, g.maxRows-g.rows)
 		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(int(lo), int(lo)+i+1) > g.MaxBytes }))
-		if n == 0 && g.rows > 0 { // it is full
+		if n == 0 && g.rows > 0 { // the group is full
 			g.rows, g.bytes = 0, 0
 			continue
 		}
@@ -37,7 +38,7 @@ func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first boo
 	return nil
 }
 
-// recordSizes returns the function for the sizes of a record's rows.
+// recordSizes returns the function that computes the sizes of a record's rows.
 func recordSizes(rec arrow.Record) frame.SizeOfRows {
 	sizes := make([]frame.SizeOfRows, rec.NumCols())
 	for i, col := range rec.Columns() {

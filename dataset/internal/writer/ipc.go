@@ -12,10 +12,10 @@ import (
 // IPC writes an Arrow IPC file.
 type IPC struct {
 	file     *ipc.FileWriter
-	MaxBytes int64 // of a record
+	MaxBytes int64 // maximum bytes of a record
 }
 
-// NewIPC starts an Arrow IPC file of that schema.
+// NewIPC begins an Arrow IPC file with the given schema.
 func NewIPC(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	w, err := ipc.NewFileWriter(&Counted{Writer: out}, ipc.WithSchema(schema))
 	return IPC{w, GroupBytes}, err
@@ -28,7 +28,7 @@ func (e IPC) Write(rec arrow.Record) error {
 
 func (e IPC) Finish() error { return e.file.Close() }
 
-// Counted is a writer that counts its bytes. Arrow asks for the count by a Seek of 0 bytes.
+// Counted is a writer that counts its bytes. Arrow requests the count by a Seek of 0 bytes.
 type Counted struct {
 	io.Writer
 	n int64
@@ -41,7 +41,7 @@ func (c *Counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek returns the number of bytes written. It is an error to seek elsewhere.
+// Seek returns the number of bytes written. It returns an error for every other position.
 func (c *Counted) Seek(offset int64, whence int) (int64, error) {
 	if offset != 0 || whence != io.SeekCurrent {
 		return 0, errors.New("this file can't be written out of order")

@@ -21,60 +21,62 @@ import (
 	"halfspace/dataset/internal/frame"
 )
 
-// A row group of a written file has maxGroupRows rows where the options name no number. In files with many columns it
-// has fewer, about maxGroupValues values.
+// A row group of a written file has maxGroupRows rows if the options give no number. In files with many columns it
+// has fewer, about maxGroupValues values, but at least minGroupRows rows.
 const (
 	maxGroupRows   = 1 << 17
 	minGroupRows   = 1 << 12
 	maxGroupValues = 1 << 25
 )
 
-// WriteCodecs are the compressions that can be written, by their names in the options.
+// WriteCodecs are the compressions for writing, by their names in the options.
 var WriteCodecs = map[string]compress.Compression{
 	"none": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
 	"gzip": compress.Codecs.Gzip,
 }
 
-// Parquet writes a Parquet file with Arrow's column writers. It holds the rows of a row group until the group is full, and then
-// writes one column after the other: Arrow's writer of a column takes several times the memory of its values.
+// Parquet writes a Parquet file with Arrow's column writers. It keeps the rows of a row group in memory until the
+// group is full, then writes one column after the other: Arrow's writer of a column takes several times the memory of
+// its values.
 type Parquet struct {
 	ctx    context.Context
 	file   *file.Writer
-	props  *parquet.WriterProperties // which file has too
+	props  *parquet.WriterProperties // file uses the same properties
 	base   []parquet.WriterProperty
-	schema *arrow.Schema // of plain columns
+	schema *arrow.Schema // schema of plain columns
 	Groups grouping
-	held   []arrow.Record // of the row group that is being filled
+	held   []arrow.Record // rows of the row group that is being filled
 	levels levels
 	out    *tail
 }
 
-// pageBytes is about how many bytes of text a page has. Arrow's writers look at the size of a page after 1,024 values.
+// pageBytes is the approximate number of bytes of text in a page. Arrow's writers check the size of a page only after
+// every 1,024 values.
 const pageBytes = 1 << 20
 
-// partBytes is about what Arrow takes for a column of a part, beside the values.
+// partBytes is the approximate number of bytes that Arrow takes for a column of a part, in addition to its values.
 const partBytes = 512
 
-// tail remembers the last thing written: a Parquet file ends with its magic number.
+// tail records the last bytes written: a complete Parquet file ends with its magic number.
 type tail struct {
 	io.Writer
 	last string
 }
 
-// Write writes p and remembers its last 4 bytes.
+// Write writes p and records its last 4 bytes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.last = string(p[max(0, len(p)-4):])
 	return t.Writer.Write(p)
 }
 
-// A ParquetOptions is how a Parquet file is written; see WriterOptions.
+// A ParquetOptions is the options of a Parquet file; see WriterOptions.
 type ParquetOptions struct {
 	Compression string            // snappy, none, zstd or gzip; "": snappy
-	GroupRows   int64             // most rows of a row group; 0: a number that suits the columns
+	GroupRows   int64             // maximum number of rows of a row group; 0: a number that depends on the columns
 	Metadata    map[string]string // key-value metadata
 }
 
-// NewParquet starts a Parquet file of that schema. Writing fails once ctx has ended.
+// NewParquet begins a Parquet file with the given schema. Writing returns an error after ctx has ended.
 func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt ParquetOptions) (Encoder, error) {
 	if opt.Compression == "" {
 		opt.Compression = "snappy"
@@ -102,7 +104,7 @@ func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt Pa
 		if list, ok := values.(*arrow.ListType); ok {
 			values, path = list.Elem(), f.Name+".list.element"
 		}
-		if arrow.IsFloating(values.ID()) { // few values occur twice
+		if arrow.IsFloating(values.ID()) { // floating-point values rarely repeat
 			options = append(options, parquet.WithDictionaryFor(path, false))
 		}
 	}
@@ -122,7 +124,7 @@ func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt Pa
 	return e, nil
 }
 
-// parquetSchema returns the schema of columns as plainColumn returns them.
+// parquetSchema returns the schema of the columns that plainColumn returns.
 func parquetSchema(s *arrow.Schema) *arrow.Schema {
 	fields := s.Fields()
 	for i, f := range fields {
@@ -137,7 +139,7 @@ func parquetSchema(s *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// Write adds rec to the row group that is being filled and starts new ones as needed.
+// Write adds rec to the row group that is being filled, and begins new row groups if necessary.
 func (e *Parquet) Write(rec arrow.Record) error {
 	columns := slices.Clone(rec.Columns())
 	for i, c := range columns {
@@ -166,7 +168,8 @@ func (e *Parquet) Write(rec arrow.Record) error {
 	})
 }
 
-// hold adds a copy of rows to the row group. It joins small parts: two of about the same size, and so on.
+// hold adds a copy of rows to the row group. It joins a small part with a part of about the same size before it, and
+// repeats this for the result.
 func (e *Parquet) hold(part arrow.Record) error {
 	parts := []arrow.Record{part}
 	bytes := recordSizes(part)(0, int(part.NumRows()))
@@ -207,7 +210,7 @@ func joinedRecord(ctx context.Context, parts []arrow.Record) (arrow.Record, erro
 	return array.NewRecord(parts[0].Schema(), columns, rows), nil
 }
 
-// writeGroup writes the rows that are held as a row group, if there are some.
+// writeGroup writes the rows in memory as a row group, if there are any.
 func (e *Parquet) writeGroup() error {
 	if len(e.held) == 0 {
 		return nil
@@ -233,8 +236,8 @@ func (e *Parquet) writeGroup() error {
 	return group.Close()
 }
 
-// measure leaves the statistics of columns of long texts out of the next row group: Arrow keeps the least and the greatest text of
-// every row group until the file ends, and writes only short ones.
+// measure turns off the statistics of columns with long texts for the next row group: Arrow keeps the smallest and
+// the largest text of every row group in memory until the file ends, and writes only short texts.
 func (e *Parquet) measure() {
 	options := slices.Clone(e.base)
 	for i, f := range e.schema.Fields() {
@@ -245,7 +248,7 @@ func (e *Parquet) measure() {
 	*e.props = *parquet.NewWriterProperties(options...)
 }
 
-// longest returns the bytes of the longest text of a column of texts or binary values.
+// longest returns the number of bytes of the longest value of a column of texts or binary values.
 func longest(a arrow.Array) (bytes int) {
 	if texts, ok := a.(array.BinaryLike); ok {
 		for i := range a.Len() {
@@ -255,7 +258,7 @@ func longest(a arrow.Array) (bytes int) {
 	return bytes
 }
 
-// writeColumn adds values to column i of a row group, long texts some at a time.
+// writeColumn adds values to column i of a row group. It adds long texts in several steps.
 func (e *Parquet) writeColumn(w file.ColumnChunkWriter, i int, col arrow.Array) error {
 	size := frame.RowSizes(col)
 	for lo, n := 0, col.Len(); lo < n; {
@@ -283,7 +286,8 @@ func (e *Parquet) writeValues(w file.ColumnChunkWriter, i int, col arrow.Array) 
 	return writeValues(w, col, &e.levels)
 }
 
-// Finish checks that the footer is there: Arrow's Close returns nil where it couldn't make one.
+// Finish writes the rest of the file. It checks that the footer was written, because Arrow's Close returns nil if it
+// couldn't make a footer.
 func (e *Parquet) Finish() error {
 	if err := errors.Join(e.writeGroup(), e.file.Close()); err != nil {
 		return err
@@ -294,16 +298,16 @@ func (e *Parquet) Finish() error {
 	return nil
 }
 
-// levels are Parquet's definition and repetition levels of values: which of them are null, and where lists begin. Both
-// are nil in a column that has no such levels.
+// levels are Parquet's definition and repetition levels of values: they mark nulls and the starts of lists. Each is
+// nil in a column without these levels.
 type levels struct {
 	def, rep []int16
 }
 
-// reset forgets the levels. Arrow tells none from empty ones by nil.
+// reset removes the levels. It sets them to nil, because Arrow distinguishes no levels from empty levels.
 func (l *levels) reset() { l.def, l.rep = nil, nil }
 
-// optional adds the definition level of each value: base for a null, one more for others.
+// optional adds the definition level of each value: base for a null, base+1 for other values.
 func (l *levels) optional(values arrow.Array, base int16) {
 	if l.def == nil {
 		l.def = make([]int16, 0, values.Len())
@@ -317,8 +321,9 @@ func (l *levels) optional(values arrow.Array, base int16) {
 	}
 }
 
-// list adds the levels of lists, and returns their elements. A null list has level 0, where lists may be null. The next
-// levels are those of an empty list, a null element and an element.
+// list adds the levels of lists, and returns their elements. If lists may be null, the definition levels are 0 for a
+// null list, 1 for an empty list, 2 for a null element and 3 for an element. Otherwise they are 0 for an empty list,
+// 1 for a null element and 2 for an element.
 func (l *levels) list(lists *array.List, nullable bool) arrow.Array {
 	empty := int16(0)
 	if nullable {

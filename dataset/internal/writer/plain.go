@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// plainColumn returns the values that a dictionary stands for, plain lists for lists of every kind, and other columns as
-// they are. The caller releases it.
+// plainColumn returns the values of a dictionary, plain lists for lists of every kind, and other columns unchanged.
+// The caller must release the result.
 func plainColumn(a arrow.Array) (arrow.Array, error) {
 	switch a := a.(type) {
 	case *array.Dictionary:
@@ -24,12 +24,12 @@ func plainColumn(a arrow.Array) (arrow.Array, error) {
 	return a, nil
 }
 
-// plainList returns lists as plain ones. Null ones have no elements in it.
+// plainList converts lists to plain lists. A null list has no elements in the result.
 func plainList(a array.ListLike) (arrow.Array, error) {
 	n := a.Len()
 	offsets, valid := make([]int32, n+1), make([]byte, bitutil.BytesForBits(int64(n)))
 	var parts []arrow.Array
-	from, to, total := int64(0), int64(0), int64(0) // of the elements that lie together
+	from, to, total := int64(0), int64(0), int64(0) // range of adjacent elements, and number of elements so far
 	part := func() {
 		if to > from || len(parts) == 0 {
 			parts = append(parts, array.NewSlice(a.ListValues(), from, to))
@@ -67,7 +67,7 @@ func plainList(a array.ListLike) (arrow.Array, error) {
 	return array.MakeFromData(data), nil
 }
 
-// PlainValues returns the values that the keys of a dictionary stand for.
+// PlainValues returns the values to which the keys of a dictionary refer.
 func PlainValues(d *array.Dictionary) (arrow.Array, error) {
 	values := d.Dictionary()
 	keys := make([]int, d.Len()) // -1: null
@@ -139,7 +139,7 @@ func takeTexts(values array.BinaryLike, keys []int) (arrow.Array, error) {
 	return b.NewArray(), nil
 }
 
-// takeFixed returns values of a fixed width of whole bytes.
+// takeFixed returns the values of the given keys, of a fixed width in whole bytes.
 func takeFixed(values arrow.Array, keys []int) arrow.Array {
 	width := values.DataType().(arrow.FixedWidthDataType).Bytes()
 	from, to := fixedBytes(values), make([]byte, len(keys)*width)

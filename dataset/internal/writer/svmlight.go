@@ -13,17 +13,18 @@ import (
 )
 
 // svmlightEncoder writes a line for each row: its label, then the index and the value of each feature that isn't 0.
-// Columns named f and a number have that index if all have; otherwise they are numbered from 1.
+// If the names of all feature columns are f and a number, the number is the index. Otherwise the columns are numbered
+// from 1.
 type svmlightEncoder struct {
 	out     io.Writer
 	buf     []byte
 	label   int
 	order   []int // the feature columns, by ascending index
-	indices []int // of those
+	indices []int // the index of each column in order
 	row     int64
 }
 
-// NewSvmlight starts an svmlight file. label names the column of the labels; "" stands for "label".
+// NewSvmlight begins an svmlight file. label is the name of the label column; "" means "label".
 func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, error) {
 	if label == "" {
 		label = frame.SvmlightLabel
@@ -59,7 +60,7 @@ func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, er
 	return e, nil
 }
 
-// namedIndices returns the indices that the names of columns stand for, nil unless all do.
+// namedIndices returns the indices in the names of columns, or nil if some name has no index.
 func namedIndices(schema *arrow.Schema, columns []int) map[int]int {
 	indices := map[int]int{}
 	for _, i := range columns {
@@ -111,7 +112,7 @@ func (e *svmlightEncoder) Write(rec arrow.Record) error {
 	return nil
 }
 
-// null says where the first null of a column is.
+// null returns the error about the first null of a column.
 func (e *svmlightEncoder) null(rec arrow.Record, col int) error {
 	r := 0
 	for !rec.Column(col).IsNull(r) {
@@ -128,7 +129,7 @@ func (e *svmlightEncoder) Finish() error {
 	return err
 }
 
-// numberCell is cellOf for numbers, and booleans as 0 and 1.
+// numberCell is cellOf for numbers. It writes booleans as 0 and 1.
 func numberCell(col arrow.Array) cell {
 	b, ok := col.(*array.Boolean)
 	if !ok {
@@ -142,7 +143,8 @@ func numberCell(col arrow.Array) cell {
 	}
 }
 
-// Numeric tells whether the values of a type can be written as numbers as they are: integers, floating point, booleans.
+// Numeric returns true if values of the type can be written as numbers unchanged: integers, floating-point numbers
+// and booleans.
 func Numeric(t arrow.DataType) bool {
 	return t.ID() == arrow.BOOL || arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
 }

@@ -34,8 +34,8 @@ func parquetNode(f arrow.Field) (pschema.Node, error) {
 	return pschema.NewPrimitiveNodeLogical(f.Name, repetition, logical, physical, width, -1)
 }
 
-// parquetType returns how Parquet stores values of a type, and the bytes of one in columns of fixed length, otherwise -1.
-// The logical type is nil if values can't be written.
+// parquetType returns the types with which Parquet stores values of a type, and the bytes of a value in columns of
+// fixed length, otherwise -1. logical is nil if values of the type can't be written.
 func parquetType(t arrow.DataType) (physical parquet.Type, logical pschema.LogicalType, width int) {
 	none := pschema.NoLogicalType{}
 	switch t := t.(type) {
@@ -78,12 +78,12 @@ func parquetType(t arrow.DataType) (physical parquet.Type, logical pschema.Logic
 	return physical, pschema.NewIntLogicalType(int8(bits), arrow.IsSignedInteger(t.ID())), -1
 }
 
-// decimalBytes returns how many bytes hold a decimal of the type's precision and its sign.
+// decimalBytes returns the number of bytes for a decimal of the type's precision and its sign.
 func decimalBytes(t arrow.DecimalType) int {
 	return int(math.Ceil((float64(t.GetPrecision())*math.Log2(10) + 1) / 8))
 }
 
-// parquetUnit returns the unit that times are written in. Parquet has no seconds.
+// parquetUnit returns the unit in which times are written. Parquet has no seconds.
 func parquetUnit(unit arrow.TimeUnit) pschema.TimeUnitType {
 	switch unit {
 	case arrow.Nanosecond:
@@ -128,7 +128,7 @@ func gathered[T any](a arrow.Array, value func(i int) T) []T {
 	return values
 }
 
-// present returns the values that aren't null, without a copy if none is.
+// present returns the values that aren't null. It doesn't copy them if no value is null.
 func present[T any](a arrow.Array, values []T) []T {
 	if a.NullN() == 0 {
 		return values
@@ -172,7 +172,7 @@ func int64Values(a arrow.Array) []int64 {
 	return present(a, values)
 }
 
-// fixedBytes returns the memory of values of a fixed width of whole bytes.
+// fixedBytes returns the memory of values of a fixed width in whole bytes.
 func fixedBytes(a arrow.Array) []byte {
 	width := a.DataType().(arrow.FixedWidthDataType).Bytes()
 	buffer := a.Data().Buffers()[1]
@@ -182,7 +182,7 @@ func fixedBytes(a arrow.Array) []byte {
 	return buffer.Bytes()[a.Data().Offset()*width:][:a.Len()*width]
 }
 
-// textValue returns the function for value i of texts or of binary values, which aren't copied.
+// textValue returns the function for value i of texts or binary values. It doesn't copy them.
 func textValue(a array.BinaryLike) func(i int) parquet.ByteArray {
 	var bytes []byte
 	if buffer := a.Data().Buffers()[2]; buffer != nil {
@@ -194,8 +194,8 @@ func textValue(a array.BinaryLike) func(i int) parquet.ByteArray {
 	}
 }
 
-// fixedValue returns the function for value i of a column of values of a fixed length. Parquet has the bytes of a decimal
-// from the highest down, as many as its precision needs.
+// fixedValue returns the function for value i of a column of values of a fixed length. Parquet stores a decimal as
+// big-endian bytes, as many as its precision requires.
 func fixedValue(a arrow.Array) func(i int) parquet.FixedLenByteArray {
 	bytes, width := fixedBytes(a), a.DataType().(arrow.FixedWidthDataType).Bytes()
 	value := func(i int) parquet.FixedLenByteArray { return bytes[i*width:][:width] }

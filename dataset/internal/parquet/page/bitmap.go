@@ -1,14 +1,14 @@
 package page
 
-// A bitmap tells which values aren't null. It has memory once one is.
+// A bitmap has a bit for each value: 1 if the value isn't null. It has memory only after the first null.
 type bitmap struct {
 	pool  *Pool
 	buf   *Buffer
 	nulls int
 }
 
-// add adds k values, of which so many are null, behind the first at. Where some are, but not all, their definition
-// levels tell which.
+// add adds k values, nulls of which are null, after the first at values. If 0 < nulls < k, defs has their definition
+// levels, and a value isn't null if its level is most.
 func (b *bitmap) add(at, k, nulls int, defs []uint32, most uint32) {
 	if b.buf == nil && nulls == 0 || k == 0 {
 		return
@@ -35,7 +35,7 @@ func (b *bitmap) add(at, k, nulls int, defs []uint32, most uint32) {
 	}
 }
 
-// set sets bits lo to hi.
+// set sets the bits from lo up to, but not including, hi.
 func (b *bitmap) set(lo, hi int) {
 	for ; lo < hi && lo%8 != 0; lo++ {
 		b.buf.Bytes[lo/8] |= 1 << (lo % 8)

@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// A body is the bytes of a page that weren't read yet: in the file or in memory.
+// A body is the bytes of a page that weren't read yet. They are in the file or in memory.
 type body struct {
 	src     io.ReaderAt
 	at, end int64
-	data    *Buffer // nil: in the file
-	from    int     // of data
-	stored  *Buffer // what levels are read from when data was decompressed apart from them; else nil
+	data    *Buffer // nil: the bytes are in the file
+	from    int     // offset in data
+	stored  *Buffer // bytes from which levels are read, if data was decompressed without them; otherwise nil
 }
 
 func (r *Reader) levelsV1(h header) error {
@@ -43,7 +43,7 @@ func (r *Reader) levelRuns(e Encoding, most int) (runs, error) {
 }
 
 func (r *Reader) levelsV2(h header, compressed bool) error {
-	// Some writers put repetition levels even where there are none.
+	// Some writers write repetition levels even if the column isn't repeated.
 	reps, err := r.body.take(int64(h.repLen))
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (r *Reader) levelsV2(h header, compressed bool) error {
 	return r.decompress(int(size))
 }
 
-// left returns the bytes that weren't taken yet.
+// left returns the number of bytes that weren't taken yet.
 func (b *body) left() int64 {
 	if b.data != nil {
 		return int64(len(b.data.Bytes) - b.from)
@@ -72,7 +72,7 @@ func (b *body) left() int64 {
 	return b.end - b.at
 }
 
-// take returns the next n bytes, which stay valid as long as the page is current.
+// take returns the next n bytes. They stay valid as long as the page is current.
 func (b *body) take(n int64) ([]byte, error) {
 	if n > b.left() {
 		return nil, errShort
@@ -89,7 +89,7 @@ func (b *body) take(n int64) ([]byte, error) {
 	return data, nil
 }
 
-// takePrefixed takes as many bytes as the 4 before them say.
+// takePrefixed reads a length of 4 bytes and takes that number of bytes.
 func (b *body) takePrefixed() ([]byte, error) {
 	n, err := b.take(4)
 	if err != nil {
@@ -98,7 +98,7 @@ func (b *body) takePrefixed() ([]byte, error) {
 	return b.take(int64(As[uint32](n[:4])[0]))
 }
 
-// load brings the rest of the page into memory and returns it.
+// load reads the rest of the page into memory and returns it.
 func (b *body) load(pool *Pool) ([]byte, error) {
 	if b.data == nil {
 		data, err := pool.page(int(b.left()))

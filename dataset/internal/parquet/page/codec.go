@@ -30,18 +30,18 @@ const (
 	LZ4Raw
 )
 
-// Readable tells whether pages of that compression can be read.
+// Readable returns true if pages with this compression can be read.
 func (c Codec) Readable() bool { return c >= Uncompressed && c <= LZ4Raw && c != LZO }
 
-// A page beyond freeSize bytes may be at most maxRatio times as long as its compressed form. Nothing that holds data is
-// longer, and a few bytes of Zstandard or Brotli can stand for gigabytes.
+// A page of more than freeSize bytes may be at most maxRatio times as long as its compressed form. Real data isn't
+// compressed more, but a few bytes of Zstandard or Brotli can claim gigabytes.
 const (
 	freeSize = 64 << 20
 	maxRatio = 1024
 )
 
-// decompress returns the size bytes that src stands for. Memory is allocated as they come: no more than some times what
-// is there already, whatever size claims.
+// decompress returns the size bytes that src decompresses to. It allocates memory step by step, in proportion to the
+// bytes that exist so far, whatever size claims.
 func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 	if size == 0 {
 		return pool.page(0)
@@ -94,11 +94,12 @@ func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 	return nil, Unsupported(fmt.Sprintf("compression %d can't be read: write the file with snappy, zstd or gzip", c))
 }
 
-// gzips and brotlis keep readers that came to the end of their stream. Others are not used again: one of Brotli that stopped
-// in the middle takes state into the next stream, whatever Reset says.
+// gzips and brotlis keep readers that reached the end of their stream. Other readers aren't reused: a Brotli reader
+// that stopped in the middle carries state into the next stream, even after Reset.
 var gzips, brotlis sync.Pool
 
-// decodeBlock decodes into a buffer of size bytes. A format that makes no more than ratio bytes of one can't mean more.
+// decodeBlock decodes into a buffer of size bytes. ratio is the largest number of bytes that the format can make from
+// a byte; decodeBlock returns an error if size claims more.
 func decodeBlock(pool *Pool, src []byte, size, ratio int, decode func(dst []byte) (int, error)) (*Buffer, error) {
 	if size/ratio > len(src) {
 		return nil, fmt.Errorf("%d bytes can't stand for %d", len(src), size)
@@ -122,7 +123,7 @@ func errSize(n, size int) error {
 	return fmt.Errorf("%d bytes come out of it, its header claims %d", n, size)
 }
 
-// unzstd tries with little memory first where size can't be believed.
+// unzstd decompresses Zstandard. If size is implausible, it tries with less memory first.
 func unzstd(pool *Pool, src []byte, size int) (*Buffer, error) {
 	d, err := zstds()
 	if err != nil {
@@ -150,7 +151,8 @@ func unzstd(pool *Pool, src []byte, size int) (*Buffer, error) {
 	}
 }
 
-// zstds decodes for all goroutines. Output is limited to the room there is for it, so the size of a window needn't be.
+// zstds is the decoder for all goroutines. Its output is limited to the capacity of the buffer, so that the window
+// needs no small limit.
 var zstds = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true),
 		zstd.WithDecoderMaxWindow(1<<31))
@@ -194,8 +196,8 @@ func readExactly(pool *Pool, r io.Reader, have, size int) (*Buffer, error) {
 	return out, nil
 }
 
-// hadoopLZ4 decodes blocks that each begin with the sizes of what they stand for and of what follows, big-endian. Some
-// writers left that out, and wrote one block, or LZ4's own frames.
+// hadoopLZ4 decodes a sequence of blocks. Each block begins with its decompressed size and its compressed size,
+// big-endian. Some writers left these sizes out and wrote a single block, or LZ4's own frames.
 func hadoopLZ4(dst, src []byte) (int, error) {
 	n, in := 0, src
 	for len(in) >= 8 {
@@ -220,4 +222,4 @@ func hadoopLZ4(dst, src []byte) (int, error) {
 	return lz4.UncompressBlock(src, dst)
 }
 
-const lz4Frame = 0x184D2204 // a frame begins with
+const lz4Frame = 0x184D2204 // the first bytes of a frame

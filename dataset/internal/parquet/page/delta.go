@@ -5,29 +5,29 @@ import (
 	"fmt"
 )
 
-// deltas decodes DELTA_BINARY_PACKED. A block holds the differences of consecutive numbers, less the least of them.
-// Each part of a block packs them in as few bits as it needs. Numbers wrap around, so numbers of 32 bits are the lower
-// half of the result.
+// deltas decodes DELTA_BINARY_PACKED. A block holds the differences of consecutive numbers, minus the smallest
+// difference. Each part of a block packs them with as few bits as it needs. Numbers wrap around, so a number of 32
+// bits is the lower half of the result.
 type deltas struct {
 	data  []byte
-	left  int // values not read yet
+	left  int // number of values not read yet
 	value uint64
-	first bool // the next value is the first, which stands in the header
+	first bool // the next value is the first, which is in the header
 
-	parts, per int    // parts of a block, and values in each
-	widths     []byte // of the block's parts to come
+	parts, per int    // number of parts of a block, and number of values in each part
+	widths     []byte // widths of the block's remaining parts
 	least      uint64
 	width      int
-	packed     []byte // of the part
-	at         int    // values of the part that were read; per at its end
+	packed     []byte // bytes of the current part
+	at         int    // number of values of the part that were read; per at the end of the part
 }
 
-// maxDeltaBlock bounds the values in a block. Writers use 128 to 2,048.
+// maxDeltaBlock is the largest number of values in a block. Writers use 128 to 2,048.
 const maxDeltaBlock = 1 << 20
 
 // newDeltas reads the header of at most n values.
 func newDeltas(data []byte, n int) (*deltas, error) {
-	t := thrift{data: data} // whose numbers are written the same way
+	t := thrift{data: data} // the header's numbers have the same encoding as in Thrift
 	block, parts, total, value := t.uvarint(), t.uvarint(), t.uvarint(), t.varint()
 	switch {
 	case t.err != nil:
@@ -78,7 +78,8 @@ func (d *deltas) read(dst []uint64) error {
 	return nil
 }
 
-// next goes on to the next part of a block. The last part's unused values may be left out.
+// next begins the next part of a block. more values are read next. A writer may leave out unused values of the last
+// part.
 func (d *deltas) next(more int) error {
 	if len(d.widths) == 0 {
 		t := thrift{data: d.data}
@@ -98,9 +99,9 @@ func (d *deltas) next(more int) error {
 	return nil
 }
 
-// end returns what follows the values.
+// end returns the bytes after the values.
 func (d deltas) end() ([]byte, error) {
-	left := d.left - 1 // the first one is in the header
+	left := d.left - 1 // the first value is in the header
 	for ; left > 0; left -= d.per {
 		d.left = left
 		if err := d.next(0); err != nil {
@@ -110,7 +111,7 @@ func (d deltas) end() ([]byte, error) {
 	return d.data, nil
 }
 
-// fixedDeltas are numbers of 4 or 8 bytes.
+// fixedDeltas decodes numbers of 4 or 8 bytes.
 type fixedDeltas struct {
 	deltas
 	width   int
@@ -144,7 +145,7 @@ type lengths struct {
 	have    []uint64
 }
 
-// next returns the next length, at most most.
+// next returns the next length. It returns an error if the length is greater than most.
 func (l *lengths) next(most int) (int, error) {
 	if len(l.have) == 0 {
 		l.have = l.scratch[:min(len(l.scratch), l.left)]

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// readDictionary makes a page the dictionary.
+// readDictionary reads the dictionary of the chunk from a page.
 func (r *Reader) readDictionary(h header, at int64) error {
 	switch {
 	case r.dict != nil:
@@ -44,7 +44,7 @@ func (r *Reader) readDictionary(h header, at int64) error {
 	return nil
 }
 
-// convert replaces the values by what Convert makes of them.
+// convert replaces the values by the values that Convert returns, unless it returns nil.
 func (r *Reader) convert(d *dictionary) {
 	if r.Convert == nil || d.n == 0 || r.c.ListDef > 0 {
 		return
@@ -55,12 +55,12 @@ func (r *Reader) convert(d *dictionary) {
 	}
 }
 
-// made tells whether the page's values are looked up among those that Convert made.
+// made returns true if the page's values are looked up in the dictionary that Convert returned.
 func (r *Reader) made() bool {
 	return r.dict != nil && r.dict.made && (r.encoding == plainDictionary || r.encoding == rleDictionary)
 }
 
-// width returns the bytes of a value of the page in memory, 0 where they differ.
+// width returns the number of bytes of a value of the page in memory, or 0 if values have different lengths.
 func (r *Reader) width() int {
 	if r.made() {
 		return r.dict.width
@@ -68,7 +68,7 @@ func (r *Reader) width() int {
 	return r.c.width()
 }
 
-// index finds the values of any length.
+// index finds the starts of values of different lengths.
 func (d *dictionary) index() error {
 	p := plainBytes{d.data.Bytes}
 	if d.n > len(p.data)/4 {
@@ -87,13 +87,13 @@ func (d *dictionary) index() error {
 	return nil
 }
 
-// A dictionary is the values that indices stand for.
+// A dictionary is the values to which indices refer.
 type dictionary struct {
 	data    *Buffer
 	n       int
-	width   int     // bytes of a value, 0 where they differ
-	made    bool    // by Reader.Convert
-	starts  []int32 // of values of any length; each ends 4 bytes, for a length, before the next one begins
+	width   int     // bytes of a value; 0: values have different lengths
+	made    bool    // Reader.Convert returned the values
+	starts  []int32 // starts of values of different lengths; a value ends 4 bytes, for a length, before the next one starts
 	longest int
 }
 
@@ -101,12 +101,12 @@ func errIndex(index uint32, n int) error {
 	return fmt.Errorf("index %d into a dictionary of %d values", index, n)
 }
 
-// fixedIndices are indices into a dictionary of values of a fixed number of bytes.
+// fixedIndices are indices into a dictionary of values of a fixed length.
 type fixedIndices struct {
 	runs
 	dict    *dictionary
 	width   int
-	table   *[256]uint64 // where short indices are looked up
+	table   *[256]uint64 // for looking up short indices
 	scratch [1024]uint32
 }
 
@@ -140,7 +140,8 @@ func (f *fixedIndices) fixed(dst []byte, n int) error {
 	return nil
 }
 
-// short looks up some of the next n values of 4 bytes where their indices are packed and short, and returns how many.
+// short looks up some of the next n values of 4 bytes, if their indices are packed and have at most 8 bits. It
+// returns the number of values.
 func (f *fixedIndices) short(dst []byte, n int) (int, error) {
 	w := f.runs.width
 	if w == 0 || w > 8 || f.width != 4 {
@@ -156,9 +157,9 @@ func (f *fixedIndices) short(dst []byte, n int) (int, error) {
 		f.table = f.dict.tableOf(w)
 	}
 	src := f.packed[f.at/8*w:]
-	k := min(n/8, f.count/8, (len(src)-8+w)/w) * 8 // eight at a time as long as eight bytes are there
+	k := min(n/8, f.count/8, (len(src)-8+w)/w) * 8 // eight values at a time, while eight bytes are left
 	if k <= 0 || beyond(src, k, w, f.dict.n) {
-		return 0, nil // gather says which one
+		return 0, nil // gather reports the wrong index
 	}
 	if w <= 4 {
 		lookUpPairs(dst[:4*k], f.table, src, w)
@@ -170,9 +171,10 @@ func (f *fixedIndices) short(dst []byte, n int) (int, error) {
 	return k, nil
 }
 
-// tableOf returns the values that indices of w bits stand for: of two indices where w is at most 4, of one otherwise.
+// tableOf returns a table from indices of w bits to values. An entry has the values of two indices if w is at most 4,
+// otherwise the value of one index.
 func (d *dictionary) tableOf(w int) *[256]uint64 {
-	values, t := make([]uint64, 256), new([256]uint64) // zeros where there are none
+	values, t := make([]uint64, 256), new([256]uint64) // zeros for indices without a value
 	for i, v := range As[uint32](d.data.Bytes[:min(4*len(values), len(d.data.Bytes))]) {
 		values[i] = uint64(v)
 	}
@@ -184,8 +186,9 @@ func (d *dictionary) tableOf(w int) *[256]uint64 {
 	return t
 }
 
-// beyond tells whether one of the first k packed indices is n or greater. k is a multiple of 8. It adds to each index
-// the number that makes n one bit longer. It adds to every other index at a time, so that there is room for that bit.
+// beyond returns true if one of the first k packed indices is n or greater. k is a multiple of 8. It adds to each
+// index the number that makes n one bit longer. It adds to every second index at a time, so that there is room for
+// the additional bit.
 func beyond(src []byte, k, width, n int) bool {
 	w := uint(width) & 15
 	if n >= 1<<w {
@@ -205,7 +208,7 @@ func beyond(src []byte, k, width, n int) bool {
 	return all&longer != 0
 }
 
-// lookUpPairs looks up packed indices of up to 4 bits, eight for each 32 bytes of dst.
+// lookUpPairs looks up packed indices of at most 4 bits, eight for each 32 bytes of dst.
 func lookUpPairs(dst []byte, pairs *[256]uint64, src []byte, width int) {
 	w := 2 * (uint(width) & 7)
 	mask := uint64(1)<<w - 1
@@ -222,7 +225,7 @@ func lookUpPairs(dst []byte, pairs *[256]uint64, src []byte, width int) {
 	}
 }
 
-// lookUp looks up packed indices of up to 8 bits, eight for each 32 bytes of dst.
+// lookUp looks up packed indices of at most 8 bits, eight for each 32 bytes of dst.
 func lookUp(dst []byte, table *[256]uint64, src []byte, width int) {
 	w := uint(width) & 15
 	mask := uint64(1)<<w - 1
@@ -268,7 +271,7 @@ func (f *fixedIndices) copyEach(dst []byte, indices []uint32) error {
 	return nil
 }
 
-// fill repeats the value that the run repeats.
+// fill fills dst with copies of the value of a run that repeats one index.
 func (f *fixedIndices) fill(dst []byte) error {
 	if int(f.value) >= f.dict.n {
 		return errIndex(f.value, f.dict.n)
@@ -283,7 +286,7 @@ func (f *fixedIndices) fill(dst []byte) error {
 	return nil
 }
 
-// bytesIndices are indices into a dictionary of values of any length.
+// bytesIndices are indices into a dictionary of values of different lengths.
 type bytesIndices struct {
 	runs
 	dict    *dictionary

@@ -9,45 +9,46 @@ import (
 	"math"
 )
 
-// A Footer is the end of a Parquet file, which says what its columns are and where their values lie. Every claim in it is
-// held against the bytes that are there. The schema, row groups and texts stay in the file until they are asked for.
+// A Footer is the end of a Parquet file, which describes its columns and the places of their values. ReadFooter
+// checks every claim in the footer against the bytes of the file. The schema, row groups and texts stay in the file
+// until they are requested.
 type Footer struct {
-	Columns   int // leaf columns
+	Columns   int // number of leaf columns
 	Rows      int64
 	CreatedBy string
 
 	src           io.ReaderAt
 	end           int64
 	schema        []schemaPart
-	groups, texts int64 // where these lists are in the file; 0: nowhere
+	groups, texts int64 // offsets of these lists in the file; 0: there is none
 }
 
-// A schemaPart is top-level columns that follow each other, with what is in them.
+// A schemaPart is consecutive top-level columns with everything in them.
 type schemaPart struct {
-	at, end           int64 // in the file
+	at, end           int64 // offsets in the file
 	columns, elements int
 }
 
-// What a schema may have: other readers make a kilobyte of each element, recurse into groups, and put together the path of
+// Limits of a schema. Other readers allocate a kilobyte for each element, recurse into groups, and build the path of
 // each column.
 const (
-	maxSchema  = 64 << 20 // bytes
+	maxSchema  = 64 << 20 // in bytes
 	maxColumns = 1 << 19
-	maxGroups  = 64 // around a column
+	maxGroups  = 64 // number of groups around a column
 	maxPaths   = 64 << 20
-	// partElements is how many elements a part has, but for the last of its columns.
+	// partElements is the number of elements at which a part ends. The elements of its last column may exceed it.
 	partElements = 1 << 10
-	// maxElements is the most elements of a part: a single column may nest groups without end.
+	// maxElements is the largest number of elements of a part: a single column may nest groups without limit.
 	maxElements = 1 << 16
 )
 
-// maxText is how many bytes of a text that names something are read.
+// maxText is the largest number of bytes that are read of a name or a similar text.
 const maxText = 4 << 10
 
-// errFooter is what is wrong with a footer that isn't a structure of Thrift's.
+// errFooter is the error if a footer isn't a Thrift structure.
 var errFooter = errors.New("its footer is damaged")
 
-// ReadFooter reads the footer of a file of so many bytes, which ends with the footer's length and four more bytes.
+// ReadFooter reads the footer of a file of size bytes. The file ends with the footer's length and four more bytes.
 func ReadFooter(src io.ReaderAt, size int64) (*Footer, error) {
 	var tail [8]byte
 	if err := readAt(src, tail[:], size-8); err != nil {
@@ -85,7 +86,7 @@ func ReadFooter(src io.ReaderAt, size int64) (*Footer, error) {
 	return f, t.footerError()
 }
 
-// footerError is the error of a footer.
+// footerError returns the error of reading a footer.
 func (t *thrift) footerError() error {
 	switch t.err {
 	case errThrift:
@@ -96,7 +97,7 @@ func (t *thrift) footerError() error {
 	return t.err
 }
 
-// readSchema checks the elements of the schema and notes where they are.
+// readSchema checks the elements of the schema and records their places.
 func (f *Footer) readSchema(t *thrift) {
 	first := t.place()
 	f.schema = []schemaPart{}
@@ -106,8 +107,9 @@ func (f *Footer) readSchema(t *thrift) {
 	}
 }
 
-// Schemas yields footers for other readers, which have no rows. Each has some of the file's top-level columns, about a
-// thousand. So what a reader makes of them can be freed before the next are read. After an error nothing more comes.
+// Schemas yields footers without rows for other readers. Each has some of the file's top-level columns, with about a
+// thousand elements. So a reader can free the memory for one footer before it reads the next. Schemas ends after an
+// error.
 func (f *Footer) Schemas() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, p := range f.schema {
@@ -128,7 +130,7 @@ func (f *Footer) Schemas() iter.Seq2[[]byte, error] {
 	}
 }
 
-// addElement adds an element of the schema, of a top-level column or in one, to the parts.
+// addElement adds an element of the schema to the parts. top is true if the element is a top-level column.
 func (f *Footer) addElement(top bool, at, end int64) {
 	if n := len(f.schema); n == 0 || top && f.schema[n-1].elements >= partElements {
 		f.schema = append(f.schema, schemaPart{at: at})
@@ -140,13 +142,13 @@ func (f *Footer) addElement(top bool, at, end int64) {
 	last.end = end
 }
 
-// A schemaGroup is a group whose columns follow.
+// A schemaGroup is a group some of whose columns and groups weren't read yet.
 type schemaGroup struct {
-	left int64 // columns and groups in it, without those in these
-	path int64 // bytes of its name behind those of the groups around it
+	left int64 // number of columns and groups directly in the group that weren't read yet
+	path int64 // bytes of its name and of the names of the groups around it
 }
 
-// checkSchema reads the elements of a schema: groups of groups and columns, each before what is in it.
+// checkSchema reads the elements of a schema: groups of groups and columns, each group before its elements.
 func (f *Footer) checkSchema(t *thrift) {
 	n, _ := t.list()
 	if n == 0 {
@@ -196,7 +198,7 @@ func (f *Footer) checkSchema(t *thrift) {
 	}
 }
 
-// schemaElement reads an element of a schema, and returns how many elements are in it and the bytes of its name.
+// schemaElement reads an element of a schema. It returns the number of elements in it and the bytes of its name.
 func (t *thrift) schemaElement() (children, name int64) {
 	var typ, in int32
 	t.fields(func(id int16, kind byte) bool {
@@ -219,29 +221,29 @@ func (t *thrift) schemaElement() (children, name int64) {
 	return int64(in), name + 1
 }
 
-// A Group is what a footer says of a row group.
+// A Group is a row group as the footer describes it.
 type Group struct {
 	Rows    int64
-	Columns int           // as many as the schema has, or the group is damaged
-	Chunks  []ColumnChunk // of the columns asked for, if it isn't
+	Columns int           // number of columns; if it isn't the number in the schema, the group is damaged
+	Chunks  []ColumnChunk // chunks of the requested columns, unless the group is damaged
 
-	other ColumnChunk // one that isn't
+	other ColumnChunk // memory for a chunk that wasn't requested
 }
 
-// A ColumnChunk is what a footer says of a column in a row group. What it leaves out is -1.
+// A ColumnChunk is a column of a row group as the footer describes it. A number that the footer leaves out is -1.
 type ColumnChunk struct {
 	Codec                Codec
 	Values               int64
 	Stored, Uncompressed int64 // bytes of its pages in the file, and decompressed
-	Data, Dictionary     int64 // where in the file the first data page and the dictionary are
+	Data, Dictionary     int64 // offsets of the first data page and of the dictionary in the file
 	Nulls                int64
 	Encodings            []Encoding
 	Encrypted            bool
-	File                 string // that it is in; "": this one
+	File                 string // file that contains the chunk; "": this file
 }
 
-// Groups yields the row groups in order, with the chunks of some columns, of which none comes twice. A group is valid until
-// the next one. After an error nothing more comes.
+// Groups yields the row groups in order, with the chunks of the given columns, which must differ. A group is valid
+// until the next one is requested. Groups ends after an error.
 func (f *Footer) Groups(columns []int) iter.Seq2[*Group, error] {
 	return func(yield func(*Group, error) bool) {
 		place := make(map[uint64]int, len(columns))
@@ -256,8 +258,8 @@ func (f *Footer) Groups(columns []int) iter.Seq2[*Group, error] {
 	}
 }
 
-// groups reads row groups one after the other to g, with the chunks of the columns that have a place. It calls read for
-// each until that returns false. It returns the number of the last one.
+// groups reads row groups into g, one after the other, with the chunks of the columns that have a place. It calls
+// read for each group until read returns false. It returns the number of the last group.
 func (t *thrift) groups(g *Group, place map[uint64]int, read func() bool) (number int) {
 	n, _ := t.list()
 	for ; number < int(n); number++ {
@@ -269,7 +271,7 @@ func (t *thrift) groups(g *Group, place map[uint64]int, read func() bool) (numbe
 	return number
 }
 
-// group reads a row group. Lists are taken to have elements of the type that they should have, as other readers do.
+// group reads a row group. Like other readers, it assumes that the elements of a list have the type of the format.
 func (t *thrift) group(g *Group, place map[uint64]int) {
 	g.Rows, g.Columns = -1, 0
 	t.fields(func(id int16, kind byte) bool {
@@ -321,7 +323,7 @@ func (t *thrift) chunkMetadata(c *ColumnChunk) {
 			t.encodings(c)
 		case id == 3 && kind == thriftList: // the path
 			t.skipList(thriftBinary)
-		case (id == 8 || id == 13) && kind == thriftList: // texts, and how many pages have an encoding
+		case (id == 8 || id == 13) && kind == thriftList: // key-value metadata, and numbers of pages per encoding
 			t.skipList(thriftStruct)
 		case id == 12 && kind == thriftStruct:
 			t.fields(func(id int16, kind byte) bool { return id == 3 && t.int64(kind, &c.Nulls) })
@@ -334,7 +336,7 @@ func (t *thrift) chunkMetadata(c *ColumnChunk) {
 	})
 }
 
-// encodings reads a list of encodings, each of which is kept once.
+// encodings reads a list of encodings, and keeps each encoding once.
 func (t *thrift) encodings(c *ColumnChunk) {
 	n, _ := t.list()
 	seen := uint64(0)
@@ -349,8 +351,8 @@ func (t *thrift) encodings(c *ColumnChunk) {
 	}
 }
 
-// Texts yields the keys and values that the writer added. They take at most limit bytes together; more are an error, after
-// which nothing more comes.
+// Texts yields the keys and values that the writer added. If they take more than limit bytes together, Texts yields
+// an error. It ends after an error.
 func (f *Footer) Texts(limit uint64) iter.Seq2[[2]string, error] {
 	return func(yield func([2]string, error) bool) {
 		if f.texts == 0 {

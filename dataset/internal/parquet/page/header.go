@@ -13,18 +13,18 @@ const (
 	dataPageV2
 )
 
-// A header is what stands before a page: Thrift's PageHeader, as far as it is needed to read values.
+// A header is the part of Thrift's PageHeader that is necessary for reading the values of a page.
 type header struct {
 	kind         int32
 	uncompressed int32 // bytes
-	stored       int32 // bytes in the file, the header not counted
+	stored       int32 // bytes in the file, without the header
 	crc          int32
 	hasCRC       bool
-	described    bool // the part that belongs to the kind is there
+	described    bool // the header has the part for its kind of page
 
-	values         int32 // nulls included
+	values         int32 // number of values, nulls included
 	encoding       Encoding
-	defs, reps     Encoding // of the levels of a first-version page
+	defs, reps     Encoding // encodings of the levels of a first-version page
 	defLen, repLen int32    // bytes of the levels of a second-version page
 	plain          bool     // a second-version page that isn't compressed although the column is
 }
@@ -34,8 +34,8 @@ var (
 	errTruncated = errors.New("its header ends too early")
 )
 
-// parseHeader reads a page header from the beginning of data and returns its length. Where data is only a beginning of
-// it the error is errTruncated.
+// parseHeader reads a page header from the beginning of data and returns its length. If data ends before the header
+// does, the error is errTruncated.
 func parseHeader(data []byte) (h header, n int, err error) {
 	t := thrift{data: data}
 	t.fields(func(id int16, kind byte) bool {
@@ -72,10 +72,10 @@ func parseHeader(data []byte) (h header, n int, err error) {
 	return h, len(data) - len(t.data), nil
 }
 
-// kindOf says what kind of page a part of the header belongs to.
+// kindOf maps the fields of the header to the kinds of pages that they describe.
 var kindOf = map[int16]int32{5: dataPage, 7: dictionaryPage, 8: dataPageV2}
 
-// describe reads the part of a header that belongs to its kind of page.
+// describe reads the part of a header that describes its kind of page.
 func (t *thrift) describe(part int16, h *header) {
 	targets := map[int16][]*int32{
 		5: {nil, &h.values, (*int32)(&h.encoding), (*int32)(&h.defs), (*int32)(&h.reps)},

@@ -1,9 +1,10 @@
-// Package page reads the values of a column chunk of a Parquet file, page by page. It knows the format's pages, their
-// encodings and compressions, and nothing of files, schemas and Arrow.
+// Package page reads the values of a column chunk of a Parquet file, page by page.
 //
-// Nothing that a page says of itself is believed. Every size is compared with the bytes that are there before memory is
-// allocated for it, and every count with that of the chunk. A reader keeps a page and a dictionary in memory, so that
-// chunks of any size can be read.
+// It implements the format's pages, encodings and compressions. It contains nothing about files, schemas and Arrow.
+//
+// The package trusts no claim of a page. It compares every size with the bytes that exist before it allocates memory
+// for it, and every count with the count of the chunk. A Reader keeps only one page and one dictionary in memory, so
+// that chunks of any size can be read.
 package page
 
 import (
@@ -29,7 +30,7 @@ var typeNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUB
 
 func (t Type) String() string { return typeNames[t] }
 
-// Encoding is how values or levels are written, numbered as in the format.
+// Encoding is the encoding of values or levels, numbered as in the format.
 type Encoding int32
 
 // The encodings of the format.
@@ -45,42 +46,42 @@ const (
 	byteStreamSplit   Encoding = 9
 )
 
-// A Chunk says where a column chunk is and what is in it. Offset and Size must lie in the file.
+// A Chunk describes a column chunk and its place. Offset and Size must lie in the file.
 type Chunk struct {
 	Type         Type
 	Width        int // bytes of a FixedBytes value
-	MaxDef       int // greatest definition level: of a value that isn't null
-	ListDef      int // of lists: definition level from which on a list has an element; 0: no lists
-	MaxList      int // elements that a list may have; 0: 1<<24
+	MaxDef       int // greatest definition level, which a value has that isn't null
+	ListDef      int // for lists, definition level from which on a list has an element; 0: no lists
+	MaxList      int // maximum number of elements of a list; 0: 1<<24
 	Codec        Codec
-	Offset, Size int64 // of its pages, in bytes
-	Padding      int64 // bytes of Size that may not belong to them
-	Uncompressed int64 // bytes of its pages when they are decompressed, as the metadata claims
+	Offset, Size int64 // place and bytes of its pages
+	Padding      int64 // bytes of Size that may not belong to its pages
+	Uncompressed int64 // bytes of its decompressed pages, as the metadata claims
 	Rows, Values int64 // Values counts nulls, empty lists and elements of lists
 }
 
-// width returns the bytes of a value in memory, 0 where they differ.
+// width returns the number of bytes of a value in memory, or 0 if values have different lengths.
 func (c *Chunk) width() int {
 	return [...]int{1, 4, 8, 12, 4, 8, 0, c.Width}[c.Type]
 }
 
-// Values are rows of a column, the caller's to release.
+// Values are rows of a column. The caller must release them.
 type Values struct {
 	Rows int
-	N    int // values: those of the rows, or the elements of their lists; nulls are counted
+	N    int // number of values of the rows, or of elements of their lists; nulls are counted
 
-	Data    *Buffer // values one after the other; where they are of fixed length zeros stand for nulls
-	Made    bool    // Data is what Reader.Convert made
-	Offsets *Buffer // of Bytes: where each begins in Data, and where the last ends, as int32
-	Valid   *Buffer // a bitmap of the values that aren't null; nil if none is
+	Data    *Buffer // the values one after the other; a null of fixed length is zeros
+	Made    bool    // Reader.Convert made the values in Data
+	Offsets *Buffer // for Bytes: as int32, the start of each value in Data, and the end of the last
+	Valid   *Buffer // bitmap of the values that aren't null; nil if no value is null
 	Nulls   int
 
-	Lists      *Buffer // of lists: the number of the first value of each, and the number of all values, as int32
-	ValidLists *Buffer // as Valid
+	Lists      *Buffer // for lists: as int32, the number of the first value of each list, and the number of all values
+	ValidLists *Buffer // bitmap of the lists that aren't null; nil if no list is null
 	NullLists  int
 }
 
-// Release gives the memory back. It accepts nil.
+// Release releases the memory. v may be nil.
 func (v *Values) Release() {
 	if v == nil {
 		return
@@ -91,19 +92,19 @@ func (v *Values) Release() {
 	*v = Values{}
 }
 
-// Unsupported is an error about data that is sound, but can't be read. It says what to do.
+// Unsupported is an error about data that are valid but can't be read. It names the remedy.
 type Unsupported string
 
 // Error returns the text.
 func (u Unsupported) Error() string { return string(u) }
 
-// A FileError is an error of the file's.
+// A FileError is an error of reading the file.
 type FileError struct{ Err error }
 
 func (e *FileError) Error() string { return e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
-// readAt fills b.
+// readAt fills b from the file at offset at.
 func readAt(src io.ReaderAt, b []byte, at int64) error {
 	n, err := src.ReadAt(b, at)
 	if n == len(b) {

@@ -10,55 +10,55 @@ import (
 	"halfspace/internal/memory"
 )
 
-// An Allocator is where memory comes from and goes back to.
+// An Allocator allocates and frees memory.
 type Allocator interface {
 	Allocate(n int) []byte
 	Free(b []byte)
 }
 
-// A Pool hands out memory and takes it back to hand it out again, still in the processor's cache. It is safe for
+// A Pool provides memory and reuses released memory while it is still in the processor's cache. It is safe for
 // concurrent use.
 type Pool struct {
-	// Limit, unless 0, bounds the bytes of buffers in use. It is checked when a buffer is wanted for a page, a
-	// dictionary, or values that take more than Room. Other values come on top: they are bounded by the rows that are
-	// read at a time.
+	// Limit, unless 0, is the maximum number of bytes of buffers in use. It is checked when a buffer is requested for
+	// a page, for a dictionary, or for values that take more than Room. The memory of other values is additional, and
+	// is limited by the number of rows that are read at a time.
 	Limit int
 
-	// Room, unless 0, is about how many bytes of text or of list elements a reader reads at a time. It reads a row at
-	// least.
+	// Room, unless 0, is the approximate number of bytes of text or of list elements that a reader reads at a time. A
+	// reader reads at least one row.
 	Room int
 
 	mem              Allocator
 	mu               sync.Mutex
 	spare            map[int]*spare // by size
-	used, most, idle int            // bytes in use now and at most, and bytes that are spare
-	clock            uint64         // counts what is handed out
-	shift            atomic.Int64   // of the last large buffer
+	used, most, idle int            // bytes in use now, maximum bytes in use, and spare bytes
+	clock            uint64         // number of buffers provided so far
+	shift            atomic.Int64   // shift of the last large buffer
 	closed           bool
 }
 
-// spare is memory of one size that isn't in use.
+// spare is unused memory blocks of one size.
 type spare struct {
 	free [][]byte
-	last uint64 // when that size was asked for
+	last uint64 // the clock when this size was last requested
 }
 
-// NewPool returns a pool of memory from mem, whose addresses must be multiples of 8.
+// NewPool returns a pool of memory from mem. The addresses that mem returns must be multiples of 8.
 func NewPool(mem Allocator) *Pool { return &Pool{mem: mem, spare: map[int]*spare{}} }
 
-// Large buffers would all begin at the same place of a memory page. If many columns are read side by side, their lines
-// then compete for the same few places in the processor's first cache. So each buffer begins some lines further on than
-// the one before; small ones don't matter.
+// Large buffers would all start at the same offset of a memory page. If many columns are read at the same time, their
+// cache lines would then compete for the same few places in the processor's first-level cache. So each large buffer
+// starts one line further than the large buffer before. Small buffers aren't shifted.
 const (
 	line     = 64
 	maxShift = 61 * line
 	large    = 8 << 10
 )
 
-// maxRoom bounds Room: bytes of a page may stand for any number of values.
+// maxRoom is the maximum of Room: the bytes of a page may claim any number of values.
 const maxRoom = 16 << 20
 
-// room returns how many bytes of values of any number are read at a time.
+// room returns the number of bytes of values of different lengths that are read at a time.
 func (p *Pool) room() int {
 	if p.Room > 0 {
 		return min(p.Room, maxRoom)
@@ -66,13 +66,14 @@ func (p *Pool) room() int {
 	return maxRoom
 }
 
-// slack is how much memory there is behind a buffer's bytes: some decompressors are faster with room to spare.
+// slack is the number of bytes of memory after the bytes of a buffer: some decompressors are faster if they may write
+// there.
 const slack = 32
 
-// Get returns a buffer of n bytes of any content, the caller's to release.
+// Get returns a buffer of n bytes with arbitrary contents. The caller must release it.
 func (p *Pool) Get(n int) *Buffer { return p.get(n, math.MaxInt) }
 
-// page is Get for bytes of a page. Beyond the limit it is an error.
+// page is Get for the bytes of a page. It returns an error if the limit would be exceeded.
 func (p *Pool) page(n int) (*Buffer, error) {
 	if p.Limit == 0 {
 		return p.Get(n), nil
@@ -85,15 +86,15 @@ func (p *Pool) page(n int) (*Buffer, error) {
 		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit))}
 }
 
-// memoryError is an error about memory, for the user as it is.
+// memoryError is an error about memory, with the text for the user.
 type memoryError struct{ text string }
 
 func (e memoryError) Error() string   { return e.text }
 func (e memoryError) Unwrap() []error { return []error{Unsupported(e.text), memory.ErrMemory} }
 
-// get returns nil where more than limit bytes would be in use.
+// get returns nil if more than limit bytes would be in use.
 func (p *Pool) get(n, limit int) *Buffer {
-	// Sizes are rounded up by a quarter at most, so that buffers of nearly the same size replace each other.
+	// Sizes are rounded up by at most a quarter, so that buffers of nearly the same size replace each other.
 	room := n + slack
 	if room >= large {
 		room += maxShift
@@ -128,8 +129,8 @@ func (p *Pool) get(n, limit int) *Buffer {
 	return b
 }
 
-// shrink gives spare memory back until there is at most a quarter more than what was ever in use. It begins with the
-// size that wasn't wanted for longest. Otherwise sizes that nobody wants any more would add up.
+// shrink frees spare memory until used and spare memory together are at most 5/4 of the maximum of used memory so
+// far. It begins with the size that wasn't requested for the longest time. Otherwise unused sizes would accumulate.
 func (p *Pool) shrink() {
 	for p.idle > 0 && p.used+p.idle > p.most+p.most/4 {
 		var oldest *spare
@@ -145,7 +146,7 @@ func (p *Pool) shrink() {
 	}
 }
 
-// Close gives memory that isn't in use back. What is in use then follows when it is released.
+// Close frees spare memory. Memory in use is freed when it is released.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,16 +177,16 @@ func (p *Pool) put(b []byte) {
 	p.idle += len(b)
 }
 
-// A Buffer is memory with a count of its users. All methods but Slice accept nil.
+// A Buffer is memory with a count of its users. All methods except Slice accept nil.
 type Buffer struct {
 	Bytes  []byte
 	pool   *Pool
 	memory []byte
-	parent *Buffer // which a slice retains
+	parent *Buffer // the buffer that a slice retains
 	refs   atomic.Int32
 }
 
-// Slice returns a buffer of bytes lo to hi of b, in the same memory.
+// Slice returns a buffer of the bytes from lo up to, but not including, hi of b, in the same memory.
 func (b *Buffer) Slice(lo, hi int) *Buffer {
 	b.refs.Add(1)
 	s := &Buffer{Bytes: b.Bytes[lo:hi:hi], parent: b}
@@ -193,7 +194,8 @@ func (b *Buffer) Slice(lo, hi int) *Buffer {
 	return s
 }
 
-// Release lets go of the buffer. The last one to do so gives its memory back.
+// Release ends the caller's use of the buffer. When all users have released the buffer, its memory returns to the
+// pool.
 func (b *Buffer) Release() {
 	if b == nil || b.refs.Add(-1) > 0 {
 		return
@@ -206,8 +208,8 @@ func (b *Buffer) Release() {
 	b.Bytes, b.memory = nil, nil
 }
 
-// extend returns a buffer of at least n bytes for values, mostly more, with the first used bytes of b, which it releases. It
-// keeps b where there is an error.
+// extend returns a buffer of at least n bytes for values, usually larger, with the first used bytes of b. It releases
+// b, unless there is an error.
 func (p *Pool) extend(b *Buffer, used, n int) (*Buffer, error) {
 	var bigger *Buffer
 	switch room := p.room(); {
@@ -230,7 +232,8 @@ func (p *Pool) extend(b *Buffer, used, n int) (*Buffer, error) {
 	return bigger, nil
 }
 
-// grow returns a buffer of at least n bytes with the first used bytes of b, which it releases, or b itself.
+// grow returns a buffer of at least n bytes with the first used bytes of b. It returns b itself if b is large enough,
+// otherwise it releases b.
 func (p *Pool) grow(b *Buffer, used, n int) *Buffer {
 	if b != nil && n <= len(b.Bytes) {
 		return b

@@ -10,47 +10,49 @@ import (
 
 // A Reader is a cursor over the rows of a column chunk. It isn't safe for concurrent use.
 type Reader struct {
-	// Convert, unless nil, gets the n values of a dictionary, and may return others that are looked up in their place.
-	// The values have a fixed length and aren't of lists. Those that it returns may have another length; nil keeps the
-	// values. It is called before the first is looked up, so some may be none of the column's.
+	// Convert, unless nil, gets the n values of a dictionary. It may return other values, which replace the
+	// dictionary, or nil to keep it. It is only called for values of a fixed length that aren't elements of lists. The
+	// values that it returns may have another length. It is called before the first value is looked up, so the
+	// dictionary may have values that don't occur in the column.
 	Convert func(values *Buffer, n int) (made *Buffer)
 
 	src  io.ReaderAt
 	c    Chunk
 	pool *Pool
 
-	next, end int64 // of the next page's header, of the chunk
+	next, end int64 // offset of the next page's header, and end of the chunk
 	page      int   // number of the data page, -1 before the first
-	seen      int64 // values in the pages so far
-	rows      int64 // rows handed out, or passed over
-	skipping  int64 // rows to pass over, in whole pages
+	seen      int64 // number of values in the pages so far
+	rows      int64 // number of rows that were returned or skipped
+	skipping  int64 // number of rows to skip in whole pages
 	dict      *dictionary
-	last      []byte    // the last value of the page before, in deltaByteArray
-	head      [256]byte // where a header is read to, mostly
+	last      []byte    // the last value of the page before, for deltaByteArray
+	head      [256]byte // memory for most headers
 
-	// The data page.
-	left       int // values whose levels aren't read
-	count      int // values, nulls included
+	// State of the current data page.
+	left       int // number of values whose levels weren't read yet
+	count      int // number of values, nulls included
 	encoding   Encoding
 	reps, defs runs
 	body       body
-	fixed      fixedDecoder // of the page's values, or bytes; nil until values are needed
+	fixed      fixedDecoder // decoder of the page's values; fixed and bytes are nil until values are requested
 	bytes      bytesDecoder
 
-	mask   []uint32 // definition levels, up to maskLevels of them
+	mask   []uint32 // definition levels, at most maskLevels
 	levels listLevels
 }
 
-// maskLevels is how many levels are decoded at a time.
+// maskLevels is the number of levels that are decoded at a time.
 const maskLevels = 1 << 10
 
-// claimSlack is how much longer a page may be than the metadata says of the whole chunk, which some writers get wrong.
+// claimSlack is the number of bytes by which a page may be longer than the whole chunk according to the metadata:
+// some writers state wrong sizes.
 const claimSlack = 1 << 20
 
-// maxHeader bounds the length of a page's header, which may hold statistics.
+// maxHeader is the largest number of bytes of a page's header, which may hold statistics.
 const maxHeader = 16 << 20
 
-// NewReader returns a cursor before the first row of c, in memory of pool.
+// NewReader returns a Reader before the first row of c, which uses memory of pool.
 func NewReader(src io.ReaderAt, c Chunk, pool *Pool) *Reader {
 	r := &Reader{src: src, c: c, pool: pool, next: c.Offset, end: c.Offset + c.Size, page: -1}
 	switch {
@@ -62,7 +64,7 @@ func NewReader(src io.ReaderAt, c Chunk, pool *Pool) *Reader {
 	return r
 }
 
-// Close gives the reader's memory back, but not that of the values it returned.
+// Close releases the reader's memory, except the values that it returned.
 func (r *Reader) Close() {
 	r.endPage()
 	if r.dict != nil {
@@ -71,8 +73,8 @@ func (r *Reader) Close() {
 	}
 }
 
-// Read returns the next n rows, of as many as are left, or, where their values are long, fewer, but at least one. With
-// the last row it makes sure that the chunk has no more.
+// Read returns the next n rows, or the rows that are left if they are fewer. If their values are long, it returns
+// fewer, but at least one row. After the last row it checks that the chunk has no more rows.
 func (r *Reader) Read(ctx context.Context, n int) (*Values, error) {
 	v := &Values{}
 	var err error
@@ -96,7 +98,7 @@ func (r *Reader) Read(ctx context.Context, n int) (*Values, error) {
 	return v, nil
 }
 
-// inPage says in which page an error is, unless that is said.
+// inPage adds the number of the page to an error, unless the error is located.
 func (r *Reader) inPage(err error) error {
 	if errors.As(err, new(located)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -104,12 +106,12 @@ func (r *Reader) inPage(err error) error {
 	return located{fmt.Errorf("page %d: %w", max(0, r.page), err)}
 }
 
-// located is an error that says where it is.
+// located is an error that states its place.
 type located struct{ error }
 
 func (l located) Unwrap() error { return l.error }
 
-// finish makes sure that nothing follows the last row.
+// finish returns an error if there are values after the last row.
 func (r *Reader) finish(ctx context.Context) error {
 	more := r.left > 0 || r.levels.left() > 0
 	for !more && r.next < r.end-r.c.Padding {
@@ -118,7 +120,7 @@ func (r *Reader) finish(ctx context.Context) error {
 		}
 		h, n, err := r.header()
 		if err != nil || int64(h.stored) > r.end-r.next-n {
-			break // no page: bytes that nobody needs
+			break // not a page: unused bytes
 		}
 		more = (h.kind == dataPage || h.kind == dataPageV2) && h.values > 0
 		r.next += n + int64(h.stored)
@@ -129,7 +131,7 @@ func (r *Reader) finish(ctx context.Context) error {
 	return nil
 }
 
-// header reads the next page's header and returns its length too. Memory for a long one isn't kept.
+// header reads the next page's header, and returns its length too. It doesn't keep the memory of a long header.
 func (r *Reader) header() (header, int64, error) {
 	most := min(r.end-r.next, maxHeader)
 	for size := min(most, int64(len(r.head))); ; size = min(most, 8*size) {
@@ -151,7 +153,7 @@ func (r *Reader) header() (header, int64, error) {
 	}
 }
 
-// nextPage goes on to the next data page that has values.
+// nextPage begins the next data page that has values.
 func (r *Reader) nextPage(ctx context.Context) error {
 	r.endPage()
 	for r.left == 0 {
@@ -186,7 +188,8 @@ func (r *Reader) nextPage(ctx context.Context) error {
 			if int64(h.values) > r.c.Values-r.seen {
 				return located{fmt.Errorf("more than %d values", r.c.Values)}
 			}
-			// A value may begin like the last one of the page before.
+			// A page in deltaByteArray isn't skipped: the first value of the next page may share a prefix with its last
+			// value.
 			if n := int64(h.values); n <= r.skipping && h.encoding != deltaByteArray {
 				r.skipping -= n
 				r.rows += n
@@ -201,7 +204,7 @@ func (r *Reader) nextPage(ctx context.Context) error {
 	return nil
 }
 
-// endPage lets go of the page.
+// endPage releases the page.
 func (r *Reader) endPage() {
 	if d, ok := r.bytes.(*deltaBytes); ok {
 		r.last = d.value
@@ -214,7 +217,7 @@ func (r *Reader) endPage() {
 	r.body, r.fixed, r.bytes = body{}, nil, nil
 }
 
-// load reads stored bytes of a page and checks them.
+// load reads the stored bytes of a page and checks their checksum.
 func (r *Reader) load(h header, at int64) (*Buffer, error) {
 	b, err := r.pool.page(int(h.stored))
 	if err != nil {
@@ -231,7 +234,7 @@ func (r *Reader) load(h header, at int64) (*Buffer, error) {
 	return b, nil
 }
 
-// begin makes a data page the current one.
+// begin makes a data page the current page.
 func (r *Reader) begin(h header, at int64) error {
 	r.seen += int64(h.values)
 	r.count, r.left, r.encoding = int(h.values), int(h.values), h.encoding
@@ -258,7 +261,7 @@ func (r *Reader) begin(h header, at int64) error {
 	return r.levelsV2(h, compressed)
 }
 
-// decompress replaces what is left of the page by the size bytes it stands for.
+// decompress replaces the rest of the page by the size bytes that it decompresses to.
 func (r *Reader) decompress(size int) error {
 	b := &r.body
 	data, err := r.c.Codec.decompress(r.pool, b.data.Bytes[b.from:], size)
@@ -266,7 +269,7 @@ func (r *Reader) decompress(size int) error {
 		return err
 	}
 	if b.from > 0 {
-		b.stored = b.data // which levels are read from
+		b.stored = b.data // levels are read from it
 	} else {
 		b.data.Release()
 	}
@@ -274,7 +277,7 @@ func (r *Reader) decompress(size int) error {
 	return nil
 }
 
-// open makes the decoder of the page's values.
+// open creates the decoder of the page's values.
 func (r *Reader) open() error {
 	if r.fixed != nil || r.bytes != nil {
 		return nil
@@ -348,7 +351,7 @@ func (r *Reader) errEncoding() error {
 		"dictionary encoding", r.c.Type, r.encoding))
 }
 
-// indices begins with the width of all of them.
+// indices reads the width of all indices, which the first byte states.
 func (r *Reader) indices(data []byte) (runs, error) {
 	switch {
 	case r.dict == nil:

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// maxList is how many elements a list may have unless the chunk says otherwise.
+// maxList is the largest number of elements of a list, unless the chunk states another one.
 const maxList = 1 << 24
 
-// A LongList is an error about a list that has more elements than Chunk.MaxList.
+// A LongList is the error of a list with more elements than Chunk.MaxList.
 type LongList struct{ Most int }
 
-// Error says how many elements a list may have.
+// Error returns the largest number of elements of a list.
 func (l LongList) Error() string { return fmt.Sprintf("a list of more than %d elements", l.Most) }
 
-// defined reads the definition levels of up to n values of the page and returns of how many, and how many of these are
-// null. If some are, but not all, the levels are in r.mask.
+// defined reads the definition levels of up to n values of the page. It returns the number k of values, and the
+// number of nulls among them. If 0 < nulls < k, their levels are in r.mask.
 func (r *Reader) defined(n int) (k, nulls int, err error) {
 	if r.c.MaxDef == 0 {
 		r.left -= n
@@ -43,7 +43,8 @@ func (r *Reader) defined(n int) (k, nulls int, err error) {
 	return k, nulls, err
 }
 
-// readFixed reads n values of a fixed length, or fewer where those that Convert made begin or end.
+// readFixed reads n values of a fixed length. It reads fewer if the values change from Convert's values to others, or
+// the reverse.
 func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
 	w := 0
 	valid := bitmap{pool: r.pool}
@@ -88,7 +89,7 @@ func (r *Reader) readFixed(ctx context.Context, v *Values, n int) error {
 	return nil
 }
 
-// decodeFixed decodes k values, of which so many are null, to dst. defs are their definition levels.
+// decodeFixed decodes k values, nulls of which are null, to dst. defs are their definition levels.
 func (r *Reader) decodeFixed(dst []byte, k, nulls int, defs []uint32) error {
 	w := r.width()
 	if nulls == k {
@@ -112,7 +113,8 @@ func (r *Reader) decodeFixed(dst []byte, k, nulls int, defs []uint32) error {
 	return nil
 }
 
-// spread moves the first n values of dst to where the definition levels are most, and zeros elsewhere.
+// spread moves the first n values of dst to the places whose definition level is most, and writes zeros to the other
+// places.
 func spread[V uint32 | uint64](dst []V, n int, defs []uint32, most uint32) {
 	for i := len(dst) - 1; n <= i; i-- {
 		if defs[i] == most {
@@ -136,7 +138,7 @@ func spreadBytes(dst []byte, w, n int, defs []uint32, most uint32) {
 	}
 }
 
-// readBytes reads up to n values of any length.
+// readBytes reads up to n values of different lengths.
 func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 	room := r.pool.room()
 	valid, t := bitmap{pool: r.pool}, text{pool: r.pool, data: r.pool.Get(min(16*n, room))}
@@ -166,7 +168,7 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 				return err
 			}
 		}
-		if nulls > 0 { // which end where the value before does
+		if nulls > 0 { // a null ends at the end of the value before
 			part := ends[v.N:][:k+1]
 			for i, j := k, k-nulls; i > j; i-- {
 				part[i] = part[j]
@@ -184,7 +186,7 @@ func (r *Reader) readBytes(ctx context.Context, v *Values, n int) error {
 	return nil
 }
 
-// each returns how many bytes a value of the page may take beyond those of the page.
+// each returns the number of bytes of memory that a value of the page may take beyond the bytes of the page.
 func (r *Reader) each() int {
 	switch {
 	case r.bytes != nil:
@@ -195,19 +197,19 @@ func (r *Reader) each() int {
 	return int(r.body.left())
 }
 
-// listLevels are levels of a page that were decoded, and how many of them were used.
+// listLevels are decoded levels of a page. at of n levels were used.
 type listLevels struct {
 	reps, defs []uint32
 	at, n      int
-	begun      bool // the chunk's first level was read
+	begun      bool // the first level of the chunk was read
 	elements   []uint32
-	nulls      int // of them
-	before     int // bytes of the elements that were read the last time
+	nulls      int // number of nulls among elements
+	before     int // bytes of the elements of the previous read
 }
 
 func (l *listLevels) left() int { return l.n - l.at }
 
-// fill decodes more levels when all were used, and tells whether there are any.
+// fill decodes more levels if all were used. It returns false if there are no more levels.
 func (r *Reader) fill(ctx context.Context) (bool, error) {
 	l := &r.levels
 	if l.at < l.n {
@@ -236,7 +238,7 @@ func (r *Reader) fill(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// read reads levels, none of them above most.
+// read reads levels. It returns an error if a level is greater than most.
 func (r *runs) read(dst []uint32, most uint32) error {
 	for len(dst) > 0 {
 		n, repeated, err := r.take(dst)
@@ -289,8 +291,8 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 	return nil
 }
 
-// oneRun passes over a run of levels of the page, all of which say that the last list has another element that isn't
-// null. It returns how many there are. Long lists are mostly made of such runs.
+// oneRun skips a run of levels of the page that all mean the same: the last list has another element that isn't null.
+// It returns their number. Long lists consist mostly of these runs.
 func (r *Reader) oneRun(v *Values) (elements int, err error) {
 	if v.Rows == 0 || r.levels.left() > 0 || !r.reps.repeats(1, 1) || !r.defs.repeats(1, uint32(r.c.MaxDef)) {
 		return 0, nil
@@ -305,7 +307,7 @@ func (r *Reader) oneRun(v *Values) (elements int, err error) {
 	return n, nil
 }
 
-// maxList returns how many elements a list may have.
+// maxList returns the largest number of elements of a list.
 func (r *Reader) maxList() int {
 	if r.c.MaxList > 0 {
 		return r.c.MaxList
@@ -313,8 +315,8 @@ func (r *Reader) maxList() int {
 	return maxList
 }
 
-// addElements decodes elements of lists behind those that there are. Where some are null, but not all, their definition
-// levels are at hand.
+// addElements decodes n elements of lists and appends them. If 0 < nulls < n, their definition levels are in
+// r.levels.elements.
 func (r *Reader) addElements(v *Values, n, nulls int) (err error) {
 	if n == 0 {
 		return nil
@@ -334,8 +336,9 @@ func (r *Reader) addElements(v *Values, n, nulls int) (err error) {
 	return r.decodeFixed(v.Data.Bytes[v.N*w:end], n, nulls, r.levels.elements)
 }
 
-// scan goes through the levels at hand, or the next ones, up to the beginning of the first list that isn't to be read. It notes
-// where lists begin and the definition levels of their elements. more tells that the last list may go on.
+// scan examines the decoded levels, or the next levels, up to the beginning of the first list that isn't to be read.
+// It records the starts of lists and the definition levels of their elements. more is true if the last list may
+// continue.
 func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (more bool, err error) {
 	l := &r.levels
 	l.elements, l.nulls = l.elements[:0], 0

@@ -9,18 +9,18 @@ import (
 
 var errShort = errors.New("it ends before its last value")
 
-// runs decodes the format's hybrid of repeated and of bit-packed values: levels, dictionary indices and booleans.
+// runs decodes the format's hybrid of repeated and bit-packed values: levels, dictionary indices and booleans.
 type runs struct {
-	data  []byte // of the runs to come
+	data  []byte // bytes of the remaining runs
 	width int    // bits of a value, 0 to 32
 
-	count  int    // values left in the run
-	packed []byte // the run's bytes, nil where it repeats value
-	at     int    // values of packed that were read
+	count  int    // number of values left in the run
+	packed []byte // bytes of the run; nil if the run repeats value
+	at     int    // number of values of packed that were read
 	value  uint32
 }
 
-// next begins the next run if the one before is over.
+// next begins the next run if the current run is over.
 func (r *runs) next() error {
 	for r.count == 0 {
 		head, size := binary.Uvarint(r.data)
@@ -68,7 +68,8 @@ func (r *runs) repeat(n int) error {
 	return nil
 }
 
-// take reads up to len(dst) values of one run. Where the run repeats a value it leaves dst as it is and returns true.
+// take reads up to len(dst) values of one run. If the run repeats a value, take doesn't write to dst and returns
+// true.
 func (r *runs) take(dst []uint32) (n int, repeated bool, err error) {
 	if err := r.next(); err != nil {
 		return 0, false, err
@@ -83,13 +84,13 @@ func (r *runs) take(dst []uint32) (n int, repeated bool, err error) {
 	return n, false, nil
 }
 
-// repeats tells whether the next n values are all value.
+// repeats returns true if each of the next n values is value.
 func (r *runs) repeats(n int, value uint32) bool {
 	return r.next() == nil && r.packed == nil && r.value == value && r.count >= n
 }
 
-// unpack reads values of width bits, the least significant bit first, from the one with number at on. src must hold
-// them.
+// unpack reads values of width bits, the least significant bit first, from value number at on. src must contain all
+// of them.
 func unpack(dst []uint32, src []byte, width, at int) {
 	mask := uint64(1)<<width - 1
 	for len(dst) > 0 && at%8 != 0 {
@@ -99,7 +100,7 @@ func unpack(dst []uint32, src []byte, width, at int) {
 	src = src[min(len(src), at/8*width):]
 	w := uint(width) & 63
 	switch {
-	case width <= 8: // 8 values are in 8 bytes
+	case width <= 8: // 8 values fit in 8 bytes
 		for ; len(dst) >= 8 && len(src) >= 8; dst, src = dst[8:], src[width:] {
 			v, d := binary.LittleEndian.Uint64(src), dst[:8:8]
 			d[0] = uint32(v & mask)
@@ -118,7 +119,7 @@ func unpack(dst []uint32, src []byte, width, at int) {
 			v >>= w
 			d[7] = uint32(v & mask)
 		}
-	case width <= 16: // 4 are: the second 4 begin in the middle of a byte where width is odd
+	case width <= 16: // 4 values fit in 8 bytes; if width is odd, the second 4 begin in the middle of a byte
 		half, odd := width/2, uint(width)%2*4
 		for ; len(dst) >= 8 && len(src) >= half+8; dst, src = dst[8:], src[width:] {
 			v, d := binary.LittleEndian.Uint64(src), dst[:8:8]
@@ -144,7 +145,7 @@ func unpack(dst []uint32, src []byte, width, at int) {
 	}
 }
 
-// bitsAt returns the bits from number at on, of which at least width are those of src.
+// bitsAt returns at least width bits of src, from bit number at on.
 func bitsAt(src []byte, at, width int) uint64 {
 	src = src[at/8:]
 	if len(src) >= 8 {
@@ -161,8 +162,8 @@ func bitsAt(src []byte, at, width int) uint64 {
 	return v >> (at % 8)
 }
 
-// msbRuns turns n levels in the deprecated encoding, which packs them the most significant bit first, into one run.
-// There are no levels above 3.
+// msbRuns converts n levels in the deprecated encoding, which packs them with the most significant bit first, to one
+// run. Only levels from 0 to 3 occur.
 func msbRuns(data []byte, width, n int) runs {
 	swapped := make([]byte, len(data))
 	for i, b := range data {

@@ -2,10 +2,11 @@ package page
 
 import "context"
 
-// skipRows is how many values that can't be passed over are decoded at a time.
+// skipRows is the number of values that are decoded at a time if values can't be skipped without decoding.
 const skipRows = 4096
 
-// Skip passes over the next n rows; there must be more. Of pages that hold none but those it reads the headers alone.
+// Skip skips the next n rows; there must be more rows after them. For a page that has only skipped rows, it reads
+// only the header.
 func (r *Reader) Skip(ctx context.Context, n int64) error {
 	for n > 0 {
 		before := r.rows
@@ -17,7 +18,7 @@ func (r *Reader) Skip(ctx context.Context, n int64) error {
 	return nil
 }
 
-// skip passes over up to n rows, at least one.
+// skip skips up to n rows, at least one.
 func (r *Reader) skip(ctx context.Context, n int64) error {
 	if r.c.ListDef > 0 || r.c.width() == 0 {
 		if r.c.ListDef == 0 && r.left == 0 {
@@ -54,7 +55,7 @@ func (r *Reader) skip(ctx context.Context, n int64) error {
 	return err
 }
 
-// skipPages makes the first page the current one that holds more than the next n rows, and passes over those before it.
+// skipPages makes the first page with more than the next n rows the current page, and skips the pages before it.
 func (r *Reader) skipPages(ctx context.Context, n int64) error {
 	r.skipping = n
 	err := r.nextPage(ctx)
@@ -62,7 +63,7 @@ func (r *Reader) skipPages(ctx context.Context, n int64) error {
 	return err
 }
 
-// discard decodes so many values for nothing.
+// discard decodes n values and drops them.
 func (r *Reader) discard(n int) error {
 	w := r.width()
 	buf := r.pool.Get(min(n, skipRows) * w)

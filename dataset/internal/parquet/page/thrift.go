@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// thrift reads Thrift's compact protocol from memory, or from a file through a window. After an error it stays so, and
-// reads zeros.
+// thrift reads Thrift's compact protocol from memory, or from a file through a window. After an error, it keeps the
+// error and reads zeros.
 type thrift struct {
-	data  []byte // that follows
+	data  []byte // the next bytes
 	err   error
 	depth int
 
-	// Of a file:
+	// For a file:
 	src     io.ReaderAt
-	at, end int64  // of what follows data
+	at, end int64  // offset of the bytes after data, and end of the bytes to read
 	window  []byte // the memory of data
 }
 
-// Types of the compact protocol. A boolean is its type.
+// Types of the compact protocol. The value of a boolean field is its type.
 const (
 	thriftTrue   = 1
 	thriftFalse  = 2
@@ -35,26 +35,26 @@ const (
 	thriftStruct = 12
 )
 
-// maxDepth bounds the nesting of structs and lists.
+// maxDepth is the largest depth of nested structs and lists.
 const maxDepth = 16
 
-// windowBytes is how much of a file is read at a time.
+// windowBytes is the number of bytes of a file that are read at a time.
 const windowBytes = 64 << 10
 
 var errThrift = errors.New("no valid Thrift")
 
-// newThrift reads bytes at to end of a file.
+// newThrift returns a reader of the bytes of a file from offset at up to, but not including, end.
 func newThrift(src io.ReaderAt, at, end int64) *thrift {
 	return &thrift{src: src, at: at, end: end, window: make([]byte, min(windowBytes, max(0, end-at)))}
 }
 
-// left returns the number of bytes that follow.
+// left returns the number of bytes that weren't read yet.
 func (t *thrift) left() uint64 { return uint64(len(t.data)) + uint64(t.end-t.at) }
 
-// place returns where in the file the next byte is.
+// place returns the offset of the next byte in the file.
 func (t *thrift) place() int64 { return t.at - int64(len(t.data)) }
 
-// refill reads as much of the file as the window has room for.
+// refill fills the window from the file.
 func (t *thrift) refill() {
 	n := copy(t.window, t.data)
 	more := t.window[n:][:min(int64(len(t.window)-n), t.end-t.at)]
@@ -65,7 +65,8 @@ func (t *thrift) refill() {
 	t.data, t.at = t.window[:n+len(more)], t.at+int64(len(more))
 }
 
-// fields calls read with the number and the type of each field of a struct. A field that read doesn't take is skipped.
+// fields calls read with the number and the type of each field of a struct. If read returns false, fields skips the
+// field.
 func (t *thrift) fields(read func(id int16, kind byte) bool) {
 	if t.depth++; t.depth > maxDepth {
 		t.fail(errThrift)
@@ -89,7 +90,7 @@ func (t *thrift) fields(read func(id int16, kind byte) bool) {
 	}
 }
 
-// int32 reads a number of that type, if it is one.
+// int32 reads a 32-bit integer if kind is its type.
 func (t *thrift) int32(kind byte, to *int32) bool {
 	if kind != thriftInt32 {
 		return false
@@ -101,7 +102,7 @@ func (t *thrift) int32(kind byte, to *int32) bool {
 	return true
 }
 
-// int64 reads a number of that type, if it is one.
+// int64 reads a 64-bit integer if kind is its type.
 func (t *thrift) int64(kind byte, to *int64) bool {
 	if kind == thriftInt64 {
 		*to = t.varint()
@@ -109,7 +110,7 @@ func (t *thrift) int64(kind byte, to *int64) bool {
 	return kind == thriftInt64
 }
 
-// list reads the head of a list: how many elements follow, and of which type. Each takes at least a byte.
+// list reads the head of a list: the number and the type of the elements. Each element takes at least one byte.
 func (t *thrift) list() (n uint64, kind byte) {
 	b := t.byte()
 	if n = uint64(b >> 4); n == 15 {
@@ -148,14 +149,14 @@ func (t *thrift) skip(kind byte) {
 	}
 }
 
-// skipList skips a list whose elements have that type, whatever it says of them.
+// skipList skips a list whose elements have the given type, whatever type the list states.
 func (t *thrift) skipList(kind byte) {
 	n, _ := t.list()
 	t.skipAll(n, kind)
 }
 
-// skipAll skips n elements, each of which has values of the given types. Each takes at least a byte: a boolean does,
-// here.
+// skipAll skips n elements, each of which has values of the given types. Each value takes at least one byte, also a
+// boolean.
 func (t *thrift) skipAll(n uint64, kinds ...byte) {
 	if t.depth++; t.depth > maxDepth {
 		t.fail(errThrift)
@@ -190,7 +191,7 @@ func (t *thrift) byte() byte {
 	return b
 }
 
-// discard passes over n bytes.
+// discard skips n bytes.
 func (t *thrift) discard(n uint64) {
 	switch {
 	case t.err != nil:
@@ -204,7 +205,7 @@ func (t *thrift) discard(n uint64) {
 	}
 }
 
-// text reads bytes behind their number, and returns most of them at the most.
+// text reads a length and that number of bytes. It returns at most the first most bytes.
 func (t *thrift) text(most uint64) string {
 	n := t.uvarint()
 	if n > t.left() {

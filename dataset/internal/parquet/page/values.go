@@ -9,27 +9,28 @@ import (
 	"unsafe"
 )
 
-// A fixed decoder reads values of a fixed number of bytes. It writes the next n of a page to the beginning of dst; none
-// of them is null.
+// A fixedDecoder decodes values of a fixed length. fixed writes the next n values of a page, which aren't null, to
+// the beginning of dst.
 type fixedDecoder interface {
 	fixed(dst []byte, n int) error
 }
 
-// A bytes decoder reads values of any length. It writes the next len(ends) of a page to t, and where each of them ends
-// to ends. each returns how many bytes of memory a value may take beyond those of the page.
+// A bytesDecoder decodes values of different lengths. bytes appends the next len(ends) values of a page to t, and
+// writes the end of each to ends. each returns the number of bytes of memory that a value may take beyond the bytes
+// of the page.
 type bytesDecoder interface {
 	bytes(t *text, ends []int32) error
 	each() int
 }
 
-// text collects values of any length.
+// text collects values of different lengths.
 type text struct {
 	pool *Pool
 	data *Buffer
 	used int
 }
 
-// add appends a value and returns where it ends.
+// add appends a value and returns its end.
 func (t *text) add(v []byte) (int32, error) {
 	end := t.used + len(v)
 	if end > math.MaxInt32 {
@@ -46,15 +47,15 @@ func (t *text) add(v []byte) (int32, error) {
 	return int32(end), nil
 }
 
-// As takes bytes for values of another type. They share memory, which must be aligned for it.
+// As converts bytes to values of another type. The result shares memory with b, which must be aligned for V.
 func As[V any](b []byte) []V {
 	return unsafe.Slice((*V)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(V))))
 }
 
-// plainFixed are values that lie in memory one after the other.
+// plainFixed reads values that are stored one after the other in memory.
 type plainFixed struct {
-	data  *Buffer // of the page
-	at    int     // where the next value is in it
+	data  *Buffer // bytes of the page
+	at    int     // offset of the next value
 	width int
 }
 
@@ -68,8 +69,8 @@ func (p *plainFixed) fixed(dst []byte, n int) error {
 	return nil
 }
 
-// view returns the next n values where they lie, or nil where numbers of that size mustn't. Buffers begin at a multiple
-// of 8.
+// view returns the next n values in the memory of the page, or nil if that memory isn't aligned for values of this
+// width. Buffers start at a multiple of 8.
 func (p *plainFixed) view(n int) *Buffer {
 	end := p.at + n*p.width
 	align := min(8, p.width&-p.width)
@@ -81,7 +82,7 @@ func (p *plainFixed) view(n int) *Buffer {
 	return v
 }
 
-// plainFile are values that lie in the file one after the other, as they are in memory.
+// plainFile reads values that are stored one after the other in the file, in the same form as in memory.
 type plainFile struct {
 	src     io.ReaderAt
 	at, end int64
@@ -100,7 +101,7 @@ func (p *plainFile) fixed(dst []byte, n int) error {
 	return nil
 }
 
-// booleans are runs of single bits. A value is a byte, 0 or 1.
+// booleans reads runs of single bits. A value becomes a byte, 0 or 1.
 type booleans struct {
 	runs
 	scratch [1024]uint32
@@ -124,7 +125,7 @@ func (b *booleans) fixed(dst []byte, n int) error {
 	return nil
 }
 
-// plainBytes are values of any length, each behind its length.
+// plainBytes reads values of different lengths, each after its length.
 type plainBytes struct{ data []byte }
 
 func (p *plainBytes) next() ([]byte, error) {
@@ -155,7 +156,7 @@ func (p *plainBytes) bytes(t *text, ends []int32) error {
 
 func (*plainBytes) each() int { return 0 }
 
-// deltaLengths are values of any length behind the lengths of all of them.
+// deltaLengths reads values of different lengths, which follow the lengths of all values.
 type deltaLengths struct {
 	lengths lengths
 	data    []byte
@@ -186,8 +187,9 @@ func (d *deltaLengths) bytes(t *text, ends []int32) error {
 
 func (*deltaLengths) each() int { return 0 }
 
-// deltaBytes are values of any length, each of which begins with so many bytes of the one before. The first of a page
-// should begin with none, but some writers go on from the page before (PARQUET-246).
+// deltaBytes reads values of different lengths. Each value begins with a number of bytes of the value before. The
+// number of the first value of a page should be 0, but some writers refer to the last value of the page before
+// (PARQUET-246).
 type deltaBytes struct {
 	prefixes lengths
 	suffixes *deltaLengths
@@ -207,7 +209,7 @@ func newDeltaBytes(data []byte, n int, last []byte) (*deltaBytes, error) {
 	return &deltaBytes{lengths{deltas: d}, suffixes, last}, err
 }
 
-// next goes on to the next value.
+// next decodes the next value.
 func (d *deltaBytes) next() error {
 	s := d.suffixes
 	keep, err := d.prefixes.next(len(d.value))
@@ -238,7 +240,7 @@ func (d *deltaBytes) bytes(t *text, ends []int32) error {
 
 func (d *deltaBytes) each() int { return len(d.value) + len(d.suffixes.data) }
 
-// fixedDeltaBytes are deltaBytes of equal length.
+// fixedDeltaBytes is deltaBytes for values of equal length.
 type fixedDeltaBytes struct {
 	*deltaBytes
 	width int
@@ -257,10 +259,10 @@ func (f *fixedDeltaBytes) fixed(dst []byte, n int) error {
 	return nil
 }
 
-// splitBytes are values in BYTE_STREAM_SPLIT: the first bytes of all of them, then the second ones, and so on.
+// splitBytes reads values in BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes, and so on.
 type splitBytes struct {
 	data          []byte
-	at, all, size int // values read, values, bytes of each
+	at, all, size int // number of values read, number of values, bytes of a value
 }
 
 func newSplitBytes(data []byte, size int) (*splitBytes, error) {
