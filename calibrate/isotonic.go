@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// Isotonic returns the steps of the isotonic regression of the classes on the scores: the ascending probabilities with
-// the least sum of squares of 1 - p for positive rows and p for others. Pool adjacent violators finds them (Ayer et al.
-// 1955; Zadrozny and Elkan 2002). Equal scores have equal probabilities. The result is ascending scores, no two equal, and
-// their probabilities. Between two scores the probability is linear, outside of them that of the nearest. Scores
-// between two of the same probability are left out. Rows of weight 0 don't count. It is nil without other rows.
+// Isotonic returns the isotonic regression of the classes on the scores: the ascending probabilities p with the least
+// sum of squares of 1 - p for positive rows and p for other rows. It uses the pool-adjacent-violators algorithm (Ayer
+// et al. 1955; Zadrozny and Elkan 2002). Equal scores have equal probabilities.
+//
+// scores are ascending, no two equal, and probabilities belong to them. Between two scores the probability is linear;
+// outside the scores it is the probability of the nearest score. Scores between two scores of the same probability are
+// left out. Rows of weight 0 don't count. Without other rows, Isotonic returns nil.
 func Isotonic(rows *Rows) (scores, probabilities []float64) {
 	all := ties(rows)
-	pools := all[:0] // never longer than what was read
+	pools := all[:0] // never longer than the part of all that was read
 	for _, p := range all {
 		for n := len(pools); n > 0 && pools[n-1].mean() >= p.mean(); n = len(pools) {
 			p.weight += pools[n-1].weight
@@ -30,18 +32,18 @@ func Isotonic(rows *Rows) (scores, probabilities []float64) {
 	return scores, probabilities
 }
 
-// A pool is rows of some scores that have the same probability.
+// A pool is rows of consecutive scores that have the same probability.
 type pool struct {
 	low, high        float64
-	weight, positive float64 // of all rows, and of the positive ones
+	weight, positive float64 // weight of all rows, and of the positive rows
 }
 
 func (p pool) mean() float64 { return p.positive / p.weight }
 
-// IsotonicBytes is the most bytes that Isotonic takes for each row beside what it returns: its place in the order, and a pool.
+// IsotonicBytes is the most bytes of memory of Isotonic for each row, without its results: an index and a pool.
 const IsotonicBytes = 8 + 32
 
-// ties returns a pool for each different score, in ascending order.
+// ties returns a pool for each different score, in ascending order. It leaves out rows of weight 0.
 func ties(rows *Rows) []pool {
 	order := make([]int, len(rows.Scores))
 	for i := range order {

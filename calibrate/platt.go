@@ -1,5 +1,5 @@
-// Package calibrate learns how scores become probabilities, from scores of rows that the model hasn't learned from: by a
-// sigmoid (Platt), or by the monotone steps that fit best (isotonic regression).
+// Package calibrate learns how scores become probabilities, from scores of rows that the model hasn't learned from: by
+// a sigmoid (Platt), or by the monotone function that fits best (isotonic regression).
 package calibrate
 
 import (
@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// Rows are rows that a model of two classes scored.
+// Rows are rows scored by a model of two classes.
 type Rows struct {
 	Scores   []float32 // finite
 	Positive []bool
@@ -23,15 +23,16 @@ func (r *Rows) weight(i int) float64 {
 	return r.Weights[i]
 }
 
-// Platt returns a and b such that 1/(1 + e^(a s + b)) is the probability that a row of the score s is positive. They
-// minimise the sum over the rows of the cross-entropy -t log p - (1-t) log(1-p). The target t is (P+1)/(P+2) of a
-// positive row and 1/(N+2) of another, for the weights P and N of all of them (Platt 1999, "Probabilistic outputs for
-// support vector machines"). Newton's method with a line search finds them (Lin, Lin and Weng 2007, "A note on Platt's
-// probabilistic outputs for support vector machines", algorithm 1). Scores are scaled by a power of two first, so that
-// their unit doesn't matter. Sums are made in runs of block.RunRows rows, so that a and b are the same on every CPU.
+// Platt returns a and b such that 1/(1 + e^(a s + b)) is the probability that a row with the score s is positive. a and
+// b minimise the sum over the rows of the cross-entropy -t log p - (1-t) log(1-p). The target t is (P+1)/(P+2) for a
+// positive row and 1/(N+2) for another row, where P and N are the weights of all positive and all other rows (Platt
+// 1999, "Probabilistic outputs for support vector machines"). Platt uses Newton's method with a line search (Lin, Lin
+// and Weng 2007, "A note on Platt's probabilistic outputs for support vector machines", algorithm 1). It first scales
+// scores by a power of two, so that their unit doesn't matter. It sums in runs of block.RunRows rows, so that a and b
+// are the same on every CPU.
 func Platt(rows *Rows) (a, b float64) {
 	p := newPlatt(rows)
-	if p.scale == 0 { // no score tells anything
+	if p.scale == 0 { // all scores are 0
 		p.scale = 1
 	}
 	at := point{0, p.prior()}
@@ -54,14 +55,15 @@ func Platt(rows *Rows) (a, b float64) {
 				break
 			}
 		}
-		if length < leastLength { // nothing is lower, but for rounding
+		if length < leastLength { // no lower value, up to rounding
 			break
 		}
 	}
 	return at.a / p.scale, at.b
 }
 
-// Of the paper, relative to the weight of the rows. The tolerance is tighter, since Newton's method takes few steps more for it.
+// Constants of the paper, relative to the weight of the rows. The tolerance is tighter than the paper's, because it
+// costs Newton's method few more steps.
 const (
 	maxSteps    = 100
 	leastLength = 1e-10
@@ -69,16 +71,16 @@ const (
 	tolerance   = 1e-13
 )
 
-// A point is a and b for scores that are scaled.
+// A point is a and b for scaled scores.
 type point struct{ a, b float64 }
 
-// A platt is the problem of Platt.
+// A platt is the minimisation problem of Platt.
 type platt struct {
 	*Rows
 	scale                float64 // power of two near the largest absolute score
-	weight               float64 // of all rows
-	positives, negatives float64 // weights
-	high, low            float64 // targets
+	weight               float64 // weight of all rows
+	positives, negatives float64 // weights of the positive and of the other rows
+	high, low            float64 // targets of the positive and of the other rows
 	terms, tails         []float64
 }
 
@@ -95,14 +97,14 @@ func newPlatt(rows *Rows) *platt {
 	}
 	if largest > 0 {
 		_, exponent := math.Frexp(largest)
-		p.scale = math.Ldexp(1, exponent) // of a float32: a/scale is finite
+		p.scale = math.Ldexp(1, exponent) // scores are float32, so a/scale is finite
 	}
 	p.weight = p.positives + p.negatives
 	p.high, p.low = (p.positives+1)/(p.positives+2), 1/(p.negatives+2)
 	return p
 }
 
-// prior returns the b of scores that tell nothing: log((N+1)/(P+1)).
+// prior returns b if all scores are 0: log((N+1)/(P+1)).
 func (p *platt) prior() float64 {
 	logs := []float64{p.negatives, p.positives}
 	f64.Log1p(logs, logs)
@@ -116,7 +118,7 @@ func (p *platt) target(i int) float64 {
 	return p.low
 }
 
-// runs calls f for one run after the other with the first row of each and a s + b of its rows.
+// runs calls f for each run in order, with the number of its first row and a s + b of its rows.
 func (p *platt) runs(at point, f func(first int, z []float64)) {
 	for lo := 0; lo < len(p.Scores); lo += block.RunRows {
 		z := p.terms[:min(block.RunRows, len(p.Scores)-lo)]
@@ -127,7 +129,7 @@ func (p *platt) runs(at point, f func(first int, z []float64)) {
 	}
 }
 
-// value returns the cross-entropy: t z + log(1 + e^-z) of a row with z = a s + b, written so that nothing overflows.
+// value returns the cross-entropy. A row with z = a s + b adds t z + log(1 + e^-z), computed so that nothing overflows.
 func (p *platt) value(at point) (sum float64) {
 	p.runs(at, func(first int, z []float64) {
 		tails, run := p.tails[:len(z)], 0.0
@@ -148,7 +150,7 @@ func (p *platt) value(at point) (sum float64) {
 	return sum
 }
 
-// slope returns the gradient by a and b, and the Hessian: by a twice, by a and b, by b twice.
+// slope returns the gradient by a and b, and the second derivatives: by a twice, by a and b, by b twice.
 func (p *platt) slope(at point) (g [2]float64, h [3]float64) {
 	p.runs(at, func(first int, z []float64) {
 		q := p.tails[:len(z)] // 1 - p

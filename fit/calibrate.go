@@ -18,12 +18,12 @@ import (
 // calibrationFolds is the number of folds whose scores a calibration is learned from.
 const calibrationFolds = 5
 
-// Calibrate learns how scores of a learner become probabilities: by the method model.Platt or model.Isotonic. It deals the
-// rows into five folds, as CrossValidate does, and scores each by a model of the others. The scores of all folds together
-// give the calibration, for a model that learns from all rows. Weights of rows count, those of classes don't: they
-// change what is learned, and not how often a class occurs. The result depends neither on the number of workers nor
-// on where the rows are. It is an error if scores are logarithms of odds already. Of opt it uses weights of classes,
-// Multiclass, Memory, Note and Stage.
+// Calibrate learns how the scores of a learner become probabilities, by the method model.Platt or model.Isotonic. It
+// deals the rows into five folds, as CrossValidate does, and scores each fold by a model of the other folds. The scores
+// of all folds together give the calibration of a model that learns from all rows. Sample weights count. Weights of
+// classes don't count: they change the training, and not how often a class occurs. The result depends neither on the
+// number of workers nor on where the rows are. Calibrate returns an error if the scores are already logarithms of odds.
+// Of opt it uses weights of classes, Multiclass, Memory, Split, Note and Stage.
 func Calibrate(ctx context.Context, src block.Source, l Learner, method string, opt Options) (*model.Calibration, error) {
 	opt.Calibrate = method
 	r, err := heldOut(ctx, src, l, method, "the calibration", opt)
@@ -33,8 +33,8 @@ func Calibrate(ctx context.Context, src block.Source, l Learner, method string, 
 	return r.calibration(method)
 }
 
-// heldOut deals the rows into five folds and scores each by a model of the others. method is that of a calibration, which takes memory; "" without
-// one. purpose tells in errors what the scores are for.
+// heldOut deals the rows into five folds and scores each fold by a model of the other folds. method is the method of a
+// calibration, which takes memory, or "". purpose is the use of the scores, for errors.
 func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose string, opt Options) (*scored, error) {
 	if err := check(&opt, src, l, false); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose s
 	if err != nil {
 		return nil, err
 	}
-	defer opt.save(ctx) // what was judged before
+	defer opt.save(ctx) // saves the folds that were judged before
 	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
 		return c.scoreFold(ctx, from, number, l, r)
 	})
@@ -62,7 +62,7 @@ func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose s
 	return r, err
 }
 
-// checkCalibrate returns an error if scores of a learner can't be calibrated.
+// checkCalibrate returns an error if opt.Calibrate is unknown, or can't be used with the learner or the other options.
 func (o *Options) checkCalibrate(l Learner, validated bool) error {
 	switch {
 	case o.Calibrate == "":
@@ -81,7 +81,7 @@ func (o *Options) checkCalibrate(l Learner, validated bool) error {
 	return nil
 }
 
-// calibrateFirst sets opt.Calibration if it is asked for and wasn't made before.
+// calibrateFirst sets opt.Calibration if opt.Calibrate is set and opt.Calibration isn't.
 func calibrateFirst(ctx context.Context, src block.Source, l Learner, opt *Options) (err error) {
 	if opt.Calibrate == "" || opt.Calibration != nil {
 		return nil
@@ -100,7 +100,7 @@ func (o Options) ofFold() Options {
 	return o
 }
 
-// scoreFold learns from the rows outside of a fold, and scores those in it.
+// scoreFold trains on the rows outside a fold, and scores the rows of the fold.
 func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, l Learner, r *scored) error {
 	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
@@ -132,23 +132,25 @@ func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, 
 	return ctx.Err()
 }
 
-// scored is rows with the scores of models that didn't learn from them.
+// scored is rows with scores by models that didn't learn from them.
 type scored struct {
-	purpose string      // in errors
-	scores  [][]float32 // one vector for two classes, else one for each
+	purpose string      // use of the scores, for errors
+	scores  [][]float32 // one vector for two classes, otherwise one for each class
 	labels  []float32
 	weights []float64 // nil: all are 1
 }
 
-// newScored returns room for the scores of so many rows. It is an error if they and what is made of them take more than half of the
-// limit. For a class, that is whether a row is positive and what the isotonic regression takes. Steps of its result aren't counted: there are few.
+// newScored returns memory for the scores of the given number of rows. It returns an error if the scores and the work
+// on them take more than half of the limit. It counts scores, labels, sample weights, for each row whether it is
+// positive, the memory of the isotonic regression, and without a method the memory to sort scores. It doesn't count the
+// steps of the isotonic result, which are few.
 func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int64) (*scored, error) {
 	r := &scored{purpose: purpose, scores: make([][]float32, spec.Vectors())}
 	each := 4*int64(len(r.scores)+1) + 1
 	if spec.Weighted {
 		each += 8
 	}
-	if method == "" { // the scores are sorted beside
+	if method == "" { // memory to sort the scores
 		each += 4
 	}
 	if method == model.Isotonic {
@@ -167,7 +169,7 @@ func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int6
 	return r, nil
 }
 
-// add adds the rows of a block with their scores.
+// add adds the rows of a block with their scores. It returns an error if a score isn't finite.
 func (r *scored) add(scores [][]float32, b *block.Block) error {
 	for k, s := range scores {
 		for _, v := range s {

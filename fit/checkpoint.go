@@ -12,8 +12,9 @@ import (
 	"halfspace/train/elastic"
 )
 
-// open tells the checkpoints, if there are any, which options and rows the training has. It is an error if the training
-// goes on from one with others. open returns the fingerprint of the rows, or "" without checkpoints.
+// open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
+// training resumes from a checkpoint of other options or rows. It returns the fingerprint of the rows, or "" without a
+// checkpoint.
 func (j *job) open(ctx context.Context, rows block.Source) (print string, err error) {
 	run := j.opt.Checkpoint
 	if run == nil {
@@ -48,7 +49,7 @@ func (j *job) open(ctx context.Context, rows block.Source) (print string, err er
 	spec := j.src.Spec()
 	zeros := model.New(spec, make([]float32, spec.Vectors()*spec.Cols()))
 	if len(spec.Classes) > 2 {
-		zeros.Options.Multiclass = model.OneVersusRest // whatever way it is
+		zeros.Options.Multiclass = model.OneVersusRest // any way of training several classes
 	}
 	columns, err := sumOf(zeros)
 	if err != nil {
@@ -57,7 +58,7 @@ func (j *job) open(ctx context.Context, rows block.Source) (print string, err er
 	return print, run.Same("the sum of the names and the preprocessing of columns", columns)
 }
 
-// sameRows tells the checkpoints which rows there are, and returns their fingerprint.
+// sameRows tells the checkpoint which rows the training has, and returns their fingerprint.
 func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int) (string, error) {
 	print, err := block.Fingerprint(ctx, rows, workers)
 	if err != nil {
@@ -66,7 +67,7 @@ func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, worke
 	return print, run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", print, rows.Rows()))
 }
 
-// sumOf returns the sum of a model as text, or "none" without a model.
+// sumOf returns the sum of a model as text, or "none" if m is nil.
 func sumOf(m *model.Model) (string, error) {
 	if m == nil {
 		return "none", nil
@@ -76,7 +77,7 @@ func sumOf(m *model.Model) (string, error) {
 	return string(text), err
 }
 
-// facts returns names and values of the options that decide what is learned.
+// facts returns the names and the values of the options that determine the result of a training.
 func (j *job) facts() (all [][2]string) {
 	add := func(name string, value any) { all = append(all, [2]string{name, fmt.Sprint(value)}) }
 	add("the learner", j.Name)
@@ -109,7 +110,7 @@ func (j *job) facts() (all [][2]string) {
 	return all
 }
 
-// save writes a checkpoint if ctx ended the training.
+// save writes a checkpoint if ctx has ended the training.
 func (o *Options) save(ctx context.Context) {
 	if ctx.Err() == nil {
 		return
@@ -119,11 +120,12 @@ func (o *Options) save(ctx context.Context) {
 	}
 }
 
-// judging is the number of the part of a checkpoint with what a cross-validation or a path has judged. Classes have 0 and above.
+// judging is the number of the checkpoint part for the results of a cross-validation or a path. Parts of classes have
+// the numbers 0 and above.
 const judging = -1
 
-// saves tells the checkpoints, if there are any, which rows and options a cross-validation or a path of so many points has, and returns its
-// part.
+// saves tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is the
+// number of points of the path. saves returns the checkpoint's part.
 func (c *crossing) saves(ctx context.Context, points int, learners ...Learner) (*checkpoint.Part, error) {
 	run := c.opt.Checkpoint
 	if run == nil {
@@ -142,7 +144,7 @@ func (c *crossing) saves(ctx context.Context, points int, learners ...Learner) (
 	return run.Part(judging), nil
 }
 
-// state walks what was judged so far. c.mu is held while it is taken.
+// state saves or restores the results of the judged folds. The caller holds c.mu.
 func (c *crossing) state(w *checkpoint.Walk) {
 	points := len(c.Points)
 	if w.Count(&points); points != len(c.Points) {
@@ -168,12 +170,12 @@ func (c *crossing) state(w *checkpoint.Walk) {
 	}
 }
 
-// A pathState is what a path is at after the path of all rows, and after each fold.
+// A pathState is the state of a path after the path of all rows, and after each fold.
 type pathState struct {
-	folds  int // that are judged
+	folds  int // number of judged folds
 	stages []*elastic.Stage
 	judged []verdict // losses of each stage
-	scored []verdict // scores of each stage, without folds if nothing is chosen by a score
+	scored []verdict // scores of each stage; without folds if no penalty is chosen by a score
 }
 
 func (s *pathState) state(w *checkpoint.Walk) {
@@ -197,7 +199,7 @@ func (s *pathState) state(w *checkpoint.Walk) {
 	}
 }
 
-// state walks the values of a verdict.
+// state saves or restores the values of a verdict.
 func (v *verdict) state(w *checkpoint.Walk) {
 	checkpoint.List(w, (*[]part)(v), func(p *part) {
 		w.Float(&p.loss)

@@ -19,56 +19,61 @@ import (
 
 // CV says how to cross-validate.
 type CV struct {
-	Folds int    // 5; each is judged by a model of the others
+	Folds int    // number of folds; 5. Each is judged by a model of the other folds
 	Grid  []Axis // options to vary; every combination of their values is judged
-	Score string // what to choose by, one of Scores; "": ByWeight if rows or classes have weights, else ByErrors
+	// Score is the name of the score to choose by, one of Scores. "" stands for ByWeight if rows or classes have
+	// weights, and for ByErrors otherwise.
+	Score string
 
-	// Bounded has Compare leave out a learner whose first model is too slow; see TooSlow.
+	// Bounded makes Compare leave out a learner whose first model is too slow; see TooSlow.
 	Bounded bool
 
-	// OneStandardError takes the strongest penalty l1, and of equal ones l2, whose score is at most a standard error worse
-	// than the best (Breiman et al. 1984). Other options are those of the best point.
+	// OneStandardError chooses the point with the strongest penalty l1, and of equal l1 the strongest l2, whose score
+	// is at most one standard error worse than the best score (Breiman et al. 1984). The point must have the other
+	// options of the best point.
 	OneStandardError bool
 }
 
-// defaultFolds is the number of folds if none is given.
+// defaultFolds is the default of CV.Folds.
 const defaultFolds = 5
 
-// Axis is an option and the values that a grid takes for it, as they are typed.
+// Axis is an option, and the values that a grid sets it to, as a user types them.
 type Axis struct {
 	Option string
 	Values []string
 }
 
-// MaxPoints bounds the combinations of a grid.
+// MaxPoints is the largest number of combinations of a grid.
 const MaxPoints = 10_000
 
-// CrossValidation is the result of a cross-validation: how trainings do on rows that they weren't trained on. Each of
-// the folds is held back once.
+// CrossValidation is the result of a cross-validation: how well trainings predict rows that they didn't learn from.
+// Each fold is held out once.
 type CrossValidation struct {
 	Folds    int     `json:"folds"`
-	Rows     int64   `json:"rows"`            // that were judged
-	Split    string  `json:"split,omitempty"` // "groups" or "time", where rows aren't dealt one by one; see Options.Split
-	Score    string  `json:"score"`           // what the points were chosen by; see CV.Score
-	Chosen   int     `json:"chosen"`          // the point with the best score, the first of equals
-	TopScore *int    `json:"best,omitempty"`  // that point, with CV.OneStandardError, which may choose another
+	Rows     int64   `json:"rows"`            // number of judged rows
+	Split    string  `json:"split,omitempty"` // "groups" or "time" if rows aren't dealt one by one; see Options.Split
+	Score    string  `json:"score"`           // score that the points were chosen by; see CV.Score
+	Chosen   int     `json:"chosen"`          // number of the point with the best score, the first of equal ones
+	TopScore *int    `json:"best,omitempty"`  // the point with the best score, with CV.OneStandardError, which may choose another
 	Points   []Point `json:"points"`
 }
 
-// Point is the result of a learner with some options.
+// Point is the result of a learner with one combination of options.
 type Point struct {
-	Options      map[string]string `json:"options"`                // that the grid varied
-	Errors       *int64            `json:"errors"`                 // of all rows, each judged when its fold was held back; null of a point that failed
-	ErrorWeight  *float64          `json:"error_weight,omitempty"` // of the rows that are wrong, where rows or classes have weights
-	Accuracy     *float64          `json:"accuracy"`
-	Score        *float64          `json:"score"`     // mean over the folds, by their weight
-	StdError     *float64          `json:"std_error"` // of Score; null if fewer than two folds have one
-	FoldAccuracy []float64         `json:"fold_accuracy"`
-	Failed       string            `json:"failed,omitempty"` // why nothing was learned on some fold
+	Options map[string]string `json:"options"` // options that the grid varied
+	// Errors is the number of wrong rows, each judged when its fold was held out. It is null if the point failed.
+	Errors *int64 `json:"errors"`
+	// ErrorWeight is the sum of the weights of wrong rows, if rows or classes have weights.
+	ErrorWeight  *float64  `json:"error_weight,omitempty"`
+	Accuracy     *float64  `json:"accuracy"`
+	Score        *float64  `json:"score"`     // mean over the folds, by the weight of their rows
+	StdError     *float64  `json:"std_error"` // standard error of Score; null if fewer than two folds have a score
+	FoldAccuracy []float64 `json:"fold_accuracy"`
+	Failed       string    `json:"failed,omitempty"` // why training failed on a fold
 
 	Learner Learner `json:"-"`
-	Figures *Merit  `json:"-"` // of Compare; else nil
-	Lacks   string  `json:"-"` // why the learner has no such score, of Compare; else ""
+	Figures *Merit  `json:"-"` // figures of Compare; otherwise nil
+	Lacks   string  `json:"-"` // of Compare: why the learner has no such score; "": it has
 	failure error
 	sum     Tally
 	verdict verdict
@@ -77,7 +82,7 @@ type Point struct {
 // Failure returns the error of a point that failed, or nil.
 func (p *Point) Failure() error { return p.failure }
 
-// Best returns the learner of the chosen point, and the zero Learner if there are no points.
+// Best returns the learner of the chosen point, or the zero Learner if there are no points.
 func (cv *CrossValidation) Best() Learner {
 	if len(cv.Points) == 0 {
 		return Learner{}
@@ -85,10 +90,11 @@ func (cv *CrossValidation) Best() Learner {
 	return cv.Points[cv.Chosen].Learner
 }
 
-// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed: at random, each with its
-// share of every class, or as Options.Split says. It predicts each fold by a model of the others. With a grid it judges every combination of
-// options. It leaves out a combination that fails on a fold; it is an error if all fail. Of opt it uses weights of
-// classes, Multiclass, Memory, Stage and Checkpoint.
+// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed: at random, so
+// that each fold has its share of every class, or as Options.Split says. It predicts each fold by a model of the other
+// folds. With a grid it judges every combination of options. It leaves out a combination that fails on a fold, and
+// returns an error if all combinations fail. Of opt it uses weights of classes, Multiclass, Memory, Split, Note, Stage
+// and Checkpoint.
 func CrossValidate(ctx context.Context, src block.Source, l Learner, cv CV, opt Options) (*CrossValidation, error) {
 	learners, err := l.Grid(cv.Grid)
 	if err == nil {
@@ -104,15 +110,15 @@ func CrossValidate(ctx context.Context, src block.Source, l Learner, cv CV, opt 
 	return judged, nil
 }
 
-// Compare judges several learners on the same folds, by the seed of the first. It trains one after the other, so that
-// their times can be compared. It returns figures of merit. If ctx ends the
-// comparison, Compare returns the figures of the folds so far with ctx's error. A learner without any fold then has no
-// errors. A learner that lacks the score is judged by the other figures. Chosen is -1 if all lack it.
+// Compare judges several learners on the same folds, by the seed of the first learner. It trains one learner after
+// another, so that their times can be compared. It returns figures of merit. If ctx ends the comparison, Compare
+// returns the figures of the folds so far with ctx's error; a learner without any fold then has no errors. A learner
+// that lacks the score is judged by the other figures. Chosen is -1 if all learners lack the score.
 func Compare(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
 	return judgeAll(ctx, src, learners, cv, opt, true)
 }
 
-// crossing is a cross-validation under way.
+// crossing is the state of a cross-validation.
 type crossing struct {
 	*CrossValidation
 	cv           CV
@@ -124,8 +130,8 @@ type crossing struct {
 	classWeights []float64
 	deal         *deal
 	alone        bool             // one training at a time
-	part         *checkpoint.Part // of what was judged; nil: it isn't saved
-	mu           sync.Mutex       // held while the stage is told, and while a point is changed
+	part         *checkpoint.Part // saves the results; nil: not saved
+	mu           sync.Mutex       // held while the stage is reported, and while a point is changed
 }
 
 // judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
@@ -150,7 +156,7 @@ func judgeAll(ctx context.Context, src block.Source, learners []Learner, cv CV, 
 	cv.Folds, cv.Score = cmp.Or(cv.Folds, defaultFolds), cmp.Or(cv.Score, ByErrors)
 	c := &crossing{CrossValidation: &CrossValidation{Folds: cv.Folds, Split: opt.Split.name(), Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
 		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
-	if c.opt = opt.ofFold(); !figures { // which are no part of a checkpoint
+	if c.opt = opt.ofFold(); !figures {
 		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
 	}
 	for i, l := range learners {
@@ -190,12 +196,13 @@ func judgeAll(ctx context.Context, src block.Source, learners []Learner, cv CV, 
 	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
 }
 
-// unjudged tells whether some point has no result of a fold.
+// unjudged tells whether any point that hasn't failed lacks a result of the fold.
 func (c *crossing) unjudged(fold int) bool {
 	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
 }
 
-// folds judges on one fold after the other, by a function. It learns no features again for folds that aren't left.
+// folds calls judge for each fold that is left, one after another. If src can learn its features again, it does so for
+// each fold from the rows outside the fold.
 func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
 	var choices []func(class int) bool
 	for f := range c.Folds {
@@ -229,8 +236,8 @@ func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold i
 	return nil
 }
 
-// fold has every learner learn from the rows outside of a fold, and counts the errors in the fold. Several learn at a
-// time if the rows are in memory.
+// fold trains every learner on the rows outside a fold, and counts the errors in the fold. It trains several learners
+// at the same time if the rows are in memory.
 func (c *crossing) fold(ctx context.Context, all block.Source, number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt, c.learners...)
@@ -239,7 +246,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 	}
 	defer parts.Close()
 	judges := c.weighted(parts.Held)
-	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // of the rows, and of the two shares of them
+	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // bytes of the rows, and of their two parts
 	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
 	}
@@ -256,7 +263,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 				return ctx.Err()
 			}
 			progress := c.begin(l, number)
-			if side > 1 { // several at a time: one line tells how many are done
+			if side > 1 { // several at a time: one line reports how many are done
 				progress = nil
 			}
 			j := &job{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
@@ -274,7 +281,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 	return g.Wait()
 }
 
-// end adds what a learner has wrong of a fold, and its score, to its point, or why it failed.
+// end adds the errors and the score of a learner on a fold to the learner's point, or the reason why it failed.
 func (c *crossing) end(p *Point, t Tally, value part, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -285,7 +292,8 @@ func (c *crossing) end(p *Point, t Tally, value part, failure error) {
 		p.verdict = append(p.verdict, value)
 		p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
 	}
-	trained := int64(0) // also before the run was resumed: each counts as an epoch for checkpoints
+	// trained counts trainings, also from before a resume. Each counts as an epoch for checkpoints.
+	trained := int64(0)
 	for i := range c.Points {
 		if trained += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil {
 			trained++
@@ -294,7 +302,7 @@ func (c *crossing) end(p *Point, t Tally, value part, failure error) {
 	c.part.Mark(trained, 0, c.state)
 }
 
-// prefix names the varied options before an error.
+// prefix returns the varied options and a colon, as the beginning of an error.
 func (l Learner) prefix() string {
 	if len(l.Varied) == 0 {
 		return ""
@@ -302,25 +310,26 @@ func (l Learner) prefix() string {
 	return l.VariedText() + ": "
 }
 
-// noted is the most bytes that a learner keeps for each row beside the row. That is for the hinge of svm with many columns:
-// nine numbers of 64 bits, a weight and a label.
+// noted is the largest number of bytes that a learner keeps for each row beside the row: nine numbers of 64 bits, a
+// weight and a label. The hinge of svm with many columns needs them.
 const noted = 10 * 8
 
-// sideBySide returns how many learners train at a time. rows are in memory, and bytes are what they and their shares
-// take. There are as many learners as workers, or fewer if there is no room for what they note.
+// sideBySide returns the number of learners that train at the same time: as many as there are workers, or fewer if the
+// memory doesn't hold the bytes that they keep for each row. The rows are in memory; bytes is the memory of the rows
+// and their parts.
 func (c *crossing) sideBySide(rows, bytes int64) int {
 	room := memory.Limit(c.opt.Memory)
-	if c.opt.Memory > 0 { // otherwise the limit doesn't include them
+	if c.opt.Memory > 0 { // otherwise the limit doesn't include these bytes
 		room -= bytes
 	}
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
 }
 
-// ErrFolds is returned where rows can't be dealt into so many folds.
+// ErrFolds is the error of rows that can't be dealt into the number of folds.
 var ErrFolds = errors.New("too few rows for the folds")
 
-// judge learns, counts errors and takes the score on the rows that were held back. judges are these rows with the weights of their
-// classes.
+// judge trains, and computes the errors and the score on the held-out rows. judges are these rows with the weights of
+// their classes.
 func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Source) (t Tally, value part, err error) {
 	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)

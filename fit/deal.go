@@ -18,27 +18,29 @@ import (
 	"halfspace/train"
 )
 
-// A Split says which rows can be judged by a model of which others, where rows are held out or dealt into folds. The zero
-// value draws rows at random within each class. At most one of Groups, Times and InOrder is set.
+// A Split says which rows a model may be judged on, given the rows that it learned from, when rows are held out or
+// dealt into folds. The zero value draws rows at random within each class. At most one of Groups, Times and InOrder may
+// be set.
 type Split struct {
-	// Groups has the number of each row's group, in the order of the rows. The rows of a group stay together: in one fold,
-	// and on one side of a hold-out, as with scikit-learn's GroupKFold and GroupShuffleSplit.
+	// Groups has the number of each row's group, in the order of the rows. All rows of a group stay together: in one
+	// fold, and on one side of a hold-out, as with scikit-learn's GroupKFold and GroupShuffleSplit.
 	Groups []int64
 
-	// Times has the time of each row, in the order of the rows. Rows are judged by models of rows of earlier times alone.
+	// Times has the time of each row, in the order of the rows. Rows are judged only by models of rows with earlier
+	// times.
 	Times []int64
 
-	// Column is the name of the column that Groups or Times came from, for the model.
+	// Column is the name of the column that Groups or Times came from. It is stored in the model.
 	Column string
 
-	// InOrder says that the rows are in the order of time: it stands for the times 0, 1, 2 and so on.
+	// InOrder says that the rows are in the order of time. It stands for the times 0, 1, 2 and so on.
 	InOrder bool
 }
 
-// timed tells whether later rows are judged by models of earlier ones.
+// timed tells whether rows are split by time.
 func (s *Split) timed() bool { return s.InOrder || s.Times != nil }
 
-// name returns what the split goes by, for people.
+// name returns "groups", "time", or "" for rows that are split one by one.
 func (s *Split) name() string {
 	switch {
 	case s.Groups != nil:
@@ -49,7 +51,7 @@ func (s *Split) name() string {
 	return ""
 }
 
-// told returns the options of a model with those of the split.
+// told returns the options of a model with the options of the split.
 func (s *Split) told(m model.Options) model.Options {
 	switch {
 	case s.Groups != nil:
@@ -62,7 +64,8 @@ func (s *Split) told(m model.Options) model.Options {
 	return m
 }
 
-// check returns an error if the split isn't one of so many rows.
+// check returns an error if more than one kind of split is set, or if Groups or Times don't have the given number of
+// rows.
 func (s *Split) check(rows int64) error {
 	given := 0
 	for _, is := range []bool{s.Groups != nil, s.Times != nil, s.InOrder} {
@@ -81,7 +84,7 @@ func (s *Split) check(rows int64) error {
 	return nil
 }
 
-// sum returns what differs between two splits, for checkpoints.
+// sum returns a text for checkpoints that differs between different splits.
 func (s *Split) sum() string {
 	h := sha256.New()
 	for _, values := range [][]int64{s.Groups, s.Times} {
@@ -92,9 +95,10 @@ func (s *Split) sum() string {
 	return fmt.Sprintf("%d groups, %d times, in order %v, %x", len(s.Groups), len(s.Times), s.InOrder, h.Sum(nil)[:8])
 }
 
-// HoldOut returns the choice of the rows to hold out: a share of them. counts has the number of rows of each class. Without groups and
-// times it is Stratified. Groups are taken in random order, by PCG with the seed and 2^64-1 as its words; a group is held out if that
-// brings the number of rows nearer to the share. Of rows in order of time, the last ones are held out.
+// HoldOut returns the chooser of the rows to hold out: a share of the rows. counts has the number of rows of each
+// class. Without groups and times, HoldOut returns Stratified. Groups are taken in random order, by PCG with the seed
+// and 2^64-1 as its words; a group is held out if that brings the number of held-out rows nearer to the share. Of rows
+// in order of time, the last rows are held out.
 func (s *Split) HoldOut(seed uint64, share float64, counts []int64) (Chooser, error) {
 	rows := int64(0)
 	for _, n := range counts {
@@ -121,7 +125,7 @@ func (s *Split) HoldOut(seed uint64, share float64, counts []int64) (Chooser, er
 	return Stratified(seed, share, counts), nil
 }
 
-// byRow returns a chooser that holds back rows by their numbers.
+// byRow returns a chooser that chooses rows by their numbers.
 func byRow(is func(row int64) bool) Chooser {
 	return func() func(int) bool {
 		row := int64(-1)
@@ -132,7 +136,6 @@ func byRow(is func(row int64) bool) Chooser {
 	}
 }
 
-// sizesOf returns the number of rows of each group.
 func sizesOf(groups []int64) map[int64]int64 {
 	sizes := map[int64]int64{}
 	for _, g := range groups {
@@ -141,7 +144,7 @@ func sizesOf(groups []int64) map[int64]int64 {
 	return sizes
 }
 
-// shuffled returns the groups in random order.
+// shuffled returns the numbers of the groups in random order.
 func shuffled(seed uint64, sizes map[int64]int64) []int64 {
 	groups := make([]int64, 0, len(sizes))
 	for g := range sizes {
@@ -156,7 +159,7 @@ func shuffled(seed uint64, sizes map[int64]int64) []int64 {
 	return groups
 }
 
-// earlier returns a function that counts the rows with earlier times than a row's.
+// earlier returns a function that returns the number of rows with earlier times than a row.
 func (s *Split) earlier() func(row int64) int64 {
 	if s.Times == nil {
 		return func(row int64) int64 { return row }
@@ -168,12 +171,13 @@ func (s *Split) earlier() func(row int64) int64 {
 	}
 }
 
-// A deal is how rows are dealt into folds: for each, the rows to judge on and those to learn from.
+// A deal is the assignment of rows to folds: for each fold, the rows to judge on and the rows to learn from.
 type deal struct {
 	judge, learn []Chooser
 }
 
-// newDeal deals the rows of all into folds, and notes what is odd about it. It is an error if a fold had no rows.
+// newDeal deals the rows of all into folds, and notes classes that have fewer rows than there are folds. It returns an
+// error if a fold would have no rows.
 func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, workers int, opt *Options) (*deal, error) {
 	if folds < 2 {
 		return nil, fmt.Errorf("folds is %d: use 2 or more", folds)
@@ -210,8 +214,8 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 	return d, nil
 }
 
-// dealGroups deals whole groups. The largest group comes first, in random order among equal ones, and goes to the fold with the fewest
-// rows. If only one fold has rows of a class, all folds learn from the groups with that class.
+// dealGroups deals whole groups. It takes the groups by falling size, equal ones in random order, and adds each to the
+// fold with the fewest rows. If only one fold has rows of a class, all folds learn from the groups with that class.
 func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
 	sizes := sizesOf(groups)
 	if len(sizes) < folds {
@@ -244,10 +248,11 @@ func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int
 	return d, nil
 }
 
-// keepRare takes groups out of the only fold that has rows of a class: its fold becomes -1.
+// keepRare takes groups out of the only fold that has rows of a class: it sets their fold to -1.
 func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int64]int, opt *Options) error {
 	spec := all.Spec()
-	only := make([]int, max(2, len(spec.Classes))) // 1 more than the only fold of a class; 0: no rows yet; -1: several folds
+	// only has for each class the only fold with its rows, plus 1; 0 if no rows were seen; -1 for several folds.
+	only := make([]int, max(2, len(spec.Classes)))
 	visit := func(see func(class int, group int64)) error {
 		row := 0
 		return eachClass(ctx, all, false, func(class int) {
@@ -279,8 +284,8 @@ func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int6
 	})
 }
 
-// dealTimes cuts the rows in order of time into one piece more than there are folds. A fold is judged on a piece by a model of all
-// pieces before, as with scikit-learn's TimeSeriesSplit. Rows of equal times are in one piece.
+// dealTimes cuts the rows in order of time into folds+1 pieces. Each fold is judged on one piece by a model of all
+// pieces before it, as with scikit-learn's TimeSeriesSplit. Rows with equal times are in one piece.
 func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 	pieces, earlier := int64(folds+1), s.earlier()
 	if rows < pieces {

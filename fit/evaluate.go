@@ -19,20 +19,20 @@ import (
 	"halfspace/train"
 )
 
-// Evaluation adds up how a model predicts rows, by their weights where they have some. It keeps every score, for the
-// curves. Its figures depend on neither the order of the rows nor the blocks they come in.
+// Evaluation adds up how well a model predicts rows, by their weights if they have weights. It keeps every score, for
+// the curves. Its figures depend neither on the order of the rows nor on their blocks.
 type Evaluation struct {
-	Confusion   *metrics.Confusion   // of the model's classes, in their order
-	Scores      metrics.Scores       // of two classes
-	Calibration *metrics.Calibration // of two classes, if the model has probabilities; else nil
-	Worst       []Miss               // at most ten, the worst first, by the threshold of the model
+	Confusion   *metrics.Confusion   // by the model's classes, in their order
+	Scores      metrics.Scores       // for two classes
+	Calibration *metrics.Calibration // for two classes, if the model has probabilities; otherwise nil
+	Worst       []Miss               // at most ten rows, the worst first, by the threshold of the model
 
-	// ClassScores has, of more than two classes, the probabilities of each class, or the scores of a model without
-	// probabilities. It is nil of two classes. Set it to nil to keep no scores.
+	// ClassScores has, for more than two classes, the probabilities of each class, or the scores if the model has no
+	// probabilities. It is nil for two classes. Set it to nil to keep no scores.
 	ClassScores *metrics.ClassScores
 
 	spec      *schema.Spec
-	threshold float64 // of the model
+	threshold float64 // threshold of the model
 	odds      predict.Odds
 	scorer    *predict.Scorer
 	loss      metrics.Mean
@@ -40,28 +40,30 @@ type Evaluation struct {
 	hasOdds   bool
 }
 
-// A Miss is a row that is predicted wrongly. Of two classes, the worst rows have the scores farthest from the model's threshold. Of more classes
-// they have the least probabilities of their class. Without probabilities they have the greatest Score.
+// A Miss is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest from the
+// model's threshold. For more classes, they have the least probabilities of their class, or without probabilities the
+// greatest Score.
 type Miss struct {
-	Row              int64 // its number among the rows that were added, from 0 on
+	Row              int64 // number of the row among the added rows, from 0 on
 	Class, Predicted int
-	Score            float64 // of more than two classes: the predicted class's score less that of the row's class
-	Probability      float64 // of the row's class; NaN for a model without probabilities
-	Features         []Value // that aren't 0, as the model takes them; nil if a cluster scored the row
+	Score            float64 // for more than two classes: score of the predicted class minus score of the row's class
+	Probability      float64 // probability of the row's class; NaN if the model has no probabilities
+	Features         []Value // features that aren't 0, as the model takes them; nil if a cluster scored the row
 
-	off float64 // the greater, the worse
+	off float64 // how wrong: the greater, the worse
 }
 
-// A Value is a feature of a row.
+// A Value is one feature of a row, and its number.
 type Value struct {
 	Feature int
 	Value   float64
 }
 
-// mostMisses is how many rows Worst has.
+// mostMisses is the largest length of Worst.
 const mostMisses = 10
 
-// miss adds the wrong rows of a block to Worst. p and losses are the probabilities and the log losses, nil without.
+// miss adds the wrong rows of a block to Worst. p and losses are the probabilities and the log losses; nil without
+// probabilities.
 func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
@@ -91,7 +93,7 @@ func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float6
 	}
 }
 
-// valuesOf returns the features of a row that aren't 0. It returns nil if the block has labels alone.
+// valuesOf returns the features of a row that aren't 0. It returns nil if the block has only labels.
 func valuesOf(b *block.Block, r, width int) (values []Value) {
 	add := func(feature int, v float32) {
 		if v != 0 && feature < width {
@@ -111,7 +113,7 @@ func valuesOf(b *block.Block, r, width int) (values []Value) {
 	return values
 }
 
-// NewEvaluation returns an evaluation of a model. It has no rows yet.
+// NewEvaluation returns an evaluation of a model, without any rows.
 func NewEvaluation(m *model.Model, workers int) (*Evaluation, error) {
 	scorer, err := predict.NewScorer(m, workers)
 	if err != nil {
@@ -127,7 +129,8 @@ func NewEvaluation(m *model.Model, workers int) (*Evaluation, error) {
 	return e, nil
 }
 
-// Evaluate returns the evaluation of the rows of src by a model. Their columns and labels are those of the model.
+// Evaluate returns the evaluation of a model on the rows of src, which must have the columns and the classes of the
+// model.
 func Evaluate(ctx context.Context, m *model.Model, src block.Source, workers int) (*Evaluation, error) {
 	e, err := NewEvaluation(m, workers)
 	if err != nil {
@@ -150,7 +153,7 @@ func Evaluate(ctx context.Context, m *model.Model, src block.Source, workers int
 	return e, nil
 }
 
-// Add adds the next rows.
+// Add adds the rows of a block.
 func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 	if e.scorer == nil {
 		return errors.New("the evaluation has no model: make it by NewEvaluation")
@@ -162,7 +165,7 @@ func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 	return err
 }
 
-// add adds the next rows with their scores. It takes the number, the labels and the weights of the block alone.
+// add adds the rows of a block with their scores. It uses only the number, the labels and the weights of the block.
 func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
@@ -186,10 +189,10 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	e.miss(b, scores, p, losses)
 }
 
-// scoreTask scores rows by a model, whose file is the argument.
+// scoreTask scores rows by a model. Its argument is the model's file.
 var scoreTask = passes.New("fit.scores", scorePiece)
 
-// scoredRows is the scores of some rows, their labels and weights.
+// scoredRows is the scores, labels and weights of some rows.
 type scoredRows struct {
 	scores [][]float32
 	y      []float32
@@ -222,13 +225,13 @@ func scorePiece(ctx context.Context, piece passes.Piece, file []byte) (all []sco
 	return all, nil
 }
 
-// AddRemote adds the rows of a block.Remote source, which are scored where its cluster is. m is the evaluation's model.
-// added is called after each piece of the rows; its first error ends the pass.
+// AddRemote adds the rows of a block.Remote source, which are scored on its cluster. m is the evaluation's model.
+// AddRemote calls added after each piece of the rows; the first error of added ends the pass.
 func (e *Evaluation) AddRemote(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
 	return scoreRemote(ctx, m, src, e.add, added)
 }
 
-// scoreRemote passes the scores of rows by a model to add, with the labels and weights of a block.
+// scoreRemote scores rows on a cluster. It calls add with the scores, and a block that has the labels and the weights.
 func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
 	var file bytes.Buffer
 	if _, err := m.WriteTo(&file); err != nil {
@@ -257,15 +260,16 @@ func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
 	e.brier.Add(losses, b.W)
 }
 
-// LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN for a
-// model without probabilities.
+// LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN if
+// the model has no probabilities.
 func (e *Evaluation) LogLoss() float64 { return e.loss.Value() }
 
-// Brier returns the Brier score: the mean over the rows of metrics.BrierLoss. It returns NaN for a model without
+// Brier returns the Brier score: the mean of metrics.BrierLoss over the rows. It returns NaN if the model has no
 // probabilities.
 func (e *Evaluation) Brier() float64 { return e.brier.Value() }
 
-// suits returns an error if rows have other features or classes than a model's. Names of features may differ.
+// suits returns an error if the rows differ from the model in features, classes, preprocessing or scale. Names of
+// features may differ.
 func suits(rows, model *schema.Spec) error {
 	what := ""
 	switch {
@@ -285,20 +289,20 @@ func suits(rows, model *schema.Spec) error {
 	return fmt.Errorf("the rows to judge on have %s: make them with the model's Spec in block.RowOptions or dataset.Options", what)
 }
 
-// Tally counts the rows that a model predicts wrongly.
+// Tally is the number of rows that a model predicts wrongly, and their weights.
 type Tally struct {
 	Rows, Errors int64
-	Weight       float64 // of the rows that are wrong
-	Total        float64 // weight of all rows
+	Weight       float64 // sum of the weights of wrong rows
+	Total        float64 // sum of the weights of all rows
 }
 
-// Count counts the rows whose prediction by a model isn't their label. It adds up their weights within runs, then over
-// runs.
+// Count returns the Tally of the rows of src: a row is wrong if its prediction by m isn't its label. Weights are summed
+// within runs, then over the runs.
 func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t Tally, err error) {
 	return count(ctx, m, src, workers, func([][]float32, *block.Block) {})
 }
 
-// count is Count. It shows each block with its scores.
+// count is Count. It also calls show with each block and its scores.
 func count(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t Tally, err error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
@@ -307,7 +311,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 	positive := spec.PositiveClass()
 	add := func(scores [][]float32, b *block.Block) {
 		show(scores, b)
-		threshold := m.ScoreThreshold() // there is a model, since there are scores
+		threshold := m.ScoreThreshold() // m isn't nil here: there are scores
 		run, all := 0.0, 0.0
 		for i, y := range b.Y {
 			if predict.PredictedAbove(scores, i, positive, threshold) != predict.Labelled(y, len(scores), positive) {
@@ -319,7 +323,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 				run, all = 0, 0
 			}
 		}
-		t.Rows += int64(len(b.Y)) // scores of a cluster come without rows
+		t.Rows += int64(len(b.Y)) // scores from a cluster come without features
 	}
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
 		err = scoreRemote(ctx, m, src, add, func() error { return nil })
@@ -342,7 +346,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 	return t, nil
 }
 
-// validate counts errors on rows that the model didn't learn from, and writes them to the model.
+// validate counts errors on validation rows, and writes them to the model.
 func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*Tally, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
@@ -361,7 +365,7 @@ func validate(ctx context.Context, m *model.Model, rows block.Source, workers in
 	return &wrong, nil
 }
 
-// evaluate evaluates the weights of an interrupted training, which takes a pass over the rows.
+// evaluate evaluates the weights of an interrupted training. It makes a pass over the rows.
 func (j *job) evaluate(ctx context.Context, learned *train.Result) error {
 	loss := train.PerceptronLoss
 	switch {

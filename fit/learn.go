@@ -18,67 +18,79 @@ import (
 	"halfspace/train"
 )
 
-// Options say what a training does beside learning. The zero value is a plain training on all rows.
+// Options are the options of a training beside the options of the learner. The zero value is a plain training on all
+// rows.
 type Options struct {
-	HoldOut      float64            // share of the rows that is held out, above 0 and below 1, and counted on; 0 is none
-	Split        Split              // which rows stay together in a hold-out or in folds; zero: rows are drawn within each class
-	CV           *CV                // judge the learner, or each of a grid, by cross-validation first, and learn with the best; nil: don't
-	ClassWeights map[string]float64 // weights of classes, by their text, which multiply those of rows; 1 for others
+	HoldOut float64 // share of the rows that is held out to count errors on, above 0 and below 1; 0: none
+	Split   Split   // rows that stay together in a hold-out or in folds; zero: rows are drawn within each class
+	// CV makes a cross-validation first, of the learner or of each combination of a grid. The best learner then learns.
+	// nil: none.
+	CV           *CV
+	ClassWeights map[string]float64 // weights of classes by their text, factors of the sample weights; 1 for others
 	Balanced     bool               // give all classes the same total weight, in place of ClassWeights
-	Multiclass   string             // of more than two classes: model.OneVersusRest, model.Joint, or "" for what suits the learner
+	// Multiclass is, for more than two classes, model.OneVersusRest, model.Joint, or "" for the learner's default.
+	Multiclass string
 
-	// Calibrate is how scores become probabilities, by held-out folds: model.Platt, model.Isotonic, or "" for not at all.
-	// Calibration is that of the learner, where Calibrate made it before.
+	// Calibrate is the method by which scores become probabilities, learned on held-out folds: model.Platt,
+	// model.Isotonic, or "" for none. Calibration is the learner's calibration if Calibrate made it before.
 	Calibrate   string
 	Calibration *model.Calibration
 
-	// Threshold says how the score is chosen above which a model of two classes predicts the positive class: as it is given, or by held-out folds.
-	// ThresholdAt is the score that ChooseThreshold found before. The zero value is 0. Errors in cross-validations are those of 0.
+	// Threshold says how to choose the score above which a model of two classes predicts the positive class: a given
+	// score, or a choice on held-out folds. ThresholdAt is the score that ChooseThreshold found before. The zero value
+	// is the score 0. Errors in cross-validations are counted with the score 0.
 	Threshold   predict.Threshold
 	ThresholdAt *float64
 
 	Init    *model.Model      // begin with the weights of this model; nil: with zeros
-	Memory  int64             // most bytes for the rows and for what learners keep of them; 0: as much as is available
-	Note    func(text string) // told what is worth knowing; may be nil
-	Stage   func(Stage)       // told how far work other than learning is, by one goroutine at a time; may be nil
-	Weights string            // name of the column that the weights of rows came from, for the model
-	Judged  *CrossValidation  // a cross-validation that was made before, whose best learner learns; nil: none
-	Path    *Path             // a path that was followed before, whose chosen penalty the learner has; nil: none
-	Survey  *Survey           // of the rows, where it was made before; nil: a pass that is made anyway makes it
-	// Checkpoint saves the state of the training, and holds the state to resume from. When ctx ends, Learn saves the last
-	// state. After another error, the last checkpoint stays. Open it before, and call Finish once the model is kept. Of a
-	// cross-validation or a path, each finished training or fold is kept. nil: nothing is saved.
+	Memory  int64             // most bytes for the rows and for the learners' own arrays; 0: all available memory
+	Note    func(text string) // called with remarks for the user; may be nil
+	Stage   func(Stage)       // called with the progress of work other than learning, by one goroutine at a time; may be nil
+	Weights string            // name of the column that the sample weights came from, for the model
+	Judged  *CrossValidation  // a cross-validation that was made before; its best learner learns; nil: none
+	Path    *Path             // a path that was made before; the learner has its chosen penalty; nil: none
+	Survey  *Survey           // survey of the rows, if it was made before; nil: another pass over the rows makes it
+	// Checkpoint saves the state of the training, and holds the state to resume from. When ctx ends, Learn saves the
+	// last state. After another error, the last checkpoint stays. Open it before Learn, and call Finish once the model
+	// is stored. For a cross-validation or a path, each finished training or fold is saved. nil: no state is saved.
 	Checkpoint *checkpoint.Run
 
-	Trace *trace.Options // told how the training goes, update by update or pass by pass; nil: nobody is
+	Trace *trace.Options // receives the progress of the training, update by update or pass by pass; nil: none
 
-	Receipt *model.Receipt // gets the sums of the model, of the rows and of the weights after each epoch, which takes a pass over the rows; nil: none
+	// Receipt receives the sums of the model, of the rows and of the weights after each epoch, which takes a pass over
+	// the rows. nil: none.
+	Receipt *model.Receipt
 }
 
-// Fitted is a whole training: the model, complete, and how it went.
+// Fitted is the result of a training: the complete model, and its figures.
 type Fitted struct {
-	Model           *model.Model
-	Result          *train.Result
-	Own             any              // the learner's own result, such as *logistic.Result; nil for several classes one versus the rest
-	Survey          *Survey          // what the rows tell without learning
-	Visits          int64            // of all classes; those of Result are the most of one, where each has a training of its own
-	Validation      *Tally           // what the model has wrong of rows that it didn't learn from; nil without any
+	Model  *model.Model
+	Result *train.Result
+	Own    any     // the learner's own result, such as *logistic.Result; nil for classes learned one versus the rest
+	Survey *Survey // survey of the rows
+	// Visits is the sum over all classes. Result.Visits is the largest number of one class, if each class has its own
+	// training.
+	Visits          int64
+	Validation      *Tally           // errors on validation rows; nil without validation rows
 	CrossValidation *CrossValidation // nil without one
-	UpdateBound     *float64         // most updates of a perceptron from Options.Init (train.UpdateBoundFrom); nil where no theorem tells, and without Init
+	// UpdateBound is the most updates of a perceptron from Options.Init; see train.UpdateBoundFrom. It is nil without
+	// Init, and if no theorem gives a bound.
+	UpdateBound *float64
 }
 
-// Learn learns a model from the rows of src. If ctx ends the training after some updates, Learn returns what was learned so far with ctx's error. It is an error if an option of the learner is out of range or has no effect, or if
-// block.Check refuses the rows. So are fewer classes than two, and what the learner fails with.
+// Learn learns a model from the rows of src. If ctx ends the training after one update or more, Learn returns the model
+// so far with ctx's error. Errors: an option of the learner that is out of range or has no effect, fewer than two
+// classes, errors of block.Check, and errors of the learner.
 //
-// A learner that visits rows in another order than that of the source needs a *block.Data or a block.Seekable. The dual
-// form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
+// A learner that visits rows in another order than the order of the source needs a *block.Data or a block.Seekable. The
+// dual form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
 func Learn(ctx context.Context, src block.Source, l Learner, opt Options) (*Fitted, error) {
 	return LearnValidated(ctx, src, nil, l, opt)
 }
 
-// LearnValidated is Learn with rows for validation. Errors are counted on them, and some learners choose their weights
-// by them. They have the spec of src. If validation is nil, LearnValidated is Learn. Otherwise Options.HoldOut is only
-// written to the model: the share of all rows that they are.
+// LearnValidated is Learn with validation rows, which must have the spec of src. It counts errors on them, and some
+// learners choose their weights by these errors. If validation is nil, LearnValidated is Learn. Otherwise
+// Options.HoldOut is only written to the model, as the share of the validation rows among all rows.
 func LearnValidated(ctx context.Context, src, validation block.Source, l Learner, opt Options) (*Fitted, error) {
 	if err := check(&opt, src, l, validation != nil); err != nil {
 		return nil, err
@@ -121,7 +133,7 @@ func LearnValidated(ctx context.Context, src, validation block.Source, l Learner
 	return learnAll(ctx, src, validation, l, opt)
 }
 
-// check returns an error for a source, a learner or options that can't be used, before any row is read.
+// check returns an error if the source, the learner or the options can't be used. It reads no rows.
 func check(o *Options, src block.Source, l Learner, validated bool) error {
 	spec, err := block.SpecOf(src)
 	if err == nil {
@@ -133,7 +145,7 @@ func check(o *Options, src block.Source, l Learner, validated bool) error {
 	return o.check(l, spec, validated)
 }
 
-// check returns an error for options that can't be used.
+// check returns an error if the options can't be used.
 func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 	if err := l.CheckSettings(l.Settings); err != nil {
 		return err
@@ -176,14 +188,13 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 
 func (o *Options) classWeighted() bool { return o.Balanced || len(o.ClassWeights) > 0 }
 
-// note tells what is worth knowing.
 func (o *Options) note(text string) {
 	if o.Note != nil {
 		o.Note(text)
 	}
 }
 
-// checked returns src as a source whose rows learners can take. Sources that can learn features again stay that.
+// checked returns src, checked by block.Check. A source that can learn its features again keeps this ability.
 func checked(ctx context.Context, src block.Source, l Learner) (block.Source, error) {
 	if r, ok := src.(relearned); ok {
 		return r, nil
@@ -196,7 +207,7 @@ func checked(ctx context.Context, src block.Source, l Learner) (block.Source, er
 	return relearned{rows, again}, nil
 }
 
-// learnAll learns, and writes to the model which rows it was learned from and judged on.
+// learnAll learns, and writes to the model which rows it learned from and was judged on.
 func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt Options) (*Fitted, error) {
 	src = plain(src)
 	if opt.Judged != nil {
@@ -256,27 +267,29 @@ func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt 
 	return f, cmp.Or(interrupted, err)
 }
 
-// A job is rows to learn from, and how.
+// A job is the rows to learn from, and the learner and options of the training.
 type job struct {
 	Learner
 	opt             *Options
 	src, validation block.Source
-	classWeights    []float64 // of the rows of src; nil where classes have none
-	class           int       // the class if rows are those of one class and the rest
-	versus, beside  int       // classes, if rows are those of one and the rest, else 0; trainings that go on at a time, 0 for this one alone
-	held            int64     // bytes of all rows in memory
-	trail           *trail    // gets the sums of the weights; nil: not recorded
+	classWeights    []float64 // weights of the classes of src; nil if classes have none
+	class           int       // the class, if rows are one class versus the rest
+	// versus is the number of classes if the rows are one class versus the rest, and 0 otherwise. beside is the number
+	// of trainings that run at the same time; 0: only this one.
+	versus, beside int
+	held           int64  // bytes of all rows in memory
+	trail          *trail // gets the sums of the weights; nil: not recorded
 }
 
 func (j *job) classes() int { return len(j.src.Spec().Classes) }
 
-// together tells whether the vectors of more than two classes are learned together.
+// together tells whether more than two classes are learned together.
 func (j *job) together() bool {
 	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsTogether(j.Settings)
 }
 
-// learn learns. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. What
-// takes a pass over the rows then has time until after ends. The model has no fingerprints.
+// learn trains. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. A
+// final pass over the rows may then run until after ends. The model has no fingerprints.
 func (j *job) learn(ctx, after context.Context) (*Fitted, error) {
 	one := *j
 	if j.opt.classWeighted() {
@@ -300,7 +313,7 @@ func (j *job) learn(ctx, after context.Context) (*Fitted, error) {
 	return f, err
 }
 
-// whole learns by the learner alone; see learn.
+// whole makes one training with the learner; see learn.
 func (j *job) whole(ctx, after context.Context) (*Fitted, error) {
 	settings, recorder, err := j.traced(ctx)
 	if err != nil {
@@ -318,7 +331,7 @@ func (j *job) whole(ctx, after context.Context) (*Fitted, error) {
 		return nil, err
 	}
 	r := learned.Result
-	if err != nil && ctx.Err() != nil && !r.Interrupted { // also where it was in the last pass, which only counts
+	if err != nil && ctx.Err() != nil && !r.Interrupted { // also if ctx ended in the last pass, which only counts
 		r.Interrupted, r.Errors = true, 0
 	}
 	if err != nil && !r.Interrupted {
@@ -336,7 +349,7 @@ func (j *job) whole(ctx, after context.Context) (*Fitted, error) {
 	if learned.Keep != nil {
 		learned.Keep(m)
 	}
-	if r.Interrupted && m.Voters != nil { // whose mean was evaluated
+	if r.Interrupted && m.Voters != nil { // the mean of the voters was evaluated
 		wrong, late := Count(after, m, j.src, j.workers())
 		if late != nil && after.Err() == nil {
 			return nil, late
@@ -352,7 +365,7 @@ func (j *job) whole(ctx, after context.Context) (*Fitted, error) {
 	return f, err
 }
 
-// begin returns the weights to begin with, or nil for zeros.
+// begin returns the initial weights, or nil for zeros.
 func (j *job) begin() *train.Start {
 	switch {
 	case j.opt.Init == nil:

@@ -5,7 +5,7 @@ import (
 	"halfspace/train"
 )
 
-// model returns the model of what was learned, without the fingerprint of the data.
+// model returns the model of a result, without the fingerprint of the data.
 func (j *job) model(learned *train.Result) *model.Model {
 	m := model.New(j.src.Spec(), learned.Weights)
 	m.Algorithm, m.Options = j.Name, j.modelOptions()

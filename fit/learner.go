@@ -1,15 +1,16 @@
-// Package fit does whole trainings for Go programs: one call on any block.Source gives a complete *model.Model and a report.
+// Package fit does whole trainings for Go programs: one call on any block.Source returns a complete *model.Model and a
+// report.
 //
 // A Learner is a learning algorithm with its options, such as Logistic(logistic.Options{L2: 1}). Learn learns from all
-// rows. Options hold rows out, cross-validate, choose from a grid, or give classes weights. CrossValidate judges a
-// learner on rows that it didn't learn from, and Compare judges several on the same folds. LearnOnline predicts each
-// row before it learns from it.
+// rows. Options hold rows out, cross-validate, choose from a grid, or give weights to classes. CrossValidate judges a
+// learner on rows that it didn't learn from, and Compare judges several learners on the same folds. LearnOnline
+// predicts each row before it learns from the row.
 //
-// The model equals that of the command with the same options and seed, byte for byte. An option that the learner
+// The model is byte for byte the model of the command with the same options and seed. An option that the learner
 // doesn't use is an error.
 //
-// Package fit knows neither files nor Arrow: package dataset opens files as sources, and package block makes sources of rows in memory.
-// A new learner is one package with a description, and one line in Learners.
+// Package fit uses neither files nor Arrow: package dataset opens files as sources, and package block makes sources of
+// rows in memory. A new learner is one package with a description, and one line in Learners.
 package fit
 
 import (
@@ -33,7 +34,7 @@ import (
 	"halfspace/train/winnow"
 )
 
-// Learners lists every learner. To add one is to add its description here.
+// Learners lists the description of every learner.
 var Learners = []*train.Learner{
 	perceptron.Learner,
 	perceptron.Pocket,
@@ -59,7 +60,7 @@ func Names() []string {
 	return names
 }
 
-// Describe returns the description of a learner, or nil if there is none of that name.
+// Describe returns the description of the learner with the name, or nil.
 func Describe(name string) *train.Learner {
 	for _, l := range Learners {
 		if l.Name == name {
@@ -72,13 +73,14 @@ func Describe(name string) *train.Learner {
 // Learner is a learning algorithm with its options.
 type Learner struct {
 	*train.Learner
-	Settings train.Settings // the options: a pointer to the learner's own
+	Settings train.Settings // the options: a pointer to the learner's own Options
 
-	// Varied has the options that a grid set, as they are typed; nil without a grid.
+	// Varied has the options that a grid set, as a user types them; nil without a grid.
 	Varied map[string]string
 }
 
-// New returns a learner with options. Zero values stand for defaults. If l or s is nil, every training with the learner is an error.
+// New returns a learner with options. Zero values stand for defaults. If l or s is nil, every training with the result
+// returns an error.
 func New(l *train.Learner, s train.Settings) Learner {
 	if (Learner{Learner: l, Settings: s}).check() != nil {
 		return Learner{Learner: l, Settings: s}
@@ -88,7 +90,7 @@ func New(l *train.Learner, s train.Settings) Learner {
 	return Learner{Learner: l, Settings: s}
 }
 
-// Named returns the learner of a name with the options that the command has by default.
+// Named returns the learner with the name, with the defaults of the command.
 func Named(name string) (Learner, error) {
 	l := Describe(name)
 	if l == nil {
@@ -101,7 +103,7 @@ func Named(name string) (Learner, error) {
 	return Learner{Learner: l, Settings: l.New()}, nil
 }
 
-// Perceptron returns the perceptron, the pocket, the averaged or the voted perceptron, as the options say.
+// Perceptron returns the perceptron, the pocket, the averaged or the voted perceptron, depending on the options.
 func Perceptron(o perceptron.Options) Learner { return New(perceptron.Of(&o), &o) }
 
 // Winnow returns Winnow.
@@ -128,7 +130,7 @@ func FTRL(o adaptive.Options) Learner { return New(adaptive.FTRL, &o) }
 // AdaGrad returns AdaGrad.
 func AdaGrad(o adaptive.AdaGradOptions) Learner { return New(adaptive.AdaGrad, &o) }
 
-// check returns an error if the learner is a zero value, or has the options of another one.
+// check returns an error if the learner is a zero value, or has the options of another learner.
 func (l Learner) check() error {
 	if l.Learner == nil || l.Learner.New == nil || l.Train == nil {
 		return errors.New("the learner is empty: take one of fit, such as fit.Logistic, or fit.Named")
@@ -141,7 +143,7 @@ func (l Learner) check() error {
 	return err
 }
 
-// With returns the learner with an option set to what a user types, such as "l2" and "0.1".
+// With returns the learner with an option set to a text that a user types, for example "l2" and "0.1".
 func (l Learner) With(option, value string) (Learner, error) {
 	if err := l.check(); err != nil {
 		return l, err
@@ -158,12 +160,12 @@ func (l Learner) With(option, value string) (Learner, error) {
 	return l, o.Set(l.Settings, value)
 }
 
-// Has tells whether the learner has an option that has an effect with the others.
+// Has tells whether the learner has the option, and the option has an effect with the other options.
 func (l Learner) Has(option string) bool {
 	return l.check() == nil && l.Learner.Has(l.Settings, option)
 }
 
-// Text returns the value of an option as it is typed, or "" if the learner doesn't have the option.
+// Text returns the value of an option as a user types it, or "" if the learner doesn't have the option.
 func (l Learner) Text(option string) string {
 	if l.check() != nil {
 		return ""
@@ -174,7 +176,7 @@ func (l Learner) Text(option string) string {
 	return ""
 }
 
-// VariedText names the options that a grid set, in the order of the learner's options.
+// VariedText returns the options that a grid set, with their values, in the order of the learner's options.
 func (l Learner) VariedText() string {
 	var parts []string
 	if l.Learner == nil {
@@ -188,24 +190,24 @@ func (l Learner) VariedText() string {
 	return strings.Join(parts, ", ")
 }
 
-// workers returns how many goroutines may run at once.
+// workers returns the number of goroutines that may run at once.
 func (l Learner) workers() int {
-	if l.Settings == nil { // the learner's check tells
+	if l.Settings == nil { // the learner's check returns an error for this
 		return 1
 	}
 	return parallel.Workers(l.Settings.Shared().Workers)
 }
 
-// with returns the learner with other workers and another progress.
+// with returns the learner with another number of workers and another Progress.
 func (l Learner) with(workers int, show func(train.Progress)) Learner {
 	l.Settings = train.CopySettings(l.Settings)
 	l.Settings.Shared().Workers, l.Settings.Shared().Progress = workers, show
 	return l
 }
 
-// updateBound returns the most updates that the learner can make on these rows in any order, from the weights that it begins
-// with. It returns nil where no theorem tells. That is a learner that isn't a perceptron, a penalty, weights of rows, or
-// several trainings one versus the rest.
+// updateBound returns the most updates that the learner can make on these rows in any order, from its initial weights.
+// It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
+// or for several trainings one versus the rest.
 func (j *job) updateBound(learned *train.Result) *float64 {
 	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
 		return nil
@@ -221,7 +223,7 @@ func (j *job) updateBound(learned *train.Result) *float64 {
 	return finite(train.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
 }
 
-// finite returns a bound; nil if it is +Inf.
+// finite returns a pointer to the bound, or nil if the bound is +Inf.
 func finite(bound float64) *float64 {
 	if math.IsInf(bound, 0) {
 		return nil
@@ -229,8 +231,8 @@ func finite(bound float64) *float64 {
 	return &bound
 }
 
-// Grid returns the learner with every combination of options, the last axis varying fastest. Without axes it returns
-// the learner itself. It leaves an option out of a combination in which the option has no effect.
+// Grid returns the learner with every combination of the axes' values. The last axis varies fastest. Without axes it
+// returns only the learner itself. An option that has no effect in a combination is left out of it.
 func (l Learner) Grid(axes []Axis) ([]Learner, error) {
 	if err := l.check(); err != nil {
 		return nil, err

@@ -16,44 +16,50 @@ import (
 	"halfspace/train"
 )
 
-// OnlineName is the algorithm in models of LearnOnline.
+// OnlineName is the algorithm's name in models of LearnOnline with the perceptron.
 const OnlineName = "online"
 
-// ErrNoRows is returned where there are no rows to learn from.
+// ErrNoRows is the error if there are no rows to learn from.
 var ErrNoRows = errors.New("no rows")
 
-// Progressive is the counts after so many rows.
+// Progressive is the counts after a number of rows.
 type Progressive struct {
 	Rows     int64 `json:"rows"`
-	Mistakes int64 `json:"mistakes"` // predictions, each made before the row was learned from, that were wrong
+	Mistakes int64 `json:"mistakes"` // wrong predictions; each prediction is made before the row is learned from
 	Updates  int64 `json:"updates"`
 
-	LogLoss *float64 `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned from; nil for learners without probabilities
+	// LogLoss is the mean log loss over the rows, each predicted before it was learned from. It is nil for learners
+	// without probabilities.
+	LogLoss *float64 `json:"log_loss,omitempty"`
 }
 
-// OnlineFit is the result of LearnOnline, with the model. The model has errors and a margin only if the rows could be
-// read again, and ctx left time for that.
+// OnlineFit is the result of LearnOnline. The model has errors and a margin only if the rows could be read again, and
+// ctx left time for that.
 type OnlineFit struct {
 	Model                   *model.Model
 	Rows, Mistakes, Updates int64
 	Progressive             []Progressive // after 1, 2, 4, 8... rows, and at the end
-	UpdateBound             *float64      // most updates of the perceptron from the weights of a model (train.UpdateBoundFrom); nil from zeros, and where no theorem tells
+	// UpdateBound is the most updates of the perceptron from the weights of a model; see train.UpdateBoundFrom. It is
+	// nil if the training begins with zeros, and if no theorem gives a bound.
+	UpdateBound *float64
 }
 
-// OnlineOptions are the options of LearnOnline. The zero value is Rosenblatt's perceptron.
+// OnlineOptions are the options of LearnOnline. The zero value stands for Rosenblatt's perceptron.
 type OnlineOptions struct {
-	Eta     float64          // learning rate, in (0, 1]; 1
-	Workers int              // GOMAXPROCS. No result depends on it
-	Learner *Learner         // a learner with Stepper, instead of the perceptron with Eta; it makes one pass in file order. nil: the perceptron
-	Once    bool             // the rows can be read once only
-	Show    func(rows int64) // told how many rows were visited; may be nil
+	Eta     float64 // learning rate, in (0, 1]; 1
+	Workers int     // most goroutines that run at once; GOMAXPROCS. No result depends on it
+	// Learner is a learner with a Stepper, in place of the perceptron with Eta. It makes one pass in file order. nil:
+	// the perceptron.
+	Learner *Learner
+	Once    bool             // the rows can be read only once
+	Show    func(rows int64) // called with the number of visited rows; may be nil
 }
 
-// LearnOnline has the perceptron predict each row of two classes, and then learn from it. opt.Learner may name another
-// learner, which may take more classes. LearnOnline visits the rows once, in their order. It begins with the weights of a
-// model, or with zeros if from is nil. If ctx ends the visits, it returns what was learned so far with ctx's error.
-// Errors are ErrNoRows, another number of classes, a model of other columns or classes, sums that overflow, and those of
-// src.
+// LearnOnline predicts each row of two classes with the perceptron, and then learns from the row. opt.Learner may be
+// another learner, which may take more classes. LearnOnline visits the rows once, in their order. It begins with the
+// weights of the model from, or with zeros if from is nil. If ctx ends the visits, it returns the result so far with
+// ctx's error. Errors: ErrNoRows, a number of classes that the learner doesn't take, a model of other columns or
+// classes, sums that overflow, and errors of src.
 func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
 	shared, err := train.Options{Eta: opt.Eta, Workers: opt.Workers}.WithDefaults()
 	if err != nil {
@@ -99,26 +105,26 @@ func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt O
 	return &v.r, err
 }
 
-// A visitor is a source that learns from each block before it hands the block on.
+// A visitor is a source that learns from each block before it yields the block.
 type visitor struct {
 	block.Source
 	train.Stepper
 	ctx     context.Context
 	learner *Learner  // nil: the perceptron
 	odds    bool      // the scores are logarithms of odds
-	begin   []float64 // the weights to begin with; nil: zeros
+	begin   []float64 // initial weights; nil: zeros
 	show    func(rows int64)
 
-	scores [][]float32 // of rows whose log loss isn't added yet
+	scores [][]float32 // scores of rows whose log loss isn't added yet
 	loss   metrics.Mean
 
 	r           OnlineFit
-	square      float64 // the largest of a row's squared norms
+	square      float64 // largest squared norm of a row
 	fingerprint string
 	err         error
 }
 
-// learn visits the rows until they or the context end. It takes the fingerprint of the rows that it visited.
+// learn visits the rows until the rows or the context end. It computes the fingerprint of the visited rows.
 func (v *visitor) learn(workers int) error {
 	var err error
 	if v.fingerprint, err = block.Fingerprint(context.WithoutCancel(v.ctx), v, workers); err != nil {
@@ -127,7 +133,7 @@ func (v *visitor) learn(workers int) error {
 	return v.err
 }
 
-// Blocks ends without an error if learning fails; v.err has the error.
+// Blocks yields the visited rows. It ends without an error if learning fails; v.err has the error.
 func (v *visitor) Blocks(context.Context) iter.Seq2[*block.Block, error] {
 	return func(yield func(*block.Block, error) bool) {
 		for b, err := range v.Source.Blocks(v.ctx) {
@@ -145,7 +151,7 @@ func (v *visitor) Blocks(context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// visit has the learner predict each row and then learn from it, and counts.
+// visit predicts each row with the learner, learns from the row, and counts rows, mistakes and updates.
 func (v *visitor) visit(b *block.Block) error {
 	r, row, first := &v.r, make([]float32, len(v.scores)), 0
 	for i, y := range b.Y {
@@ -193,7 +199,7 @@ func (v *visitor) wrong(scores []float32, y float32) bool {
 	return best != int(y)
 }
 
-// addLosses adds the log losses of rows with these labels, whose scores were kept.
+// addLosses adds the log losses of the rows with labels y, whose scores are in v.scores.
 func (v *visitor) addLosses(y []float32) {
 	if !v.odds || len(y) == 0 {
 		return
@@ -204,7 +210,7 @@ func (v *visitor) addLosses(y []float32) {
 	}
 }
 
-// note notes the counts so far.
+// note appends the counts so far to v.r.Progressive.
 func (v *visitor) note() {
 	p := Progressive{Rows: v.r.Rows, Mistakes: v.r.Mistakes, Updates: v.r.Updates}
 	if v.odds {
@@ -214,7 +220,7 @@ func (v *visitor) note() {
 	v.r.Progressive = append(v.r.Progressive, p)
 }
 
-// finish makes the model. If the rows can be read again, it evaluates the last weights on the rows that were visited.
+// finish makes the model. With again, it also evaluates the last weights on the visited rows.
 func (v *visitor) finish(ctx context.Context, opt train.Options, again bool) error {
 	r, spec := &v.r, v.Spec()
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
@@ -245,7 +251,8 @@ func (v *visitor) finish(ctx context.Context, opt train.Options, again bool) err
 	if err := v.evaluate(ctx, opt.Workers, &learned); err != nil {
 		return err
 	}
-	if v.learner != nil && m.Options.Multiclass != model.OneVersusRest { // of one versus the rest, the loss takes a pass for each class
+	// With one versus the rest, the loss would take a pass for each class.
+	if v.learner != nil && m.Options.Multiclass != model.OneVersusRest {
 		m.Training.Loss = &learned.Loss
 	}
 	m.Training.Errors = &learned.Errors
@@ -262,7 +269,7 @@ func (v *visitor) finish(ctx context.Context, opt train.Options, again bool) err
 	return nil
 }
 
-// evaluate evaluates weights on the rows that were visited.
+// evaluate evaluates weights on the visited rows.
 func (v *visitor) evaluate(ctx context.Context, workers int, learned *train.Result) error {
 	rows := firstRows{v.Source, v.r.Rows}
 	if v.learner == nil {

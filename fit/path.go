@@ -15,20 +15,20 @@ import (
 	"halfspace/train/svm"
 )
 
-// Path is the weights for falling penalties l1, and how well they do on rows that they weren't learned from.
+// Path is the weights for falling penalties l1, and how well they predict rows that they weren't learned from.
 type Path struct {
 	model.Path
-	Weights [][]float64 `json:"weights"` // of each point, the bias last
+	Weights [][]float64 `json:"weights"` // weights of each point, the bias last
 }
 
-// ErrNoPath is the error of a path with a learner that can't follow one.
+// ErrNoPath is the error of a path with a learner that has no paths.
 var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, and two classes")
 
-// FollowPath learns weights for up to n falling penalties l1 in one go; see elastic.Task. It judges each by
-// cross-validation: a path with the same penalties over the rows outside of a fold, and the mean loss in the fold. The
-// penalties of a fold are in proportion to its rows, since losses are sums over rows. The point with the least loss is
-// chosen, or the one that is best by cv.Score. With cv.OneStandardError, Best takes the point Within. Of opt it uses weights
-// of classes, Memory, Stage and Checkpoint.
+// FollowPath trains weights for up to n falling penalties l1; see elastic.Task.Path. It judges each penalty by
+// cross-validation: it follows a path with the same penalties over the rows outside each fold, and takes the mean loss
+// in the fold. The penalties of a fold are proportional to the number of rows, because losses are sums over rows. It
+// chooses the point with the least loss, or the best point by cv.Score. With cv.OneStandardError, Best uses the point
+// Within. Of opt it uses weights of classes, Memory, Split, Note, Stage and Checkpoint.
 func FollowPath(ctx context.Context, src block.Source, l Learner, n int, cv CV, opt Options) (*Path, error) {
 	folds := cmp.Or(cv.Folds, defaultFolds)
 	err := check(&opt, src, l, false)
@@ -79,7 +79,7 @@ func FollowPath(ctx context.Context, src block.Source, l Learner, n int, cv CV, 
 	return p, nil
 }
 
-// followed follows the path over all rows, and judges its stages on each fold. It leaves out what a checkpoint has.
+// followed follows the path over all rows, and judges its stages on each fold. It skips the work that a checkpoint has.
 func (c *crossing) followed(ctx context.Context, src block.Source, walker *walker, l Learner, n int) (*pathState, error) {
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
@@ -104,7 +104,7 @@ func (c *crossing) followed(ctx context.Context, src block.Source, walker *walke
 	})
 }
 
-// Best returns the learner with the chosen penalty.
+// Best returns the learner l with the chosen penalty.
 func (p *Path) Best(l Learner) Learner {
 	chosen := p.Chosen
 	if p.OneStandardError {
@@ -115,7 +115,7 @@ func (p *Path) Best(l Learner) Learner {
 	return l
 }
 
-// judgePath follows the path over the rows outside of a fold, and adds the losses and the scores in the fold to those of the stages.
+// judgePath follows the path over the rows outside a fold, and adds the losses and the scores in the fold to s.
 func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, walker *walker, l Learner, s *pathState) error {
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 
 // A walker is a learner that can follow a path.
 type walker struct {
-	logistic *logistic.Options // one of them is nil
+	logistic *logistic.Options // exactly one of the two fields is nil
 	svm      *svm.Options
 }
 
@@ -181,7 +181,7 @@ func (w *walker) options() *train.Options {
 	return &w.logistic.Options
 }
 
-// scaled returns a walker whose penalty l2 is multiplied by a share.
+// scaled returns a walker whose penalty l2 is multiplied by share.
 func (w *walker) scaled(share float64) *walker {
 	if w.svm != nil {
 		o := *w.svm
@@ -208,7 +208,7 @@ func (w *walker) losses(ctx context.Context, rows block.Source, weights [][]floa
 	return logistic.SumLosses(ctx, rows, *w.logistic, weights)
 }
 
-// judgeStages adds the scores of the weights of a path on the rows of a fold to judged.
+// judgeStages scores the weights of a path on the rows of a fold, and adds the scores to judged.
 func (c *crossing) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source, judged []verdict) error {
 	spec := held.Spec()
 	for i, w := range weights {

@@ -9,15 +9,15 @@ import (
 	"halfspace/train"
 )
 
-// A Stage is how far work other than learning is.
+// A Stage is the progress of work other than learning.
 type Stage struct {
-	Name        string // of the work, such as "cross-validating"
-	Detail      string // where it is, such as "fold 2 of 5, l2=0.1"
-	Done, Total int64  // trainings, or rows, of how many; Total is 0 if that isn't known
-	Rows        bool   // they are rows
-	Best        string // the best so far; "" where nothing is known
+	Name        string // name of the work, such as "cross-validating"
+	Detail      string // position in the work, such as "fold 2 of 5, l2=0.1"
+	Done, Total int64  // trainings or rows done, and their total number; Total is 0 if unknown
+	Rows        bool   // Done and Total count rows
+	Best        string // the best result so far; "" if there is none
 
-	// Training, if not nil, is how far the training of Learner is that the work is at. Its Sum is nil.
+	// Training, if not nil, is the progress of the present training of Learner. Its Sum is nil.
 	Training *train.Progress
 	Learner  Learner
 }
@@ -28,7 +28,8 @@ func (o *Options) stage(s Stage) {
 	}
 }
 
-// watch tells a stage. It returns what tells of the training of a learner at that stage, or nil if nobody listens.
+// watch reports a stage. It returns the Progress function for the training of a learner at that stage, or nil if
+// opt.Stage is nil.
 func (o *Options) watch(s Stage, l Learner) func(train.Progress) {
 	if o.Stage == nil {
 		return nil
@@ -41,25 +42,25 @@ func (o *Options) watch(s Stage, l Learner) func(train.Progress) {
 	}
 }
 
-// begin tells that a learner begins with a fold. It returns what tells of the training.
+// begin reports that a learner begins with a fold. It returns the Progress function for the training.
 func (c *crossing) begin(l Learner, fold int) func(train.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.opt.watch(c.stage(fold, cmp.Or(l.VariedText(), l.Name)), l)
 }
 
-// stage returns the stage of a fold, with what is done there.
+// stage returns the stage of a fold, with the number of trainings done and a text for the present work.
 func (c *crossing) stage(fold int, what string) Stage {
 	s := Stage{Name: "cross-validating", Detail: fmt.Sprintf("fold %d of %d, %s", fold+1, c.Folds, what), Total: int64(c.Folds * len(c.learners)), Best: c.bestSoFar()}
 	for i := range c.Points {
-		if s.Done += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil { // it learns on no further fold
+		if s.Done += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil { // a failed point trains on no further fold
 			s.Done += int64(c.Folds - len(c.Points[i].FoldAccuracy))
 		}
 	}
 	return s
 }
 
-// bestSoFar returns the best mean score of the points over the folds that they were judged on; "" before the first.
+// bestSoFar returns the best mean score of a point over its judged folds, or "" if no fold is judged.
 func (c *crossing) bestSoFar() string {
 	best, text := 0.0, ""
 	for i := range c.Points {
@@ -82,14 +83,14 @@ func (c *crossing) bestSoFar() string {
 	return text
 }
 
-// sharedProgress is the progress of the trainings of several classes. Its figures are sums over them.
+// sharedProgress is the progress of the trainings of several classes. Its figures are sums over the classes.
 type sharedProgress struct {
 	mu   sync.Mutex
 	show func(train.Progress)
 	of   []train.Progress
 }
 
-// class returns the progress of one class, or nil if nobody watches.
+// class returns the Progress function of one class, or nil if show is nil.
 func (s *sharedProgress) class(class int) func(train.Progress) {
 	if s.show == nil {
 		return nil

@@ -16,7 +16,8 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// A trail is the sums of the weights after each epoch, by class. Trainings of several classes may add to it at once.
+// A trail is the sums of the weights after each epoch, by class. Trainings of several classes may add to it
+// concurrently.
 type trail struct {
 	mu sync.Mutex
 	of map[int][]model.Sum
@@ -41,7 +42,7 @@ func (t *trail) sums() []model.ClassSums {
 	return all
 }
 
-// state walks the sums of a class.
+// state saves or restores the sums of a class.
 func (t *trail) state(class int, w *checkpoint.Walk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,8 +56,8 @@ func (t *trail) state(class int, w *checkpoint.Walk) {
 	}
 }
 
-// traced returns the settings of watched, with which opt.Trace is told how the training goes. The recorder is nil unless
-// the learner is a perceptron of which each update is told: one without shards.
+// traced returns the settings of watched with a Trace that reports to opt.Trace. The recorder is nil unless the learner
+// is a perceptron that reports each update: a perceptron without shards.
 func (j *job) traced(ctx context.Context) (train.Settings, *trace.Recorder, error) {
 	s := j.watched()
 	o := j.opt.Trace
@@ -69,7 +70,7 @@ func (j *job) traced(ctx context.Context) (train.Settings, *trace.Recorder, erro
 	}
 	s = train.CopySettings(s)
 	own, is := s.(*perceptron.Options)
-	if !is || own.Shards > 1 { // each shard has updates of its own
+	if !is || own.Shards > 1 { // each shard has its own updates
 		show := s.Shared().Progress
 		s.Shared().Progress = func(p train.Progress) {
 			if p.Sum != nil {
@@ -95,7 +96,7 @@ func (j *job) traced(ctx context.Context) (train.Settings, *trace.Recorder, erro
 	return s, r, nil
 }
 
-// unpadded returns the weights of a start without padding; nil for zeros.
+// unpadded returns the weights of a start without padding, or nil if begin is nil.
 func unpadded(begin *train.Start, spec *schema.Spec) (w []float64) {
 	if begin == nil {
 		return nil
@@ -109,8 +110,8 @@ func unpadded(begin *train.Start, spec *schema.Spec) (w []float64) {
 	return w
 }
 
-// watched returns the settings of a training whose progress goes to the trail too, if there is one, and whose state is
-// saved if there are checkpoints.
+// watched returns the settings of a training. If there is a trail, the training also reports its sums to the trail, and
+// its checkpoints include the trail.
 func (j *job) watched() train.Settings {
 	if j.trail == nil {
 		return j.Settings
@@ -130,7 +131,7 @@ func (j *job) watched() train.Settings {
 	return s
 }
 
-// receipt fills in opt.Receipt.
+// receipt sets the fields of opt.Receipt.
 func (j *job) receipt(ctx context.Context, m *model.Model) (err error) {
 	r := j.opt.Receipt
 	if r.Model, err = m.Sum(); err != nil {

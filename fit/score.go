@@ -16,23 +16,28 @@ import (
 	"halfspace/train"
 )
 
-// What a cross-validation can choose by, and CV.Score says.
+// The scores by which a cross-validation can choose; see CV.Score.
 const (
-	ByErrors   = "errors"            // share of the rows that are wrong
-	ByWeight   = "weighted"          // the same by the weights of rows and classes
-	ByLogLoss  = "log_loss"          // mean of -log p; see Evaluation.LogLoss
-	ByAUC      = "auc"               // mean of the areas under the ROC curves of the folds; of more than two classes of metrics.ClassScores.MacroAUC
-	ByAP       = "average_precision" // mean of the average precisions of the folds, of two classes
-	ByF1       = "f1"                // mean of the folds' F1 of the positive class, or of the means over more than two classes
+	ByErrors  = "errors"   // share of wrong rows
+	ByWeight  = "weighted" // share of the weight of wrong rows, by the weights of rows and classes
+	ByLogLoss = "log_loss" // mean of -log p; see Evaluation.LogLoss
+	// ByAUC is the mean of the areas under the ROC curves of the folds. For more than two classes, the area is
+	// metrics.ClassScores.MacroAUC.
+	ByAUC = "auc"
+	ByAP  = "average_precision" // mean of the average precisions of the folds, for two classes
+	// ByF1 is the mean of the folds' F1 of the positive class. For more than two classes, it is the mean of the folds'
+	// macro F1.
+	ByF1       = "f1"
 	ByMacroF1  = "f1_macro"          // mean of the folds' metrics.Confusion.MacroF1
 	ByMeanF1   = "f1_weighted"       // mean of the folds' metrics.Confusion.WeightedF1
 	ByBalanced = "balanced_accuracy" // mean of the folds' metrics.Confusion.BalancedAccuracy
 )
 
-// Scores lists what a cross-validation can choose by. All but ByErrors are by the weights of rows and classes.
+// Scores lists every score by which a cross-validation can choose. All scores but ByErrors use the weights of rows and
+// classes.
 var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByAP, ByF1, ByMacroF1, ByMeanF1, ByBalanced}
 
-// checkScore returns an error if rows of so many classes and a learner have no such score.
+// checkScore returns an error if cv.Score is unknown, or undefined for the learner or the number of classes.
 func (cv *CV) checkScore(l Learner, classes int) error {
 	if cv.Score != "" && !slices.Contains(Scores, cv.Score) {
 		return fmt.Errorf("the score is %q: use %s", cv.Score, say.OneOf(Scores))
@@ -43,7 +48,8 @@ func (cv *CV) checkScore(l Learner, classes int) error {
 	return nil
 }
 
-// unscored says why a learner has no such score on rows of so many classes. It is empty if the learner has the score.
+// unscored returns the reason why a learner has no such score on rows of the given number of classes, or "" if it has
+// the score.
 func unscored(score string, l Learner, classes int) string {
 	switch {
 	case score == ByLogLoss && !l.HasOdds():
@@ -54,19 +60,21 @@ func unscored(score string, l Learner, classes int) string {
 	return ""
 }
 
-// Greatest tells whether the greatest value of a score is the best.
+// Greatest tells whether the greatest value of a score is the best value.
 func Greatest(score string) bool {
 	return score != ByErrors && score != ByWeight && score != ByLogLoss
 }
 
-// A verdict is the values of a score in each fold.
+// A verdict is the values of a score in the folds.
 type verdict []part
 
-// A part is the value of a score in a fold times its weight, and the weight. A weight of 0 is a fold without a value.
+// A part is the value of a score in a fold times the fold's weight, and that weight. A weight of 0 means that the fold
+// has no value.
 type part struct{ loss, weight float64 }
 
-// mean returns the mean value, and its standard error: the deviation of the values of K folds, over the root of K-1. Folds
-// without a value don't count. The mean of none is NaN, and so is the standard error of fewer than two.
+// mean returns the mean value over the folds, and its standard error: the deviation of the values of K folds divided by
+// the square root of K-1. Folds without a value don't count. The mean of no folds is NaN; the standard error of fewer
+// than two folds is NaN.
 func (v verdict) mean() (mean, deviation float64) {
 	loss, weight, square, folds := 0.0, 0.0, 0.0, 0
 	for _, p := range v {
@@ -87,8 +95,9 @@ func (v verdict) mean() (mean, deviation float64) {
 	return mean, math.Sqrt(square / weight / float64(folds-1))
 }
 
-// scoreModel returns the score of a model on the rows of a fold, and what it has wrong of them. Without a score, "", the part has no
-// weight. judges have the weights of classes. Scores of rows are kept for ByAUC and ByAP alone, and by merit, which may be nil.
+// scoreModel returns the score of a model on the rows of a fold, and the Tally of the rows. If score is "", the part
+// has the weight 0. judges are the rows with the weights of classes. Scores of rows are kept only for ByAUC and ByAP,
+// and by merit, which may be nil.
 func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *meritOf) (t Tally, p part, err error) {
 	var loss metrics.Mean
 	ranks := newRanking(m)
@@ -144,11 +153,11 @@ func f1Of(c *metrics.Confusion, positive, classes int) float64 {
 	return c.F1(positive)
 }
 
-// A ranking keeps the scores of rows for the areas under ROC curves. Of more than two classes it keeps probabilities, where the
-// model has some.
+// A ranking keeps the scores of rows for areas under ROC curves. For more than two classes it keeps probabilities if
+// the model has probabilities.
 type ranking struct {
 	two  metrics.Scores
-	more *metrics.ClassScores // nil of two classes
+	more *metrics.ClassScores // nil for two classes
 	odds *predict.Odds        // nil without probabilities
 }
 
@@ -174,7 +183,8 @@ func (r *ranking) add(scores [][]float32, b *block.Block) {
 	}
 }
 
-// auc returns the area under the ROC curve, of more than two classes the mean of the areas of each class versus the rest.
+// auc returns the area under the ROC curve. For more than two classes it is the mean of the areas of each class versus
+// the rest.
 func (r *ranking) auc() float64 {
 	if r.more == nil {
 		return r.two.AUC()
@@ -182,11 +192,11 @@ func (r *ranking) auc() float64 {
 	return r.more.MacroAUC()
 }
 
-// Merit is figures of merit over the folds of a comparison, by the weights of rows and classes.
+// Merit is the figures of merit over the folds of a comparison, by the weights of rows and classes.
 type Merit struct {
-	AUC     []float64 // area under the ROC curve of each fold; of more than two classes metrics.ClassScores.MacroAUC
+	AUC     []float64 // area under the ROC curve in each fold; for more than two classes metrics.ClassScores.MacroAUC
 	LogLoss metrics.Mean
-	Seconds float64 // of all trainings
+	Seconds float64 // seconds of all trainings
 	Total   float64 // seconds of all trainings and of judging their models
 }
 
@@ -199,13 +209,13 @@ func (m *Merit) MeanAUC() float64 {
 	return mean
 }
 
-// A meritOf takes the figures of a model on a fold from the scores of its rows.
+// A meritOf computes the figures of a model on a fold from the scores of its rows.
 type meritOf struct {
 	ranks           *ranking
-	losses, weights []float64 // weights is nil if rows have none
+	losses, weights []float64 // weights is nil if the rows have no weights
 }
 
-// add adds the scores of the rows of a block. Of nil it does nothing.
+// add adds the scores of the rows of a block. It does nothing if m is nil.
 func (m *meritOf) add(scores [][]float32, b *block.Block) {
 	if m == nil {
 		return
@@ -216,31 +226,31 @@ func (m *meritOf) add(scores [][]float32, b *block.Block) {
 	}
 }
 
-// addTo adds the figures to those of other folds. The model was learned in so many seconds.
+// addTo adds the figures to f. seconds is the time of the model's training.
 func (m *meritOf) addTo(f *Merit, seconds float64) {
 	f.AUC, f.Seconds = append(f.AUC, m.ranks.auc()), f.Seconds+seconds
 	f.LogLoss.Add(m.losses, m.weights)
 }
 
-// TooSlow is the failure of a learner that a comparison leaves out, since its models take too long to predict. See CV.Bounded.
+// TooSlow is the failure of a learner that a comparison leaves out because its models take too long to predict; see
+// CV.Bounded.
 type TooSlow struct {
-	Vectors int     // that the model compares with each row
-	Work    float64 // multiplications that predict all rows once
+	Vectors int     // vectors that the model multiplies with each row
+	Work    float64 // multiplications to predict all rows once
 }
 
-// Error says how slow the model is.
 func (e *TooSlow) Error() string {
 	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", say.Rough(e.Work), say.Count(int64(e.Vectors)))
 }
 
-// A model is too slow if it takes more than mostWork multiplications, some ten seconds of a processor, and more than mostVectors
-// times those of a linear model. Neither depends on the computer.
+// A model is too slow if it takes more than mostWork multiplications, about ten seconds of a processor, and more than
+// mostVectors times the multiplications of a linear model. Neither limit depends on the computer.
 const (
 	mostWork    = 1e10
 	mostVectors = 500
 )
 
-// slow returns an error if a model is too slow to predict so many rows.
+// slow returns a *TooSlow if a model is too slow to predict the given number of rows.
 func slow(m *model.Model, rows int64) error {
 	vectors := 1
 	if v := m.Voters; v != nil {
@@ -254,7 +264,7 @@ func slow(m *model.Model, rows int64) error {
 	return nil
 }
 
-// choose writes the figures of the points, and chooses the best one.
+// choose computes the figures of the points, and chooses the best point.
 func (c *crossing) choose(weighted bool) error {
 	cv := c.CrossValidation
 	cv.Chosen = -1
@@ -297,7 +307,7 @@ func (c *crossing) choose(weighted bool) error {
 	return nil
 }
 
-// FoldScores returns the score of each fold that was judged, NaN where it is undefined.
+// FoldScores returns the score of each judged fold; NaN if the score is undefined.
 func (p *Point) FoldScores() (scores []float64) {
 	for _, v := range p.verdict {
 		scores = append(scores, v.loss/v.weight)
@@ -305,7 +315,7 @@ func (p *Point) FoldScores() (scores []float64) {
 	return scores
 }
 
-// known returns a number for JSON, nil (null) for NaN and infinities.
+// known returns a pointer to v for JSON, or nil (null) if v is NaN or infinite.
 func known(v float64) *float64 {
 	if v-v != 0 {
 		return nil
@@ -313,7 +323,7 @@ func known(v float64) *float64 {
 	return &v
 }
 
-// cost returns what the best point has the least of. Sums of errors are compared as they are, without a rounding.
+// cost returns a number that is least for the best point. Sums of errors are compared without rounding.
 func (p *Point) cost(score string) float64 {
 	switch score {
 	case ByErrors:
@@ -326,11 +336,11 @@ func (p *Point) cost(score string) float64 {
 	return -*p.Score
 }
 
-// penalties are the options that make a model simpler as they grow. The first one counts first.
+// penalties are the options that make a model simpler as they grow, the most important first.
 var penalties = []string{"l1", "l2"}
 
-// strongest returns the point with the strongest penalty whose score is at most a standard error worse than that of the best
-// point, and whose other options are those of the best point.
+// strongest returns the point with the strongest penalty among the points whose score is at most one standard error
+// worse than the best point's, and whose other options are the options of the best point.
 func (c *crossing) strongest(best int) int {
 	points := c.Points
 	b, found := &points[best], best
@@ -350,7 +360,7 @@ func (c *crossing) strongest(best int) int {
 	return found
 }
 
-// samePenalized tells whether a grid set all options but penalties to the same values.
+// samePenalized tells whether a grid set all options but penalties to the same values in a and b.
 func samePenalized(a, b Learner) bool {
 	for option, value := range a.Varied {
 		if !slices.Contains(penalties, option) && b.Varied[option] != value {
@@ -360,10 +370,10 @@ func samePenalized(a, b Learner) bool {
 	return true
 }
 
-// comparePenalties compares the penalties of two learners.
+// comparePenalties compares the penalties of two learners, in the order of penalties.
 func comparePenalties(a, b Learner) int {
 	for _, option := range penalties {
-		x, _ := decimal.Parse(a.Text(option)) // without the option, 0
+		x, _ := decimal.Parse(a.Text(option)) // 0 if the learner lacks the option
 		y, _ := decimal.Parse(b.Text(option))
 		if way := cmp.Compare(x, y); way != 0 {
 			return way
@@ -372,7 +382,7 @@ func comparePenalties(a, b Learner) int {
 	return 0
 }
 
-// checkOneStandardError returns an error unless a grid varies a penalty.
+// checkOneStandardError returns an error if cv.OneStandardError is set and the grid varies no penalty.
 func (cv *CV) checkOneStandardError() error {
 	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
 	if cv.OneStandardError && !slices.ContainsFunc(cv.Grid, varies) {

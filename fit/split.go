@@ -17,22 +17,23 @@ import (
 	"halfspace/train"
 )
 
-// Chooser returns a function that is called for one row after the other, from row 0 on, with the number of its class.
-// The function tells whether the row is held back.
+// A Chooser returns a function that is called for each row in order, from row 0 on, with the number of the row's class.
+// The function tells whether the row is held out.
 type Chooser func() func(class int) bool
 
-// Others takes the rows that aren't held back.
+// Others returns the function that chooses the rows that aren't held out.
 func (has Chooser) Others() func(class int) bool {
 	is := has()
 	return func(class int) bool { return !is(class) }
 }
 
-// Stratified holds back a share of each class. counts has the number of rows of each class. The share of a class is
-// rounded to the nearest whole number of rows, half a row up. A class of two or more rows has a row on each side,
-// unless the share of all rows is none or all of them. The row of a class of one is not held back. Selection sampling takes the rows (Knuth, "The Art of Computer
-// Programming", volume 2, algorithm 3.4.2S). If m of the class's n rows that are left are still to be held back, the
-// next one is with the chance m/n. A generator draws below n: PCG with the seed as its first word and 2^64-2 less the
-// number of the class as its second.
+// Stratified returns a Chooser that holds out a share of each class. counts has the number of rows of each class. The
+// number of held-out rows of a class is share times its rows, rounded to the nearest integer, half a row up. Unless
+// share times all rows rounds to no rows or to all rows, a class of two or more rows keeps at least one row on each
+// side, and a class of one row isn't held out. Selection sampling takes the rows (Knuth, "The Art of Computer
+// Programming", volume 2, algorithm 3.4.2S): if n rows of a class are left, of which m are still to be held out, the
+// next row is held out with probability m/n. A generator draws below n: PCG whose first word is the seed, and whose
+// second word is 2^64-2 minus the number of the class.
 func Stratified(seed uint64, share float64, counts []int64) Chooser {
 	nearest := func(n int64) int64 { return int64(math.Floor(share*float64(n) + 0.5)) }
 	all := int64(0)
@@ -58,12 +59,14 @@ func Stratified(seed uint64, share float64, counts []int64) Chooser {
 	}
 }
 
-// Fold holds back one of so many folds of rows. counts has the number of rows of each class. The rows of a class are dealt at random,
-// so that every fold has its share of each class, and no two folds' numbers of rows differ by more than 1. The folds that get one
-// row of a class more follow those of the class before, in turn. If a class has one row, no fold holds it back. If m of the class's n rows that are left are
-// for this fold, the next one is with the chance m/n, by the generators of Stratified.
+// Fold returns a Chooser that holds out fold number of the given number of folds. counts has the number of rows of each
+// class. The rows of a class are dealt at random, so that every fold has its share of each class. The numbers of rows
+// of two folds differ by at most 1: the folds that get one row more of a class follow, in turn, the folds that got one
+// row more of the classes before. The row of a class of one row is in no fold. If n rows of a class are left, of which
+// m belong to this fold, the next row is held out with probability m/n, by the generators of Stratified.
 func Fold(seed uint64, folds int, counts []int64, number int) Chooser {
-	share, next := make([][]int64, len(counts)), int64(0) // rows of each class for each fold; the fold that gets one more next
+	// share has the rows of each class for each fold. next is the number of the next fold that gets one row more.
+	share, next := make([][]int64, len(counts)), int64(0)
 	for c, n := range counts {
 		if n == 1 {
 			n = 0
@@ -99,8 +102,8 @@ func Fold(seed uint64, folds int, counts []int64, number int) Chooser {
 	}
 }
 
-// classRandoms returns a generator for each class. It is PCG with the seed as its first word and 2^64-2 less the number
-// of the class as its second, which no epoch has.
+// classRandoms returns a generator for each class: PCG whose first word is the seed, and whose second word is 2^64-2
+// minus the number of the class, which is not the number of an epoch.
 func classRandoms(seed uint64, classes int) []*rand.PCG {
 	rngs := make([]*rand.PCG, classes)
 	for c := range rngs {
@@ -109,17 +112,18 @@ func classRandoms(seed uint64, classes int) []*rand.PCG {
 	return rngs
 }
 
-// ErrEmptyShare is returned if a share leaves no rows to learn from or to judge on.
+// ErrEmptyShare is the error of a share that leaves no rows to learn from or to judge on.
 var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 
-// Parts are the rows to learn from, and the rows that are held back. They are in memory if the source's rows are. They stay on
-// the source's cluster if the learner's passes are made there. Otherwise they are in temporary files.
+// Parts are the rows to learn from (Kept) and the held-out rows (Held). They are in memory if the source's rows are in
+// memory. They stay on the source's cluster if the cluster makes the passes of the learner. Otherwise they are in
+// temporary files.
 type Parts struct {
 	Kept, Held block.Source
 	files      []*cache.File
 }
 
-// Close removes temporary files.
+// Close removes the temporary files.
 func (p *Parts) Close() error {
 	var all error
 	for _, f := range p.files {
@@ -129,8 +133,8 @@ func (p *Parts) Close() error {
 	return all
 }
 
-// HoldOut holds back the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Relearner, features are learned again from
-// the other rows. The caller closes the parts.
+// HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Relearner,
+// it learns features again from the rows to learn from. The caller must close the parts.
 func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
 	counts, err := train.ClassCounts(ctx, plain(src), l.workers())
 	if err != nil {
@@ -153,8 +157,8 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 	return split(ctx, rows, has.Others, has, &opt, l)
 }
 
-// split returns the rows of all to learn from, and those to hold back. Both stay on a cluster if it makes the passes of all
-// learners. Without learners, this process reads them.
+// split returns the rows of all to learn from, and the rows to hold out. Both stay on a cluster if it makes the passes
+// of all learners. Without learners, this process reads them.
 func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
 	cluster, _ := block.RemoteOf(all)
 	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !l.spreads() })
@@ -179,7 +183,8 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	return p, nil
 }
 
-// store returns the rows of a share in memory if those of its source are there, or else in a temporary file.
+// store returns the rows of a share: in memory if the rows of its source are in memory, and otherwise in a temporary
+// file.
 func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Source, error) {
 	if _, inMemory := part.of.(*block.Data); inMemory {
 		return block.Collect(ctx, part)
@@ -194,20 +199,20 @@ func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Sou
 	return f, nil
 }
 
-// A share is the rows of a source that are held back, or the others, in their order.
+// A share is some rows of a source, in their order: the held-out rows, or the rows to learn from.
 type share struct {
 	block.Source
 	of      block.Source  // all rows
-	cluster block.Cluster // that has them; nil if there is none
+	cluster block.Cluster // cluster that has the rows; nil if there is none
 }
 
 // Remote returns the cluster; see block.Remote.
 func (s *share) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
 
-// newShares returns the rows to learn from, and those to hold back. Both stay on the cluster of src if spread is set. It is an error if
-// there is no row of a class to learn from.
+// newShares returns the rows to learn from, and the rows to hold out. Both stay on the cluster of src if spread is set.
+// It returns an error if a class has rows but none of them to learn from.
 func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, err error) {
-	var picks [2][]uint64 // the bits of the rows of both
+	var picks [2][]uint64 // one bit for each row, for both shares
 	rows, n, spec := [2]int64{}, 0, src.Spec()
 	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
 	learned := make([]bool, max(2, len(spec.Classes)))
@@ -249,7 +254,8 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 	return of(0), of(1), nil
 }
 
-// eachClass calls see with the number of each row's class, in the order of the rows. The cluster of src reads them if spread is set.
+// eachClass calls see with the number of each row's class, in row order. If spread is set, the cluster of src reads the
+// rows.
 func eachClass(ctx context.Context, src block.Source, spread bool, see func(class int)) error {
 	if spread {
 		err := passes.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
@@ -273,7 +279,7 @@ func eachClass(ctx context.Context, src block.Source, spread bool, see func(clas
 	return ctx.Err()
 }
 
-// classPass returns the class of each row, coded as a Uvarint.
+// classPass returns the class of each row, encoded as a Uvarint.
 var classPass = passes.NewPerRun("fit.classes", classesOf)
 
 func classesOf(src block.Source, _ struct{}) func(block.Run) string {
@@ -287,37 +293,39 @@ func classesOf(src block.Source, _ struct{}) func(block.Run) string {
 	}
 }
 
-// spreads tells whether a cluster makes the passes of a training on rows that it has.
+// spreads tells whether a cluster can make the passes of a training on its rows.
 func (l Learner) spreads() bool {
 	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < train.AnyOrder
 }
 
-// Relearner is a source whose features are learned from its rows, such as standardized ones. A cross-validation learns
-// them again for each fold, from the other folds alone. A hold-out learns them from the rows that are left. Both do so
-// with a *block.Data of standardized rows too. Features of any other source depend on no rows.
+// Relearner is a source whose features are learned from its rows, for example standardized features. A cross-validation
+// learns the features again for each fold, only from the other folds. A hold-out learns them from the rows to learn
+// from. Both also do so for a *block.Data of standardized rows. The features of any other source must not depend on its
+// rows.
 type Relearner interface {
 	block.Source
 
-	// Unwrap returns the rows as the source that holds them, such as a *block.Data.
+	// Unwrap returns the rows as the source that holds them, for example a *block.Data.
 	Unwrap() block.Source
 
-	// Relearn returns for each choice of rows a function that opens all rows again, with features learned from the chosen ones. It
-	// returns nil if features depend on no rows. A choice tells for one row after the other, by its class, whether it is taken.
+	// Relearn returns, for each choice of rows, a function that opens all rows again, with features learned from the
+	// chosen rows. It returns nil if the features don't depend on rows. A choice is called for each row in order, with
+	// the number of the row's class, and tells whether the row is chosen.
 	Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source, error), error)
 }
 
-// relearned is a source whose rows were checked and whose features can be learned again.
+// relearned is a checked source whose features can be learned again.
 type relearned struct {
 	block.Source
 	again block.Relearn
 }
 
-// relearner returns what learns the features of a source again, or nil if they depend on no rows.
+// relearner returns the function that learns the features of a source again, or nil if they don't depend on rows.
 func relearner(src block.Source) block.Relearn {
 	switch r := src.(type) {
 	case relearned:
 		return r.again
-	case *block.Data: // which is no Relearner: nor is a source that has it as a part
+	case *block.Data: // isn't a Relearner, nor is a source that embeds it
 		return r.Relearn
 	case Relearner:
 		return r.Relearn
@@ -325,7 +333,8 @@ func relearner(src block.Source) block.Relearn {
 	return nil
 }
 
-// plain returns the rows of a source whose features can be learned again, and another source as it is.
+// plain returns the rows of a source without the ability to learn features again. Other sources are returned as they
+// are.
 func plain(src block.Source) block.Source {
 	switch r := src.(type) {
 	case relearned:

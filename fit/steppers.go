@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// onlineStepper returns what learns from rows of a spec one after another: the perceptron if l is nil.
+// onlineStepper returns the stepper that learns from rows of a spec one after another: the perceptron if l is nil.
 func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (train.Stepper, error) {
 	if l == nil || len(spec.Classes) < 2 {
 		if err := train.TwoClasses(spec); err != nil {
@@ -40,7 +40,7 @@ func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (train.Stepper, e
 	return all, nil
 }
 
-// A rosenblatt makes the perceptron's updates.
+// A rosenblatt is the train.Stepper of the perceptron.
 type rosenblatt struct {
 	w   []float32
 	eta float32
@@ -59,7 +59,7 @@ func (s *rosenblatt) Step(scores []float32, b *block.Block, r int, y float32) (u
 	return false
 }
 
-// A versus has a stepper for each class versus the rest.
+// A versus is a train.Stepper with one stepper for each class versus the rest.
 type versus struct {
 	each   []train.Stepper
 	stride int
@@ -105,7 +105,7 @@ func (s *versus) Step(scores []float32, b *block.Block, r int, y float32) (updat
 	return updated
 }
 
-// Online lists the learners that LearnOnline takes.
+// Online lists the learners that LearnOnline accepts.
 func Online() (all []*train.Learner) {
 	for _, l := range Learners {
 		if l.Stepper != nil {
@@ -130,7 +130,7 @@ func (l Learner) HasOdds() bool {
 	return m.LogOdds()
 }
 
-// describeOnline says in a model how LearnOnline learned it.
+// describeOnline writes to a model how LearnOnline learned it.
 func (l Learner) describeOnline(m *model.Model) {
 	j := job{Learner: l, opt: &Options{}}
 	m.Algorithm, m.Options = l.Name, j.modelOptions()
@@ -142,7 +142,7 @@ func (l Learner) describeOnline(m *model.Model) {
 	}
 }
 
-// Beginners lists the learners that can begin with the weights of a model.
+// Beginners returns the names of the learners that can begin with the weights of a model.
 func Beginners() (names []string) {
 	for _, l := range Learners {
 		if l.Begins {
@@ -152,13 +152,13 @@ func Beginners() (names []string) {
 	return names
 }
 
-// beginsWith returns an error unless a training on rows of a spec can begin with a model: it has weights of the same
+// beginsWith returns an error unless a training on rows of a spec can begin with the weights of m: m must have the same
 // columns and classes.
 func beginsWith(m *model.Model, spec *schema.Spec) error {
 	return suitsRows(m, spec, "the model to begin with")
 }
 
-// suitsRows is beginsWith of a model that errors call by a name.
+// suitsRows is beginsWith with a name for the model in errors.
 func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
 	own := m.Spec()
 	switch {
@@ -181,8 +181,8 @@ func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
 	return nil
 }
 
-// WeightsFor returns the weights of a model for rows of a spec: vectors as in train.Result, one after another. It is an
-// error if the model has other features or classes.
+// WeightsFor returns the weights of a model for rows of a spec: vectors as in train.Result, one after another. It
+// returns an error if the model has other features or classes.
 func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
 	if m == nil || spec == nil {
 		return nil, errors.New("the model or the Spec is nil")
@@ -198,7 +198,7 @@ func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
 	return w, nil
 }
 
-// differing names the first feature that differs.
+// differing returns a text with the first feature that differs.
 func differing(model, rows *schema.Spec) string {
 	for i := range min(model.Width(), rows.Width()) {
 		if own, other := model.FeatureName(i), rows.FeatureName(i); own != other {

@@ -12,30 +12,32 @@ import (
 	"halfspace/train"
 )
 
-// Survey is what is known of the rows without learning.
+// Survey is figures of the rows that need no learning.
 type Survey struct {
-	Counts  []int64 // rows of each class, in the order of the spec
-	Changes int64   // rows whose class isn't that of the row before
-	before  float64 // the label of the row before; NaN before the first
+	Counts  []int64 // number of rows of each class, in the order of the spec
+	Changes int64   // number of rows whose class isn't the class of the row before
+	before  float64 // label of the row before; NaN before the first row
 
-	// Of the first rows: how many, the values of row 0, and the sums of the differences to them and of their squares.
+	// Figures of the first rows: their number, the values of row 0, and the sums of the differences to row 0 and of
+	// their squares.
 	rows          int64
 	zero          []float64
 	sums, squares []float64
-	lo, hi        [][]float32 // of each class, the least and the greatest value of each feature, rounded; nil if they are too many
-	looked        []int64     // rows of each class among them
+	// For each class, lo and hi are the least and the greatest value of each feature, rounded. They are nil if they
+	// would be too many.
+	lo, hi [][]float32
+	looked []int64 // rows of each class among the first rows
 }
 
-// The deviations of a survey are those of the first surveyRows rows, or of fewer if rows are wide.
+// The deviations of a survey use the first surveyRows rows, or fewer if rows have many columns.
 const (
 	surveyRows   = block.RunRows
 	surveyValues = 1 << 20
 )
 
-// surveyPass is the pass of NewSurvey.
 var surveyPass = passes.NewPerRun("fit.survey", surveyor)
 
-// surveyed is the survey of a run, and its first label.
+// surveyed is the survey of a run, and the label of its first row.
 type surveyed struct {
 	Survey
 	first float64
@@ -46,14 +48,14 @@ func surveyor(src block.Source, _ struct{}) func(block.Run) surveyed {
 	return func(run block.Run) surveyed {
 		s, first := newSurvey(spec), math.NaN()
 		surveyBlock(s, spec, run.Block)
-		if len(run.Y) > 0 { // the learner tells of rows without labels
+		if len(run.Y) > 0 { // the learner returns an error for rows without labels
 			first = float64(run.Y[0])
 		}
 		return surveyed{*s, first}
 	}
 }
 
-// add adds the survey of the next run. What a survey knows of the first rows is that of the first run.
+// add adds the survey of the next run. The figures of the first rows are the figures of the first run.
 func (s *Survey) add(next surveyed) {
 	if s.before != s.before {
 		*s = next.Survey
@@ -68,7 +70,7 @@ func (s *Survey) add(next surveyed) {
 	s.before = next.before
 }
 
-// NewSurvey returns the survey of rows.
+// NewSurvey returns the survey of the rows of src. It makes a pass over the rows.
 func NewSurvey(ctx context.Context, src block.Source) (*Survey, error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
@@ -91,7 +93,7 @@ func newSurvey(spec *schema.Spec) *Survey {
 	return &Survey{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
 }
 
-// surveyBlock adds the next rows.
+// surveyBlock adds the rows of the next block.
 func surveyBlock(s *Survey, spec *schema.Spec, b *block.Block) {
 	n := spec.Width()
 	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
@@ -170,7 +172,7 @@ func surveyLabels(s *Survey, spec *schema.Spec, y []float32) {
 
 func sign(v float32) uint32 { return math.Float32bits(v) >> 31 }
 
-// A watched source hands its rows to a survey as they pass.
+// A watched source adds its rows to a survey as it yields them.
 type watched struct {
 	block.Source
 	survey *Survey
@@ -189,15 +191,15 @@ func (w watched) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// Baseline is the result of a model that predicts the same class for all rows: the class with the most rows.
+// Baseline is the result of a model that predicts the class with the most rows for all rows.
 type Baseline struct {
 	Class    schema.Class `json:"class"`
 	Errors   int64        `json:"errors"`
 	Accuracy float64      `json:"accuracy"`
 }
 
-// NewBaseline returns the baseline for rows with these numbers in each class. If several classes have the most rows, it
-// takes the first.
+// NewBaseline returns the baseline for rows with the given numbers of rows in each class, or nil without rows. If
+// several classes have the most rows, it uses the first of them.
 func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 	rows, most := int64(0), 0
 	for c, n := range counts {
@@ -211,8 +213,8 @@ func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 	return &Baseline{classes[most], rows - counts[most], float64(counts[most]) / float64(rows)}
 }
 
-// Sorted tells whether the rows of each class stand together, so that a learner sees one class after the other. They do
-// if the class changes 20 times less often than in a random order.
+// Sorted tells whether the rows of each class stand together, so that a learner sees one class after another. They do
+// if the class changes more than 20 times less often than in a random order.
 func (s *Survey) Sorted() bool {
 	rows, same := 0.0, 0.0
 	for _, n := range s.Counts {
@@ -222,14 +224,15 @@ func (s *Survey) Sorted() bool {
 	return rows > 0 && 20*float64(s.Changes) < rows-same/rows
 }
 
-// Looked returns how many of the first rows Telling and Unlike look at.
+// Looked returns the number of first rows that Telling and Unlike use.
 func (s *Survey) Looked() int64 { return s.rows }
 
-// leastTelling is the number of rows of a class from which its range says something.
+// leastTelling is the least number of rows of a class for which Telling uses its range.
 const leastTelling = 10
 
-// Telling returns the first feature whose ranges in the classes of the first rows don't overlap, so that it alone tells them
-// apart. It returns -1 if there is none, if there is one feature alone, or if a class has fewer than 10 of the rows.
+// Telling returns the number of the first feature whose ranges in the classes of the first rows don't overlap, so that
+// this feature alone tells the classes apart. It returns -1 if there is no such feature, if there is only one feature,
+// or if a class has fewer than 10 of the first rows.
 func (s *Survey) Telling() int {
 	if s.lo == nil || len(s.sums) < 2 || slices.Min(s.looked) < leastTelling {
 		return -1
@@ -254,13 +257,14 @@ func (s *Survey) ordered(feature int) bool {
 	return true
 }
 
-// Unlike returns the features with the largest and the least deviation above zero, and the ratio of the two deviations.
+// Unlike returns the numbers of the features with the largest and the least deviation above zero, and the ratio of the
+// two deviations.
 func (s *Survey) Unlike() (large, small int, ratio float64) {
 	most, least := 0.0, math.Inf(1)
 	n := float64(s.rows)
 	for i, sum := range s.sums {
 		variance := s.squares[i]/n - float64(sum/n)*(sum/n)
-		if !(variance > 1e-12*s.squares[i]/n) { // or it is rounding
+		if !(variance > 1e-12*s.squares[i]/n) { // otherwise the variance is rounding error
 			continue
 		}
 		if d := math.Sqrt(variance); d > most {

@@ -12,10 +12,11 @@ import (
 	"halfspace/schema"
 )
 
-// ChooseThreshold returns the score above which a model of a learner predicts the positive class of two, chosen by the F1 or the costs of t. It
-// deals the rows into five folds, as Calibrate does, and scores each by a model of the others. The scores of all folds together choose the
-// threshold, for a model that learns from all rows. Weights of rows count, those of classes don't. It is an error if t needs no rows. Of opt it
-// uses weights of classes, Memory, Split, Note and Stage.
+// ChooseThreshold returns the score above which a model of a learner predicts the positive class of two classes, chosen
+// by the F1 or the costs of t. It deals the rows into five folds, as Calibrate does, and scores each fold by a model of
+// the other folds. The scores of all folds together choose the threshold of a model that learns from all rows. Sample
+// weights count; weights of classes don't. ChooseThreshold returns an error if t needs no rows. Of opt it uses weights
+// of classes, Memory, Split, Note and Stage.
 func ChooseThreshold(ctx context.Context, src block.Source, l Learner, t predict.Threshold, opt Options) (float64, error) {
 	opt.Threshold = t
 	if !t.NeedsRows() {
@@ -30,7 +31,8 @@ func ChooseThreshold(ctx context.Context, src block.Source, l Learner, t predict
 	return predict.ChooseThreshold(t, nil, &scores)
 }
 
-// checkThreshold returns an error if a model of a learner can't have the threshold.
+// checkThreshold returns an error if a model of the learner can't have opt.Threshold, or the other options don't allow
+// to choose it.
 func (o *Options) checkThreshold(l Learner, spec *schema.Spec, validated bool) error {
 	t := o.Threshold
 	switch {
@@ -52,7 +54,7 @@ func (o *Options) checkThreshold(l Learner, spec *schema.Spec, validated bool) e
 	return nil
 }
 
-// chooseFirst sets opt.ThresholdAt if rows choose it and it wasn't chosen before.
+// chooseFirst sets opt.ThresholdAt if opt.Threshold needs rows and opt.ThresholdAt isn't set.
 func chooseFirst(ctx context.Context, src block.Source, l Learner, opt *Options) error {
 	if !opt.Threshold.NeedsRows() || opt.ThresholdAt != nil {
 		return nil
@@ -65,7 +67,7 @@ func chooseFirst(ctx context.Context, src block.Source, l Learner, opt *Options)
 	return err
 }
 
-// setThreshold gives a model the threshold that opt asks for, and counts the errors of its predictions on src again.
+// setThreshold sets the threshold of a model to opt.Threshold, and counts the errors of its predictions on src again.
 func setThreshold(ctx context.Context, m *model.Model, src block.Source, opt *Options, workers int) error {
 	t := opt.Threshold
 	if t.By == "" {

@@ -16,11 +16,11 @@ import (
 	"halfspace/train"
 )
 
-// eachVersusRest learns each class versus the rest, and joins the models.
+// eachVersusRest trains each class versus the rest, and joins the models.
 func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]train.Progress, j.classes())}
-	var trained atomic.Int64 // classes
+	var trained atomic.Int64 // number of trained classes
 	binary, err := train.OneVersusRest(ctx, j.src, j.workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Fitted, error) {
 		one := j.ofClass(class)
 		one.Learner = j.with(workers, shared.class(class))
@@ -58,25 +58,25 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 		return nil, late
 	}
 	all.Uncounted = all.Uncounted || late != nil
-	all.Margin = 0 // no binary classifier's
+	all.Margin = 0 // it belongs to a single binary classifier
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
 		var wrong Tally
 		if wrong, late = Count(after, whole, j.src, j.workers()); late != nil && after.Err() == nil {
 			return nil, late
 		}
-		all.Errors, all.Predicted = wrong.Errors, nil // of the means
+		all.Errors, all.Predicted = wrong.Errors, nil // these were counted with the mean of the voters
 	}
-	if late != nil { // also where only the voters' errors are unknown
+	if late != nil { // also if only the voters' errors are unknown
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
 	return &Fitted{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
 }
 
-// severalClasses tells whether several classes versus the rest may be learned at a time.
+// severalClasses tells whether several classes versus the rest may be trained at the same time.
 func (j *job) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
 
-// ofClass returns the job of a class versus the rest.
+// ofClass returns the job of one class versus the rest.
 func (j *job) ofClass(class int) *job {
 	one := *j
 	one.class, one.versus, one.src = class, j.classes(), train.Versus(j.src, class)
@@ -96,7 +96,7 @@ func sumVisits(binary []*Fitted) (visits int64) {
 	return visits
 }
 
-// sumResults adds up how the trainings of all classes went.
+// sumResults adds up the figures of the trainings of all classes.
 func sumResults(binary []*Fitted) *train.Result {
 	all := &train.Result{Converged: true}
 	for _, f := range binary {
@@ -114,17 +114,17 @@ func sumResults(binary []*Fitted) *train.Result {
 	return all
 }
 
-// joinModels adds to whole, the model of all classes, what the models of each class versus the rest keep. It returns
-// whole.
+// joinModels adds the fields that the models of each class versus the rest keep to whole, the model of all classes. It
+// returns whole.
 func joinModels(whole *model.Model, binary []*Fitted) *model.Model {
 	way := whole.Options.Multiclass
-	whole.Options = binary[0].Model.Options // with the solver that was chosen
+	whole.Options = binary[0].Model.Options // with the chosen solver
 	whole.Options.Multiclass = way
 	var optima []*model.Optimum
 	for _, f := range binary {
 		t := &f.Model.Training
 		whole.Training.Ridge = max(whole.Training.Ridge, t.Ridge)
-		whole.Training.Dependent = t.Dependent // of all alike
+		whole.Training.Dependent = t.Dependent // the same in all models
 		optima = append(optima, t.Optimum)
 		if f.Model.State != nil {
 			whole.State = whole.State.Append(f.Model.State)
@@ -141,7 +141,7 @@ func joinModels(whole *model.Model, binary []*Fitted) *model.Model {
 	return whole
 }
 
-// sumOptima adds up the optima of several trainings, or returns nil if one isn't known.
+// sumOptima adds up the optima of several trainings. It returns nil if an optimum is unknown.
 func sumOptima(optima []*model.Optimum) *model.Optimum {
 	sum := new(model.Optimum)
 	for _, o := range optima {
@@ -153,19 +153,18 @@ func sumOptima(optima []*model.Optimum) *model.Optimum {
 	return sum
 }
 
-// ErrClassWeights is an error about the weight of a class.
+// ErrClassWeights is an error of the weight of a class.
 type ErrClassWeights struct {
-	Class  string // as it was given
+	Class  string // name of the class, as it was given
 	Weight float64
-	What   string // what is wrong, and what to do
+	What   string // the problem, and how to solve it
 }
 
 func (e *ErrClassWeights) Error() string {
 	return fmt.Sprintf("the weight of class %s: %s", e.Class, e.What)
 }
 
-// weightsOf returns the weight of each class of the rows, in the order of their spec. It returns nil if classes have no
-// weights.
+// weightsOf returns the weight of each class of src, in the order of its spec, or nil if classes have no weights.
 func weightsOf(ctx context.Context, o *Options, src block.Source, workers int) ([]float64, error) {
 	switch {
 	case o.Balanced:

@@ -13,20 +13,20 @@ import (
 	"halfspace/kernel"
 )
 
-// A RowCache computes rows of a Gram matrix on demand, and keeps as many of them as its memory holds. Their elements
-// have the bits of the matrix that Gram computes. It isn't safe for concurrent use.
+// A RowCache computes rows of a Gram matrix on demand, and keeps as many rows as its memory holds. The elements have
+// the same bits as in the matrix that Gram computes. It isn't safe for concurrent use.
 //
-// It evicts the row with the fewest requests, counting those that had to compute it. Of rows with as many it evicts the
-// one used last: a training that passes over all rows again needs that one last.
+// It evicts the row with the fewest requests, including requests that computed the row. Of rows with equal requests it
+// evicts the most recently used row: a training that passes over all rows again will need that row last.
 type RowCache struct {
 	x        *Rows
-	kernel   *mercerMap // of x with itself
+	kernel   *mercerMap // kernel of x with itself
 	workers  int
 	most     int // number of rows that the memory holds
 	made     int // number of slots
 	free     []*slot
-	rows     []*slot  // the cached rows: a heap, the next one to evict first
-	at       []*slot  // by row, nil if it isn't cached
+	rows     []*slot  // cached rows: a heap with the next row to evict first
+	at       []*slot  // slot of each row; nil if the row isn't cached
 	uses     []uint32 // number of requests of each row
 	clock    int64
 	computed int64
@@ -39,25 +39,26 @@ type RowCache struct {
 // A slot is memory for a row.
 type slot struct {
 	row    uint32
-	used   int64 // when it was used last
-	pinned int64 // when it was last found to be needed soon
-	asked  bool  // it was requested since it was computed
+	used   int64 // clock of its last use
+	pinned int64 // clock when it was last found to be needed soon
+	asked  bool  // it was requested after it was computed
 	place  int   // in the heap
 	values []float32
 }
 
-// A batch is computed together. It has leastBatch rows, which cost little more than one row as long as a tile has as many
-// columns. It grows to mostBatch while predicted rows are requested: the other rows are packed once for the whole batch.
+// A batch of rows is computed together. It has leastBatch rows, which cost little more than one row, up to the number
+// of columns of a tile. It grows to mostBatch while predicted rows are requested, because the other rows are packed
+// once for the whole batch.
 const (
 	leastBatch = 16
 	mostBatch  = 64
 )
 
-// slabBytes is about the size of one allocation.
+// slabBytes is the approximate size of one allocation.
 const slabBytes = 64 << 20
 
-// NewRowCache returns a cache of rows of the Gram matrix of x, of that many bytes, computed on that many workers. It is
-// an error if there are no rows, or if not even one row fits.
+// NewRowCache returns a cache of rows of the Gram matrix of x with bytes of memory, computed on workers goroutines. It
+// returns an error if there are no rows, or if the memory doesn't hold one row.
 func NewRowCache(x *Rows, k Mercer, bytes int64, workers int) (*RowCache, error) {
 	workers, err := checkRows(workers, x)
 	if err != nil {
@@ -87,8 +88,8 @@ func (c *RowCache) rowBytes() int64 {
 // Computed returns the number of rows computed so far.
 func (c *RowCache) Computed() int64 { return c.computed }
 
-// Row returns row i, valid until the next call. ahead yields the rows that will probably be requested next. If Row has to
-// compute row i, it computes some of those in the same batch.
+// Row returns row i, which is valid until the next call. ahead yields the rows that will probably be requested next. If
+// Row has to compute row i, it computes some of these rows in the same batch.
 func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]float32, error) {
 	if c.x == nil {
 		return nil, errors.New("the cache has no rows: make it by NewRowCache")
@@ -131,7 +132,7 @@ func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 	return slots[0].values, nil
 }
 
-// adapt makes batches larger if most rows of the latest one were requested, and else smaller.
+// adapt makes batches larger if most rows of the latest batch were requested, and smaller otherwise.
 func (c *RowCache) adapt() {
 	asked := 0
 	for _, s := range c.latest {
@@ -148,8 +149,8 @@ func (c *RowCache) adapt() {
 	}
 }
 
-// room takes up to n slots, and at least one: free slots, or those of evicted rows. It evicts rows that are needed soon
-// only if all are.
+// room takes up to n slots, and at least one: free slots, or slots of evicted rows. It evicts a row that is needed soon
+// only if all rows are needed soon.
 func (c *RowCache) room(n int) (slots []*slot) {
 	var kept []*slot
 	for len(slots) < n {
@@ -192,8 +193,8 @@ func (c *RowCache) grow() {
 	c.made += n
 }
 
-// compute sets the slots to rows of the matrix. It multiplies all rows with those of the batch, and transposes each
-// block into the slots. So each row is packed once, by the worker that uses it.
+// compute sets the slots to rows of the matrix. It multiplies all rows with the rows of the batch, and transposes each
+// block into the slots. So each row of x is packed once, by the worker that uses it.
 func (c *RowCache) compute(ctx context.Context, batch []uint32, slots []*slot) error {
 	apply := *c.kernel
 	if c.kernel.Kind == RBF {
@@ -218,7 +219,7 @@ func (c *RowCache) compute(ctx context.Context, batch []uint32, slots []*slot) e
 	return p.run(ctx, c.workers)
 }
 
-// A slotHeap orders the rows of a cache as a heap.
+// A slotHeap is the rows of a cache as a heap.
 type slotHeap RowCache
 
 func (h *slotHeap) Len() int { return len(h.rows) }

@@ -8,12 +8,12 @@ import (
 	"halfspace/kernel"
 )
 
-// Expand sets out[c][i] to the sum over the rows s_j of support of alpha[c][j] k(x_i, s_j). These are the scores of
-// several expansions on support vectors, each with coefficients alpha[c] and len(x) scores. It doesn't keep the matrix
-// of kernels.
+// Expand sets out[c][i] to the sum over the rows s_j of support of alpha[c][j] k(x_i, s_j). These numbers are the
+// scores of several expansions on support vectors: expansion c has the coefficients alpha[c], and x.Len() scores.
+// Expand doesn't store the matrix of kernels.
 //
-// A score is the sum, in order, over blocks of 384 rows of support. Each block's part is a
-// kernel.Dot. The sum starts with the first part, not with zero.
+// A score is the sum, in order, over blocks of 384 rows of support. The part of each block is a kernel.Dot. The sum
+// starts with the first part, not with zero.
 func Expand(ctx context.Context, out [][]float32, x, support *Rows, alpha [][]float32, k Mercer, workers int) error {
 	workers, err := checkRows(workers, x, support)
 	if err != nil {
@@ -45,9 +45,9 @@ func Expand(ctx context.Context, out [][]float32, x, support *Rows, alpha [][]fl
 	})
 }
 
-// MulVec sets y to the product of m with v. Both have N elements and don't overlap.
+// MulVec sets y to the product of m and v. Both have N elements and must not overlap.
 //
-// With Full storage it runs on that many workers, and y[i] is kernel.Dot of row i and v, padding included. With Packed
+// With Full storage it runs on workers goroutines, and y[i] is kernel.Dot of row i and v, padding included. With Packed
 // storage one core passes over the elements once, in order: y[i] = kernel.Dot(row i up to the diagonal, v), then y[j] =
 // fma(v[i], row i[j], y[j]) for j < i.
 func (m *Symmetric) MulVec(ctx context.Context, y, v []float32, workers int) error {

@@ -1,18 +1,18 @@
 // Package gram computes inner products of rows: Gram matrices, cross-Gram matrices, and kernel functions of them. It
 // cuts matrices into blocks as BLIS does (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
-// Functionality", ACM TOMS 41(3), 2015). The method is from Goto and van de Geijn ("Anatomy of High-Performance Matrix
+// Functionality", ACM TOMS 41(3), 2015), by the method of Goto and van de Geijn ("Anatomy of High-Performance Matrix
 // Multiplication", ACM TOMS 34(3), 2008).
 //
-// # One result, whatever the CPU
+// # One result on every CPU
 //
 // The inner product of two rows has the same bits on every instruction set, for every number of workers, and in every
-// result here. Columns are cut into panels of 256. The sum of a panel starts at +0 and is s = fma(x[k], y[k], s) with k
-// ascending. The sums of panels are added in order.
+// result of this package. Columns are cut into panels of 256. The sum of a panel starts at +0 and is s = fma(x[k],
+// y[k], s) with k ascending. The sums of panels are added in order.
 //
 // # Workers
 //
-// Parameters workers are the number of goroutines that compute at once. 0 means every core (GOMAXPROCS), and a negative number is
-// an error.
+// A parameter workers is the number of goroutines that compute at once. 0 stands for every core (GOMAXPROCS), and a
+// negative number is an error.
 package gram
 
 import (
@@ -27,7 +27,7 @@ import (
 	"halfspace/kernel"
 )
 
-// Storage is how a symmetric matrix lies in memory.
+// Storage is the layout of a symmetric matrix in memory.
 type Storage uint8
 
 const (
@@ -39,13 +39,14 @@ const (
 type Symmetric struct {
 	N       int
 	Storage Storage
-	Stride  int       // elements from one row to the next of Full storage
-	Data    []float32 // Packed: row i begins at element i(i+1)/2 and has i+1; Full: at i*Stride
+	Stride  int       // elements from one row to the next, with Full storage
+	Data    []float32 // Packed: row i begins at element i(i+1)/2 and has i+1 elements; Full: at i*Stride
 }
 
-// Elements returns the number of elements of an n x n symmetric matrix. It is an error if their bytes overflow an int.
+// Elements returns the number of elements of an n x n symmetric matrix. It returns an error if their bytes overflow an
+// int.
 func Elements(n int, storage Storage) (int, error) {
-	if n < 0 || n > math.MaxInt32-64 { // also so that the stride is an int
+	if n < 0 || n > math.MaxInt32-64 { // the upper limit also keeps the stride in an int
 		return 0, fmt.Errorf("a matrix can't have %d rows", n)
 	}
 	length := kernel.Stride(n)
@@ -61,7 +62,7 @@ func Elements(n int, storage Storage) (int, error) {
 	return n * length, nil
 }
 
-// NewSymmetric returns a matrix of zeros.
+// NewSymmetric returns an n x n matrix of zeros.
 func NewSymmetric(n int, storage Storage) (*Symmetric, error) {
 	elements, err := Elements(n, storage)
 	if err != nil {
@@ -91,7 +92,7 @@ func (m *Symmetric) At(i, j int) float32 {
 	return m.lower(max(i, j))[min(i, j)]
 }
 
-// lower returns the elements of row i up to the diagonal's.
+// lower returns the elements of row i up to the diagonal.
 func (m *Symmetric) lower(i int) []float32 {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride:][:i+1]
@@ -99,8 +100,8 @@ func (m *Symmetric) lower(i int) []float32 {
 	return m.Data[i*(i+1)/2:][:i+1]
 }
 
-// Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m has as many rows as x. It computes each pair of
-// rows once, on that many workers. If ctx is cancelled it returns the context's error, and m is partly written.
+// Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m must have as many rows as x. Gram computes each
+// pair of rows once, on workers goroutines. If ctx ends, it returns ctx's error, and m is partly written.
 func Gram(ctx context.Context, m *Symmetric, x *Rows, k Mercer, workers int) error {
 	workers, err := checkRows(workers, x)
 	if err == nil {
@@ -136,8 +137,8 @@ func Gram(ctx context.Context, m *Symmetric, x *Rows, k Mercer, workers int) err
 	return p.run(ctx, workers)
 }
 
-// place returns the memory from element (i, j) of the lower triangle on, and the distance of rows there: ldc, then grow
-// more for each next row.
+// place returns the memory from element (i, j) of the lower triangle on, and the distance between its rows: ldc after
+// the first row, and grow more after each further row.
 func (m *Symmetric) place(i, j int) (to []float32, ldc, grow int) {
 	if m.Storage == Full {
 		return m.Data[i*m.Stride+j:], m.Stride, 0
@@ -145,7 +146,8 @@ func (m *Symmetric) place(i, j int) (to []float32, ldc, grow int) {
 	return m.Data[i*(i+1)/2+j:], i + 1, 1
 }
 
-// pastBytes is the size from which a result is written with non-temporal stores: it wouldn't stay in the caches.
+// pastBytes is the size from which a result is written with non-temporal stores, because it wouldn't stay in the
+// caches.
 const pastBytes = 32 << 20
 
 // putFor returns the function that copies parts of a result to dst.
@@ -156,7 +158,7 @@ func putFor(dst []float32) func(dst, src []float32) {
 	return func(dst, src []float32) { copy(dst, src) }
 }
 
-// A mirror writes blocks of the lower triangle to the upper one.
+// A mirror copies blocks of the lower triangle to the upper triangle.
 type mirror struct {
 	rows    [][]float32
 	columns []float32
@@ -165,14 +167,14 @@ type mirror struct {
 func (v *mirror) write(m *Symmetric, b *part, put func(dst, src []float32)) {
 	length := v.transpose(b, func(int, []float32) {})
 	for j := b.j; j < b.j+b.cols; j++ {
-		below := max(b.i, j+1) // the first row of the block below the diagonal
+		below := max(b.i, j+1) // first row of the block that is below the diagonal
 		if end := b.i + b.rows; below < end {
 			put(m.Data[j*m.Stride+below:j*m.Stride+end], v.columns[(j-b.j)*length+below-b.i:][:end-below])
 		}
 	}
 }
 
-// transpose writes the columns of a block to v.columns, length elements apart. It calls do on each row first.
+// transpose writes the columns of a block to v.columns, length elements apart. Before that it calls do with each row.
 func (v *mirror) transpose(b *part, do func(r int, row []float32)) (length int) {
 	v.rows = v.rows[:0]
 	for r := range b.rows {
@@ -189,8 +191,8 @@ func (v *mirror) transpose(b *part, do func(r int, row []float32)) (length int) 
 
 var errColumns = errors.New("the rows differ in their number of columns")
 
-// checkRows returns how many goroutines compute where a caller asks for workers. It is an error if workers is negative, or if some of all
-// is nil, has wrong blocks, or has another number of columns than the first.
+// checkRows resolves workers to a number of goroutines. It returns an error if workers is negative, or if any rows are
+// nil, have wrong blocks, or have another number of columns than the first.
 func checkRows(workers int, all ...*Rows) (int, error) {
 	for _, x := range all {
 		switch {
@@ -205,8 +207,8 @@ func checkRows(workers int, all ...*Rows) (int, error) {
 	return parallel.Resolve(workers)
 }
 
-// Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It doesn't write the elements
-// between the rows of dst. See Gram.
+// Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It doesn't write the
+// elements between the rows of dst. Errors, workers and ctx are as for Gram.
 func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Mercer, workers int) error {
 	workers, err := checkRows(workers, x, y)
 	if err != nil {
@@ -236,8 +238,9 @@ func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Mercer,
 	return p.run(ctx, workers)
 }
 
-// Products calls visit with the inner products of the rows of x with those of y: row[k] is x_i . y_(j+k). Each product
-// comes once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but not keep it.
+// Products calls visit with the inner products of the rows of x and the rows of y: row[k] is x_i . y_(j+k). Each
+// product is passed once. The calls for a row i come from one goroutine, with j ascending. visit may change row, but
+// must not keep it.
 func Products(ctx context.Context, x, y *Rows, workers int, visit func(i, j int, row []float32)) error {
 	workers, err := checkRows(workers, x, y)
 	if err != nil {
@@ -246,7 +249,7 @@ func Products(ctx context.Context, x, y *Rows, workers int, visit func(i, j int,
 	return visitRows(ctx, x, y, workers, visit)
 }
 
-// LowerProducts is Products of x with itself, for the lower triangle only: j+k <= i.
+// LowerProducts is Products of x with itself, only for the lower triangle: j+k <= i.
 func LowerProducts(ctx context.Context, x *Rows, workers int, visit func(i, j int, row []float32)) error {
 	workers, err := checkRows(workers, x)
 	if err != nil {

@@ -21,14 +21,14 @@ const (
 	RBF                    // exp(-gamma |x - y|^2)
 )
 
-// A Mercer is a kernel function of two rows (Mercer 1909): their inner product in some space of features. The zero
-// value is the linear kernel.
+// A Mercer is a kernel function of two rows (Mercer 1909): their inner product in a space of features. The zero value
+// is the linear kernel.
 type Mercer struct {
 	Kind   Kind
-	Degree int     // of Polynomial, at least 1
-	Gamma  float64 // of Polynomial and RBF, positive
-	Coef0  float64 // of Polynomial
-	Bias   bool    // adds 1, the product of two biases that the rows don't hold
+	Degree int     // for Polynomial, at least 1
+	Gamma  float64 // for Polynomial and RBF, positive
+	Coef0  float64 // for Polynomial
+	Bias   bool    // adds 1: the product of two biases that the rows don't contain
 }
 
 // check returns an error that names the first wrong parameter.
@@ -55,10 +55,10 @@ func (k Mercer) check() error {
 type mercerMap struct {
 	Mercer
 	gamma, coef0 float32
-	x, y         []float32 // RBF: squared norms of the rows
+	x, y         []float32 // for RBF: squared norms of the rows
 }
 
-// newMap returns the map of k. It computes norms on that many workers.
+// newMap returns the map of k. It computes norms on workers goroutines.
 func newMap(k Mercer, x, y *Rows, workers int) (*mercerMap, error) {
 	if err := k.check(); err != nil {
 		return nil, err
@@ -76,11 +76,11 @@ func newMap(k Mercer, x, y *Rows, workers int) (*mercerMap, error) {
 	return m, nil
 }
 
-// row maps the products of row i of x with the rows of y from j on, each operation rounded to float32:
+// row maps the products of row i of x with the rows of y from row j on. Each operation is rounded to float32:
 //
 //	Polynomial: v = gamma*s + coef0, then v^degree by squaring, from the lowest bit of the degree on
 //	RBF:        exp(-gamma * max(0, (|x|^2 + |y|^2) - 2s)), with the squared norms being products s of a row with itself
-//	Bias:       v + 1, after the others
+//	Bias:       v + 1, after the other operations
 func (m *mercerMap) row(s []float32, i, j int) {
 	switch m.Kind {
 	case Polynomial:
@@ -117,7 +117,7 @@ func Diagonal(x *Rows, k Mercer) ([]float32, error) {
 	}
 	out := slices.Clone(x.squaredNorms(1))
 	if k.Kind == RBF {
-		clear(out) // the distance is 0 whatever the norms: e^0
+		clear(out) // the distance is 0 for any norms: e^0
 		kernel.Exp(out, out)
 		m.Kind = Linear
 	}
@@ -125,7 +125,7 @@ func Diagonal(x *Rows, k Mercer) ([]float32, error) {
 	return out, nil
 }
 
-// power raises each element to the power n of at least 1.
+// power raises each element to the power n. n must be at least 1.
 func power(s []float32, n int) {
 	for ; n&1 == 0; n >>= 1 {
 		for k, v := range s {
@@ -147,11 +147,11 @@ func power(s []float32, n int) {
 	}
 }
 
-// normRows is how many rows a worker takes at a time to compute their norms.
+// normRows is the number of rows of one task of squaredNorms.
 const normRows = 1024
 
-// squaredNorms returns the product of each row with itself, in the order of operations of all products: as the diagonals
-// of small ones. It computes them once, on that many workers. The result is shared.
+// squaredNorms returns the product of each row with itself, with the order of operations of all products: it takes the
+// diagonals of small products. It computes the norms once, on workers goroutines. The result is shared.
 func (x *Rows) squaredNorms(workers int) []float32 {
 	x.once.Do(func() {
 		x.norms = make([]float32, x.n)
@@ -162,7 +162,7 @@ func (x *Rows) squaredNorms(workers int) []float32 {
 	return x.norms
 }
 
-// squareNorms is squaredNorms for the rows lo to hi.
+// squareNorms computes the norms of rows lo to hi-1.
 func (x *Rows) squareNorms(lo, hi int) {
 	t := tableFor(x.cols)
 	rows := up(t.nr, t.mr)

@@ -10,20 +10,20 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// A product computes the inner products of the rows of a with those of b by blocks: result(i, j) for row i of a and row
-// j of b. If a and b are the same it computes j <= i only. The order of operations of an element depends on KC alone: not
-// on the other sizes of blocks, nor on the worker.
+// A product computes the inner products of the rows of a and the rows of b by blocks: result(i, j) for row i of a and
+// row j of b. If a and b are the same, it computes only j <= i. The order of operations of an element depends only on
+// KC, not on the other sizes of blocks nor on the worker.
 type product struct {
 	table
 	a, b     *Rows
 	triangle bool // a and b are the same, and only j <= i is computed
 
-	// place returns the memory of the result from element (i, j) on, and the distance of its rows. Blocks are computed
-	// there where they fit. It is nil if blocks have memory of their own.
+	// place returns the memory of the result from element (i, j) on, and the distance between its rows. Blocks are
+	// computed in that memory where they fit. If place is nil, blocks have their own memory.
 	place func(i, j int) (to []float32, ldc, grow int)
 
 	// finish is called with each block of the result. Elements above the diagonal of a triangle are undefined. The
-	// blocks of a row come from one worker, whose number it gets, with ascending columns.
+	// blocks of a row come from one worker, in ascending order of columns. worker is the number of that worker.
 	finish func(worker int, b *part)
 }
 
@@ -35,7 +35,7 @@ type part struct {
 	placed           bool // data is the memory that place returned
 }
 
-// at returns where row r begins, and the distance to the next row.
+// at returns the first element of row r, and the distance to the next row.
 func (b *part) at(r int) (first, ldc int) { return r*b.ldc + r*(r-1)/2*b.grow, b.ldc + r*b.grow }
 
 func (b *part) row(r int) []float32 {
@@ -43,7 +43,7 @@ func (b *part) row(r int) []float32 {
 	return b.data[first:][:b.cols]
 }
 
-// lower returns row r up to the diagonal, or nothing if the row lies above it.
+// lower returns row r up to the diagonal, or nil if the block's part of the row lies above the diagonal.
 func (b *part) lower(r int) []float32 {
 	n := min(b.cols, b.i+r+1-b.j)
 	if n <= 0 {
@@ -52,7 +52,7 @@ func (b *part) lower(r int) []float32 {
 	return b.row(r)[:n]
 }
 
-// A worker has memory for packed rows of a, and for as many rows of the result, stride elements apart.
+// A worker is memory for packed rows of a, and for the same number of rows of the result, stride elements apart.
 type worker struct {
 	rows   int
 	packed []float32
@@ -65,13 +65,13 @@ func newProduct(a, b *Rows, triangle bool) *product {
 	return &product{table: tableFor(b.cols), a: a, b: b, triangle: triangle}
 }
 
-// run computes the product on that many workers. They pack NC rows of b together. Then each takes MC rows of a at a time,
-// packs them, and multiplies.
+// run computes the product on workers goroutines. They pack NC rows of b together. Then each worker takes MC rows of a
+// at a time, packs them, and multiplies.
 func (p *product) run(ctx context.Context, workers int) error {
 	if err := cmp.Or(p.a.err, p.b.err); err != nil {
 		return err
 	}
-	rows := min(mc, up(p.a.n, p.mr)) // at a time
+	rows := min(mc, up(p.a.n, p.mr)) // rows of one task, at most
 	workers = min(parallel.Workers(workers), p.a.n/p.mr+1)
 	if t := p.transpose(); t != nil {
 		return p.runSparse(ctx, workers, t)
@@ -102,7 +102,8 @@ func (p *product) run(ctx context.Context, workers int) error {
 		}
 		cuts := p.cut(lo, workers)
 		err = parallel.For(ctx, workers, len(cuts)-1, func(worker, task int) {
-			task = len(cuts) - 2 - task // the longest rows of a triangle come first, so that workers end together
+			// The longest rows of a triangle come first, so that workers end at about the same time.
+			task = len(cuts) - 2 - task
 			p.rows(ctx, &w[worker], worker, packed, room, cuts[task], cuts[task+1], lo, hi)
 		})
 		if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -112,10 +113,10 @@ func (p *product) run(ctx context.Context, workers int) error {
 	return nil
 }
 
-// buffers holds the memory of former products: new memory would cost as much as packing.
+// buffers holds the memory of earlier products: new memory would cost as much as packing.
 var buffers sync.Pool
 
-// take returns n elements of any value.
+// take returns n elements or more, with any values.
 func take(n int) *[]float32 {
 	if b, ok := buffers.Get().(*[]float32); ok && len(*b) >= n {
 		return b
@@ -149,10 +150,11 @@ func (p *product) cut(lo, workers int) []int {
 	return cuts
 }
 
-// rows computes rows i0 to i1 of the result for the columns lo to hi, whose rows of b are in packed. It ends early if ctx does.
+// rows computes rows i0 to i1-1 of the result for the columns lo to hi-1, whose rows of b are in packed. It ends early
+// if ctx ends.
 func (p *product) rows(ctx context.Context, w *worker, number int, packed []float32, room, i0, i1, lo, hi int) {
 	w.packer.pack(p.a, w.packed, p.mr, w.rows, 0, i0, i1)
-	whole := hi // tiles up to this column are whole
+	whole := hi // tiles before this column are whole
 	if p.triangle {
 		hi = min(hi, i1)
 		whole = min(hi, i0)
@@ -180,7 +182,7 @@ func (p *product) rows(ctx context.Context, w *worker, number int, packed []floa
 	}
 }
 
-// panel adds to a block of the result the products of the columns from k on.
+// panel adds the products of the columns from k on, up to KC, to a block of the result.
 func (p *product) panel(w *worker, packed []float32, b *part, lo, k int) {
 	n := min(kc, p.b.cols-k)
 	a := w.packed[k*w.rows:][:up(b.rows, p.mr)*n]

@@ -12,25 +12,25 @@ import (
 	"halfspace/kernel"
 )
 
-// Rows are the rows of a matrix, dense or sparse, found by number. Values must not change after the
-// first kernel computation: Rows keeps their norms.
+// Rows are the rows of a matrix, dense or sparse, accessed by number. Values must not change after the first kernel
+// computation, because Rows keeps their norms.
 type Rows struct {
 	blocks []*block.Block
-	first  []int // row of each block
+	first  []int // number of the first row of each block
 	n      int
 	cols   int
 	zeros  []float32 // a row of zeros
-	err    error     // what is wrong with the blocks
+	err    error     // error of the blocks
 
-	across []float32 // of Columns: element k of row r is across[k*lda+r]; there are no blocks then
+	across []float32 // for Columns: element k of row r is across[k*lda+r]; blocks is then nil
 	lda    int
 
 	once  sync.Once
-	norms []float32 // squared, see squaredNorms
+	norms []float32 // squared norms; see squaredNorms
 }
 
-// RowsOf returns the rows of d, with the bias. It shares their memory. If a block doesn't have the shape that d's Spec
-// describes (see block.Block.CheckShape), every computation on the rows returns that error.
+// RowsOf returns the rows of d, including the bias. They share d's memory. If a block doesn't have the shape of d's
+// Spec (see block.Block.CheckShape), every computation on the rows returns that error.
 func RowsOf(d *block.Data) *Rows {
 	spec, err := block.SpecOf(block.Source(d))
 	if err != nil {
@@ -38,7 +38,7 @@ func RowsOf(d *block.Data) *Rows {
 	}
 	x := &Rows{cols: spec.Cols(), zeros: make([]float32, spec.Cols())}
 	n := 0
-	for b := range d.Blocks(context.Background()) { // of a data set in memory: no error
+	for b := range d.Blocks(context.Background()) { // no error: the data set is in memory
 		if err := b.CheckShape(spec.Cols()); err != nil {
 			x.err = fmt.Errorf("block %d: %w", n, err)
 			break
@@ -49,7 +49,7 @@ func RowsOf(d *block.Data) *Rows {
 	return x
 }
 
-// BlockRows returns the first cols columns of the rows of b, whose shape must be right. It shares their memory.
+// BlockRows returns the first cols columns of the rows of b, whose shape must be right. They share b's memory.
 func BlockRows(b *block.Block, cols int) *Rows {
 	if b == nil {
 		return &Rows{err: errors.New("the block is nil")}
@@ -70,7 +70,7 @@ func (x *Rows) add(b *block.Block) {
 	x.n += b.Len()
 }
 
-// FeaturesOf returns the rows of d without the bias. It shares their memory.
+// FeaturesOf returns the rows of d without the bias. They share d's memory.
 func FeaturesOf(d *block.Data) *Rows {
 	x := RowsOf(d)
 	if x.err == nil {
@@ -79,7 +79,7 @@ func FeaturesOf(d *block.Data) *Rows {
 	return x
 }
 
-// Values returns copies of some rows, without gaps.
+// Values returns copies of the rows with the given numbers, without gaps.
 func (x *Rows) Values(numbers []uint32) []float32 {
 	values := make([]float32, 0, len(numbers)*x.cols)
 	for _, r := range numbers {
@@ -88,7 +88,7 @@ func (x *Rows) Values(numbers []uint32) []float32 {
 	return values
 }
 
-// Add adds a times row r to sum, which has an element for each column: sum[c] = fma(a, row[c], sum[c]).
+// Add adds a times row r to sum, which has one element for each column: sum[c] = fma(a, row[c], sum[c]).
 func (x *Rows) Add(sum []float64, a float64, r int) {
 	if x.across == nil {
 		if b, _ := x.find(r); b.Sparse != nil {
@@ -104,8 +104,8 @@ func (x *Rows) Add(sum []float64, a float64, r int) {
 	}
 }
 
-// Dense returns n rows of cols elements that begin stride elements apart in values. It shares their memory. It panics if
-// values is too short.
+// Dense returns n rows of cols elements that begin stride elements apart in values. They share the memory of values.
+// Dense panics if values is too short, if a size is negative, or if stride is less than cols.
 func Dense(values []float32, n, cols, stride int) *Rows {
 	if n < 0 || cols < 0 || stride < cols {
 		panic("gram: a negative size, or rows longer than the stride")
@@ -119,7 +119,7 @@ func Dense(values []float32, n, cols, stride int) *Rows {
 
 // Columns is Dense for rows that are the columns of a matrix: element k of row r is values[k*stride+r].
 func Columns(values []float32, n, cols, stride int) *Rows {
-	Dense(values, cols, n, stride) // checks
+	Dense(values, cols, n, stride) // checks the arguments
 	if n == 0 || cols == 0 {
 		return Dense(nil, n, cols, cols)
 	}
@@ -132,7 +132,7 @@ func (x *Rows) Len() int { return x.n }
 // Cols returns the number of columns, the bias included.
 func (x *Rows) Cols() int { return x.cols }
 
-// find returns the block that holds row r, and the row's number in it.
+// find returns the block that holds row r, and the number of the row in the block.
 func (x *Rows) find(r int) (b *block.Block, local int) {
 	i := sort.SearchInts(x.first, r+1) - 1
 	return x.blocks[i], r - x.first[i]
@@ -140,12 +140,12 @@ func (x *Rows) find(r int) (b *block.Block, local int) {
 
 // A packer packs rows.
 type packer struct {
-	rows [][]float32 // of a group
-	part [][]float32 // the columns of a panel of each
-	wide []float32   // a panel's elements in rows of kernel.Stride(width)
+	rows [][]float32 // rows of a group
+	part [][]float32 // columns of a panel, for each row of the group
+	wide []float32   // elements of a panel in rows of kernel.Stride(width)
 }
 
-// pack packs rows lo to hi of x as rows at, at+1, ... of packed, which has room for total rows. at and total are
+// pack packs rows lo to hi-1 of x as rows at, at+1, ... of packed, which has memory for total rows. at and total are
 // multiples of width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for
 // each column, the elements of its rows. Zeros fill the last group.
 func (p *packer) pack(x *Rows, packed []float32, width, total, at, lo, hi int) {
@@ -179,7 +179,7 @@ func (p *packer) pack(x *Rows, packed []float32, width, total, at, lo, hi int) {
 	}
 }
 
-// packAcross is pack for rows of Columns. Columns are in packed order already, so packAcross copies them.
+// packAcross is pack for Columns. Their elements are already in packed order, so packAcross copies them.
 func (x *Rows) packAcross(packed []float32, width, total, at, lo, hi int) {
 	for k0 := 0; k0 < x.cols; k0 += kc {
 		n := min(kc, x.cols-k0)
@@ -202,7 +202,7 @@ func (x *Rows) packAcross(packed []float32, width, total, at, lo, hi int) {
 	}
 }
 
-// squeeze copies the first width elements of each row of wide. It does so element by element, which is faster than copy.
+// squeeze copies the first width elements of each row of wide, element by element, which is faster than copy.
 func squeeze(dst []float32, width int, wide []float32, stride int) {
 	for ; width == 6 && len(dst) >= 6; dst, wide = dst[6:], wide[stride:] { // AVX2
 		to, from := dst[:6], wide[:6]

@@ -26,7 +26,7 @@ type Triangle struct {
 	Data []float64
 }
 
-// NewTriangle returns a triangle of zeros. It is an error if its bytes overflow an int.
+// NewTriangle returns a triangle of zeros. It returns an error if its bytes overflow an int.
 func NewTriangle(n int) (*Triangle, error) {
 	elements, err := triangleElements(n)
 	if err != nil {
@@ -42,14 +42,14 @@ func triangleElements(n int) (int, error) {
 	return n * (n + 1) / 2, nil
 }
 
-// Row returns the elements of row i up to the diagonal's.
+// Row returns the elements of row i up to the diagonal.
 func (m *Triangle) Row(i int) []float64 { return m.Data[i*(i+1)/2:][:i+1] }
 
 // At returns the element in row i and column j.
 func (m *Triangle) At(i, j int) float64 { return m.Data[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
 
-// MulVec sets y to the product of m with v. Both have N elements and don't overlap. It passes over the elements once, in
-// order: y[i] = f64.Dot(row i up to the diagonal, v), then y[j] = fma(v[i], row i[j], y[j]) for j < i.
+// MulVec sets y to the product of m and v. Both have N elements and must not overlap. It passes over the elements once,
+// in order: y[i] = f64.Dot(row i up to the diagonal, v), then y[j] = fma(v[i], row i[j], y[j]) for j < i.
 func (m *Triangle) MulVec(y, v []float64) {
 	for i := range m.N {
 		row := m.Row(i)
@@ -70,21 +70,22 @@ func (m *Triangle) check() error {
 	return err
 }
 
-// Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over rows r of s[r] x[r][i] x[r][j].
-// Newton's method for a logistic loss has that Hessian. Scatter matrices are made of it with s = 1. m has as many rows
-// as src has columns.
+// Scatter sets m to X' diag(s) X for the rows X of src: element (i, j) is the sum over the rows r of s[r] x[r][i]
+// x[r][j]. It is, for example, the Hessian of a logistic loss, and with s = 1 the matrix from which scatter matrices
+// are made. m must have as many rows as src has columns, or more; see below.
 //
 // setWeights sets s[r] for each row r of a run. It is called for several runs at once. If it is nil, every weight is 1.
 //
-// m may have n more rows than src has columns. Then each row gets n extra columns f, which setWeights sets too: those
-// of row r from f[r*n] on. Row cols+k of m holds the sums over rows of f[r*n+k] s[r] x[r][j]. They cost next to nothing
-// if the last block of 32 columns has room for them. Products of two extra columns are undefined in m.
+// m may have n more rows than src has columns. Then each row gets n extra columns f, which setWeights sets too: the
+// extra columns of row r begin at f[r*n]. Row cols+k of m holds the sums over the rows of f[r*n+k] s[r] x[r][j]. Extra
+// columns cost almost no time if they fit in the last block of 32 columns. Products of two extra columns are undefined
+// in m.
 //
 // All sums are float64. A run of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then
-// those with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i], u[r][j],
-// sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added to zeros
-// in order, and runs in row order. So the result depends neither on the number of workers nor on the instruction set. x is
-// the row less what the centring of its block subtracts, if there is one.
+// the rows with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i],
+// u[r][j], sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added
+// to zeros in order, and runs in row order. So the result depends neither on the number of workers nor on the
+// instruction set. x is the row minus the subtrahend of its block's Centring, if the block has one.
 func Scatter(ctx context.Context, m *Triangle, src block.Source,
 	setWeights func(run block.Run, s, f []float64), workers int) error {
 	workers, err := parallel.Resolve(workers)
@@ -148,7 +149,7 @@ type run struct {
 // weights is memory for the weights and the extra columns of a run's rows.
 type weights struct{ s, f []float64 }
 
-// of returns the memory for that many rows.
+// of returns the memory for a number of rows, with more extra columns each.
 func (v *weights) of(rows, more int) (s, f []float64) {
 	if v.s == nil {
 		v.s, v.f = make([]float64, block.RunRows), make([]float64, block.RunRows*more)
@@ -162,8 +163,8 @@ func windowRuns(cols, more int) int {
 	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.RunRows+1)))
 }
 
-// scatterRuns computes the sums of each run, while it is in the cache. If there are few runs, workers share them: each
-// part of a run is some rows of the sums, and the parts have about the same area.
+// scatterRuns computes the sums of each run while the run is in the cache. If there are few runs, workers share a run:
+// each part of the work is some rows of the sums, and the parts have about the same area.
 func scatterRuns(ctx context.Context, runs []*run,
 	setWeights func(run block.Run, s, f []float64), w []*scaledPanel) error {
 	if len(runs) == 0 {
@@ -190,10 +191,10 @@ func scatterRuns(ctx context.Context, runs []*run,
 			w[worker].sum(ctx, r, cuts[part], cuts[part+1])
 		})
 	}
-	return cmp.Or(err, ctx.Err()) // a sum that ctx ended is cut short
+	return cmp.Or(err, ctx.Err()) // a sum that ctx ended is incomplete
 }
 
-// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32. Block i(i+1)/2+j holds block row i and block
+// sums is the lower triangle of a symmetric matrix in blocks of 32 x 32. Block i(i+1)/2+j is at block row i and block
 // column j <= i. Block rows of extra columns have wide block columns, as many as the other columns need.
 type sums struct {
 	n, wide int
@@ -218,7 +219,7 @@ func (s sums) first(i int) int {
 
 func (s sums) block(i, j int) []float64 { return s.blocks[(s.first(i)+j)*blockSize:][:blockSize] }
 
-// cut returns the borders of ranges of block rows, parts at most.
+// cut returns the borders of at most parts ranges of block rows.
 func (s sums) cut(parts int) []int {
 	cuts, n := []int{0}, s.rows()
 	for i := 1; i <= n; i++ {
@@ -243,15 +244,15 @@ func (s sums) store(m *Triangle) {
 	}
 }
 
-// A scaledPanel holds a panel of rows in blocks of columns, multiplied by the square roots of their weights.
+// A scaledPanel is a panel of rows in blocks of columns, multiplied by the square roots of their weights.
 type scaledPanel struct {
 	below      bool // a weight is below 0
 	minus      []float64
-	cols, more int // columns, and extra ones
+	cols, more int // number of columns, and of extra columns
 	wide       []float64
-	weights    weights   // of a run's rows
+	weights    weights   // weights of a run's rows
 	rows       []float32 // gathered rows
-	s, f       []float64 // their weights and extra columns
+	s, f       []float64 // weights and extra columns of the gathered rows
 }
 
 func newScaledPanel(cols, more int) *scaledPanel {
@@ -259,7 +260,7 @@ func newScaledPanel(cols, more int) *scaledPanel {
 	return &scaledPanel{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
-// sum adds the rows of r to block rows lo to hi of its sums, until ctx ends.
+// sum adds the rows of r to block rows lo to hi-1 of its sums. It stops when ctx ends.
 func (w *scaledPanel) sum(ctx context.Context, r *run, lo, hi int) {
 	w.below = false
 	w.add(ctx, r, lo, hi, false)
@@ -268,7 +269,7 @@ func (w *scaledPanel) sum(ctx context.Context, r *run, lo, hi int) {
 	}
 }
 
-// add is sum for the rows whose weights are below 0 if below is set, and else for those whose weights are above 0.
+// add is sum for the rows with weights below 0 if below is set, and for the rows with weights above 0 otherwise.
 func (w *scaledPanel) add(ctx context.Context, r *run, lo, hi int, below bool) {
 	for k := 0; k < len(r.s) && ctx.Err() == nil; {
 		var x []float32
@@ -294,9 +295,9 @@ func (w *scaledPanel) add(ctx context.Context, r *run, lo, hi int, below bool) {
 	}
 }
 
-// panel returns the next rows of r from row k on, panelRows at most, with weights of one sign. It also returns their
-// weights without the sign, their extra columns, and where to go on. It gathers the rows if some are left out, as many
-// are in a support vector machine, or if they are sparse.
+// panel returns the next rows of r from row k on, at most panelRows, with weights of one sign. It also returns the
+// absolute values of their weights, their extra columns, and the number of the row after them. It gathers the rows if
+// it leaves out rows (many in a support vector machine), or if they are sparse.
 func (w *scaledPanel) panel(r *run, k int, below bool) (x []float32, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
 	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {
@@ -328,14 +329,14 @@ func (w *scaledPanel) panel(r *run, k int, below bool) (x []float32, s, f []floa
 	return w.rows, w.s[:n], w.f[:n*w.more], k
 }
 
-// lengthen adds the extra columns to the rows.
+// lengthen appends the extra columns to the rows.
 func (w *scaledPanel) lengthen(s, f []float64) {
 	for k := range w.more {
 		c := w.cols + k
 		at := w.wide[c/microkernel.BlockCols*panelRows*microkernel.BlockCols+c%microkernel.BlockCols:]
 		for i, weight := range s {
 			v := f[i*w.more+k]
-			if weight != 1 { // a root takes as long as the rest of the loop
+			if weight != 1 { // a square root takes as long as the rest of the loop
 				v *= math.Sqrt(weight)
 			}
 			at[i*microkernel.BlockCols] = v

@@ -10,7 +10,7 @@ import (
 	"halfspace/kernel"
 )
 
-// elements returns the number of elements that sparse rows store. It is false if some rows are dense.
+// elements returns the number of elements that sparse rows store. It returns false if any rows are dense.
 func (x *Rows) elements() (n int64, sparse bool) {
 	for _, b := range x.blocks {
 		if b.Sparse == nil {
@@ -21,7 +21,7 @@ func (x *Rows) elements() (n int64, sparse bool) {
 	return n, len(x.blocks) > 0
 }
 
-// pick returns copies of some rows, in the form that x has.
+// pick returns copies of the rows with the given numbers, in the form of x.
 func (x *Rows) pick(numbers []uint32) *Rows {
 	if _, sparse := x.elements(); !sparse {
 		return Dense(x.Values(numbers), len(numbers), x.cols, x.cols)
@@ -37,7 +37,7 @@ func (x *Rows) pick(numbers []uint32) *Rows {
 	return picked
 }
 
-// sparseRow returns the columns and values of row r, without a bias that is left out.
+// sparseRow returns the columns and values of row r. It leaves out a bias that isn't one of x's columns.
 func (x *Rows) sparseRow(r int) ([]uint32, []float32) {
 	b, local := x.find(r)
 	columns, values := b.Sparse.Row(local)
@@ -48,7 +48,7 @@ func (x *Rows) sparseRow(r int) ([]uint32, []float32) {
 	return columns[:n], values[:n]
 }
 
-// A transposed is sparse rows by column: row c of it holds the numbers and values of the rows that store column c.
+// A transposed is sparse rows by column: row c of columns holds the numbers and values of the rows that store column c.
 type transposed struct{ columns *kernel.SparseRows }
 
 func transposeSparse(x *Rows) *transposed {
@@ -62,9 +62,10 @@ func transposeSparse(x *Rows) *transposed {
 	return &transposed{&kernel.SparseRows{Ptr: ptr, Idx: idx, Val: val}}
 }
 
-// add adds to sums[r] the inner products of a row with the rows r of the transposed ones, for r below len(sums). In each
-// panel of KC columns it sums the products of the columns that both rows store, from 0 on. Then it adds the sum. So the
-// results are those of dense rows, except for the sign of a zero. part holds zeros, before and after.
+// add adds the inner products of a row and each row r of the transposed rows to sums[r], for r below len(sums). In each
+// panel of KC columns it sums the products of the columns that both rows store, from 0 on, and then adds this sum. So
+// the results are the same as for dense rows, except for the sign of a zero. part must hold zeros, and holds zeros
+// afterwards.
 func (t *transposed) add(sums, part []float32, columns []uint32, values []float32) {
 	for len(columns) > 0 {
 		n, touched := 0, 0
@@ -93,18 +94,18 @@ func (t *transposed) add(sums, part []float32, columns []uint32, values []float3
 // column returns the rows below end that store column c, and their values.
 func (t *transposed) column(c uint32, end int) ([]uint32, []float32) {
 	rows, values := t.columns.Row(int(c))
-	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // of a triangle
+	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // in a triangle
 		n, _ = slices.BinarySearch(rows, uint32(end))
 		rows, values = rows[:n], values[:n]
 	}
 	return rows, values
 }
 
-// sparseShare is the largest share of the columns that rows may store for sparse products. A tile multiplies 32 elements
-// in the time in which a sparse product gathers one.
+// sparseShare is the largest share of the columns that rows may store for sparse products. A tile multiplies 32
+// elements in the time in which a sparse product gathers one element.
 const sparseShare = 1.0 / 32
 
-// transpose returns b by column if the product is one of sparse rows that store few elements. Otherwise it returns nil.
+// transpose returns b by column if both a and b are sparse and b stores few elements. Otherwise it returns nil.
 func (p *product) transpose() *transposed {
 	if _, sparse := p.a.elements(); !sparse {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"halfspace/kernel"
 )
 
-// A Support is support vectors s_j of a kernel, stored so that the values k(x, s_j) of one vector x are computed at
-// once. Goroutines may share it, since it doesn't change.
+// A Support is support vectors s_j of a kernel, stored so that all values k(x, s_j) of one vector x are computed
+// together. It doesn't change, so goroutines may share it.
 type Support struct {
 	n, cols int
 	columns []float32 // column k of all vectors is columns[k*n : (k+1)*n]
 	apply   mercerMap
 }
 
-// NewSupport returns the support vectors of the rows of x, which it copies. It is an error if float32 can't hold
-// the numbers of k.
+// NewSupport returns copies of the rows of x as support vectors. It returns an error if float32 can't hold the numbers
+// of k.
 func NewSupport(x *Rows, k Mercer) (*Support, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func NewSupport(x *Rows, k Mercer) (*Support, error) {
 // Len returns the number of support vectors.
 func (s *Support) Len() int { return s.n }
 
-// Values sets out[j] to k(x, s_j), with the bits that Cross gives. Products are sums over panels of KC columns, added
-// in order. out and sums have Len elements, and x has one for each column. sums is memory to work with.
+// Values sets out[j] to k(x, s_j), with the bits of Cross. Products are sums over panels of KC columns, added in order.
+// out and sums have Len elements, and x has one element for each column. sums is work memory.
 func (s *Support) Values(out, sums, x []float32) error {
 	if len(out) != s.n || len(sums) != s.n || len(x) != s.cols {
 		return fmt.Errorf("out has %d elements and x has %d, and there are %d support vectors of %d", len(out), len(x), s.n, s.cols)
@@ -69,7 +69,7 @@ func (s *Support) Values(out, sums, x []float32) error {
 	return nil
 }
 
-// Combine returns the sum over j of alpha[j] values[j], with the bits that Expand gives. Both have the same length.
+// Combine returns the sum over j of alpha[j] values[j], with the bits of Expand. values and alpha have the same length.
 func Combine(values, alpha []float32) float32 {
 	sum := float32(0)
 	for j := 0; j < len(values); j += nb {

@@ -4,9 +4,9 @@ import (
 	"math"
 )
 
-// BrierLoss returns the Brier loss of row r of a given class. p has the probabilities of each class. Of two classes it is
-// (1-p)^2 for the probability p of the class. Of more it is the sum over all classes of the square of p less 1 for the
-// row's class and 0 for others (Brier 1950).
+// BrierLoss returns the Brier loss of row r, whose class is given. p has the probabilities of each class. For two
+// classes the loss is (1-p)^2, where p is the probability of the row's class. For more classes it is the sum over all
+// classes of (p-1)^2 for the row's class and p^2 for the other classes (Brier 1950).
 func BrierLoss(p [][]float32, r, class int) float64 {
 	if len(p) == 2 {
 		off := 1 - float64(p[class][r])
@@ -29,21 +29,21 @@ const Bins = 10
 // edges are the upper ends of all bins but the last.
 var edges = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 
-// Calibration compares predicted probabilities of the positive class with what came true, in ten bins of equal width.
-// The zero value has no rows.
+// Calibration compares predicted probabilities of the positive class with the share of positive rows, in ten bins of
+// equal width. The zero value has no rows.
 type Calibration struct {
 	bins [Bins]struct {
 		rows             int64
-		ones, hits       int64 // rows of weight 1, and the positive ones among them
-		weight, positive Sum   // of the other rows, and of the positive ones among them
-		squares          Sum   // of the weights of the other rows
-		probabilities    Sum   // of all rows, by weight
+		ones, hits       int64 // rows of weight 1, and the positive rows among them
+		weight, positive Sum   // weights of the other rows, and of the positive rows among them
+		squares          Sum   // squares of the weights of the other rows
+		probabilities    Sum   // probabilities of all rows times their weights
 	}
-	fractions bool // some weight is no whole number
+	fractions bool // some weight isn't a whole number
 }
 
-// Add adds a row with the predicted probability of the positive class. The weight is 1 if rows have none. A probability
-// of NaN counts in no bin.
+// Add adds a row with the predicted probability of the positive class. The weight is 1 if rows have no weights. A
+// probability of NaN counts in no bin.
 func (c *Calibration) Add(probability float64, positive bool, weight float64) {
 	if probability != probability {
 		return
@@ -68,17 +68,18 @@ func (c *Calibration) Add(probability float64, positive bool, weight float64) {
 	}
 }
 
-// A Bin is the rows whose predicted probability is above Low and at most High. The first bin has those of 0 too.
+// A Bin is the rows whose predicted probability is above Low and at most High. The first bin also has rows with
+// probability 0.
 type Bin struct {
 	Low, High   float64
 	Rows        int64
 	Weight      float64
-	Probability float64  // mean of the predicted ones, NaN without weight
-	Share       float64  // of the rows that are positive, NaN without weight
-	Interval    Interval // of Share, as Confusion.AccuracyInterval has it
+	Probability float64  // mean predicted probability; NaN without weight
+	Share       float64  // share of positive rows; NaN without weight
+	Interval    Interval // interval of Share, computed like Confusion.AccuracyInterval
 }
 
-// Bins returns the bins, from the lowest.
+// Bins returns the bins, the lowest first.
 func (c *Calibration) Bins() []Bin {
 	all := make([]Bin, Bins)
 	for i := range all {
@@ -91,8 +92,9 @@ func (c *Calibration) Bins() []Bin {
 	return all
 }
 
-// Error returns the expected calibration error: the mean distance of the predicted and the true share of the bins, by the
-// weight of their rows (Naeini, Cooper and Hauskrecht 2015). It is NaN without rows.
+// Error returns the expected calibration error: the mean over the bins, by the weight of their rows, of the distance
+// between the mean predicted probability and the share of positive rows (Naeini, Cooper and Hauskrecht 2015). It is NaN
+// without rows.
 func (c *Calibration) Error() float64 {
 	sum, weight := 0.0, 0.0
 	for _, b := range c.Bins() {

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ClassScores keeps the scores of every class, for the figures of more than two classes that depend on the order of scores.
-// Each class is compared with the rest: the rows of the class are positive, and all others negative.
+// ClassScores keeps the scores of every class, for figures of more than two classes that depend on the order of scores.
+// Each class is compared with the rest: the rows of the class are positive, and all other rows negative.
 type ClassScores struct {
 	classes []Scores
 	labels  []float32
-	areas   []float64 // what AUC returned; nil after Add
+	areas   []float64 // result of AUC; nil after Add
 }
 
-// NewClassScores returns the scores of no rows.
+// NewClassScores returns the scores of no rows. classes is the number of classes.
 func NewClassScores(classes int) *ClassScores {
 	return &ClassScores{classes: make([]Scores, classes)}
 }
@@ -23,8 +23,8 @@ func NewClassScores(classes int) *ClassScores {
 // Class returns the scores of a class versus the rest.
 func (s *ClassScores) Class(class int) *Scores { return &s.classes[class] }
 
-// Add adds rows by the scores of each class, [class][row], as many numbers of classes and as many weights. Without weights,
-// nil, each row counts once.
+// Add adds rows. scores has the scores of each class, [class][row]. classes has the class number of each row, and
+// weights the weight of each row. If weights is nil, each row counts once.
 func (s *ClassScores) Add(scores [][]float32, classes []float32, weights []float64) {
 	s.areas = nil
 	for k := range s.classes {
@@ -40,7 +40,7 @@ func (s *ClassScores) Add(scores [][]float32, classes []float32, weights []float
 	}
 }
 
-// Bytes returns the most bytes that the scores take. See Scores.Bytes.
+// Bytes returns the most bytes of memory of the scores; see Scores.Bytes.
 func (s *ClassScores) Bytes() (bytes int64) {
 	for k := range s.classes {
 		bytes += s.classes[k].Bytes()
@@ -48,7 +48,7 @@ func (s *ClassScores) Bytes() (bytes int64) {
 	return bytes
 }
 
-// AUC returns the area under the ROC curve of each class versus the rest. See Scores.AUC.
+// AUC returns the area under the ROC curve of each class versus the rest; see Scores.AUC.
 func (s *ClassScores) AUC() []float64 {
 	if s.areas != nil {
 		return s.areas
@@ -64,13 +64,13 @@ func (s *ClassScores) AUC() []float64 {
 	return areas
 }
 
-// MacroAUC returns the mean of AUC over the classes whose area is defined. It is NaN if there are none.
+// MacroAUC returns the mean of AUC over the classes whose area is defined. It is NaN if no area is defined.
 func (s *ClassScores) MacroAUC() float64 {
 	return s.mean(func(*Scores) float64 { return 1 })
 }
 
-// WeightedAUC returns the mean of AUC over the classes whose area is defined, each with the weight of its rows. It is NaN if
-// there are none.
+// WeightedAUC returns the mean of AUC over the classes whose area is defined, weighted by the weight of their rows. It
+// is NaN if no area is defined.
 func (s *ClassScores) WeightedAUC() float64 {
 	return s.mean(func(class *Scores) float64 { return class.positive.weight() })
 }

@@ -7,21 +7,21 @@ import (
 	"halfspace/internal/moments"
 )
 
-// Confusion counts rows by their class and the class predicted for them. Rows may have weights. A row of the weight 2
-// counts as two rows. Sums of weights are exact, so they don't depend on the order of the rows.
+// Confusion counts rows by their class and their predicted class. Rows may have weights. A row of weight 2 counts as
+// two rows. Sums of weights are exact, so they don't depend on the order of the rows.
 type Confusion struct {
 	classes          int
-	rows             []int64 // number actual*classes + predicted
-	weights, squares []Sum   // of the weights of these rows; nil while all weights are 1
-	fractions        bool    // some weight is no whole number
+	rows             []int64 // row counts; element actual*classes + predicted
+	weights, squares []Sum   // sums of the weights and of their squares; nil while all weights are 1
+	fractions        bool    // some weight isn't a whole number
 }
 
-// NewConfusion returns the confusion of no rows among that many classes.
+// NewConfusion returns the confusion of no rows. classes is the number of classes.
 func NewConfusion(classes int) *Confusion {
 	return &Confusion{classes: classes, rows: make([]int64, classes*classes)}
 }
 
-// Add adds a row. Its weight is 0 or more, and 1 if rows have none.
+// Add adds a row. Its weight is 0 or more; it is 1 if rows have no weights.
 func (c *Confusion) Add(actual, predicted int, weight float64) {
 	i := actual*c.classes + predicted
 	if weight != 1 && c.weights == nil {
@@ -47,7 +47,7 @@ func (c *Confusion) Rows() (n int64) {
 	return n
 }
 
-// Errors returns the number of rows whose prediction is not their class.
+// Errors returns the number of rows whose prediction isn't their class.
 func (c *Confusion) Errors() int64 {
 	n := c.Rows()
 	for k := range c.classes {
@@ -56,7 +56,7 @@ func (c *Confusion) Errors() int64 {
 	return n
 }
 
-// Count returns the number of rows of a class for which a class was predicted.
+// Count returns the number of rows of class actual that were predicted to be of class predicted.
 func (c *Confusion) Count(actual, predicted int) int64 { return c.rows[actual*c.classes+predicted] }
 
 // Counts returns the number of rows of each class.
@@ -68,13 +68,14 @@ func (c *Confusion) Counts() []int64 {
 	return counts
 }
 
-// Weighted tells whether some row has another weight than 1.
+// Weighted tells whether any row has a weight other than 1.
 func (c *Confusion) Weighted() bool { return c.weights != nil }
 
-// Weight returns the weight of the rows of a class for which a class was predicted, without weights their number.
+// Weight returns the weight of the rows of class actual that were predicted to be of class predicted. Without weights
+// it is their number.
 func (c *Confusion) Weight(actual, predicted int) float64 { return c.at(actual, predicted).weight }
 
-// A part is some of the rows: the sum of their weights, and that of the squares.
+// A part is some of the rows: the sum of their weights, and the sum of the squares of their weights.
 type part struct{ weight, squares float64 }
 
 func (p part) plus(o part) part { return part{p.weight + o.weight, p.squares + o.squares} }
@@ -121,7 +122,7 @@ func (c *Confusion) Total() float64 { return c.all().weight }
 // ActualWeight returns the weight of the rows of a class.
 func (c *Confusion) ActualWeight(class int) float64 { return c.actual(class).weight }
 
-// ErrorWeight returns the weight of the rows whose prediction is not their class.
+// ErrorWeight returns the weight of the rows whose prediction isn't their class.
 func (c *Confusion) ErrorWeight() float64 {
 	wrong := 0.0
 	for i := range c.rows {
@@ -132,20 +133,22 @@ func (c *Confusion) ErrorWeight() float64 {
 	return wrong
 }
 
-// Accuracy returns the share of rows whose prediction is their class, NaN without rows.
+// Accuracy returns the share of rows whose prediction is their class; NaN without rows.
 func (c *Confusion) Accuracy() float64 { return c.right().weight / c.all().weight }
 
-// Precision returns the share of right ones among the predictions of a class, NaN if it was never predicted.
+// Precision returns the share of correct predictions among the predictions of a class; NaN if the class was never
+// predicted.
 func (c *Confusion) Precision(class int) float64 {
 	return c.at(class, class).weight / c.predicted(class).weight
 }
 
-// Recall returns the share of the rows of a class for which it was predicted, NaN if the class has no rows.
+// Recall returns the share of correctly predicted rows among the rows of a class; NaN if the class has no rows.
 func (c *Confusion) Recall(class int) float64 {
 	return c.at(class, class).weight / c.actual(class).weight
 }
 
-// F1 returns the harmonic mean of a class's precision and recall, NaN if it has no rows and was never predicted.
+// F1 returns the harmonic mean of the precision and the recall of a class; NaN if it has no rows and was never
+// predicted.
 func (c *Confusion) F1(class int) float64 {
 	return 2 * c.at(class, class).weight / (c.predicted(class).weight + c.actual(class).weight)
 }
@@ -161,7 +164,7 @@ func (c *Confusion) MacroF1() float64 {
 	return sum / n
 }
 
-// WeightedF1 returns the mean of F1 over the classes, each with the weight of its rows. It is NaN without rows.
+// WeightedF1 returns the mean of F1 over the classes, weighted by the weight of their rows. It is NaN without rows.
 func (c *Confusion) WeightedF1() float64 {
 	sum, all := 0.0, 0.0
 	for k := range c.classes {
@@ -172,8 +175,8 @@ func (c *Confusion) WeightedF1() float64 {
 	return sum / all
 }
 
-// BalancedAccuracy returns the mean of the recall over the classes that have rows (Brodersen et al. 2010, "The balanced accuracy
-// and its posterior distribution"). It is NaN without rows.
+// BalancedAccuracy returns the mean of the recall over the classes that have rows (Brodersen et al. 2010, "The balanced
+// accuracy and its posterior distribution"). It is NaN without rows.
 func (c *Confusion) BalancedAccuracy() float64 {
 	sum, n := 0.0, 0.0
 	for k := range c.classes {
@@ -197,8 +200,8 @@ func (c *Confusion) RecallInterval(class int) Interval {
 	return interval(c.Recall(class), c.actual(class), c.fractions)
 }
 
-// interval returns the interval of a share of some rows. Whole weights are numbers of equal rows. With other weights, the
-// rows are worth (sum of weights)^2 / (sum of their squares) rows of equal weight (Kish 1965, "Survey Sampling").
+// interval returns the Wilson interval of a share of rows. Whole weights are numbers of equal rows. With fractions, the
+// rows are worth (sum of weights)^2 / (sum of squared weights) rows of equal weight (Kish 1965, "Survey Sampling").
 func interval(share float64, of part, fractions bool) Interval {
 	n := of.weight
 	if fractions {
@@ -207,7 +210,7 @@ func interval(share float64, of part, fractions bool) Interval {
 	return Wilson(share, n)
 }
 
-// MarshalJSON writes the weight of each class's rows by the class predicted: [class][predicted class].
+// MarshalJSON writes the weights of rows by their class and predicted class: [class][predicted class].
 func (c *Confusion) MarshalJSON() ([]byte, error) {
 	table := make([][]float64, c.classes)
 	for k := range table {
@@ -218,7 +221,7 @@ func (c *Confusion) MarshalJSON() ([]byte, error) {
 	return json.Marshal(table)
 }
 
-// An Interval is the lowest and the highest share that a sample is in accord with.
+// An Interval is the lowest and the highest share that are compatible with a sample.
 type Interval [2]float64
 
 // Wilson returns the 95 % interval of a share that was found among n rows (Wilson 1927, "Probable inference, the law of
@@ -228,7 +231,8 @@ func Wilson(share, n float64) Interval {
 	center, half := share+z*z/(2*n), z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
 	ends := Interval{max(0, (center-half)/scale), min(1, (center+half)/scale)}
-	switch share { // half is center-0 or scale-center there, but for rounding
+	// For 0 and 1, half equals center-0 or scale-center up to rounding.
+	switch share {
 	case 0:
 		ends[0] = 0
 	case 1:

@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// Between returns a short decimal above low and below high: 0, else a power of ten, else a number with as few digits as possible that is
-// near the middle. Its shortest text parses back to the same number. Where no float64 is between low and high, Between returns low. low is
-// below high. An infinite end, or NaN for low, stands for no bound.
+// Between returns a short decimal above low and below high: 0 if possible, otherwise a power of ten, otherwise a number
+// near the middle with as few digits as possible. Its shortest text parses back to the same number. If no float64 is
+// between low and high, Between returns low. low must be below high. An infinite end, or NaN for low, stands for no
+// bound.
 func Between(low, high float64) float64 {
 	low, high = bounded(low, high)
 	found := low
@@ -21,7 +22,8 @@ func Between(low, high float64) float64 {
 	return found
 }
 
-// bounded replaces bounds that are absent by numbers that are as far from the other bound as that is from 0, and at least 1.
+// bounded replaces an absent bound by a number whose distance from the other bound is the other bound's distance from
+// 0, and at least 1.
 func bounded(low, high float64) (float64, float64) {
 	noLow, noHigh := low != low || math.IsInf(low, -1), math.IsInf(high, 1)
 	away := func(v, sign float64) float64 {
@@ -39,8 +41,8 @@ func bounded(low, high float64) (float64, float64) {
 	return low, high
 }
 
-// Decimals yields decimals near the middle of low and high until yield returns false: 0, powers of ten, then the middle rounded to 1, 2 and up
-// to 17 digits. They may be outside of low and high, which are finite.
+// Decimals yields decimals near the middle of low and high until yield returns false: 0, a power of ten, then the
+// middle rounded to 1, 2 and up to 17 digits. The decimals may be outside low and high, which must be finite.
 func Decimals(low, high float64, yield func(v float64) bool) {
 	middle := low/2 + high/2
 	if !yield(0) {
@@ -59,7 +61,7 @@ func Decimals(low, high float64, yield func(v float64) bool) {
 	}
 }
 
-// exponent returns the decimal exponent of v: that of its first digit.
+// exponent returns the decimal exponent of v's first digit.
 func exponent(v float64) int {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	for i := range text {

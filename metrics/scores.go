@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Scores keeps every score of rows of two classes, for the figures that depend on the order of scores: the area under
-// the ROC curve, average precision, both curves, and the threshold that is best. A score of NaN ranks below every other.
-// Rows may have weights. A row of the weight 2 counts as two rows. The zero value has no rows.
+// Scores keeps every score of rows of two classes, for figures that depend on the order of scores: the area under the
+// ROC curve, average precision, both curves, and the best threshold. A score of NaN ranks below every other score. Rows
+// may have weights. A row of weight 2 counts as two rows. The zero value has no rows.
 type Scores struct {
 	positive, negative side
 	sorted             bool
 }
 
-// Add adds rows by their scores, as many labels and as many weights. A label above zero is a positive row. Without
-// weights, nil, each row counts once.
+// Add adds rows with their scores, labels and weights. A label above zero marks a positive row. If weights is nil, each
+// row counts once. Add panics if the lengths differ.
 func (s *Scores) Add(scores, labels []float32, weights []float64) {
 	if len(scores) != len(labels) || weights != nil && len(weights) != len(scores) {
 		panic("metrics: the numbers of scores, labels and weights differ")
@@ -41,10 +41,10 @@ func (s *Scores) Add(scores, labels []float32, weights []float64) {
 	}
 }
 
-// Bytes returns the most bytes that the scores take. A slice that grows is in memory twice for a while, and grows by a
+// Bytes returns the most bytes of memory of the scores. A growing slice is in memory twice for a while, and grows by a
 // quarter.
 func (s *Scores) Bytes() int64 {
-	const share = 9 // fourths
+	const share = 9 // in fourths
 	rows, weights := len(s.positive.scores)+len(s.negative.scores), len(s.positive.weights)+len(s.negative.weights)
 	return (int64(rows)*4 + 8*int64(weights)) * share / 4
 }
@@ -95,14 +95,14 @@ func (s *side) weight() float64 {
 	return sum.Value()
 }
 
-// A prefix is the rows of a side from the highest score down to some score.
+// A prefix is the rows of a side from the highest score down to a score.
 type prefix struct {
 	*side
-	left int // rows that aren't taken
-	sum  Sum // of the weights, where rows have some
+	left int // number of rows that aren't taken
+	sum  Sum // sum of the weights of the taken rows, if rows have weights
 }
 
-// take takes the rows whose score is at least that one.
+// take takes the rows whose score is at least at.
 func (t *prefix) take(at float32) {
 	for ; t.left > 0 && !less(t.scores[t.left-1], at); t.left-- {
 		if t.weights != nil {
@@ -111,7 +111,7 @@ func (t *prefix) take(at float32) {
 	}
 }
 
-// weight returns the weight of the rows that are taken.
+// weight returns the weight of the taken rows.
 func (t *prefix) weight() float64 {
 	if t.weights == nil {
 		return float64(len(t.scores) - t.left)
@@ -124,15 +124,15 @@ func less(a, b float32) bool {
 	return a < b || a != a && b == b
 }
 
-// A Point of a curve is a threshold, and the weights of the rows of either class whose score is that or more: their
-// numbers if rows have no weights.
+// A Point of a curve is a threshold, and the weights of the rows of each class whose score is at least the threshold.
+// Without weights they are numbers of rows.
 type Point struct{ Threshold, FalsePositives, TruePositives float64 }
 
-// Precision returns the share of positive rows among those of a point, NaN if it has no rows.
+// Precision returns the share of positive rows among the rows of a point; NaN if the point has no rows.
 func (p Point) Precision() float64 { return p.TruePositives / (p.TruePositives + p.FalsePositives) }
 
-// points returns a point of no rows, whose threshold is infinite, and one for each different score, from the highest to
-// the lowest.
+// points yields a point of no rows, whose threshold is infinite, and then one point for each different score, from the
+// highest to the lowest.
 func (s *Scores) points() iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		s.sort()
@@ -155,9 +155,9 @@ func (s *Scores) points() iter.Seq[Point] {
 func (s *Scores) last() Point { return Point{math.NaN(), s.negative.weight(), s.positive.weight()} }
 
 // AUC returns the area under the ROC curve: the probability that a random positive row has a higher score than a random
-// negative one. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It is NaN unless there are rows
-// of both classes. It is the exact area, rounded once, while 2*P*N < 2^53 for P positive and N negative rows without
-// weights. Otherwise there are some roundings more.
+// negative row. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It is NaN unless both classes
+// have rows. Without weights, and while 2*P*N < 2^53 for P positive and N negative rows, it is the exact area, rounded
+// once. Otherwise there are a few more roundings.
 func (s *Scores) AUC() float64 {
 	var area Sum
 	var before Point
@@ -173,8 +173,8 @@ func (s *Scores) AUC() float64 {
 	return area.Value() / 2 / (before.FalsePositives * before.TruePositives)
 }
 
-// AveragePrecision returns the mean of the precisions at each different score as a threshold, each with the weight of
-// the positive rows that have this score. It is NaN without positive rows.
+// AveragePrecision returns the mean of the precisions at each different score as a threshold, weighted by the weight of
+// the positive rows with this score. It is NaN without positive rows.
 func (s *Scores) AveragePrecision() float64 {
 	var sum Sum
 	var before Point
@@ -187,8 +187,8 @@ func (s *Scores) AveragePrecision() float64 {
 	return sum.Value() / before.TruePositives
 }
 
-// ROC returns the corners of the ROC curve, from the point of no rows to that of all rows. Points on the straight line
-// between two others are left out, which leaves the area as it is. It sorts the scores in place.
+// ROC returns the corners of the ROC curve, from the point of no rows to the point of all rows. It leaves out points on
+// the straight line between two other points, which doesn't change the area. It sorts the scores in place.
 func (s *Scores) ROC() []Point { return slices.Collect(s.roc()) }
 
 func (s *Scores) roc() iter.Seq[Point] {
@@ -197,10 +197,11 @@ func (s *Scores) roc() iter.Seq[Point] {
 	})
 }
 
-// PrecisionRecall returns the points of the precision-recall curve, from the highest threshold to the lowest. The recall
-// of a point is its true positives over those of the last point. Points between two others of the same precision, or of
-// the same recall, are left out. So are points whose rows all have the weight 0: they have no precision. It is nil without
-// positive rows. It sorts the scores in place.
+// PrecisionRecall returns the points of the precision-recall curve, from the highest threshold to the lowest. The
+// recall of a point is its true positives divided by the true positives of the last point. Points between two other
+// points of the same precision, or of the same recall, are left out. Points whose rows all have the weight 0 are left
+// out too, because they have no precision. The result is nil without positive rows. PrecisionRecall sorts the scores in
+// place.
 func (s *Scores) PrecisionRecall() []Point { return slices.Collect(s.precisionRecall()) }
 
 func (s *Scores) precisionRecall() iter.Seq[Point] {
@@ -215,15 +216,15 @@ func (s *Scores) precisionRecall() iter.Seq[Point] {
 		}
 	}
 	return thinned(points, func(a, b, c Point) bool {
-		same := func(x, y Point) bool { // precision
+		same := func(x, y Point) bool { // equal precision
 			return equalProducts(x.TruePositives, y.FalsePositives, y.TruePositives, x.FalsePositives)
 		}
 		return a.TruePositives == c.TruePositives && a.FalsePositives > 0 || same(a, b) && same(b, c)
 	})
 }
 
-// CurvePoints returns the numbers of points of ROC and of PrecisionRecall, without the memory that these take. It sorts
-// the scores in place.
+// CurvePoints returns the numbers of points of ROC and of PrecisionRecall, without allocating the points. It sorts the
+// scores in place.
 func (s *Scores) CurvePoints() (roc, precisionRecall int) {
 	for range s.roc() {
 		roc++
@@ -234,8 +235,9 @@ func (s *Scores) CurvePoints() (roc, precisionRecall int) {
 	return roc, precisionRecall
 }
 
-// Outline returns points of ROC and of PrecisionRecall for pictures, at most that many of each, 3 or more. For each point that is left
-// out, one stays whose rate of false positives and whose recall differ by less than 2/(most-2). It sorts the scores in place.
+// Outline returns points of ROC and of PrecisionRecall for pictures. It returns at most the given number of points of
+// each, which must be 3 or more. For each point that it leaves out, it keeps a point whose false-positive rate and
+// recall differ by less than 2/(most-2). It sorts the scores in place.
 func (s *Scores) Outline(most int) (roc, precisionRecall []Point) {
 	all := s.last()
 	share := func(v, of float64) float64 {
@@ -244,7 +246,7 @@ func (s *Scores) Outline(most int) (roc, precisionRecall []Point) {
 		}
 		return 0
 	}
-	cells := float64(most-2) / 2 // of the way from no rows to all: both rates grow from 0 to 1
+	cells := float64(most-2) / 2 // cells of the way from no rows to all rows: both rates grow from 0 to 1
 	coarse := func(points iter.Seq[Point]) (kept []Point) {
 		var last Point
 		cell, skipped := math.Inf(-1), false
@@ -262,10 +264,10 @@ func (s *Scores) Outline(most int) (roc, precisionRecall []Point) {
 	return coarse(s.roc()), coarse(s.precisionRecall())
 }
 
-// thinned returns points without those that are between the points beside them. The first two stay.
+// thinned yields the points without points that lie between their neighbours. The first two points stay.
 func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) iter.Seq[Point] {
 	return func(yield func(Point) bool) {
-		var last [2]Point // the last points that stay so far
+		var last [2]Point // the last two points that stay so far
 		n := 0
 		for next := range points {
 			switch {
@@ -285,7 +287,7 @@ func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) iter.Seq[
 	}
 }
 
-// equalProducts tells whether a*b is c*d, exactly.
+// equalProducts tells whether a*b equals c*d exactly.
 func equalProducts(a, b, c, d float64) bool {
 	p, q := float64(a*b), float64(c*d)
 	return p == q && math.FMA(a, b, -p) == math.FMA(c, d, -q)

@@ -1,10 +1,13 @@
 package metrics
 
-// A Sum adds numbers up exactly, and rounds once (Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast
-// robust geometric predicates"). So it doesn't depend on the order of the numbers. The zero value is the sum of none.
+// A Sum adds numbers exactly, and rounds once (Shewchuk 1997, "Adaptive precision floating-point arithmetic and fast
+// robust geometric predicates"). So it doesn't depend on the order of the numbers. The zero value is the sum of no
+// numbers.
 type Sum struct {
-	parts   []float64 // their exact sum is that of the numbers; no two have bits of the same worth, the least comes first
-	special float64   // sum of infinities and NaN; 0 where there are none
+	// The exact sum of parts is the exact sum of the numbers. No two parts have bits of the same value, and the
+	// smallest part comes first.
+	parts   []float64
+	special float64 // sum of infinities and NaN; 0 if there are none
 }
 
 // Add adds a number.
@@ -40,7 +43,7 @@ func (s *Sum) Value() float64 {
 		high = x + s.parts[i]
 		low = s.parts[i] - (high - x)
 	}
-	if i >= 0 && (low < 0) == (s.parts[i] < 0) && low != 0 { // half a unit, and more of the same sign below it
+	if i >= 0 && (low < 0) == (s.parts[i] < 0) && low != 0 { // half a unit, and smaller parts of the same sign
 		if up := high + 2*low; up-high == 2*low {
 			high = up
 		}
@@ -48,10 +51,10 @@ func (s *Sum) Value() float64 {
 	return high
 }
 
-// A Mean is the mean of numbers by their weights. It adds up exactly. The zero value is the mean of none.
+// A Mean is the weighted mean of numbers. Its sums are exact. The zero value is the mean of no numbers.
 type Mean struct{ sum, weight Sum }
 
-// Add adds numbers and as many weights. Without weights, nil, each number counts once.
+// Add adds numbers with their weights. If weights is nil, each number counts once.
 func (m *Mean) Add(values, weights []float64) {
 	if weights == nil {
 		for _, v := range values {
@@ -69,5 +72,5 @@ func (m *Mean) Add(values, weights []float64) {
 // Weight returns the sum of the weights.
 func (m *Mean) Weight() float64 { return m.weight.Value() }
 
-// Value returns the mean, NaN without numbers or if all weights are 0.
+// Value returns the mean; NaN without numbers, or if all weights are 0.
 func (m *Mean) Value() float64 { return m.sum.Value() / m.weight.Value() }

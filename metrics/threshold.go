@@ -3,8 +3,8 @@ package metrics
 import "math"
 
 // BestF1 returns the threshold with the greatest F1 of the positive class, and this F1. Rows whose score is above the
-// threshold are predicted positive. Of equally good thresholds it is the highest. The threshold is a short decimal between two
-// neighbouring scores; see Between. Both results are NaN without positive rows.
+// threshold are predicted positive. Of equally good thresholds it returns the highest. The threshold is a short decimal
+// between two neighbouring scores; see Between. Both results are NaN without positive rows.
 func (s *Scores) BestF1() (threshold, f1 float64) {
 	all := s.last().TruePositives
 	if all == 0 {
@@ -13,8 +13,8 @@ func (s *Scores) BestF1() (threshold, f1 float64) {
 	return s.best(func(p Point) float64 { return 2 * p.TruePositives / (p.TruePositives + p.FalsePositives + all) })
 }
 
-// LeastCost returns the threshold of the least cost, and this cost. A negative row that is predicted positive costs
-// falsePositive, a positive row that isn't costs falseNegative. See BestF1 for the threshold.
+// LeastCost returns the threshold with the least cost, and this cost. A negative row that is predicted positive costs
+// falsePositive. A positive row that is predicted negative costs falseNegative. The threshold is chosen as in BestF1.
 func (s *Scores) LeastCost(falsePositive, falseNegative float64) (threshold, cost float64) {
 	all := s.last().TruePositives
 	threshold, worth := s.best(func(p Point) float64 {
@@ -27,7 +27,8 @@ func (s *Scores) LeastCost(falsePositive, falseNegative float64) (threshold, cos
 func (s *Scores) best(worth func(Point) float64) (threshold, most float64) {
 	most = math.Inf(-1)
 	consider := func(p Point, next float64) { // next is the next lower score
-		if w := worth(p); w > most && next < math.Inf(1) && p.Threshold > -math.MaxFloat64 { // a finite threshold parts the two
+		// A finite threshold must lie between the two scores.
+		if w := worth(p); w > most && next < math.Inf(1) && p.Threshold > -math.MaxFloat64 {
 			threshold, most = Between(next, p.Threshold), w
 		}
 	}
@@ -36,7 +37,7 @@ func (s *Scores) best(worth func(Point) float64) (threshold, most float64) {
 	for p := range s.points() {
 		if !first {
 			next := p.Threshold
-			if next != next { // rows without a number as score are never above a threshold
+			if next != next { // rows whose score is NaN are never above a threshold
 				next = math.Inf(-1)
 			}
 			consider(last, next)
@@ -47,8 +48,8 @@ func (s *Scores) best(worth func(Point) float64) (threshold, most float64) {
 	return threshold, most
 }
 
-// Neighbours returns the greatest score that is not above a threshold, and the least score above it. Without such a score, low is -Inf and
-// high +Inf.
+// Neighbours returns the greatest score that is not above a threshold, and the least score above it. low is -Inf and
+// high +Inf if there is no such score.
 func (s *Scores) Neighbours(threshold float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for _, side := range []*side{&s.positive, &s.negative} {
@@ -63,7 +64,7 @@ func (s *Scores) Neighbours(threshold float64) (low, high float64) {
 	return low, high
 }
 
-// Confusion returns the confusion of predictions by a threshold. Rows whose score is above it are predicted positive.
+// Confusion returns the confusion of predictions with a threshold: rows whose score is above it are predicted positive.
 // positive is the number of the positive class, 0 or 1.
 func (s *Scores) Confusion(threshold float64, positive int) *Confusion {
 	c := NewConfusion(2)

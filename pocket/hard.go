@@ -9,41 +9,44 @@ import (
 	"halfspace/kernel"
 )
 
-// hardRows finds the rows that most candidates predict wrong. Candidates are judged on these rows first. Most reach the
-// errors of the best candidate there and are dropped. They need no scores of the other rows.
+// hardRows finds the rows that most candidates predict wrongly. Candidates are judged on these hard rows first. Most
+// candidates reach the errors of the best candidate there and are dropped, so the other rows need no scores for them.
 //
-// Rows are ranked by y(w.x), with w the sum of all candidates so far. The first are on the wrong side of w's plane and
-// are mostly wrong for every candidate; then come the rows near the plane. A few candidates are judged on a sample of
-// the rows to find the best rank to cut at.
+// Rows are ranked by y(w.x), where w is the sum of all candidates so far. The first rows are on the wrong side of w's
+// plane, and most candidates predict them wrongly; the rows near the plane follow. hardRows judges a few candidates on
+// a sample of the rows to find the best rank to cut at.
 //
-// The choice of hard rows affects speed alone, since every row is hard or not.
+// The choice of hard rows affects only speed, because all rows are judged: the hard rows first, then the others.
 type hardRows struct {
 	src     block.Source
 	workers int
 	stride  int
-	sample  *block.Block // rows from everywhere; none if rows are sparse and have sample weights, and then none are marked
-	sum     []float32    // of the candidates
-	total   float64      // sample weights of all rows: their number if all are 1
-	judged  int64        // number of those
-	marked  int64        // the number when rows were marked
-	easy    int64        // rows scored since then, other than hard ones, times candidates
-	marks   []uint64     // a bit for each row; nil if it saves no time to judge some rows first
-	bits    []uint64     // memory for marks
+	// sample is rows from all parts of src. It is empty if rows are sparse and have sample weights; then no rows are
+	// marked.
+	sample *block.Block
+	sum    []float32 // sum of the candidates
+	total  float64   // sum of the sample weights of all rows
+	judged int64     // number of candidates judged
+	marked int64     // value of judged when rows were last marked
+	easy   int64     // rows scored since then that aren't hard, times candidates
+	marks  []uint64  // one bit for each row; nil if judging some rows first saves no time
+	bits   []uint64  // memory of marks
 }
 
 const (
-	sampleBytes = 1 << 20 // of the sample, about
-	sampleRows  = 256     // in it at least
-	probes      = 16      // candidates that are judged on the sample
+	sampleBytes = 1 << 20 // approximate bytes of the sample
+	sampleRows  = 256     // least number of rows of the sample
+	probes      = 16      // number of candidates that are judged on the sample
 
-	// fewCandidates are judged on all rows in one pass, since two take as long.
+	// fewCandidates is the number of candidates below which all rows are judged in one pass, because two passes take as
+	// long.
 	fewCandidates = 32
-	// remark is how often all of the other rows are scored before the hard ones are marked again. Marking costs about
-	// as much: it takes one pass over memory.
+	// remark is the number of times that all rows that aren't hard are scored before the hard rows are marked again.
+	// Marking costs about as much: one pass over memory.
 	remark = 16
 )
 
-// unmarked returns hard rows with an empty sample. So no row is marked as hard.
+// unmarked returns hardRows with an empty sample, so that no row is marked as hard.
 func unmarked(src block.Source, workers int) *hardRows {
 	cols := src.Spec().Cols()
 	h := &hardRows{src: src, workers: workers, stride: kernel.Stride(cols), sample: block.New(0, 0, cols)}
@@ -51,8 +54,8 @@ func unmarked(src block.Source, workers int) *hardRows {
 	return h
 }
 
-// newHardRows samples the rows of src, and counts those with the label +1. It returns the quantum of the features too;
-// see kernel.Candidates.SetQuantum.
+// newHardRows samples the rows of src, and counts the rows with the label +1. It also returns the quantum of the
+// features; see kernel.Candidates.SetQuantum.
 func newHardRows(ctx context.Context, src block.Source, workers int) (h *hardRows, positive int64, quantum float64, err error) {
 	h = unmarked(src, workers)
 	size := max(sampleRows, sampleBytes/int64(h.stride)/4)
@@ -84,7 +87,8 @@ func newHardRows(ctx context.Context, src block.Source, workers int) (h *hardRow
 	return h, positive, quantum, nil
 }
 
-// take adds row r of b to the sample. Sparse rows with sample weights are judged all at once; see judge.screen.
+// take adds row r of b to the sample. It skips sparse rows with sample weights, which are judged all at once; see
+// judge.screen.
 func (h *hardRows) take(b *block.Block, r int) {
 	switch {
 	case b.Sparse == nil:
@@ -99,11 +103,13 @@ func (h *hardRows) take(b *block.Block, r int) {
 	}
 }
 
-// leastQuantum is the least quantum of features that is looked for. With a smaller one, few scores are exact.
+// leastQuantum is the least quantum of features that newHardRows looks for. With a smaller quantum, few scores are
+// exact.
 const leastQuantum = 1.0 / 256
 
-// parts returns all rows in the order in which to judge the candidates in w: the hard rows first, if that saves time.
-// It marks them again from time to time. limit is the sum of sample weights over errors at which a candidate is dropped.
+// parts returns all rows in the order in which the candidates in w are judged: the hard rows first, if that saves time.
+// It marks the hard rows again from time to time. limit is the sum of the sample weights of wrong rows at which a
+// candidate is dropped.
 func (h *hardRows) parts(ctx context.Context, w []float32, limit float64) ([]selection, error) {
 	n := len(w) / h.stride
 	h.judged += int64(n)
@@ -127,9 +133,9 @@ func (h *hardRows) parts(ctx context.Context, w []float32, limit float64) ([]sel
 	return []selection{{marks: h.marks}, {marks: h.marks, flip: ^uint64(0)}}, nil
 }
 
-// cut returns the rank up to which rows are hard: the one with which the probes need the fewest scores. A probe with
-// the limit's share of errors in the hard rows is dropped there. Others need all rows. ok is false if no rank saves
-// scores.
+// cut returns the rank up to which rows are hard: the rank with which the probes need the fewest scores. A probe is
+// dropped in the hard rows if its errors reach the limit's share there. Other probes need all rows. ok is false if no
+// rank saves scores.
 func (h *hardRows) cut(w []float32, limit float64) (rank float32, ok bool) {
 	n, y := h.sample.Len(), h.sample.Y
 	ranks, scores, order := make([]float32, n), make([]float32, n), make([]int, n)
@@ -143,7 +149,8 @@ func (h *hardRows) cut(w []float32, limit float64) (rank float32, ok bool) {
 		total += h.sample.Weight(r)
 	}
 	share := limit / h.total * total
-	var reached []int // how many rows of the sample a probe needs to reach the limit, for those that do
+	// reached has, for each probe that reaches the limit, the number of sample rows that it needs.
+	var reached []int
 	for p := range probes {
 		i := p * (len(w) / h.stride) / probes
 		h.sample.Scores(w[i*h.stride:(i+1)*h.stride], scores)
@@ -168,7 +175,7 @@ func (h *hardRows) cut(w []float32, limit float64) (rank float32, ok bool) {
 	return rank, ok
 }
 
-// ranked returns the rank of a row with that score and label.
+// ranked returns the rank of a row with the given score and label.
 func ranked(score, y float32) float32 {
 	if y > 0 {
 		return score
@@ -176,7 +183,7 @@ func ranked(score, y float32) float32 {
 	return -score
 }
 
-// mark marks the rows up to a rank.
+// mark marks the rows up to rank last as hard.
 func (h *hardRows) mark(ctx context.Context, last float32) error {
 	if h.bits == nil {
 		h.bits = make([]uint64, (h.src.Rows()+63)/64)

@@ -12,30 +12,30 @@ import (
 	"halfspace/kernel"
 )
 
-// A judge counts the errors of candidates on the rows of a source, and drops candidates on the way.
+// A judge counts the errors of candidates on the rows of a source, and drops candidates during the passes.
 type judge struct {
 	src      block.Source
 	workers  int
 	stride   int
-	rounding float64 // more than the relative errors of sums in float64 over all rows
-	scored   int64   // rows scored, times the candidates that they were scored for
+	rounding float64 // upper bound of the relative errors of float64 sums over all rows
+	scored   int64   // sum over the rows scored of the number of candidates they were scored for
 
 	alive      []int     // numbers of the candidates that aren't dropped, ascending
-	w          []float32 // their weights
+	w          []float32 // weights of these candidates
 	candidates *kernel.Candidates
 	mu         sync.Mutex
-	counts     []int64   // errors found, for all candidates
-	weights    []float64 // the sums of their sample weights, which passWeighted computes
+	counts     []int64   // errors found, for every candidate
+	weights    []float64 // sample weights of these errors, which passWeighted sums
 	scratch    sync.Pool
 }
 
-// A scratch is what judging rows needs.
+// A scratch is the work memory for judging rows.
 type scratch struct {
 	counts  []int64
-	x, y    []float32 // rows that were selected from the run
-	weights []int32   // their sample weights as integers, or those of the run
+	x, y    []float32 // selected rows of the run
+	weights []int32   // their sample weights as integers, or the sample weights of all rows of the run
 
-	sparse *block.Block // sparse rows that were selected; nil before the first
+	sparse *block.Block // selected sparse rows; nil before the first
 }
 
 func newJudge(src block.Source, workers int) *judge {
@@ -49,13 +49,13 @@ func newJudge(src block.Source, workers int) *judge {
 	return j
 }
 
-// A selection is the rows whose bit in marks, xor flip, is set; all rows if marks is nil.
+// A selection is the rows whose bit in marks, xor flip, is set. If marks is nil, it is all rows.
 type selection struct {
 	marks []uint64
 	flip  uint64
 }
 
-// begin begins to judge the candidates in w.
+// begin sets the candidates to the vectors in w, with no errors counted.
 func (j *judge) begin(w []float32) {
 	j.w = append(j.w[:0], w...)
 	j.alive, j.counts, j.weights = j.alive[:0], j.counts[:0], j.weights[:0]
@@ -65,9 +65,9 @@ func (j *judge) begin(w []float32) {
 	j.candidates.Reset(j.w)
 }
 
-// pass adds the errors on some rows to the counts, and drops a candidate once it has limit errors. It ends when no
-// candidate is left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored depend on
-// the workers.
+// pass adds the errors on the selected rows to the counts, and drops each candidate that reaches limit errors. It ends
+// when no candidate is left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored
+// depend on the workers.
 func (j *judge) pass(ctx context.Context, rows selection, limit int64) error {
 	reached := func(i int) bool { return j.counts[i] >= limit }
 	if j.drop(reached); len(j.alive) == 0 {
@@ -91,10 +91,10 @@ func (j *judge) pass(ctx context.Context, rows selection, limit int64) error {
 	return nil
 }
 
-// screen adds lower bounds of the sample weights of errors on some rows to the weights. It drops a candidate once the sum
-// for all its rows, which passWeighted makes, can't be less than limit. It ends when no candidate is left.
+// screen adds lower bounds of the sample weights of errors on the selected rows to the weights. It drops a candidate
+// once the sum over all rows, which passWeighted computes, can't be below limit. It ends when no candidate is left.
 //
-// Sums are made in the order of rows, so that the candidates left don't depend on the workers.
+// Sums are made in row order, so that the remaining candidates don't depend on the workers.
 func (j *judge) screen(ctx context.Context, rows selection, limit float64) error {
 	reached := func(i int) bool { return j.weights[i]*(1-j.rounding) >= limit }
 	if j.drop(reached); len(j.alive) == 0 {
@@ -102,7 +102,7 @@ func (j *judge) screen(ctx context.Context, rows selection, limit float64) error
 	}
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil || b.Sparse != nil {
-			return err // bounds need dense rows
+			return err // the bounds need dense rows
 		}
 		tasks := make([][]float64, (b.Len()+taskRows-1)/taskRows)
 		err := parallel.For(ctx, j.workers, len(tasks), func(_, task int) {
@@ -124,8 +124,8 @@ func (j *judge) screen(ctx context.Context, rows selection, limit float64) error
 	return nil
 }
 
-// least returns lower bounds of the sample weights of errors on some rows of b, for each candidate that is left. Sample
-// weights are rounded down to integers, in a unit that depends on the rows of b alone.
+// least returns lower bounds of the sample weights of errors on the selected rows of b, one for each remaining
+// candidate. It rounds sample weights down to integers, in a unit that depends only on the rows of b.
 func (j *judge) least(b *block.Block, rows selection) []float64 {
 	s := j.scratch.Get().(*scratch)
 	defer j.scratch.Put(s)
@@ -148,12 +148,13 @@ func (j *judge) least(b *block.Block, rows selection) []float64 {
 // weightBits is the number of bits of an integer sample weight.
 const weightBits = 20
 
-// best computes the counts and the weights of the candidates in w that may have the smallest weight of those up to
-// them, and less than limit. The weights of others become infinite. Only candidates for which hides is true hide later
-// ones. It is called after screen.
+// best computes the counts and the weights of the candidates in w that may have a smaller weight than limit and than
+// all candidates before them. The weights of other candidates become infinite. Only candidates for which hides returns
+// true exclude later candidates. Call best after screen.
 //
-// Most candidates that aren't the best so far by their lower bounds aren't by their weights. So it first computes those
-// that are, and then which of the others are in doubt.
+// Most candidates that aren't the best so far by their lower bounds aren't the best so far by their weights either. So
+// best first computes the weights of candidates that are the best so far by their bounds, and then of the other
+// candidates that are still in doubt.
 func (j *judge) best(ctx context.Context, w []float32, limit float64, hides func(i int) bool) error {
 	bounds, left := slices.Clone(j.weights), slices.Clone(j.alive)
 	for i := range j.weights {
@@ -171,7 +172,7 @@ func (j *judge) best(ctx context.Context, w []float32, limit float64, hides func
 				known[i] = true
 				j.alive, j.w = append(j.alive, i), append(j.w, w[i*j.stride:(i+1)*j.stride]...)
 			}
-			if bound > 0 && hides(i) { // no bound is known if it is 0
+			if bound > 0 && hides(i) { // a bound of 0 tells nothing
 				least = min(least, bound)
 			}
 		}
@@ -184,8 +185,8 @@ func (j *judge) best(ctx context.Context, w []float32, limit float64, hides func
 	}
 }
 
-// passWeighted computes the counts and the weights of the candidates that are left, over all rows. It drops a candidate
-// once the sum of the sample weights of its errors is limit.
+// passWeighted computes the counts and the weights of the remaining candidates over all rows. It drops a candidate once
+// the sum of the sample weights of its errors reaches limit.
 func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 	for _, i := range j.alive {
 		j.counts[i], j.weights[i] = 0, 0
@@ -211,7 +212,7 @@ func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 				j.weights[i] += run[k].weight
 			}
 		}
-		if b.Sparse != nil { // otherwise screen has counted them
+		if b.Sparse != nil { // screen has counted dense rows
 			j.scored += int64(b.Len() * len(j.alive))
 		}
 		if j.drop(func(i int) bool { return j.weights[i] >= limit }); len(j.alive) == 0 {
@@ -221,13 +222,13 @@ func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 	return nil
 }
 
-// A tally is the number of rows of a run that a candidate predicts wrong, and the sum of their sample weights.
+// A tally is the number of rows of a run that a candidate predicts wrongly, and the sum of their sample weights.
 type tally struct {
 	rows   int64
 	weight float64
 }
 
-// wrongRows returns the tally of each candidate that is left.
+// wrongRows returns the tally of each remaining candidate.
 func (j *judge) wrongRows(run *block.Block) []tally {
 	all := make([]tally, len(j.alive))
 	if run.Sparse != nil {
@@ -249,8 +250,8 @@ func (j *judge) wrongRows(run *block.Block) []tally {
 	return all
 }
 
-// add adds a row with that score, label and sample weight to a tally. It has no branch on the prediction, which would be
-// mispredicted.
+// add adds a row with the given score, label and sample weight to a tally. It has no branch on the prediction, because
+// the CPU would mispredict it.
 func add(t *tally, score, y float32, weight float64) {
 	wrong := uint64(0)
 	if (score > 0) != (y > 0) {
@@ -260,7 +261,7 @@ func add(t *tally, score, y float32, weight float64) {
 	t.weight += math.Float64frombits(math.Float64bits(weight) & -wrong)
 }
 
-// drop drops the candidates that have reached a limit.
+// drop drops the candidates for which reached returns true.
 func (j *judge) drop(reached func(i int) bool) {
 	kept := 0
 	for k, i := range j.alive {
@@ -276,11 +277,11 @@ func (j *judge) drop(reached func(i int) bool) {
 	}
 }
 
-// taskRows is how many rows a worker judges at a time: a quarter of a run, so that workers end together, and a multiple
-// of the rows in a word of marks.
+// taskRows is the number of rows of one task of a worker: a quarter of a run, so that workers end at about the same
+// time, and a multiple of the rows in a word of marks.
 const taskRows = block.RunRows / 4
 
-// rows adds the errors on some rows of b to the counts.
+// rows adds the errors on the selected rows of b to the counts.
 func (j *judge) rows(b *block.Block, rows selection) {
 	s := j.scratch.Get().(*scratch)
 	defer j.scratch.Put(s)
@@ -295,9 +296,9 @@ func (j *judge) rows(b *block.Block, rows selection) {
 	j.scored += int64(n * len(j.alive))
 }
 
-// count adds the errors on some rows of b to s.counts and returns how many rows it scored. It copies selected rows,
-// since the kernel needs them contiguous. If scale isn't 0, it adds lower bounds of the sample weights of errors, times
-// scale.
+// count adds the errors on the selected rows of b to s.counts, and returns the number of rows that it scored. It copies
+// selected rows, because the kernel needs contiguous rows. If scale isn't 0, it adds lower bounds of the sample weights
+// of errors, times scale, in place of the numbers of errors.
 func (j *judge) count(b *block.Block, rows selection, s *scratch, scale float64) (scored int) {
 	if rows.marks == nil {
 		j.countAll(b, s, scale)
@@ -336,7 +337,7 @@ func (j *judge) count(b *block.Block, rows selection, s *scratch, scale float64)
 	return scored + n
 }
 
-// word returns the bits of 64 rows of a block, from row lo on. They are 0 beyond its last row.
+// word returns the bits of 64 rows of a block, from row lo on. The bits after the block's last row are 0.
 func (s selection) word(first int64, rows, lo int) uint64 {
 	word := s.marks[(int(first)+lo)/64] ^ s.flip
 	if left := rows - lo; left < 64 {
@@ -345,7 +346,7 @@ func (s selection) word(first int64, rows, lo int) uint64 {
 	return word
 }
 
-// countSparse is count on some sparse rows without sample weights.
+// countSparse is count for sparse rows without sample weights.
 func (j *judge) countSparse(b *block.Block, rows selection, s *scratch) (scored int) {
 	if s.sparse == nil {
 		s.sparse = block.NewSparse(0, taskRows, 0, b.Cols)
@@ -360,7 +361,7 @@ func (j *judge) countSparse(b *block.Block, rows selection, s *scratch) (scored 
 	return s.sparse.Len()
 }
 
-// countAll is count on all rows.
+// countAll is count for all rows.
 func (j *judge) countAll(b *block.Block, s *scratch, scale float64) {
 	if scale == 0 {
 		b.Errors(j.candidates, s.counts)
@@ -370,7 +371,7 @@ func (j *judge) countAll(b *block.Block, s *scratch, scale float64) {
 	j.candidates.ErrorWeights(s.counts, b.X, b.Y, s.weights[:b.Len()])
 }
 
-// integers rounds sample weights times scale down.
+// integers sets dst to the sample weights times scale, rounded down.
 func integers(dst []int32, weights []float64, scale float64) {
 	for i, w := range weights {
 		dst[i] = int32(w * scale)

@@ -1,7 +1,7 @@
 // Package pocket judges candidate weights on a whole data set, in parallel, and keeps the best.
 //
-// The pocket algorithm (Gallant, "Perceptron-based learning algorithms", 1990) runs the perceptron and keeps aside the
-// weights that make the fewest errors. The perceptron's path doesn't depend on what is kept. So candidates are
+// The pocket algorithm (Gallant, "Perceptron-based learning algorithms", 1990) runs the perceptron and keeps the
+// weights that make the fewest errors. The perceptron's path doesn't depend on the kept weights. So candidates are
 // collected in batches, and one pass over the rows judges a whole batch.
 package pocket
 
@@ -18,11 +18,11 @@ import (
 	"halfspace/schema"
 )
 
-// Errors counts, for each candidate, the rows whose prediction isn't their label. The prediction is +1 if the score is
-// > 0, else -1. w holds the candidates, each with the stride of a block. The counts don't depend on workers. It is an
-// error if the length of w is no multiple of the stride, or w isn't 0 after a candidate's columns. Other errors are
-// rows that block.Check refuses, errors of src, and ctx's error. workers is the number of goroutines that compute at once: 0 is
-// every core, and a negative number is an error.
+// Errors returns, for each candidate, the number of rows whose prediction isn't their label. The prediction is +1 if
+// the score is > 0, and -1 otherwise. w holds the candidates, each with the stride of a block. workers is the number of
+// goroutines that compute at once; 0 stands for every core. The counts don't depend on workers. Errors: a length of w
+// that isn't a multiple of the stride, elements of w after a candidate's columns that aren't 0, a negative number of
+// workers, rows that block.Check refuses, errors of src, and ctx's error.
 func Errors(ctx context.Context, src block.Source, w []float32, workers int) ([]int64, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
@@ -49,7 +49,7 @@ func Errors(ctx context.Context, src block.Source, w []float32, workers int) ([]
 	return j.counts, err
 }
 
-// twoClasses returns an error if labels are class numbers, whose signs mean nothing.
+// twoClasses returns an error if labels are class numbers, whose signs have no meaning.
 func twoClasses(spec *schema.Spec) error {
 	if n := len(spec.Classes); n > 2 {
 		return fmt.Errorf("there are %d classes, and a pocket judges weights of two: take one class versus the rest", n)
@@ -57,14 +57,14 @@ func twoClasses(spec *schema.Spec) error {
 	return nil
 }
 
-// A Mode says which weights of a perceptron's path a pocket judges.
+// A Mode says which weights on a perceptron's path a pocket judges.
 type Mode string
 
 const (
 	// Exact judges the weights after every update.
 	Exact Mode = "exact"
-	// Ratchet judges weights only when they have survived more visits in a row than the kept weights had when they were
-	// judged: the pocket algorithm with ratchet (Gallant 1990).
+	// Ratchet judges weights only when they have survived more consecutive visits than the kept weights had when they
+	// were judged: the pocket algorithm with ratchet (Gallant 1990).
 	Ratchet Mode = "ratchet"
 	// Epoch judges the weights at the end of each epoch.
 	Epoch Mode = "epoch"
@@ -76,13 +76,14 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 // A Pocket keeps the first of the candidates with the fewest errors. The zero vector is the first candidate; see
 // LeaveZeros.
 //
-// The result is that of the literal algorithm, which counts the errors of each candidate on all rows when it comes.
-// Candidates are judged in batches, in the order in which they came. A candidate is dropped once its errors on some
-// rows reach those of the best one before the batch on all rows. Only a candidate with fewer errors replaces the best
-// one.
+// The result is the same as with the literal algorithm, which counts the errors of each candidate on all rows at once.
+// Candidates are judged in batches, in the order in which they were offered. A candidate is dropped once its errors on
+// some rows reach the errors, on all rows, of the best candidate before the batch. Only a candidate with fewer errors
+// replaces the best candidate.
 //
-// If rows have sample weights, their sum over wrong rows takes the place of the number of errors. It is made within a
-// run in row order, then over runs in row order. Lower bounds of the sums drop most candidates first.
+// If rows have sample weights, the sum of the sample weights of wrong rows takes the place of the number of errors. It
+// is summed within a run in row order, then over the runs in row order. Lower bounds of the sums drop most candidates
+// first.
 type Pocket struct {
 	mode     Mode
 	judge    *judge
@@ -91,41 +92,41 @@ type Pocket struct {
 	remote   bool // a cluster counts the errors
 	best     Candidate
 	curve    []Point
-	current  Candidate   // Ratchet: the weights whose run goes on; Epoch: the weights judged last
-	waiting  []Candidate // without their weights, which are in w
+	current  Candidate   // Ratchet: the present weights of the perceptron; Epoch: the weights judged last
+	waiting  []Candidate // without Weights, which are in w
 	w        []float32
 	judged   int64
-	nonzero  bool // other weights are kept rather than zeros
+	nonzero  bool // weights other than zeros are kept rather than zeros
 	start    time.Time
 }
 
 // A Candidate is weights on a perceptron's path.
 type Candidate struct {
 	Weights []float32
-	Update  int64 // number of the update that made them, from 1; 0 for the initial zeros
-	Visits  int64 // rows visited when they were offered
+	Update  int64 // number of the update that made the weights, from 1; 0 for the initial zeros
+	Visits  int64 // rows visited when the weights were offered
 	Errors  int64
-	Weight  float64 // the sum of sample weights of wrong rows: Errors if all are 1
-	Run     int64   // Ratchet: visits in a row that they had survived by then
+	Weight  float64 // sum of the sample weights of wrong rows; Errors if all are 1
+	Run     int64   // Ratchet: consecutive visits that the weights had survived by then
 }
 
-// A Point of the learning curve is where better weights were found.
+// A Point of the learning curve is the finding of better weights.
 type Point struct {
-	Update  int64   `json:"update"` // number of the update that made them; 0 for the initial zeros
-	Visits  int64   `json:"visits"` // rows visited when they were offered
+	Update  int64   `json:"update"` // number of the update that made the weights; 0 for the initial zeros
+	Visits  int64   `json:"visits"` // rows visited when the weights were offered
 	Errors  int64   `json:"errors"`
-	Weight  float64 `json:"weight,omitempty"` // the sum of sample weights of wrong rows, if rows have sample weights
-	Seconds float64 `json:"seconds"`          // from New until they were judged
+	Weight  float64 `json:"weight,omitempty"` // sum of the sample weights of wrong rows, if rows have sample weights
+	Seconds float64 `json:"seconds"`          // seconds from New until the weights were judged
 }
 
 const (
 	leastBatch = 8    // candidates of the first batch
-	mostBatch  = 1024 // candidates that are judged together at most
+	mostBatch  = 1024 // most candidates that are judged together
 	batchBytes = 1 << 20
 )
 
-// New returns a pocket that judges on the rows of src. It holds the zero vector, which predicts -1 for every row. See
-// Errors for workers.
+// New returns a pocket that judges on the rows of src. It holds the zero vector, which predicts -1 for every row.
+// workers is as for Errors.
 func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket, error) {
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
@@ -172,21 +173,21 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 	return p, nil
 }
 
-// LeaveZeros makes the pocket keep weights other than zeros once there are some, even if they make more errors. Zero
-// weights give every row the score 0. In one-versus-rest that score beats every negative score of the other classes,
-// and most rows are predicted to be that class. LeaveZeros must be called before any candidate is judged.
+// LeaveZeros makes the pocket keep weights other than zeros once there are any, even if they make more errors. Zero
+// weights give every row the score 0. In one-versus-rest this score beats every negative score of the other classes, so
+// most rows would be predicted to be of that class. Call LeaveZeros before any candidate is judged.
 func (p *Pocket) LeaveZeros() {
 	p.nonzero = true
 	p.best.Errors, p.best.Weight = math.MaxInt64, math.Inf(1)
 }
 
-// Best returns the best candidate of those judged so far.
+// Best returns the best judged candidate so far.
 func (p *Pocket) Best() Candidate { return p.best }
 
-// Curve returns how the best candidate got better, the zero vector first.
+// Curve returns a point for each time that the best candidate improved, the zero vector first.
 func (p *Pocket) Curve() []Point { return p.curve }
 
-// Judged returns how many candidates were judged, and how many rows were scored for that. A row counts once for each
+// Judged returns the number of judged candidates, and the number of rows scored for them. A row counts once for each
 // candidate that it was scored for.
 func (p *Pocket) Judged() (candidates, rows int64) {
 	if p.judge == nil {
@@ -195,7 +196,7 @@ func (p *Pocket) Judged() (candidates, rows int64) {
 	return p.judged, p.judge.scored
 }
 
-// check returns an error unless w is one candidate's weights, with the stride of a block.
+// check returns an error unless w is the weights of one candidate, with the stride of a block.
 func (p *Pocket) check(w []float32) error {
 	if p.judge == nil {
 		return errNoRows
@@ -212,8 +213,8 @@ func (p *Pocket) check(w []float32) error {
 var errNoRows = errors.New("the pocket has no rows: make it by New")
 
 // Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting
-// candidates once they make a batch. In the mode Epoch it only checks w. It is an error if w hasn't the stride of a
-// block, or isn't 0 after the columns.
+// candidates once they make a batch. In the mode Epoch it only checks w. It returns an error if w hasn't the stride of
+// a block, or isn't 0 after the columns.
 func (p *Pocket) Updated(ctx context.Context, w []float32, update, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
@@ -230,8 +231,8 @@ func (p *Pocket) Updated(ctx context.Context, w []float32, update, visits int64)
 	return nil
 }
 
-// EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far. See Updated for
-// errors.
+// EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far. Its errors are
+// the errors of Updated.
 func (p *Pocket) EpochEnded(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
@@ -243,8 +244,8 @@ func (p *Pocket) EpochEnded(ctx context.Context, w []float32, updates, visits in
 	return p.offer(ctx, Candidate{Update: updates, Visits: visits}, w)
 }
 
-// End offers the weights at the end of the training, with the numbers of updates and visits. It judges the waiting
-// candidates. See Updated for errors.
+// End offers the weights at the end of the training, with the numbers of updates and visits, and judges the waiting
+// candidates. Its errors are the errors of Updated.
 func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
@@ -260,8 +261,8 @@ func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) er
 	return p.Judge(ctx)
 }
 
-// endRun ends the run of the current weights with a visit. It offers them if their run was longer than that of the best
-// ones.
+// endRun ends the consecutive visits that the current weights survived. It offers the weights if these visits are more
+// than the best candidate's.
 func (p *Pocket) endRun(ctx context.Context, visits int64) error {
 	if c := p.current; visits-c.Visits > p.best.Run {
 		c.Run = visits - c.Visits
@@ -277,8 +278,8 @@ func (p *Pocket) offer(ctx context.Context, c Candidate, w []float32) error {
 	return p.Settle(ctx)
 }
 
-// Settle judges the waiting candidates if they make a batch. In the mode Epoch one does. It has something to do only
-// after an interrupt.
+// Settle judges the waiting candidates if they make a batch; in the mode Epoch one candidate is a batch. It has work to
+// do only after an interrupt.
 func (p *Pocket) Settle(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
@@ -289,15 +290,15 @@ func (p *Pocket) Settle(ctx context.Context) error {
 	return p.Judge(ctx)
 }
 
-// batch returns how many candidates make a batch: as many as were judged before. The first candidates improve fast, and
-// none is dropped because of a better one in its own batch. The mode Epoch doesn't use it: an epoch takes longer than judging
-// one candidate.
+// batch returns the number of candidates that make a batch: as many as were judged before, within limits. The first
+// candidates improve fast, and no candidate is dropped because of a better candidate in its own batch. The mode Epoch
+// doesn't use batch, because an epoch takes longer than judging one candidate.
 func (p *Pocket) batch() int {
 	most := min(mostBatch, batchBytes/p.judge.stride/4)
 	return max(leastBatch, int(min(p.judged, int64(most))))
 }
 
-// Judge judges the waiting candidates now. It doesn't change which weights are kept in the end.
+// Judge judges the waiting candidates now. That doesn't change which weights are kept in the end.
 func (p *Pocket) Judge(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
@@ -327,9 +328,10 @@ func isZero(w []float32) bool {
 	return !slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
 }
 
-// keep makes a candidate with those weights the best.
+// keep makes the candidate c with weights w the best.
 func (p *Pocket) keep(c Candidate, w []float32) {
-	if c.Run > 0 { // it was judged as soon as its run became the longest
+	// With Ratchet, the literal algorithm judges weights as soon as their consecutive visits become the most.
+	if c.Run > 0 {
 		c.Run = p.best.Run + 1
 		c.Visits += c.Run
 	}
@@ -342,7 +344,8 @@ func (p *Pocket) keep(c Candidate, w []float32) {
 	p.curve = append(p.curve, point)
 }
 
-// count counts the errors of the waiting candidates, or sums their sample weights, up to those of the best one.
+// count counts the errors of the waiting candidates, or sums their sample weights, up to the number or sum of the best
+// candidate.
 func (p *Pocket) count(ctx context.Context) error {
 	if p.remote {
 		p.judge.begin(p.w)

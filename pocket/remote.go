@@ -13,13 +13,13 @@ func remote(src block.Source) bool {
 	return cluster != nil
 }
 
-// errorsPass counts the errors of candidates, whose weights it gets, in each run.
+// errorsPass counts the errors of candidates in each run. Its arguments are the candidates' weights.
 var errorsPass = passes.NewPerRun("pocket.errors", errorsRun)
 
 // runErrors are the errors of each candidate in a run.
 type runErrors struct {
 	of       []tally
-	total    float64 // sample weights of all rows
+	total    float64 // sum of the sample weights of all rows
 	noLabels bool
 }
 
@@ -50,8 +50,8 @@ func errorsRun(src block.Source, weights []float64) func(block.Run) runErrors {
 	}
 }
 
-// everywhere has the cluster count the errors of the candidates on all rows, and sum their sample weights. It drops no candidate.
-// It returns the sum of the sample weights of all rows.
+// everywhere counts the errors of the candidates on all rows, and sums their sample weights, on the cluster. It drops
+// no candidate. It returns the sum of the sample weights of all rows.
 func (j *judge) everywhere(ctx context.Context) (total float64, err error) {
 	weights, noLabels := make([]float64, len(j.w)), false
 	for i, v := range j.w {

@@ -6,14 +6,14 @@ import (
 	"halfspace/checkpoint"
 )
 
-// State walks what the pocket has found, for a checkpoint. The pocket that it is read to was made from the same rows,
-// with the same mode.
+// State saves or restores the results of the pocket for a checkpoint. The pocket that restores them must be made from
+// the same rows, with the same mode.
 func (p *Pocket) State(w *checkpoint.Walk) {
 	stride := p.judge.stride
 	w.Clock(&p.start)
 	w.Int(&p.judged)
 	w.Int(&p.judge.scored)
-	checkpoint.Values(w, p.hard.sum) // which rows are hard is found again
+	checkpoint.Values(w, p.hard.sum) // the hard rows are found again
 	w.Int(&p.hard.judged)
 	p.best.State(w, stride)
 	p.current.State(w, stride)
@@ -25,7 +25,7 @@ func (p *Pocket) State(w *checkpoint.Walk) {
 	}
 }
 
-// State walks a candidate with so many weights; 0 leaves them out.
+// State saves or restores a candidate. weights is the number of its weights; 0 leaves them out.
 func (c *Candidate) State(w *checkpoint.Walk, weights int) {
 	for _, v := range []*int64{&c.Update, &c.Visits, &c.Errors, &c.Run} {
 		w.Int(v)
@@ -39,7 +39,7 @@ func (c *Candidate) State(w *checkpoint.Walk, weights int) {
 	}
 }
 
-// State walks a point.
+// State saves or restores a point.
 func (p *Point) State(w *checkpoint.Walk) {
 	w.Int(&p.Update)
 	w.Int(&p.Visits)

@@ -8,7 +8,7 @@ import (
 	"halfspace/model"
 )
 
-// logit returns the logarithm of the odds of a class by its score, unless a calibration is isotonic.
+// logit returns the logarithm of the odds of a class with the given score. The calibration must not be isotonic.
 func (o Odds) logit(class int, score float64) float64 {
 	if o.Calibration == nil {
 		return score
@@ -19,7 +19,7 @@ func (o Odds) logit(class int, score float64) float64 {
 
 func (o Odds) isotonic() bool { return o.Calibration != nil && o.Calibration.Method == model.Isotonic }
 
-// interpolated returns the probability of a score by an isotonic calibration, NaN for NaN.
+// interpolated returns the probability of a score by an isotonic calibration, or NaN if the score is NaN.
 func interpolated(p *model.Mapping, score float64) float64 {
 	last := len(p.Scores) - 1
 	switch i := sort.SearchFloat64s(p.Scores, score); {
@@ -36,8 +36,8 @@ func interpolated(p *model.Mapping, score float64) float64 {
 	}
 }
 
-// isotonicRow sets row to the probabilities of the classes of row i. With one vector of scores it has that of the
-// positive class alone.
+// isotonicRow sets row to the probabilities of the classes for row i. With one vector of scores it sets only the
+// probability of the positive class.
 func isotonicRow(row []float64, scores [][]float32, i int, o Odds) {
 	sum := 0.0
 	for c, s := range scores {
@@ -56,7 +56,7 @@ func isotonicRow(row []float64, scores [][]float32, i int, o Odds) {
 	}
 }
 
-// setIsotonic is setProbabilities by an isotonic calibration.
+// setIsotonic is setProbabilities with an isotonic calibration.
 func setIsotonic(p, scores [][]float32, o Odds, row []float64) {
 	for i := range scores[0] {
 		isotonicRow(row, scores, i, o)
@@ -70,7 +70,7 @@ func setIsotonic(p, scores [][]float32, o Odds, row []float64) {
 	}
 }
 
-// isotonicLosses is logLosses by an isotonic calibration.
+// isotonicLosses is logLosses with an isotonic calibration.
 func isotonicLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	losses, row := make([]float64, len(labels)), make([]float64, len(scores))
 	for i, y := range labels {
@@ -91,7 +91,8 @@ func isotonicLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	return losses
 }
 
-// negativeLogs replaces probabilities p by -log(max(p, 2^-52)). With p = m 2^e and m of 1/2 or more, m - 1 is exact.
+// negativeLogs replaces each probability p by -log(max(p, 2^-52)). It writes p as m 2^e with m at least 1/2, so that m
+// - 1 is exact.
 func negativeLogs(p []float64) {
 	exponents := make([]int, len(p))
 	for i, v := range p {

@@ -47,7 +47,8 @@ func (c *column) append(row []float64, value any) ([]float64, error) {
 	return row, nil
 }
 
-// category returns the category of a value, or whether it is missing. The value of a cross is a list of those of its columns.
+// category returns the category of a value, or tells that the value is missing. The value of a cross is a list with the
+// values of its columns.
 func (c *column) category(value any) (text string, missing bool, err error) {
 	if c.Kind != schema.CrossColumn {
 		return category(value, c.Values)
@@ -70,7 +71,7 @@ func (c *column) category(value any) (text string, missing bool, err error) {
 	return schema.Cross(texts...), missing, nil
 }
 
-// number returns a value as a number, NaN for nil.
+// number returns a value as a number; NaN for nil.
 func number(value any) (float64, error) {
 	switch v := reflect.ValueOf(value); {
 	case value == nil:
@@ -89,8 +90,8 @@ func number(value any) (float64, error) {
 	return 0, fmt.Errorf("a value of the type %T, and the column has numbers", value)
 }
 
-// appendList appends the elements of a list of numbers, all NaN for nil. A map has those that aren't 0; it leaves out those that the
-// training didn't have.
+// appendList appends the elements of a list of numbers; all are NaN for nil. A map has the elements that aren't 0.
+// appendList ignores elements of a map that the training didn't have.
 func (c *column) appendList(row []float64, value any) ([]float64, error) {
 	n := 0
 	switch list := value.(type) {
@@ -136,7 +137,7 @@ func (c *column) appendList(row []float64, value any) ([]float64, error) {
 	return row, nil
 }
 
-// category returns the text of a value's class, or whether it is missing: nil, NaN or infinite. The values are those of the
+// category returns the text of a value's class, or tells that the value is missing: nil, NaN or infinite. values is the
 // field Values of schema.Column.
 func category(value any, values string) (text string, missing bool, err error) {
 	v := reflect.ValueOf(value)

@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// ProbabilityAt returns the probability of the positive class of two at a score.
+// ProbabilityAt returns the probability of the positive class of two classes at a score.
 func (o Odds) ProbabilityAt(score float64) float64 {
 	if o.isotonic() {
 		return interpolated(&o.Calibration.Classes[0], score)
@@ -19,9 +19,9 @@ func (o Odds) ProbabilityAt(score float64) float64 {
 	return p[0]
 }
 
-// ScoreAt returns the score whose probability of the positive class of two is p, up to rounding. With an isotonic calibration, where several
-// scores have this probability, it is the greatest one. It is an error if no score has the probability p, or if probabilities don't grow with
-// scores.
+// ScoreAt returns the score at which the probability of the positive class of two classes is p, up to rounding. If
+// several scores have this probability by an isotonic calibration, it returns the greatest of them. It returns an error
+// if no score has the probability p, or if probabilities don't grow with scores.
 func (o Odds) ScoreAt(p float64) (float64, error) {
 	if !(p > 0 && p < 1) {
 		return 0, fmt.Errorf("the probability %v: use one above 0 and below 1", p)
@@ -42,7 +42,7 @@ func (o Odds) ScoreAt(p float64) (float64, error) {
 	return score, nil
 }
 
-// logOdds returns log(p/(1-p)) with the same bits on every computer. 0.5 gives 0.
+// logOdds returns log(p/(1-p)) with the same bits on every computer. It returns 0 for 0.5.
 func logOdds(p float64) float64 {
 	m, e := math.Frexp(p) // p = m 2^e, and m-1 is exact
 	logs := []float64{m - 1, -p}

@@ -1,4 +1,4 @@
-// Package predict applies a model to rows: a Scorer to blocks of them, and a Predictor to one row at a time.
+// Package predict applies a model to rows: a Scorer scores blocks of rows, and a Predictor predicts one row at a time.
 package predict
 
 import (
@@ -7,8 +7,8 @@ import (
 	"halfspace/block"
 )
 
-// Class returns the number of the class that a score predicts, of two classes. That is positive, the number of the +1
-// class, if the score is above 0. Otherwise, also for NaN, it is the other class.
+// Class returns the number of the class that a score predicts, for two classes. It returns positive, the number of the
+// +1 class, if the score is above 0, and the other class otherwise, also for NaN.
 func Class(score float32, positive int) int {
 	if score > 0 {
 		return positive
@@ -16,8 +16,8 @@ func Class(score float32, positive int) int {
 	return 1 - positive
 }
 
-// Labelled returns the number of the class of a label in a block, given the number of score vectors. With one vector,
-// labels are -1 and +1. With more they are class numbers.
+// Labelled returns the number of the class that a label of a block stands for. vectors is the number of score vectors.
+// With one vector, labels are -1 and +1. With more vectors they are class numbers.
 func Labelled(y float32, vectors, positive int) int {
 	if vectors == 1 {
 		return Class(y, positive)
@@ -26,7 +26,7 @@ func Labelled(y float32, vectors, positive int) int {
 }
 
 // Predicted returns the number of the class that the scores of row r predict. With one vector of scores it is Class.
-// With one for each class it is the class with the greatest score, the first of equal ones.
+// With one vector for each class it is the class with the greatest score, the first of equal ones.
 func Predicted(scores [][]float32, r, positive int) int {
 	if len(scores) == 1 {
 		return Class(scores[0][r], positive)
@@ -40,8 +40,8 @@ func Predicted(scores [][]float32, r, positive int) int {
 	return best
 }
 
-// PredictedAbove is Predicted where, of two classes, a score above a threshold predicts the class positive. That of a model is
-// model.Model.ScoreThreshold.
+// PredictedAbove is Predicted, but with one vector of scores, a score above threshold predicts the class positive. The
+// threshold of a model is model.Model.ScoreThreshold.
 func PredictedAbove(scores [][]float32, r, positive int, threshold float64) int {
 	switch {
 	case len(scores) > 1:
@@ -52,18 +52,18 @@ func PredictedAbove(scores [][]float32, r, positive int, threshold float64) int 
 	return 1 - positive
 }
 
-// Valid tells for each row of a block whether its score means something. It doesn't if a feature is NaN: a missing value
-// in a row that the training would have dropped.
+// Valid tells for each row of a block whether its score is valid. It is invalid if a feature is NaN: a missing value in
+// a row that the training would have dropped.
 func Valid(b *block.Block, scores []float32) []bool {
 	valid := make([]bool, len(scores))
 	for r, s := range scores {
-		// A NaN among the features makes the score NaN. An overflow does so too, but the prediction stays valid.
+		// A NaN feature makes the score NaN. An overflow does so too, but the prediction stays valid.
 		valid[r] = s == s || !slices.ContainsFunc(values(b, r), func(x float32) bool { return x != x })
 	}
 	return valid
 }
 
-// values returns the values of a row, of a sparse one those that are stored.
+// values returns the values of a row; for a sparse row the stored values.
 func values(b *block.Block, r int) []float32 {
 	if b.Sparse != nil {
 		_, values := b.Sparse.Row(r)

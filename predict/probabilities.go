@@ -8,14 +8,14 @@ import (
 	"halfspace/model"
 )
 
-// Odds maps scores to probabilities. OddsOf returns that of a model.
+// Odds maps scores to probabilities. OddsOf returns the Odds of a model.
 type Odds struct {
-	Positive    int                // number of the +1 class, of two
-	Way         string             // model.OneVersusRest or model.Joint, of more than two classes
+	Positive    int                // number of the +1 class, for two classes
+	Way         string             // model.OneVersusRest or model.Joint, for more than two classes
 	Calibration *model.Calibration // nil: scores are logarithms of odds
 }
 
-// OddsOf returns how the scores of a model become probabilities; see model.Model.HasProbabilities.
+// OddsOf returns the map from the scores of a model to probabilities; see model.Model.HasProbabilities.
 func OddsOf(m *model.Model) Odds {
 	return Odds{m.Spec().PositiveClass(), m.Options.Multiclass, m.Calibration}
 }
@@ -25,9 +25,10 @@ func (o Odds) joint() bool { return o.Way == model.Joint && o.Calibration == nil
 
 // Probabilities returns the probability of each class for each row, in the order of the classes. They sum to 1.
 //
-// With one vector of scores s, the +1 class has 1/(1 + e^-s). If each class was learned by itself, those probabilities are
-// divided by their sum. If all vectors were learned together, class c has e^s_c / sum over k of e^s_k. The former has that
-// limit too if all are near 0. A calibration replaces 1/(1 + e^-s), whether classes were learned together or not.
+// With one vector of scores s, the +1 class has 1/(1 + e^-s). If each class was learned separately, these probabilities
+// are divided by their sum. If all vectors were learned together, class c has e^s_c / sum over k of e^s_k. Separately
+// learned classes have this limit too if all probabilities are near 0. A calibration replaces 1/(1 + e^-s), for classes
+// learned separately or together.
 func Probabilities(scores [][]float32, o Odds) [][]float32 {
 	p := make([][]float32, max(2, len(scores)))
 	for c := range p {
@@ -37,14 +38,15 @@ func Probabilities(scores [][]float32, o Odds) [][]float32 {
 	return p
 }
 
-// setProbabilities writes to p what Probabilities returns. row has room for two numbers for each vector of scores.
+// setProbabilities writes the result of Probabilities to p. row is work memory of two numbers for each vector of
+// scores.
 func setProbabilities(p, scores [][]float32, o Odds, row []float64) {
 	switch {
 	case o.isotonic():
 		setIsotonic(p, scores, o, row[:len(scores)])
 		return
 	case len(scores) == 1:
-		var z [2][128]float64 // of the class of each sign
+		var z [2][128]float64 // for the class of each sign
 		for lo := 0; lo < len(scores[0]); lo += len(z[0]) {
 			n := min(len(scores[0])-lo, len(z[0]))
 			for i, s := range scores[0][lo:][:n] {
@@ -76,11 +78,12 @@ func setProbabilities(p, scores [][]float32, o Odds, row []float64) {
 	}
 }
 
-// tiny is a sum of probabilities below which each is e^s up to rounding. There they may have lost digits as subnormal
-// numbers.
+// tiny is a sum of probabilities below which each probability is e^s up to rounding. Such small probabilities may be
+// subnormal numbers, which have lost digits.
 const tiny = 1e-290
 
-// normalised replaces scores by their probabilities, divided by the sum of these. p has the length of s.
+// normalised replaces the scores s by their probabilities, divided by the sum of the probabilities. p is work memory of
+// the length of s.
 func normalised(s, p []float64) {
 	f64.Sigmoid(p, s)
 	sum := 0.0
@@ -96,7 +99,7 @@ func normalised(s, p []float64) {
 	}
 }
 
-// softmax replaces scores s by e^s divided by the sum of all e^s.
+// softmax replaces the scores s by e^s divided by the sum of all e^s.
 func softmax(s []float64) {
 	largest := slices.Max(s)
 	for c := range s {
@@ -112,20 +115,20 @@ func softmax(s []float64) {
 	}
 }
 
-// LogLosses returns minus the logarithm of the probability of each row's class. labels are those of a block; see
-// Probabilities for the rest. A probability below 2^-52 counts as 2^-52, as in scikit-learn: one row costs at most 36.04.
-// LogLosses computes losses from the scores. So they are exact to a few ULP if a probability is nearly 1. The loss of a row is NaN
-// if its label stands for no class.
+// LogLosses returns minus the logarithm of the probability of each row's class. labels are the labels of a block; see
+// Probabilities for the other arguments. A probability below 2^-52 counts as 2^-52, as in scikit-learn, so one row
+// costs at most 36.04. LogLosses computes losses from scores, so they are exact to a few ULP even if a probability is
+// nearly 1. The loss of a row is NaN if its label stands for no class.
 func LogLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	const most = 52 * math.Ln2
 	losses := logLosses(scores, labels, o)
 	for i, v := range losses {
-		losses[i] = max(0, min(v, most)) // 0 in place of -0
+		losses[i] = max(0, min(v, most)) // max makes -0 a 0
 	}
 	return losses
 }
 
-// logLosses returns losses without a bound, but those of isotonic calibrations.
+// logLosses returns the losses without an upper bound, except for isotonic calibrations, whose losses are bounded.
 func logLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	if o.isotonic() {
 		return isotonicLosses(scores, labels, o)
@@ -167,12 +170,12 @@ func logLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 	return losses
 }
 
-// isClass tells whether a label is the number of one of so many classes.
+// isClass tells whether a label is the number of a class, from 0 to classes-1.
 func isClass(y float32, classes int) bool {
 	return y >= 0 && y < float32(classes) && y == float32(int(y))
 }
 
-// logSigmoid replaces scores s by log(1/(1 + e^-s)) = min(s, 0) - log(1 + e^-|s|).
+// logSigmoid replaces each score s by log(1/(1 + e^-s)) = min(s, 0) - log(1 + e^-|s|).
 func logSigmoid(s []float64) {
 	tail := make([]float64, len(s))
 	for i, v := range s {
@@ -197,7 +200,7 @@ func logLoss(s []float64, class int) float64 {
 	for c := range s {
 		s[c] -= largest
 	}
-	s[best] = math.Inf(-1) // the 1 of log1p
+	s[best] = math.Inf(-1) // log1p adds 1 for it
 	f64.Exp(s, s)
 	rest := s[:1]
 	for _, v := range s[1:] {

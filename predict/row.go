@@ -11,27 +11,27 @@ import (
 
 // A Predictor predicts one row at a time. Goroutines may share it.
 //
-// A row has a number for each of the model's features, in the order of Model.FeatureName, as they are in the data. The
-// Predictor does the model's preprocessing. If the model has columns of text, AppendRow makes the rows. Results have
-// the bits that predictions of a file have.
+// A row has one number for each feature of the model, in the order of Model.FeatureName, with the values that the data
+// have. The Predictor does the model's preprocessing. If the model has columns of text, AppendRow makes the rows.
+// Results have the same bits as predictions of a file.
 //
-// NaN stands for a missing value. The model's preprocessing says what replaces it: 0, the training mean, or nothing,
-// which is ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory, unless it
-// returns an error.
+// NaN stands for a missing value. The model's preprocessing replaces it by 0 or the training mean, or refuses it with
+// ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory unless it returns an
+// error.
 type Predictor struct {
 	classes []schema.Class
 	columns []column
-	rows    int   // features
+	rows    int   // number of features
 	odds    error // why there are no probabilities; nil if there are
-	vectors int   // scores of a row
+	vectors int   // number of scores of a row
 	single  *single
 }
 
-// ErrMissing tells that a row has a missing value, for which the model has no number.
+// ErrMissing is the error of a row with a missing value that the model doesn't replace.
 var ErrMissing = errors.New("a value is missing")
 
-// New returns the predictor of a model, of which it keeps copies. It is an error if model.Model.Check refuses the
-// model.
+// New returns the predictor of a model. It keeps copies of the model's numbers. It returns an error if
+// model.Model.Check refuses the model.
 func New(m *model.Model) (*Predictor, error) {
 	if m == nil {
 		return nil, errNoModel
@@ -65,8 +65,8 @@ func (p *Predictor) Class(row []float64) (schema.Class, error) {
 	return p.classes[class], nil
 }
 
-// Score returns the score of a row. A model of two classes predicts its positive class if the score is above model.Model.ScoreThreshold, which is mostly 0. If
-// there are more classes, Score returns an error: use Scores.
+// Score returns the score of a row. A model of two classes predicts its positive class if the score is above
+// model.Model.ScoreThreshold, which is mostly 0. If there are more classes, Score returns an error: use Scores.
 func (p *Predictor) Score(row []float64) (float64, error) {
 	if p.vectors > 1 {
 		return 0, fmt.Errorf("%d classes have a score each: use Scores", p.vectors)
@@ -76,8 +76,8 @@ func (p *Predictor) Score(row []float64) (float64, error) {
 	return out[0], err
 }
 
-// Scores sets out to the scores of a row. There is one score for two classes, and otherwise one for each class. The
-// greatest predicts.
+// Scores sets out to the scores of a row: one score for two classes, and otherwise one score for each class. The
+// greatest score predicts the class.
 func (p *Predictor) Scores(row, out []float64) error {
 	if p.single == nil {
 		return errNoPredictor
@@ -88,8 +88,8 @@ func (p *Predictor) Scores(row, out []float64) error {
 	return p.single.scores(row, out)
 }
 
-// Probabilities sets out to the probability of each class, in the order of Model.Classes. It is an error if the model
-// has none; see model.Model.HasProbabilities.
+// Probabilities sets out to the probability of each class, in the order of Model.Classes. It returns an error if the
+// model has no probabilities; see model.Model.HasProbabilities.
 func (p *Predictor) Probabilities(row, out []float64) error {
 	if p.single == nil {
 		return errNoPredictor
@@ -103,11 +103,16 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 	return p.single.probabilities(row, out)
 }
 
-// AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each of
-// the model's columns, in the order of Model.Spec().Columns(). A value is a number, a boolean, text, a list or nil for a
-// missing one. A list is []float64, []float32, []any, or a map[int]float64 of the elements that aren't 0, by
-// their indices in the data. A sparse list that is null in the data is an empty map, not nil. Dates and times are numbers in the column's Unit. The value of a
-// cross is []any with those of its columns. A category that the training didn't have becomes zeros.
+// AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each
+// column of the model, in the order of Model.Spec().Columns().
+//
+//   - A value is a number, a boolean, text, a list, or nil for a missing value.
+//   - A list is []float64, []float32, []any, or a map[int]float64 of the elements that aren't 0, by their indices in
+//     the data. A sparse list that is null in the data is an empty map, not nil.
+//   - Dates and times are numbers in the column's Unit.
+//   - The value of a cross is []any with the values of its columns.
+//
+// A category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
 	if p.single == nil {
 		return row, errNoPredictor

@@ -18,8 +18,8 @@ import (
 // A Scorer scores rows with a model: by its weights, by its expansion on support rows, or by its voters. It isn't safe
 // for concurrent use.
 type Scorer struct {
-	weights   []float32 // of linear models, one vector after the other
-	cols      int       // of the blocks, the bias included
+	weights   []float32 // weights of linear models, one vector after another
+	cols      int       // number of columns of the blocks, the bias included
 	stride    int
 	expansion *expansion // or nil
 	votes     []*Votes   // or nil
@@ -27,7 +27,7 @@ type Scorer struct {
 	scores    [][]float32
 }
 
-// An expansion is a model's expansion, ready for use.
+// An expansion is a model's expansion, unpacked.
 type expansion struct {
 	kernel       gram.Mercer
 	workers      int
@@ -37,16 +37,17 @@ type expansion struct {
 	votes        []mistakes
 }
 
-// mistakes are those of one class's training, in order.
+// mistakes are the mistakes of the training of one class, in order.
 type mistakes struct {
-	row      []uint32  // its number in the support
+	row      []uint32  // number of the row in the support
 	step     []float32 // multiple of the row that was added
 	survived []int64   // votes of the sum after the mistake
 	visits   float64   // sum of all votes
 }
 
-// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines: 0 is every core, and a negative number is an error.
-// Scores have the bits that they had in training. It is an error if float32 can't hold the numbers of the model's kernel.
+// NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines; 0 stands for
+// every core, and a negative number is an error. Scores have the bits that they had in training. NewScorer also returns
+// an error if the model has no weights, or if float32 can't hold the numbers of the model's kernel.
 func NewScorer(m *model.Model, workers int) (*Scorer, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
@@ -82,7 +83,7 @@ func NewScorer(m *model.Model, workers int) (*Scorer, error) {
 	return &Scorer{cols: m.Spec().Cols(), expansion: x, scores: make([][]float32, len(e.Coefficients))}, nil
 }
 
-// newMistakes unpacks mistakes, given the coefficients and steps of the support vectors. Without steps, all are 1.
+// newMistakes unpacks mistakes. coefficients and steps belong to the support vectors; without steps, all steps are 1.
 func newMistakes(from model.Votes, coefficients, steps []float32) mistakes {
 	v := mistakes{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
@@ -106,9 +107,9 @@ func Mercer(k model.Kernel) gram.Mercer {
 	return gram.Mercer{Kind: kind, Degree: k.Degree, Gamma: k.Gamma, Coef0: k.Coef0}
 }
 
-// Scores returns the scores of every row of b. For two classes it returns one slice, and a score above model.Model.ScoreThreshold predicts the
-// positive class. Otherwise it returns one slice for each class. They are valid until the next call. It is an error if
-// b hasn't the model's columns; see block.Block.CheckShape.
+// Scores returns the scores of every row of b. For two classes it returns one slice, and a score above
+// model.Model.ScoreThreshold predicts the positive class. Otherwise it returns one slice for each class. The slices are
+// valid until the next call. Scores returns an error if b doesn't have the model's columns; see block.Block.CheckShape.
 func (s *Scorer) Scores(ctx context.Context, b *block.Block) ([][]float32, error) {
 	if s.scores == nil {
 		return nil, errors.New("the scorer has no model: make it by NewScorer")
@@ -186,7 +187,7 @@ func (e *expansion) votePanel(ctx context.Context, b *block.Block, lo, hi int, o
 }
 
 // tally sets out to the mean votes for len(out) rows. products has the kernel of each support vector with each row.
-// sums and totals are memory to work with.
+// sums and totals are work memory.
 func (m *mistakes) tally(products, sums []float32, totals []int64, out []float32) {
 	n := len(out)
 	clear(sums)

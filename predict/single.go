@@ -14,26 +14,26 @@ import (
 
 // A single scores one row at a time.
 type single struct {
-	model     *Scorer       // only its weights are read
-	support   *gram.Support // of an expansion
+	model     *Scorer       // only its weights, votes and coefficients are read
+	support   *gram.Support // support vectors of an expansion
 	spec      *schema.Spec
 	features  *features.Maker
 	positive  int
 	threshold float64
 	odds      Odds
-	scratch   sync.Pool // *scratch
+	scratch   sync.Pool // holds *scratch
 }
 
-// A scratch is memory for scoring a row.
+// A scratch is work memory for scoring a row.
 type scratch struct {
 	row    block.Block // one row
-	scores [][]float32 // one element each, as in probabilities
+	scores [][]float32 // one slice of one element for each vector
 	odds   [][]float32
 	vector []float64 // two numbers for each score
 
 	voters         []float32 // scores of voters
-	products, sums []float32 // with support vectors
-	mistake        []float32 // of one element
+	products, sums []float32 // products with support vectors, and their sums
+	mistake        []float32 // one element
 	votes          []int64
 }
 
@@ -47,7 +47,7 @@ func newSingle(m *model.Model, spec *schema.Spec) (*single, error) {
 		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
 			return nil, err
 		}
-		e.support = nil // its copy is enough
+		e.support = nil // the copy in s.support is enough
 	}
 	vectors := spec.Vectors()
 	s.scratch.New = func() any {
@@ -74,7 +74,7 @@ func singles(n int) [][]float32 {
 	return all
 }
 
-// score computes the scores of a row. The caller puts the scratch back.
+// score computes the scores of a row. The caller must put the scratch back into s.scratch.
 func (s *single) score(row []float64) (*scratch, error) {
 	c := s.scratch.Get().(*scratch)
 	if err := set(s.spec, s.features, c.row.X, row); err != nil {
@@ -102,7 +102,7 @@ func (s *single) score(row []float64) (*scratch, error) {
 	return c, nil
 }
 
-// expand computes the scores of an expansion.
+// expand computes the scores of a row with an expansion.
 func (s *single) expand(c *scratch) error {
 	e := s.model.expansion
 	if err := s.support.Values(c.products, c.sums, c.row.X[:s.spec.Width()]); err != nil {
@@ -118,7 +118,7 @@ func (s *single) expand(c *scratch) error {
 	return nil
 }
 
-// class returns the number of the class that is predicted for a row.
+// class returns the number of the class predicted for a row.
 func (s *single) class(row []float64) (int, error) {
 	c, err := s.score(row)
 	if err != nil {

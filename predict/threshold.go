@@ -12,29 +12,31 @@ import (
 	"halfspace/model"
 )
 
-// A Threshold says how the score is chosen above which a model of two classes predicts the positive class. The zero value is no choice.
+// A Threshold says how to choose the score above which a model of two classes predicts the positive class. The zero
+// value makes no choice.
 type Threshold struct {
 	By                           string  // ByScore, ByProbability, ByF1 or ByCost; "": no choice
-	Value                        float64 // the score, finite, or the probability, above 0 and below 1
-	FalsePositive, FalseNegative float64 // the costs of a wrong row, from 0 to mostCost; one of them is above 0
+	Value                        float64 // score, finite, or probability, above 0 and below 1
+	FalsePositive, FalseNegative float64 // costs of a wrong row, from 0 to mostCost; one of them is above 0
 }
 
-// How a threshold is chosen.
+// The ways to choose a threshold.
 const (
-	ByScore       = "score"       // it is given
-	ByProbability = "probability" // it is the score of a given probability of the positive class
-	ByF1          = "f1"          // it has the best F1 of the positive class on some rows
-	ByCost        = "cost"        // it has the least cost on some rows
+	ByScore       = "score"       // a given score
+	ByProbability = "probability" // the score with a given probability of the positive class
+	ByF1          = "f1"          // the score with the best F1 of the positive class on given rows
+	ByCost        = "cost"        // the score with the least cost on given rows
 )
 
-// mostCost is the greatest cost. Sums of costs don't overflow then, unless sample weights are enormous.
+// mostCost is the greatest cost. With it, sums of costs don't overflow unless sample weights are enormous.
 const mostCost = 1e100
 
-// ErrNoPositiveRows tells that no row of the positive class has a weight, so that no threshold has a best F1.
+// ErrNoPositiveRows is the error if no row of the positive class has a weight above 0, so that no threshold has a best
+// F1.
 var ErrNoPositiveRows = errors.New("no row of the positive class has a weight, so that no threshold has the best F1")
 
-// ParseThreshold reads a threshold: a number, p=NUMBER for a probability, f1, or the costs of a false positive and a false negative, such as
-// cost=1:5.
+// ParseThreshold reads a threshold: a number, p=NUMBER for a probability, f1, or the costs of a false positive and a
+// false negative, for example cost=1:5.
 func ParseThreshold(text string) (Threshold, error) {
 	if text == ByF1 {
 		return Threshold{By: ByF1}, nil
@@ -70,7 +72,7 @@ func cost(text string) (float64, bool) {
 	return v, err == nil && v >= 0 && v <= mostCost
 }
 
-// String returns the text that ParseThreshold reads; "" for no choice.
+// String returns the text that ParseThreshold reads, or "" for no choice.
 func (t Threshold) String() string {
 	switch t.By {
 	case ByScore:
@@ -83,11 +85,11 @@ func (t Threshold) String() string {
 	return t.By
 }
 
-// NeedsRows tells whether rows with labels choose the threshold.
+// NeedsRows tells whether labelled rows choose the threshold.
 func (t Threshold) NeedsRows() bool { return t.By == ByF1 || t.By == ByCost }
 
-// Of returns the score that the threshold stands for in a model. It is an error if the model has not two classes, or has no probabilities
-// where t is one. t doesn't need rows.
+// Of returns the score of the threshold in a model. t must not need rows. Of returns an error if the model doesn't have
+// two classes, or if t is a probability and the model has no probabilities.
 func (t Threshold) Of(m *model.Model) (float64, error) {
 	if n := len(m.Classes); n != 2 {
 		return 0, fmt.Errorf("the model has %d classes: a threshold needs a model of two classes", n)
@@ -101,8 +103,9 @@ func (t Threshold) Of(m *model.Model) (float64, error) {
 	return OddsOf(m).ScoreAt(t.Value)
 }
 
-// ChooseThreshold returns the score that the threshold stands for in a model: a number that the text of the threshold tells, or else a short
-// decimal between two neighbours of the scores, which are those of the model. The error is ErrNoPositiveRows, or one of Threshold.Of.
+// ChooseThreshold returns the score of the threshold in a model. If t needs rows, scores must be the model's scores,
+// and the result is a short decimal between two neighbouring scores. Otherwise the result is t.Of(m). Errors:
+// ErrNoPositiveRows, and the errors of Threshold.Of.
 func ChooseThreshold(t Threshold, m *model.Model, scores *metrics.Scores) (float64, error) {
 	switch t.By {
 	case ByF1:
@@ -118,8 +121,8 @@ func ChooseThreshold(t Threshold, m *model.Model, scores *metrics.Scores) (float
 	return t.Of(m)
 }
 
-// ProbabilityBetween returns a short decimal that stands, as a probability, for a threshold from low on and below high in a model of two
-// classes. ok is false where there is none, and for a model without probabilities.
+// ProbabilityBetween returns a short decimal p: as a probability, it stands for a threshold of at least low and below
+// high in a model of two classes. ok is false if there is no such decimal, or if the model has no probabilities.
 func ProbabilityBetween(m *model.Model, low, high float64) (p float64, ok bool) {
 	if !m.HasProbabilities() || len(m.Classes) != 2 {
 		return 0, false

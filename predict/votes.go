@@ -9,7 +9,7 @@ import (
 	"halfspace/model"
 )
 
-// Votes are vectors of weights. Each has a number of votes (Freund and Schapire 1999). They are safe for concurrent
+// Votes are vectors of weights, each with a number of votes (Freund and Schapire 1999). They are safe for concurrent
 // use.
 type Votes struct {
 	w      []float32
@@ -18,8 +18,8 @@ type Votes struct {
 	total  int64
 }
 
-// NewVotes returns the voters w, one for each count, each of a block's stride. It keeps both slices. It panics with a
-// constant if there are no counts, or if w and counts don't have the same number of voters.
+// NewVotes returns Votes of the vectors w, one for each count, each with the stride of a block. It keeps both slices.
+// It panics with a constant if there are no counts, or if w doesn't have one vector for each count.
 func NewVotes(w []float32, counts []int64) *Votes {
 	if len(counts) == 0 || len(w)%len(counts) != 0 {
 		panic("predict: w and counts have different numbers of voters")
@@ -31,7 +31,7 @@ func NewVotes(w []float32, counts []int64) *Votes {
 	return v
 }
 
-// newVotes returns the voters of a model: all in one for two classes, else those of each class.
+// newVotes returns the voters of a model: one Votes for two classes, and otherwise one for each class.
 func newVotes(m *model.Model) []*Votes {
 	w, counts := model.VoterVectors(m), m.Voters.Counts
 	stride, sizes := len(w)/len(counts), m.Voters.Sizes
@@ -46,8 +46,9 @@ func newVotes(m *model.Model) []*Votes {
 	return votes
 }
 
-// Scores sets out, for each row of b, to the share of the votes for +1 less that for -1. A voter votes for +1 if its
-// score is above 0, else for -1. If the row has a NaN, for a missing value, so has out.
+// Scores sets out, for each row of b, to the share of the votes for +1 minus the share of the votes for -1. A voter
+// votes for +1 if its score is above 0, and for -1 otherwise. If a row has a NaN, for a missing value, its element of
+// out is NaN.
 func (v *Votes) Scores(b *block.Block, out []float32) {
 	scores := make([]float32, v.panel())
 	for r := range out {
@@ -58,7 +59,7 @@ func (v *Votes) Scores(b *block.Block, out []float32) {
 // panel returns the number of voters that score a row at a time.
 func (v *Votes) panel() int { return min(kernel.PanelRows(v.stride), len(v.counts)) }
 
-// score returns the score of row r of b, as Scores does. scores has room for a panel of voters.
+// score returns the score of row r of b, as Scores does. scores is work memory for the scores of a panel of voters.
 func (v *Votes) score(b *block.Block, r int, scores []float32) float32 {
 	votes, panel := int64(0), v.panel()
 	for lo := 0; lo < len(v.counts); lo += panel {
@@ -73,13 +74,13 @@ func (v *Votes) score(b *block.Block, r int, scores []float32) float32 {
 			}
 		}
 	}
-	if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's: NaN in the row makes all of them NaN
+	if s := scores[(len(v.counts)-1)%panel]; s != s { // the last voter's score: a NaN in the row makes all scores NaN
 		return s
 	}
 	return float32(float64(votes) / float64(v.total))
 }
 
-// parallel is Scores on that many workers.
+// parallel is Scores on workers goroutines.
 func (v *Votes) parallel(ctx context.Context, b *block.Block, out []float32, workers int) error {
 	tasks := (b.Len() + voteRows - 1) / voteRows
 	return parallel.For(ctx, workers, tasks, func(_, task int) {

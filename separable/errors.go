@@ -12,14 +12,14 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// Errors bounds how few errors a plane can make.
+// Errors bounds the least number of errors that a plane can make.
 type Errors struct {
-	AtLeast  int64 // number of disjoint witnesses found; every plane errs on a row of each
+	AtLeast  int64 // number of disjoint witnesses found; every plane errs on a row of each witness
 	Complete bool  // the rows outside these witnesses are separable
-	Found    int64 // errors of the best weights seen, of the perceptron or a short pocket training; -1 without
+	Found    int64 // errors of the best weights of the perceptron or a short pocket training; -1 without such weights
 }
 
-// notSeparable verifies that no plane separates the rows, and fills in the result.
+// notSeparable verifies that no plane separates the rows, and sets the fields of the result.
 func (s *searcher) notSeparable(ctx context.Context, r *Result, f *finding) error {
 	s.passes++
 	ok, err := verifyWitness(ctx, s.src, f.witness)
@@ -42,8 +42,8 @@ func (s *searcher) notSeparable(ctx context.Context, r *Result, f *finding) erro
 	return err
 }
 
-// pocket returns the errors that a short pocket training ends with. Judging its candidates takes about as many scores
-// as 134 passes over a million rows.
+// pocket returns the number of errors at the end of a short pocket training. Judging its candidates takes about as many
+// scores as 134 passes over a million rows.
 func (s *searcher) pocket(ctx context.Context) (int64, error) {
 	updates := max(64, min(10_000, 1<<27/s.src.Rows()))
 	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Pocket: pocket.Exact,
@@ -56,11 +56,11 @@ func (s *searcher) pocket(ctx context.Context) (int64, error) {
 
 const maxWitnesses = 1000
 
-// disjoint counts witnesses that share no row. It removes the rows of each before it looks for the next. It ends if the
-// rest is separable, if there are enough, or if the passes are used up. It doesn't count a witness that has only rows
-// with label -1: zero weights, which predict -1, make no error on it. All others have a row on which a given w errs,
-// since the weighted sum of their y (w.x) is zero: either one is below zero, or all are zero, and so is that of a row
-// with label +1.
+// disjoint counts witnesses that share no row. It removes the rows of each witness before it looks for the next. It
+// ends if the remaining rows are separable, if it has found maxWitnesses, or if the passes or the effort are used up.
+// It doesn't count a witness whose rows all have the label -1: zero weights, which predict -1, make no error on it.
+// Every other witness has a row on which any given w errs, because the weighted sum of its y (w.x) is zero: either one
+// of these numbers is below zero, or all are zero, also the number of a row with label +1.
 func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
 	found := &Errors{Found: -1}
 	s.left = effort{ctx, min(s.left.left, maxEffort/64)}
@@ -105,7 +105,7 @@ func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Er
 	return found, nil
 }
 
-// remove takes the rows of a witness out of the pool and of later passes.
+// remove removes the rows of a witness from the pool and from later passes.
 func (s *searcher) remove(p *pool, witness *Witness) {
 	for _, number := range witness.Rows {
 		s.removed[number] = true

@@ -8,13 +8,14 @@ import (
 	"halfspace/block"
 )
 
-// verifySeparator tells whether exactly y (w.x) > 0 for every row. The bias is the last of w; only the direction of w
-// counts. It returns the number of the first row for which that is false (-1: none), and how many rows took exact
-// arithmetic. No row may be longer than radius.
+// verifySeparator tells whether y (w.x) > 0 holds exactly for every row. w is the vector whole; its last element is the
+// bias, and only its direction matters. It returns the number of the first row for which this is false (-1: none), and
+// the number of rows that took exact arithmetic. No row may be longer than radius.
 //
-// It computes a row's score in floating point first, as Scores does, and then in float64. The sign counts if the score
-// is beyond the error of that arithmetic (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1).
-// Otherwise integers decide: a floating-point number is an integer times a power of two.
+// It computes a row's score in float32 first, as Scores does, and then in float64. The sign of a score counts if the
+// score is farther from 0 than the error bound of that arithmetic (Higham, "Accuracy and Stability of Numerical
+// Algorithms", 2002, section 3.1). Otherwise integers decide: a floating-point number is an integer times a power of
+// two.
 func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, radius float64,
 	workers int) (row, exact int64, err error) {
 	w := rounded(whole)
@@ -60,13 +61,13 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 	return row, exact, err
 }
 
-// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. It computes a score exactly only if
-// float64 doesn't show that it isn't the smallest.
+// exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. w is the vector whole. It computes a
+// score exactly only if float64 doesn't show that another score of the run is smaller.
 func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, workers int) (float64, error) {
 	w := rounded(whole)
 	part := func(r block.Run) *big.Float {
 		x := make([]float64, len(w))
-		above := math.Inf(1) // the smallest so far
+		above := math.Inf(1) // an upper bound of the smallest score so far
 		low := make([]float64, r.Len())
 		for i := range low {
 			copyRow(r.Block, i, x)
@@ -108,7 +109,7 @@ func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, worker
 	return margin, err
 }
 
-// integers returns the vector times a power of two that makes all elements whole.
+// integers returns v times the power of two that makes all elements integers.
 func integers(v []float64) []*big.Int {
 	least := math.MaxInt
 	for _, f := range v {
@@ -128,7 +129,8 @@ func integers(v []float64) []*big.Int {
 	return out
 }
 
-// rounded returns integers times a power of two that makes the largest magnitude less than 1, to the nearest float64.
+// rounded returns whole times a power of two that makes the largest magnitude less than 1, rounded to the nearest
+// float64.
 func rounded(whole []*big.Int) []float64 {
 	bits := 0
 	for _, v := range whole {
@@ -142,7 +144,7 @@ func rounded(whole []*big.Int) []float64 {
 	return w
 }
 
-// exactSign returns the sign of the dot product of x and a vector of integers.
+// exactSign returns the sign of the dot product of x and w.
 func exactSign(x []float64, w []*big.Int) int {
 	var sum, product big.Int
 	for i, v := range integers(x) {

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// An effort is about how many products of CPU words exact arithmetic may still take. It isn't a time, so that results
-// are the same everywhere.
+// An effort is the approximate number of products of CPU words that exact arithmetic may still take. It isn't a time,
+// so that results are the same everywhere.
 type effort struct {
 	ctx  context.Context
 	left int64
 }
 
-// maxEffort takes about half a minute.
+// maxEffort is the effort of a check. It takes about half a minute.
 const maxEffort = 1 << 34
 
-// spend subtracts products. It tells whether that many were left and ctx isn't done.
+// spend subtracts products from the effort. It tells whether that many were left and ctx hasn't ended.
 func (e *effort) spend(products int64) bool {
 	e.left -= products
 	return e.left >= 0 && e.ctx.Err() == nil
 }
 
-// eliminate makes column c zero in all rows but p; d is the pivot before. It stops and returns false if the effort is
-// used up.
+// eliminate makes column c zero in all rows but row p. d is the pivot of the last step. It stops and returns false if
+// the effort is used up.
 func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 	var product big.Int
 	words := func(v *big.Int) int64 { return int64(v.BitLen()/64 + 1) }
@@ -50,13 +50,13 @@ func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 	return true
 }
 
-// maxEntries is the most entries of gordan's tableau. A larger one would need far more than maxEffort.
+// maxEntries is the largest number of entries of gordan's tableau. A larger tableau would need far more than maxEffort.
 const maxEntries = 1 << 20
 
-// gordan returns the weights that combination returns, or else weights w with w.z > 0 for every vector. It returns
-// neither if the effort is used up. It is the first phase of the simplex method for the equations of combination, with
-// an artificial variable for each. Pivots follow Bland's rule ("New finite pivoting rules for the simplex method",
-// 1977). Its dual variables at the end are w.
+// gordan returns the weights that combination returns, or weights w with w.z > 0 for every vector z. It returns neither
+// if the effort is used up. It is the first phase of the simplex method for the equations of combination, with an
+// artificial variable for each equation. Pivots follow Bland's rule ("New finite pivoting rules for the simplex
+// method", 1977). w are the dual variables at the end.
 func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 	if n := len(z[0]) + 1; n*(n+len(z)) > maxEntries {
 		return nil, nil
@@ -98,7 +98,7 @@ func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 }
 
 // leaving returns the row whose basic variable is the first to become zero as the variable of column c grows. Of
-// several it returns the one whose variable has the smallest number.
+// several rows it returns the row whose variable has the smallest number.
 func leaving(a [][]*big.Int, basis []int, c int) int {
 	p, last := -1, len(a[0])-1
 	var left, right big.Int

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// prime is what combination computes modulo: products of two residues leave room to add 128 of them in a word.
+// prime is the modulus of combination. A word can hold the sum of 128 products of two residues.
 const prime = 1<<28 - 57
 
 // barrett is 2^64 / prime.
@@ -22,7 +22,7 @@ func residue(x uint64) uint64 {
 	return x
 }
 
-// inverse returns the number whose product with x is 1 modulo the prime, which x isn't a multiple of.
+// inverse returns the number whose product with x is 1 modulo the prime. x must not be a multiple of the prime.
 func inverse(x uint64) uint64 {
 	y := uint64(1)
 	for e := uint64(prime - 2); e > 0; e >>= 1 { // by Fermat's little theorem
@@ -34,8 +34,8 @@ func inverse(x uint64) uint64 {
 	return y
 }
 
-// reduce brings a matrix modulo the prime to reduced row echelon form. It looks for pivots in the first columns alone.
-// It returns the rows and the columns that have pivots; a row stays where it is. It stops once the context of the effort
+// reduce brings a matrix modulo the prime to reduced row echelon form. It looks for pivots only in the first columns.
+// It returns the rows and the columns of the pivots; rows keep their places. It stops once the context of the effort
 // has ended.
 func reduce(a [][]uint64, columns int, left *effort) (rows, cols []int) {
 	used := make([]bool, len(a))
@@ -67,13 +67,13 @@ func reduce(a [][]uint64, columns int, left *effort) (rows, cols []int) {
 	return rows, cols
 }
 
-// combination returns weights >= 0 with sum 1 whose combination of the vectors z is zero. It returns nil if it finds
-// none, or if the effort is used up. A vector that depends on those before it gets weight 0. So the solution is a
-// vertex of the set of all solutions.
+// combination returns weights >= 0 with sum 1 for which the weighted sum of the vectors z is zero. It returns nil if it
+// finds none, or if the effort is used up. A vector that depends on the vectors before it gets the weight 0, so the
+// solution is a vertex of the set of all solutions.
 //
-// It solves the equations modulo a prime, and lifts the solution to one modulo powers of the prime. It stops once
-// fractions with small enough terms repeat (Dixon, "Exact solution of linear equations using p-adic expansions", 1982).
-// It then checks all equations, so that no unlucky prime makes the result wrong.
+// It solves the equations modulo a prime, and lifts the solution to a solution modulo powers of the prime. It stops
+// once fractions with small enough terms solve the equations (Dixon, "Exact solution of linear equations using p-adic
+// expansions", 1982). It checks all equations exactly, so that no unlucky prime makes the result wrong.
 func combination(z [][]float64, left *effort) []*big.Rat {
 	k := int64(len(z))
 	if !left.spend(3 * int64(len(z[0])+1) * k * k) {
@@ -82,7 +82,7 @@ func combination(z [][]float64, left *effort) []*big.Rat {
 	a := system(z)
 	residues := make([][]uint64, len(a))
 	p, r := big.NewInt(prime), new(big.Int)
-	size := 1 // of the entries, in bits
+	size := 1 // bits of the largest entry
 	for i, row := range a {
 		halve(row)
 		residues[i] = make([]uint64, k+1)
@@ -133,7 +133,7 @@ func combination(z [][]float64, left *effort) []*big.Rat {
 	}
 }
 
-// halve divides numbers by the largest power of two that divides them all.
+// halve divides the numbers of a row by the largest power of two that divides all of them.
 func halve(row []*big.Int) {
 	least := ^uint(0)
 	for _, v := range row {
@@ -148,7 +148,7 @@ func halve(row []*big.Int) {
 	}
 }
 
-// solves tells whether the numbers divided by d, for these columns, solve the equations.
+// solves tells whether numbers divided by d, for the columns cols, solve the equations a.
 func solves(a [][]*big.Int, cols []int, numbers []*big.Int, d *big.Int) bool {
 	var sum, product big.Int
 	for _, row := range a {
@@ -165,26 +165,26 @@ func solves(a [][]*big.Int, cols []int, numbers []*big.Int, d *big.Int) bool {
 	return true
 }
 
-// A lifting is the solution of square equations modulo a power of the prime.
+// A lifting is the solution of a square system of equations modulo a power of the prime.
 type lifting struct {
-	entries []int64 // of the matrix, in limbs of limbBits with the entry's sign: those of a row, limb by limb
+	entries []int64 // entries of the matrix in limbs of limbBits with the entry's sign: for each row, limb by limb
 	limbs   int
-	inverse [][]uint64 // of the matrix, modulo the prime
+	inverse [][]uint64 // inverse of the matrix modulo the prime
 
 	residual []*big.Int
 	solution []*big.Int
-	power    *big.Int // of the prime
+	power    *big.Int // power of the prime
 	digits   int
 }
 
 const limbBits = 16
 
-// newLifting begins with the equations of these rows for these columns. The last column holds the right sides.
+// newLifting returns the lifting of the equations rows for the columns cols. The last column of a has the right sides.
 func newLifting(a [][]*big.Int, rows, cols []int, size int, left *effort) *lifting {
 	n := len(rows)
 	l := &lifting{limbs: (size + limbBits - 1) / limbBits, power: big.NewInt(1)}
 	l.entries = make([]int64, 0, n*n*l.limbs)
-	joined := make([][]uint64, n) // with the unit matrix
+	joined := make([][]uint64, n) // the matrix beside the unit matrix
 	p, mask, r := big.NewInt(prime), big.NewInt(1<<limbBits-1), new(big.Int)
 	for i, from := range rows {
 		row := a[from]
@@ -210,7 +210,7 @@ func newLifting(a [][]*big.Int, rows, cols []int, size int, left *effort) *lifti
 	return l
 }
 
-// step adds a digit to the solution.
+// step adds one digit to the solution.
 func (l *lifting) step() {
 	n := len(l.residual)
 	p, q := big.NewInt(prime), new(big.Int)
@@ -244,8 +244,9 @@ func (l *lifting) step() {
 	l.digits++
 }
 
-// fractions returns the solution modulo the power as numbers over a common denominator, each term less than about the
-// power's root. It returns nil if there are none, or if that takes too much effort.
+// fractions returns the solution modulo the power as numbers over a common denominator d. Each numerator and d is less
+// than about the square root of the power. It returns nil if there are no such fractions, or if that takes too much
+// effort.
 func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 	limit := new(big.Int).Sqrt(new(big.Int).Rsh(l.power, 1))
 	half := new(big.Int).Rsh(l.power, 1)
@@ -260,7 +261,7 @@ func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 			v.Sub(v, l.power)
 		}
 		if v.CmpAbs(limit) > 0 {
-			left.left -= 30 * words * words // as many divisions as half of its bits, about
+			left.left -= 30 * words * words // about as many divisions as half of the power's bits
 			number, by := reconstruct(v, l.power, limit)
 			for _, other := range numbers {
 				other.Mul(other, by)

@@ -7,22 +7,24 @@ import (
 	"halfspace/block"
 )
 
-// A searcher looks for separators and witnesses among the rows of a source, a pass at a time.
+// A searcher looks for separators and witnesses among the rows of a source, one pass at a time.
 type searcher struct {
-	src     block.Source
-	opt     Options
-	cols    int
-	radius  float64
-	group   int            // a pass returns at most one row of each class from so many rows; it divides block.RunRows
-	removed map[int64]bool // rows that passes leave out
+	src    block.Source
+	opt    Options
+	cols   int
+	radius float64
+	// group is a number of rows, a divisor of block.RunRows. A pass returns at most one row of each class from each
+	// group of rows.
+	group   int
+	removed map[int64]bool // rows that passes skip
 	passes  int64
-	last    int64  // the most passes of the search for a plane
-	left    effort // of exact arithmetic
-	refine  int64  // the most multiplications of a search for a larger margin among many columns
+	last    int64  // number of passes after which the search for a plane ends
+	left    effort // effort left for exact arithmetic
+	refine  int64  // most multiplications of a search for a larger margin among many columns
 }
 
-// groups returns about how many rows of each class a pass returns at most, for rows of cols columns. Of wide rows they are
-// no more than a pool keeps.
+// groups returns the approximate largest number of rows of each class that a pass returns, for rows of cols columns.
+// For wide rows it is at most the number of rows that a pool keeps.
 func groups(cols int) int { return min(1024, kept(cols)) }
 
 func newSearcher(src block.Source, opt Options, radius float64) *searcher {
@@ -33,17 +35,17 @@ func newSearcher(src block.Source, opt Options, radius float64) *searcher {
 	return s
 }
 
-// wide tells whether the rows in memory may not hold a corral, of one row more than there are columns.
+// wide tells whether memory for rows may not hold a corral, which has up to one row more than there are columns.
 func (s *searcher) wide() bool { return kept(s.cols) <= s.cols }
 
-// A sweep is what a pass found.
+// A sweep is the result of a pass.
 type sweep struct {
-	low  [2]float64 // the smallest y (w.x) of each class, +Inf without rows
-	rows []row      // in row order: the smallest of each group of rows and class, if below the limit
+	low  [2]float64 // smallest y (w.x) of each class; +Inf without rows
+	rows []row      // in row order: the row with the smallest y (w.x) of each group and class, if below the limit
 }
 
-// pass finds the rows with the smallest y (w.x) that are below a limit. w has a weight for each column. The kernels
-// compute scores; rows that could be the smallest are scored again in float64.
+// pass finds the rows with the smallest y (w.x) that are below a limit. w has one weight for each column. The kernels
+// compute scores in float32; rows that could have the smallest score are scored again in float64.
 func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
 	s.passes++
 	if s.opt.Progress != nil {
@@ -60,10 +62,10 @@ func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep
 	return all, err
 }
 
-// run is pass on a run.
+// run is pass for one run.
 func (s *searcher) run(r block.Run, sc *scorer, w []float64, below float64) *sweep {
 	var scores [block.RunRows]float32
-	var least [block.RunRows][2]float64 // of each group
+	var least [block.RunRows][2]float64 // smallest y (w.x) of each group and class
 	n := r.Len()
 	r.Scores(sc.w, scores[:n])
 	found := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
@@ -75,7 +77,7 @@ func (s *searcher) run(r block.Run, sc *scorer, w []float64, below float64) *swe
 			if r.Y[i] > 0 {
 				c, v = 1, -v
 			}
-			if math.IsInf(sc.limit, 1) { // each is scored again
+			if math.IsInf(sc.limit, 1) { // every row is scored again
 				v = -math.MaxFloat64
 			}
 			if v < m[c] && !s.gone(r.First+int64(i)) {
@@ -116,8 +118,8 @@ func (s *searcher) run(r block.Run, sc *scorer, w []float64, below float64) *swe
 	return found
 }
 
-// judge makes a pass with the pool's point as weights. It finds the rows that contradict the point, and sets the plane to
-// the point's if that has the larger margin.
+// judge makes a pass with the pool's point as weights. It returns the rows that contradict the point, and sets f.plane
+// to the point's plane if that plane has the larger margin.
 func (s *searcher) judge(ctx context.Context, f *finding) (*sweep, error) {
 	p, length := f.pool, f.pool.length()
 	w, parts := p.plane(), float64(p.parts)
@@ -127,7 +129,7 @@ func (s *searcher) judge(ctx context.Context, f *finding) (*sweep, error) {
 		return nil, err
 	}
 	if f.plane = better(f.plane, w, swept.low, p.parts); f.plane != nil {
-		f.plane.AtMost = max(f.plane.Margin, length/parts) // rounding may swap them
+		f.plane.AtMost = max(f.plane.Margin, length/parts) // rounding may make AtMost less than Margin
 	}
 	return swept, nil
 }

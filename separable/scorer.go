@@ -18,23 +18,24 @@ func dot(x, w []float64) (sum, off float64) {
 		sum += product
 		size += math.Abs(product)
 	}
-	// Each product has at most as many roundings of 2^-53 as there are elements, and w may be rounded; so may size. A
-	// tiny product or element of w has an error of half the least number.
+	// Each product has at most as many roundings of 2^-53 as there are elements, and w may be rounded. The same holds
+	// for size. A tiny product or element of w has an error of half the least number.
 	return sum, float64(roundings(len(x))*size) + float64(float64(len(x)+2)*math.SmallestNonzeroFloat64*largest)
 }
 
-// roundings bounds the error of a dot product of n columns in float64, relative to the sum of its products' magnitudes.
+// roundings returns a bound of the float64 error of a dot product of n columns, relative to the sum of its products'
+// magnitudes.
 func roundings(n int) float64 { return float64(n+2) * 0x1p-52 }
 
-// A scorer holds weights as a block's Scores takes them, and a bound of the error of such scores.
+// A scorer is weights in the form for a block's Scores, and a bound of the error of the scores.
 type scorer struct {
-	w     []float32 // of a block's stride, scaled by a power of two
-	limit float64   // bounds |score - exact score| of the scaled w; +Inf: a score decides nothing
-	scale float64   // what w was multiplied by
+	w     []float32 // with the stride of a block, scaled by a power of two
+	limit float64   // bound of |score - exact score| for the scaled w; +Inf: a score decides nothing
+	scale float64   // factor by which w was multiplied
 }
 
-// newScorer prepares the weights w for rows of up to that norm. The weights are scaled to a largest magnitude below 1, so
-// that they neither overflow nor vanish.
+// newScorer returns the scorer of the weights w for rows whose norm is at most radius. It scales the weights to a
+// largest magnitude below 1, so that they neither overflow nor vanish.
 func newScorer(w []float64, radius float64) *scorer {
 	largest, squares := 0.0, 0.0
 	for _, v := range w {
@@ -51,8 +52,8 @@ func newScorer(w []float64, radius float64) *scorer {
 		squares += float64(v * v)
 	}
 	const unit, lanes = 0x1p-24, 32.0
-	// An element has k roundings: the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w.
-	// The errors of radius and squares are far less than one of them; so is k u squared.
+	// A score has k roundings: the fused multiply-adds of its lane, the fold of the lanes, and two roundings of w. The
+	// errors of radius and squares are far smaller than one of these; so is the square of k u.
 	n := float64(len(w))
 	k := math.Ceil(n/lanes) + math.Log2(lanes) + 4
 	s.limit = float64(k*unit*radius*math.Sqrt(squares)) + float64(math.SmallestNonzeroFloat32*(n+1)*(1+radius))
@@ -77,7 +78,7 @@ func copyRow(b *block.Block, i int, x []float64) {
 	}
 }
 
-// longest returns the largest norm of a row. It is an error if there are no rows, or labels that aren't -1 and +1.
+// longest returns the largest norm of a row. It returns an error if there are no rows, or if a label isn't -1 or +1.
 func longest(ctx context.Context, src block.Source, workers int) (float64, error) {
 	if src.Rows() == 0 {
 		return 0, errors.New("there are no rows to check")

@@ -1,8 +1,8 @@
 // Package separable decides whether a plane separates two classes of rows, and proves it.
 //
-// Gordan's theorem (1873) says that exactly one of two things exists. One is a w with y (w.x) > 0 for every row x with
-// label y; the bias is a column of ones. The other is weights lambda >= 0, not all zero, with sum lambda y x = 0. Check
-// finds one of the two, and verifies it in exact arithmetic on the rows as they are stored.
+// Gordan's theorem (1873) says that exactly one of two things exists. One is a vector w with y (w.x) > 0 for every row
+// x with label y; the bias is a column of ones. The other is weights lambda >= 0, not all zero, with sum lambda y x =
+// 0. Check finds one of the two, and verifies it in exact arithmetic on the stored rows.
 package separable
 
 import (
@@ -18,7 +18,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// Verdict is what Check found.
+// Verdict is the decision of Check.
 type Verdict string
 
 const (
@@ -30,59 +30,61 @@ const (
 // Options are the options of Check. The zero value of a field stands for its default.
 type Options struct {
 	Workers   int   // goroutines that may run at once; GOMAXPROCS. No result depends on it
-	MaxPasses int64 // the most passes before the verdict is Undecided, without those of the perceptron; 1,000
+	MaxPasses int64 // most passes before the verdict Undecided, without the passes of the perceptron; 1,000
 
-	Progress func(passes int64) // called before each pass, except those of the perceptron, if not nil
+	Progress func(passes int64) // if not nil, called before each pass, except passes of the perceptron
 }
 
 // Result is a verdict with its proof.
 type Result struct {
 	Verdict Verdict
-	Reason  string  // why it is undecided
-	Radius  float64 // the largest Euclidean norm of a row, the bias included
-	Passes  int64   // over the rows up to the verdict, those of the perceptron included
-	Exact   int64   // rows whose score got its sign by exact arithmetic
+	Reason  string  // why the verdict is Undecided
+	Radius  float64 // largest Euclidean norm of a row, the bias included
+	Passes  int64   // passes over the rows up to the verdict, including the perceptron's
+	Exact   int64   // number of rows whose score got its sign by exact arithmetic
 
 	Perceptron *train.Result // the short training at the start; nil if there was none
 
-	// Separable rows have these. Origin is the plane through the origin of all columns, the bias included, with the
-	// largest margin, that of Novikoff's bound. Widest is the plane with the largest distance to the rows' features,
-	// without the bias. It is Origin if there is no bias, and nil with one class or if float64 couldn't find it.
+	// Origin and Widest are set if the rows are separable. Origin is the plane through the origin of all columns, the
+	// bias included, with the largest margin, which is the margin of Novikoff's bound. Widest is the plane with the
+	// largest distance to the rows' features, without the bias. It is Origin if there is no bias. It is nil if there is
+	// one class, or if float64 couldn't find it.
 	Origin, Widest *Plane
 
-	// Rows that aren't separable have these.
+	// Witness and Errors are set if the rows aren't separable.
 	Witness *Witness
 	Errors  *Errors
 }
 
-// A Plane separates the rows.
+// A Plane is a plane that separates the rows.
 type Plane struct {
 	Weights []float64 // one for each column, the bias last
-	Margin  float64   // the smallest y (w.x) of a row, divided by the norm of the weights
-	AtMost  float64   // no plane of the kind has a larger margin, up to rounding in float64; +Inf if unknown
+	Margin  float64   // smallest y (w.x) of a row, divided by the norm of the weights
+	AtMost  float64   // no plane of this kind has a larger margin, up to rounding in float64; +Inf if unknown
 
-	// Exact are the weights as integers if the margin is so small that no float64 weights separate the rows. Weights
-	// are rounded then. Nil otherwise.
+	// Exact is the weights as integers, if the margin is so small that no float64 weights separate the rows. Weights is
+	// rounded then. Otherwise Exact is nil.
 	Exact []*big.Int
 }
 
-// MistakeBound is the most updates that the perceptron can make on the rows in any order, by Novikoff's theorem (1962).
-// It is a whole number, rounded up.
+// MistakeBound returns the most updates that the perceptron can make on the rows in any order, by Novikoff's theorem
+// (1962). It is an integer, rounded up. The rows must be separable.
 func (r *Result) MistakeBound() float64 {
 	return train.MostUpdates(r.Radius, r.Origin.Margin, len(r.Origin.Weights))
 }
 
-// precision is the relative difference from the largest squared margin.
+// precision is the allowed relative difference from the largest squared margin.
 const precision = 1e-6
 
-// Check finds out whether some plane separates the rows of src, which have labels -1 and +1.
+// Check decides whether any plane separates the rows of src, whose labels are -1 and +1.
 //
-// It looks for the point nearest to the origin in the convex hull of the rows, each times its label. If that isn't the
-// origin, it is a separator with the largest margin. If it is, the origin is a combination of at most one more row than
-// there are columns. Check collects the rows that matter in memory. Each pass adds rows that contradict the point found
-// so far, and Wolfe's algorithm (1976) finds the next point among them. The widest plane is the same problem for
-// differences between rows of the two classes. With more than 4,096 columns the corral of that algorithm may not fit in
-// memory. So the search for larger margins is cut short once some plane separates the rows. AtMost bounds what it missed.
+// It looks for the point nearest to the origin in the convex hull of the rows, each times its label. If this point
+// isn't the origin, it is a separator with the largest margin. If it is the origin, the origin is a combination of at
+// most one more row than there are columns. Check collects in memory only rows that may be part of the point. Each pass
+// adds rows that contradict the point found so far, and Wolfe's algorithm (1976) finds the next point among the
+// collected rows. The widest plane is the same problem for differences between rows of the two classes. With more than
+// 4,096 columns the corral of that algorithm may not fit in memory. So the search for larger margins ends early once
+// any plane separates the rows. AtMost bounds the margins that it missed.
 //
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
 // rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
@@ -106,7 +108,7 @@ func Check(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	return newSearcher(src, opt, radius).check(ctx)
 }
 
-// check is Check for the rows that the searcher has.
+// check is Check for the rows of the searcher.
 func (s *searcher) check(ctx context.Context) (*Result, error) {
 	r := &Result{Verdict: Undecided, Radius: s.radius}
 	s.passes, s.left = 1, effort{ctx, maxEffort}
@@ -136,8 +138,8 @@ func (s *searcher) check(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// perceptron trains for a short time: five epochs, or more where they are short or there are many columns. It returns the
-// weights to start with.
+// perceptron trains for a short time: five epochs, or more if epochs are short or there are many columns. It returns
+// the initial weights of the search.
 func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error) {
 	w := make([]float64, s.cols)
 	if len(s.src.Spec().Classes) != 2 || !(r.Radius > 1e-15 && r.Radius < 1e15) {
@@ -160,9 +162,9 @@ func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error)
 	return w, nil
 }
 
-// prove verifies the plane that was found. If there is none, or it fails, prove solves the rows nearest to it by linear
-// programming in exact arithmetic. It adds the rows on the wrong side of the weights that separate them, until there
-// are none.
+// prove verifies the plane in f. If there is no plane, or it fails, prove solves the rows nearest to it by linear
+// programming in exact arithmetic. It adds the rows on the wrong side of the weights found, until no row is on the
+// wrong side.
 func (s *searcher) prove(ctx context.Context, r *Result, f *finding) error {
 	if f.plane != nil {
 		s.passes++
@@ -216,7 +218,7 @@ func (s *searcher) prove(ctx context.Context, r *Result, f *finding) error {
 	return nil
 }
 
-// exactPlane makes w, whole numbers that separate all rows, the plane that was found.
+// exactPlane sets f.plane to w, integers that separate all rows.
 func (s *searcher) exactPlane(ctx context.Context, f *finding, w []*big.Int) error {
 	s.passes += 2
 	margin, err := exactMargin(ctx, s.src, w, s.opt.Workers)
@@ -231,10 +233,10 @@ func (s *searcher) exactPlane(ctx context.Context, f *finding, w []*big.Int) err
 	return err
 }
 
-// exactRows is how many rows for each column linear programming takes at a time.
+// exactRows is the number of rows, for each column, in one linear program.
 const exactRows = 8
 
-// separable fills in the result for rows that a plane separates.
+// separable sets the fields of the result for rows that a plane separates.
 func (s *searcher) separable(ctx context.Context, r *Result, plane *Plane) error {
 	r.Passes = s.passes
 	r.Verdict, r.Origin = Separable, plane
@@ -257,25 +259,25 @@ func tooClose(distance, radius float64) string {
 	return fmt.Sprintf("the hull of the rows is %.3g from the origin, and the longest row is %.3g: float64 can't tell it from 0", distance, radius)
 }
 
-// A search keeps about poolRows rows in memory, or perCol for each column, but no more than fit poolBytes. It always
-// keeps the rows that its point is made of.
+// A search keeps about poolRows rows in memory, or perCol rows for each column, but at most the rows that fit in
+// poolBytes. It always keeps the rows whose combination is its point.
 const (
 	poolRows  = 2048
 	perCol    = 8
 	poolBytes = 256 << 20
-	leastRows = 64 // even if they don't fit
+	leastRows = 64 // least number of rows, even if they don't fit
 )
 
-// kept returns about how many rows of cols columns are kept in memory.
+// kept returns the approximate number of rows of cols columns that are kept in memory.
 func kept(cols int) int { return min(max(poolRows, perCol*cols), max(leastRows, poolBytes/16/cols)) }
 
-// Bytes returns about how many bytes Check takes beside the rows, for rows of cols columns. They hold two copies in
-// float64 of the rows that it keeps, and of the rows that a pass adds.
+// Bytes returns the approximate number of bytes that Check needs beside the rows, for rows of cols columns. They hold
+// two float64 copies of the rows that it keeps, and of the rows that a pass adds.
 func Bytes(rows int64, cols int) int64 {
 	return min(int64(kept(cols)+2*groups(cols)), rows) * 2 * 8 * int64(cols)
 }
 
-// finding is what nearest found: a plane or a witness, or neither and the reason; and the pool at the end.
+// finding is the result of nearest: a plane, a witness, or the reason for neither; and the pool at the end.
 type finding struct {
 	plane   *Plane
 	witness *Witness
@@ -284,7 +286,7 @@ type finding struct {
 }
 
 // nearest finds the point of the rows' polytope (see vertex) that is nearest to the origin. It begins with the rows
-// that are worst for w.
+// that have the smallest scores with w.
 func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*finding, error) {
 	p := newPool(s.cols, parts, s.radius)
 	f := &finding{pool: p}
@@ -302,7 +304,7 @@ func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*findin
 		f.plane = better(nil, w, swept.low, parts)
 	}
 	for {
-		refining := parts == 2 || f.plane != nil // a plane is known, and others may have larger margins
+		refining := parts == 2 || f.plane != nil // a plane is known, and other planes may have larger margins
 		if refining && s.wide() {
 			p.most = s.refine
 		}
@@ -344,11 +346,12 @@ func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*findin
 	}
 }
 
-// maybeZero is the part of the radius below which a point may be the origin. Exact arithmetic then decides.
+// maybeZero times the radius is the length below which a point may be the origin. Exact arithmetic then decides.
 const maybeZero = 1e-9
 
-// better returns plane or the plane of the weights w, whichever has the larger margin; nil if neither separates. low
-// are the classes' smallest scores with w. With two parts, the bias is moved so that both classes have the same.
+// better returns plane or the plane of the weights w, whichever has the larger margin, or nil if neither separates the
+// rows. low has the smallest score of each class with w. With two parts, better moves the bias so that both classes
+// have the same smallest score.
 func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
 	w = append([]float64(nil), w...)
 	least := min(low[0], low[1])

@@ -11,12 +11,12 @@ import (
 // A Witness proves that no plane separates the rows: the weighted sum of the rows, each times its label, is zero.
 type Witness struct {
 	Rows    []int64    // numbers of rows, ascending
-	Labels  []int      // of those rows, -1 or +1
-	Weights []*big.Rat // one for each, above zero; their sum is 1
+	Labels  []int      // labels of these rows, -1 or +1
+	Weights []*big.Rat // one weight for each row, above zero; their sum is 1
 }
 
-// verifyWitness tells whether all weights are above zero and the weighted sum of the rows, times their labels, is zero.
-// That holds for every column, the bias included. It reads the rows from src.
+// verifyWitness tells whether all weights are above zero and the weighted sum of the rows, times their labels, is zero
+// in every column, the bias included. It reads the rows from src.
 func verifyWitness(ctx context.Context, src block.Source, w *Witness) (bool, error) {
 	if len(w.Rows) == 0 || len(w.Rows) != len(w.Weights) {
 		return false, nil
@@ -47,9 +47,9 @@ func verifyWitness(ctx context.Context, src block.Source, w *Witness) (bool, err
 	return next == len(w.Rows) && sumsToZero(z, w.Weights), nil
 }
 
-// sumsToZero tells whether the weighted sum of the vectors is zero.
+// sumsToZero tells whether the weighted sum of the vectors z is zero.
 func sumsToZero(z [][]float64, weights []*big.Rat) bool {
-	d, common := big.NewInt(1), new(big.Int) // their least common denominator
+	d, common := big.NewInt(1), new(big.Int) // least common denominator of the weights
 	for _, w := range weights {
 		common.GCD(nil, nil, d, w.Denom())
 		d.Mul(d, common.Quo(w.Denom(), common))
@@ -76,8 +76,8 @@ func sumsToZero(z [][]float64, weights []*big.Rat) bool {
 	return true
 }
 
-// system returns the equations of combination as rows of integers, the right side last. There is a row for each
-// coordinate, and one for the sum.
+// system returns the equations of combination as rows of integers, the right side last. There is one equation for each
+// coordinate, and one for the sum of the weights.
 func system(z [][]float64) [][]*big.Int {
 	n := len(z[0])
 	flat := make([]float64, 0, len(z)*n)

@@ -17,11 +17,11 @@ type row struct {
 	z      []float64
 }
 
-// A vertex is a point of the polytope whose nearest point to the origin is sought. It is the sum of one row from each
-// part. With one part, all rows, the polytope is their convex hull. With the two classes as parts it is the difference
-// of the classes' hulls, since the rows of class -1 are negated.
+// A vertex is a point of a polytope; the search looks for the polytope's point nearest to the origin. A vertex is the
+// sum of one row from each part. With one part, all rows, the polytope is the convex hull of the rows. With the two
+// classes as parts, it is the difference of the classes' hulls, because rows of class -1 are negated.
 type vertex struct {
-	rows  []int // numbers in the pool
+	rows  []int // numbers of the rows in the pool
 	point []float64
 }
 
@@ -32,16 +32,16 @@ type pool struct {
 	radius  float64
 	rows    []row
 	numbers map[int64]bool
-	z       []float64 // the rows again, each of a block's stride
+	z       []float64 // the z of all rows, each with the stride of a block
 	scores  []float64
 
-	work int64 // multiplications so far, about
+	work int64 // approximate number of multiplications so far
 	most int64 // multiplications after which the search ends
 
 	corral []vertex  // affinely independent
-	lambda []float64 // of the corral, above zero; their sum is 1
-	x      []float64 // the point, of a block's stride
-	factor           // of the corral
+	lambda []float64 // weights of the corral, above zero; their sum is 1
+	x      []float64 // the point, with the stride of a block
+	factor           // factor of the corral
 }
 
 func newPool(cols, parts int, radius float64) *pool {
@@ -64,7 +64,7 @@ func (p *pool) add(rows []row) bool {
 	return len(p.rows) > before
 }
 
-// trim keeps the rows of the corral, and of the others those with the smallest scores: about most in all.
+// trim keeps about most rows: the rows of the corral, and then the rows with the smallest scores.
 func (p *pool) trim(most int) {
 	if len(p.rows) <= most {
 		return
@@ -74,7 +74,7 @@ func (p *pool) trim(most int) {
 	}
 	p.score()
 	low := p.low()
-	over := make([]float64, len(p.rows)) // the smallest of the part
+	over := make([]float64, len(p.rows)) // score minus the smallest score of the part
 	order := make([]int, len(p.rows))
 	for i, s := range p.scores {
 		over[i], order[i] = s-low[p.rows[i].class%p.parts], i
@@ -87,7 +87,7 @@ func (p *pool) trim(most int) {
 	p.keep(func(i int, _ row) bool { return kept[i] })
 }
 
-// low returns the smallest score of each part, +Inf without rows.
+// low returns the smallest score of each part; +Inf without rows.
 func (p *pool) low() [2]float64 {
 	low := [2]float64{math.Inf(1), math.Inf(1)}
 	for i, s := range p.scores {
@@ -97,7 +97,7 @@ func (p *pool) low() [2]float64 {
 	return low
 }
 
-// keep drops the rows for which wanted is false, except those of the corral.
+// keep removes the rows for which wanted returns false, except rows of the corral.
 func (p *pool) keep(wanted func(i int, r row) bool) {
 	used := map[int]bool{}
 	for _, v := range p.corral {
@@ -122,14 +122,14 @@ func (p *pool) keep(wanted func(i int, r row) bool) {
 	}
 }
 
-// score computes the rows' dot products with the point.
+// score computes the dot product of each row with the point.
 func (p *pool) score() {
 	p.scores = append(p.scores[:0], make([]float64, len(p.rows))...)
 	f64.Scores(p.scores, p.z, p.x)
 	p.work += int64(len(p.z))
 }
 
-// extreme returns the vertex with the smallest dot product with the point, and that product.
+// extreme returns the vertex with the smallest dot product with the point, and that dot product.
 func (p *pool) extreme() (v vertex, low float64) {
 	p.score()
 	least := make([]int, p.parts)
@@ -158,8 +158,8 @@ func (p *pool) vertex(rows []int) vertex {
 	return v
 }
 
-// begin makes the point a vertex of the pool: the one with the smallest dot product with w, which is zero outside the
-// columns.
+// begin sets the point to a vertex of the pool: the vertex with the smallest dot product with w, extended by zeros
+// after the columns.
 func (p *pool) begin(w []float64) {
 	p.x = block.Alloc[float64](f64.Stride(p.cols))
 	copy(p.x, w)
@@ -172,22 +172,22 @@ func (p *pool) begin(w []float64) {
 // maxWork is the most multiplications of a search among the rows in memory. They take minutes.
 const maxWork = 1 << 40
 
-// refineWork is the most multiplications of a search for a larger margin among more columns than rows fit in memory. They
-// take some seconds.
+// refineWork is the most multiplications of a search for a larger margin if the rows in memory may be fewer than the
+// columns. They take a few seconds.
 const refineWork = 1 << 32
 
 // exhausted tells whether the search has done all the work that it may do.
 func (p *pool) exhausted() bool { return p.work > p.most }
 
-// tiny is the part of the radius below which a vector's length is only rounding errors.
+// tiny times the radius is the length below which a vector is only rounding errors.
 const tiny = 1e-14
 
-// nearest moves the point to the one of the pool's polytope nearest to the origin. It starts from where the point is.
-// It returns at once if that is the origin. It returns early if it is exhausted or ctx is done.
+// nearest moves the point to the point of the pool's polytope nearest to the origin. It starts from the present point.
+// It returns at once if the point is the origin. It returns early if the work is exhausted or ctx ends.
 //
-// It is the algorithm of Wolfe, "Finding the nearest point in a polytope" (1976). The vertex with the smallest dot
-// product with the point joins the corral. Then the point moves towards the nearest point of the corral's affine hull.
-// Each vertex whose weight becomes zero on the way leaves.
+// The method is Wolfe, "Finding the nearest point in a polytope" (1976). The vertex with the smallest dot product with
+// the point joins the corral. Then the point moves towards the nearest point of the corral's affine hull. Each vertex
+// whose weight becomes zero on the way leaves the corral.
 func (p *pool) nearest(ctx context.Context) {
 	for best := math.Inf(1); ctx.Err() == nil && !p.exhausted(); {
 		length := p.length()
@@ -200,7 +200,7 @@ func (p *pool) nearest(ctx context.Context) {
 		}
 		best = length
 		p.corral, p.lambda = append(p.corral, v), append(p.lambda, 0)
-		if !p.extend(len(p.corral) - 1) { // in the affine hull of the others, up to rounding: no way down
+		if !p.extend(len(p.corral) - 1) { // up to rounding, v lies in the affine hull of the corral: no descent
 			p.corral, p.lambda = p.corral[:len(p.corral)-1], p.lambda[:len(p.lambda)-1]
 			return
 		}
@@ -209,7 +209,7 @@ func (p *pool) nearest(ctx context.Context) {
 	}
 }
 
-// descend is Wolfe's minor cycle. It stops when ctx ends.
+// descend is the minor cycle of Wolfe's method. It stops when ctx ends.
 func (p *pool) descend(ctx context.Context) {
 	for ctx.Err() == nil {
 		a := p.affine()
@@ -224,7 +224,7 @@ func (p *pool) descend(ctx context.Context) {
 			}
 		}
 		before := len(p.corral)
-		for i := before - 1; i >= 0; i-- { // from the last one, so that fewer directions are rotated
+		for i := before - 1; i >= 0; i-- { // from the last vertex, so that fewer directions are rotated
 			l := float64((1-step)*p.lambda[i]) + float64(step*a[i])
 			if a[i] <= 0 && p.lambda[i]/(p.lambda[i]-a[i]) <= step || l <= 0 {
 				p.leave(i)
@@ -263,7 +263,7 @@ func (p *pool) support() []row {
 	return rows
 }
 
-// vectors returns the rows' features times their labels.
+// vectors returns the features of the rows times their labels.
 func vectors(rows []row) (z [][]float64) {
 	for _, r := range rows {
 		z = append(z, r.z)
@@ -281,8 +281,8 @@ func (p *pool) witness(left *effort) *Witness {
 	return newWitness(rows, lambda)
 }
 
-// plane returns the point as weights for each column. With two parts the point has no bias; the plane's lies in the
-// middle of the classes in the pool.
+// plane returns the point as weights for each column. With two parts the point has no bias; plane sets the bias so that
+// the plane lies in the middle between the classes in the pool.
 func (p *pool) plane() []float64 {
 	w := slices.Clone(p.x[:p.cols])
 	if p.parts == 2 {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	pivotRows = 257 // rows of the first run that Pivots looks at
+	pivotRows = 257 // number of rows of the first run that Pivots samples
 	farOff    = 1e3 // a column is far from zero if its median is more than this times its spread
-	farStill  = 1e4 // a column that is constant in those rows is far from zero from here on
+	farStill  = 1e4 // a constant column is far from zero if its absolute value is at least this
 )
 
-// Pivots returns a number for each column of src: the median of the column if it is far from zero, as that of Unix
-// seconds is, and else 0. It returns nil if no column is far from zero, or if there is no bias, whose weight would make
-// up for the difference. It reads the first rows of src.
+// Pivots returns one number for each column of src: the median of the column if it is far from zero (Unix seconds, for
+// example), and 0 otherwise. It samples rows of the first run. It returns nil if no column is far from zero. It also
+// returns nil if src has no bias, because only the weight of a bias can make up for subtracted constants.
 func Pivots(ctx context.Context, src block.Source) (found []float64, err error) {
 	if !src.Spec().Bias {
 		return nil, nil
@@ -35,7 +35,6 @@ func Pivots(ctx context.Context, src block.Source) (found []float64, err error) 
 	return firstPivots(ctx, src)
 }
 
-// firstPivots returns the pivots of the first run of src.
 func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -46,7 +45,7 @@ func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 	return nil, nil
 }
 
-// pivotsTask is Pivots on a cluster. The piece is the first run.
+// pivotsTask computes Pivots on a cluster. Its piece is the first run.
 var pivotsTask = passes.New("train.pivots", pivotsOf)
 
 func pivotsOf(ctx context.Context, first passes.Piece, _ struct{}) ([]float64, error) {
@@ -72,8 +71,9 @@ func pivots(b *block.Block, cols int) (found []float64) {
 	return found
 }
 
-// columnsOf yields the values of each column but the last in n rows of a block, which are spread over it. It passes over
-// columns of sparse rows that are 0 in most of these. The next column has the same memory.
+// columnsOf yields each column but the last with its values in n rows, evenly spread over the block. In sparse rows, it
+// skips columns that are stored in fewer than half of these rows. It reuses the memory of the values for the next
+// column.
 func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 	type element struct {
 		column int
@@ -113,22 +113,24 @@ func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 	}
 }
 
-// Centre returns the rows of src with multiple[c] times the column of subtracted from each column c. The multiple of that column
-// itself is 0. If it is the bias, a column of ones, the multiples are constants, as those of Pivots are. The blocks share the rows
-// of src, and say what to subtract from them where they are widened to float64; see block.Centring.
+// Centre returns the rows of src with multiple[c] times column of subtracted from each column c. multiple[of] is 0. If
+// column of is the bias, a column of ones, the multiples are constants, as the numbers of Pivots are. The blocks share
+// memory with the blocks of src. Their Centring makes the subtraction happen where rows are widened to float64; see
+// block.Centring.
 func Centre(src block.Source, of int, multiple []float64) block.Source {
 	return centred{src, block.NewCentring(of, multiple)}
 }
 
-// Uncentre turns weights for the rows of Centre, with pivots as multiples of the bias, into weights for the original
-// rows. It subtracts from the bias, the last weight, the dot product of the pivots and the other weights.
+// Uncentre turns weights for the rows of Centre into weights for the original rows. The pivots are the multiples of the
+// bias that Centre subtracted. Uncentre subtracts the dot product of the pivots and the other weights from the bias,
+// which is the last weight.
 func Uncentre(w, pivots []float64) {
 	last := len(pivots) - 1
 	w[last] -= f64.Dot(w[:last], pivots[:last])
 }
 
-// Recentre is the inverse of Uncentre. Its sum has twice the digits of float64, since most of them cancel (Ogita, Rump and
-// Oishi, "Accurate Sum and Dot Product", SIAM Journal on Scientific Computing 26, 2005).
+// Recentre is the inverse of Uncentre. It computes the sum with twice the digits of float64, because most digits cancel
+// (Ogita, Rump and Oishi, "Accurate Sum and Dot Product", SIAM Journal on Scientific Computing 26, 2005).
 func Recentre(w, pivots []float64) {
 	last := len(pivots) - 1
 	sum, rest := w[last], 0.0
@@ -142,8 +144,8 @@ func Recentre(w, pivots []float64) {
 	w[last] = sum + rest
 }
 
-// RoundCentred rounds weights for the rows of Centre to those that weights of float32 for the original rows stand for.
-// pivots may be nil: then the rows are the original ones.
+// RoundCentred rounds weights for the rows of Centre so that the corresponding weights for the original rows are
+// float32 numbers. If pivots is nil, the rows are the original rows.
 func RoundCentred(w, pivots []float64) {
 	if pivots != nil {
 		Uncentre(w, pivots)
@@ -156,7 +158,7 @@ func RoundCentred(w, pivots []float64) {
 	}
 }
 
-// centred is the rows of another source, centred.
+// centred is a source whose blocks carry a Centring.
 type centred struct {
 	block.Source
 	by *block.Centring
@@ -175,12 +177,12 @@ func (c centred) Remote() (block.Cluster, []block.View) {
 	return passes.Changed(c.Source, centreView, c.by)
 }
 
-// Blocks yields the blocks of the other source. A block is valid until the next one is requested.
+// Blocks yields the blocks of the source with the Centring. A block is valid until the next block is requested.
 func (c centred) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(c.Lend(ctx))
 }
 
-// Lend is Blocks for users of several blocks at once. See block.Lender.
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
 func (c centred) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	return block.Change(ctx, c.Source, func(b, _ *block.Block) (*block.Block, error) {
 		to := *b

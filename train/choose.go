@@ -10,18 +10,19 @@ import (
 	"halfspace/kernel"
 )
 
-// mostRounds is the most exchanges of Choose.
+// mostRounds is the largest number of rounds of Choose.
 const mostRounds = 10
 
-// Choose returns, for each class of src, which of two vectors to take: the one in kept or the one in last. It aims at
-// the fewest errors when the greatest score predicts the class. Both kept and last have a vector of src's columns for
-// each class, in the order of the classes.
+// Choose returns one vector of weights for each class of src: the class's vector in kept or its vector in last. It aims
+// at the fewest errors when the class with the greatest score is predicted. kept and last each have a vector of src's
+// columns for each class, in the order of the classes.
 //
-// The best vector for one class versus the rest need not be the best beside the others. A rare class may have a
-// negative score in every row, but less so than the other classes. Choose begins with all vectors of kept, or with all
-// of last if these make fewer errors. Each round exchanges the vector of one class: the first of those whose exchange
-// leaves the fewest errors. It ends when no exchange leaves fewer. An error counts as much as the row's sample weight.
-// Sums are made within runs of rows and then in row order.
+// The best vector for one class versus the rest need not be the best beside the vectors of the other classes. For
+// example, all scores of a rare class may be negative, and still be the greatest scores of its rows. Choose begins with
+// all vectors of kept, or with all vectors of last if they make fewer errors. Each round exchanges the vector of one
+// class: the first class whose exchange leaves the fewest errors. Choose ends when no exchange leaves fewer errors, or
+// after 10 rounds. An error counts as much as the row's sample weight. Sums are made within runs of rows, and then in
+// the order of the runs.
 func Choose(ctx context.Context, src block.Source, workers int, kept, last []float32) ([]float32, error) {
 	cols := src.Spec().Cols()
 	chosen, other := slices.Clone(kept), slices.Clone(last)
@@ -55,8 +56,8 @@ func Choose(ctx context.Context, src block.Source, workers int, kept, last []flo
 	return chosen, nil
 }
 
-// exchanged returns sums of sample weights of wrong rows. The first is of the chosen vectors, and the last of all other
-// vectors. Those between are of the chosen ones with one class's vector exchanged.
+// exchanged returns sums of the sample weights of wrongly predicted rows: sum 0 with the chosen vectors, sum c+1 with
+// the chosen vectors but the other vector of class c, and the last sum with all other vectors.
 func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
 	var args [2][]float64
 	for i, w := range [][]float32{chosen, other} {
@@ -73,16 +74,17 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 	return sums, err
 }
 
-// exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other ones.
+// exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
 var exchangePass = passes.NewPerRun("train.exchange", exchangeRun)
 
-// exchangeRun returns what computes the sums of exchanged for a run.
+// exchangeRun returns the function that computes the sums of exchanged for one run.
 func exchangeRun(src block.Source, args [2][]float64) func(block.Run) []float64 {
 	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
 	return func(run block.Run) []float64 { return exchangedRun(run, a, b) }
 }
 
-// padded cuts weights into vectors of cols elements, and returns copies of them with the stride of a block.
+// padded cuts weights into vectors of cols elements, and returns float32 copies of them, each of kernel.Stride(cols)
+// elements.
 func padded(weights []float64, cols int) (w [][]float32) {
 	for v := range slices.Chunk(weights, cols) {
 		one := block.Alloc[float32](kernel.Stride(cols))
@@ -117,7 +119,7 @@ func exchangedRun(run block.Run, a, b [][]float32) []float64 {
 		}
 		add(0, first)
 		for c := range classes {
-			rival := first // the best of the other classes
+			rival := first // class with the greatest score, class c left out
 			if c == first {
 				rival = second
 			}
@@ -131,7 +133,7 @@ func exchangedRun(run block.Run, a, b [][]float32) []float64 {
 	return sums
 }
 
-// greatest returns the first class with the greatest score of row i, other than one class.
+// greatest returns the first class with the greatest score of row i. It skips the class other.
 func greatest(scores [][]float32, i, other int) int {
 	best, most := -1, math.Inf(-1)
 	for c, s := range scores {

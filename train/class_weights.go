@@ -14,15 +14,15 @@ import (
 	"halfspace/schema"
 )
 
-// ClassCounts returns how many rows each class of src has, in the order of its spec. Sample weights don't matter. It
-// makes a pass over the rows. It is an error if a label stands for no class.
+// ClassCounts returns the number of rows of each class of src, in the order of the classes of its spec. It ignores
+// sample weights. It makes one pass over the rows. It returns an error if a label stands for no class.
 func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return nil, err
 	}
 	counts := make([]int64, len(spec.Classes))
-	var unknown error // the first
+	var unknown error // the first error of a label
 	err = passes.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
 		unknown = cmp.Or(unknown, f.err)
 		for c := range counts {
@@ -34,16 +34,15 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	return counts, cmp.Or(err, unknown)
 }
 
-// countPass is the pass of ClassCounts.
 var countPass = passes.NewPerRun("train.classes", countRun)
 
-// counted is how many rows of each class a run has, or an error.
+// counted is the number of rows of each class in a run, or an error.
 type counted struct {
 	n   []int64
 	err error
 }
 
-// countRun returns what counts the rows of each class in a run.
+// countRun returns the function that counts the rows of each class in a run.
 func countRun(src block.Source, _ struct{}) func(block.Run) counted {
 	spec := src.Spec()
 	return func(run block.Run) (f counted) {
@@ -58,10 +57,10 @@ func countRun(src block.Source, _ struct{}) func(block.Run) counted {
 	}
 }
 
-// BalancedWeights returns a weight for each class of src, in the order of its spec, so that all classes have the same
-// total. It is n/(k m) for a class of m rows, among n rows of k classes. BalancedWeights counts rows and ignores sample
-// weights, as scikit-learn's "balanced" does. A class without rows has the weight 1. BalancedWeights makes a pass over
-// the rows.
+// BalancedWeights returns a weight for each class of src, in the order of the classes of its spec. The weight is
+// n/(k m) for a class of m rows, among n rows of k classes that have rows, so weight times rows is the same for each of
+// these classes. A class without rows has the weight 1. BalancedWeights counts rows and ignores sample weights, as
+// scikit-learn's "balanced" does. It makes one pass over the rows.
 func BalancedWeights(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 	counts, err := ClassCounts(ctx, src, workers)
 	if err != nil {
@@ -82,7 +81,7 @@ func BalancedWeights(ctx context.Context, src block.Source, workers int) ([]floa
 	return weights, nil
 }
 
-// ClassOf returns the number of the class of a row with label y.
+// ClassOf returns the number of the class that the label y stands for.
 func ClassOf(y float32, spec *schema.Spec) int {
 	if len(spec.Classes) > 2 {
 		return int(y)
@@ -90,10 +89,10 @@ func ClassOf(y float32, spec *schema.Spec) int {
 	return predict.Class(y, spec.PositiveClass())
 }
 
-// WithClassWeights returns the rows of src, each with its sample weight times the weight of its class. classes has a
-// weight for each class of src, in the order of its spec. The result is data in memory if src is, and shares all but
-// the weights with it. It is a block.Seekable if src is one. A row whose label stands for no class gets the weight NaN,
-// which a training refuses.
+// WithClassWeights returns the rows of src with the sample weight of each row multiplied by the weight of its class.
+// classes has one weight for each class of src, in the order of the classes of its spec. If src is a *block.Data, the
+// result is a *block.Data that shares everything but the sample weights. If src is a block.Seekable, the result is a
+// block.Seekable. A row whose label stands for no class gets the weight NaN, which a training refuses.
 func WithClassWeights(src block.Source, classes []float64) block.Source {
 	spec := *src.Spec()
 	spec.Weighted = true
@@ -111,7 +110,7 @@ func WithClassWeights(src block.Source, classes []float64) block.Source {
 	return w
 }
 
-// A reweighted source is another source with other sample weights.
+// A reweighted source is another source with different sample weights.
 type reweighted struct {
 	block.Source
 	spec    *schema.Spec
@@ -133,7 +132,7 @@ func (w *reweighted) Remote() (block.Cluster, []block.View) {
 	return passes.Changed(w.Source, classWeightsView, w.classes)
 }
 
-// reweight returns the block with its new sample weights, which it writes to buf. buf may be the block's own weights.
+// reweight returns b with its new sample weights, which it writes to buf. buf may be b.W.
 func (w *reweighted) reweight(b *block.Block, buf []float64) *block.Block {
 	c := *b
 	c.W = buf[:b.Len()]
@@ -154,7 +153,7 @@ func (w *reweighted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] 
 	return block.EachLoan(w.Lend(ctx))
 }
 
-// Lend is Blocks for users of several blocks at once. See block.Lender.
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
 func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	return block.Change(ctx, w.Source, func(b, spare *block.Block) (*block.Block, error) {
 		var weights []float64
@@ -168,7 +167,7 @@ func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	})
 }
 
-// A reweightedFile reads its rows in any order.
+// A reweightedFile is a reweighted source that is a block.Seekable.
 type reweightedFile struct {
 	*reweighted
 	file block.Seekable
@@ -185,7 +184,7 @@ func (f reweightedFile) ReadRows(rows []uint32, to *block.Block) error {
 	return f.read(len(rows), to, func(to *block.Block) error { return f.file.ReadRows(rows, to) })
 }
 
-// read reads rows to the front of a block and sets their sample weights.
+// read reads rows into the first rows of a block and sets their sample weights.
 func (f reweightedFile) read(rows int, to *block.Block, read func(to *block.Block) error) error {
 	b := *to
 	if !f.file.Sparse() {

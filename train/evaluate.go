@@ -13,21 +13,23 @@ import (
 	"halfspace/predict"
 )
 
-// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r's
-// weights. It makes one pass over the rows. Labels are -1 and +1, or class numbers if r has a vector of weights for
-// each of more than two classes. It is an error if a label stands for no class, if r hasn't a vector of weights for
-// each class, or if a score overflows.
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r.Weights.
+// It makes one pass over the rows. Labels are -1 and +1, or class numbers if there are more than two classes and r has
+// a vector of weights for each class. Evaluate returns an error if a label stands for no class, if r hasn't a vector of
+// weights for each class, or if a score overflows.
 //
-// With more than two classes, the class with the greatest score is predicted, the first of equal ones. The margin is
-// the least difference between the score of a row's class and the greatest other score. It is divided by the square
-// root of 2 and the norm of all vectors. Two classes with weights -w and w then have the margin of w.
+// With more than two classes, the predicted class is the class with the greatest score, the first of equal ones. The
+// margin is the least difference between the score of a row's class and the greatest score of another class, divided by
+// the square root of 2 and by the norm of all vectors together. With this definition, two classes with the weights -w
+// and w have the same margin as w alone.
 func Evaluate(ctx context.Context, src block.Source, workers int, r *Result) error {
 	_, _, err := evaluate(ctx, src, workers, r, PerceptronLoss)
 	return err
 }
 
-// A RowLoss is the loss of a row by its margin m, which is y(w.x). With more than two classes, m is the score of the row's
-// class, less the greatest other score. Losses have names so that other processes can compute them.
+// A RowLoss names the loss of a row as a function of its margin m. m is y(w.x). With more than two classes, m is the
+// score of the row's class minus the greatest score of another class. A loss is a name and not a function, so that
+// other processes can compute it.
 type RowLoss string
 
 const (
@@ -37,7 +39,7 @@ const (
 	LogisticLoss     RowLoss = "logistic"      // log(1 + e^-m)
 )
 
-// of returns the loss as a function, or nil if there is no such loss.
+// of returns the function of the loss, or nil if the loss is unknown.
 func (l RowLoss) of() func(m float64) float64 {
 	switch l {
 	case PerceptronLoss:
@@ -56,7 +58,7 @@ func (l RowLoss) of() func(m float64) float64 {
 		}
 	case LogisticLoss:
 		return func(m float64) float64 {
-			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) is log(1 + e^-|m|), less m if that is negative
+			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) = log(1 + e^-|m|) - min(0, m)
 			f64.Exp(x[:], x[:])
 			f64.Log1p(x[:], x[:])
 			return x[0] - min(0, m)
@@ -65,8 +67,8 @@ func (l RowLoss) of() func(m float64) float64 {
 	return nil
 }
 
-// EvaluateLoss is Evaluate, and also sets the loss of r: the sum of the losses of the rows, times their sample weights. It
-// returns the sum of the sample weights of wrong rows, for more than two classes.
+// EvaluateLoss is Evaluate, and also sets r.Loss: the sum over the rows of loss times sample weight. For more than two
+// classes, it returns the sum of the sample weights of wrongly predicted rows.
 func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result, loss RowLoss) (wrong float64, err error) {
 	r.Loss, wrong, err = evaluate(ctx, src, workers, r, loss)
 	if err == nil && r.Loss-r.Loss != 0 {
@@ -75,16 +77,15 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	return wrong, err
 }
 
-// judgePass is the pass of evaluate.
 var judgePass = passes.NewPerRun("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
-	weights []float64 // as many vectors as there are columns of rows in them
+	weights []float64 // one vector of src's columns, or one for each class
 	loss    RowLoss
 }
 
-// judgeRun returns what evaluates a run.
+// judgeRun returns the function that evaluates one run.
 func judgeRun(src block.Source, args judgeArgs) func(block.Run) judgement {
 	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
 	return func(run block.Run) judgement {
@@ -101,7 +102,7 @@ func judgeRun(src block.Source, args judgeArgs) func(block.Run) judgement {
 	}
 }
 
-// evaluate makes the pass of Evaluate and EvaluateLoss.
+// evaluate makes the pass over the rows for Evaluate and EvaluateLoss.
 func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of RowLoss) (loss, wrong float64, err error) {
 	spec := src.Spec()
 	cols := spec.Cols()
@@ -118,7 +119,7 @@ func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of 
 	}
 	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
 	predicted := make([]int64, max(2, vectors))
-	var unknown error // the first
+	var unknown error // the first error of a label
 	add := func(s judgement) {
 		errors += s.errors
 		for c, n := range s.predicted {
@@ -146,17 +147,17 @@ func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of 
 	return loss, wrong, nil
 }
 
-// A judgement is what Evaluate finds in a run.
+// A judgement is the result of Evaluate for one run.
 type judgement struct {
 	errors         int64
-	predicted      []int64 // number of rows predicted of each class
-	square, margin float64 // the largest squared norm of a row, and the least margin, not yet divided by a norm
-	loss, wrong    float64 // sums over rows times their sample weights; wrong is for more than two classes
-	bad            bool    // a score overflows
-	err            error   // a label's
+	predicted      []int64 // number of rows predicted to be of each class
+	square, margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
+	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
+	bad            bool    // a score overflows float32
+	err            error   // the error of a label
 }
 
-// judge scores rows labelled -1 and +1.
+// judge evaluates rows labelled -1 and +1.
 func judge(run block.Run, w []float32, positive int, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
 	var buf [block.RunRows]float32
@@ -168,7 +169,7 @@ func judge(run block.Run, w []float32, positive int, loss func(m float64) float6
 		}
 		j.predicted[predict.Class(score, positive)]++
 		j.bad = j.bad || score-score != 0
-		m := float64(float64(run.Y[i]) * float64(score)) // converted, so that no compiler fuses it with the sum
+		m := float64(float64(run.Y[i]) * float64(score)) // float64(), so that no compiler fuses the product into the sum
 		j.loss += float64(loss(m) * run.Weight(i))
 		j.margin = min(j.margin, m)
 	}
@@ -176,7 +177,7 @@ func judge(run block.Run, w []float32, positive int, loss func(m float64) float6
 	return j
 }
 
-// judgeClasses scores rows of many classes.
+// judgeClasses evaluates rows of more than two classes.
 func judgeClasses(run block.Run, w [][]float32, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
 	scores := make([][]float32, len(w))
@@ -214,7 +215,7 @@ func Norm[T float32 | float64](w []T) float64 {
 	return math.Sqrt(square)
 }
 
-// TooLarge is the error of features, or sample weights, with which the arithmetic of float32 overflows.
+// TooLarge returns the error for features, or sample weights, with which float32 arithmetic overflows.
 func TooLarge() error {
 	return errors.New("the features, or the weights of rows, are too large for float32 arithmetic: scale them down")
 }

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Form says which of a perceptron's weights are its result.
+// Form says which weights of a perceptron's training are its result.
 type Form string
 
 const (
-	Last     Form = "last"     // the last ones, the default
+	Last     Form = "last"     // the last weights, the default
 	Averaged Form = "averaged" // the mean of the weights after each visit
-	Voted    Form = "voted"    // the weights after each update; each has a vote for every visit that it survived
+	Voted    Form = "voted"    // all weight vectors, each with one vote for every visit that it survived
 )
 
 // Forms lists every form, the default first.
 var Forms = []Form{Last, Averaged, Voted}
 
-// WithDefault returns the form, or Last if it is empty. It is an error if the form is unknown.
+// WithDefault returns the form, or Last if the form is empty. It returns an error if the form is unknown.
 func (f Form) WithDefault() (Form, error) {
 	if f == "" {
 		return Last, nil

@@ -12,52 +12,52 @@ import (
 	"halfspace/internal/say"
 )
 
-// Option describes an option of a learner. It is one field of the learner's options.
+// Option describes one option of a learner. The option is stored in one field of the learner's options.
 type Option struct {
 	Name  string
 	Value string   // placeholder of the value in help, such as NUMBER; options with Words need none
-	Help  string   // what it does
-	Words []string // the words that it takes, the default first; nil for numbers
+	Help  string   // effect of the option
+	Words []string // allowed words, the default first; nil for numbers
 
-	Want   string             // the numbers that it takes, as an error says after "use"
-	Valid  func(float64) bool // tells whether it takes a number; nil: all but NaN and infinities
+	Want   string             // the allowed numbers, as an error says after "use"
+	Valid  func(float64) bool // tells whether a number is allowed; nil: all numbers but NaN and infinities are
 	Named  map[string]float64 // words that stand for numbers
-	Narrow bool               // float32 must hold it
-	Auto   bool               // zero lets the learner choose
+	Narrow bool               // the value must be a float32 number
+	Auto   bool               // 0 lets the learner choose the value
 	Zero   func(Settings)     // tells the settings that a typed 0 isn't the default; nil: 0 is the default or out of range
-	Strict bool               // giving it to a learner that doesn't use it is an error, not a note
+	Strict bool               // using it with a learner that doesn't have it is an error, not a note
 
-	When *Condition // when it has an effect; nil: always
-	Keep Keep       // when the model's file has it
-	Unit string     // reports say "at most N" of these; "": name and value
+	When *Condition // condition under which it has an effect; nil: always
+	Keep Keep       // condition under which the model's file has it
+	Unit string     // reports say "at most N" of this unit; "": name and value
 	Bare bool       // reports show the value without the name
 
 	Field func(Settings) any // pointer to the field: to an int, an int64, a float64, a bool or a string type
 }
 
-// A Condition is met if an option has one of some values, or with Except none of them.
+// A Condition is met if an option has one of the values, or with Except none of the values.
 type Condition struct {
 	Option string
 	Values []string
 	Except bool
 }
 
-// Keep says when the model's file has an option.
+// Keep says under which condition a model's file has an option.
 type Keep int
 
 const (
 	Always  Keep = iota
-	Changed      // if it isn't the default, which is zero or the first word
+	Changed      // if it isn't the default, which is 0 or the first word
 	Several      // if it is above 1
-	Never        // the learner adds it itself, or the model has it elsewhere
+	Never        // the learner adds it itself, or the model has it in another field
 )
 
-// FieldOf returns Option.Field for a learner's options of type O.
+// FieldOf returns Option.Field for an option of a learner whose options have the type O.
 func FieldOf[O any](field func(*O) any) func(Settings) any {
 	return func(s Settings) any { return field(any(s).(*O)) }
 }
 
-// OptionError is an error of an option, not of rows.
+// OptionError is an error of an option, not of the rows.
 type OptionError struct {
 	Option string
 	text   string
@@ -88,7 +88,7 @@ func shared(field func(*Options) any) func(Settings) any {
 	return func(s Settings) any { return field(s.Shared()) }
 }
 
-// WordsOf returns the values of an option as Option.Words takes them.
+// WordsOf returns the values of an option for Option.Words.
 func WordsOf[S ~string](all []S) (words []string) {
 	for _, w := range all {
 		words = append(words, string(w))
@@ -96,15 +96,14 @@ func WordsOf[S ~string](all []S) (words []string) {
 	return words
 }
 
-// value returns the option's field in s.
 func (o *Option) value(s Settings) reflect.Value { return reflect.ValueOf(o.Field(s)).Elem() }
 
 func (o *Option) zero(s Settings) bool { return o.value(s).IsZero() }
 
-// copy sets the option of s to that of from.
+// copy sets the option of s to its value in from.
 func (o *Option) copy(s, from Settings) { o.value(s).Set(o.value(from)) }
 
-// Text returns the option's value as it is typed.
+// Text returns the option's value as a user types it.
 func (o *Option) Text(s Settings) string {
 	v := o.value(s)
 	switch {
@@ -125,7 +124,8 @@ func (o *Option) Text(s Settings) string {
 	return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 }
 
-// Get returns the option's value as a string, an int64, a float64 or a bool. It returns a string if words stand for numbers.
+// Get returns the option's value as a string, an int64, a float64 or a bool. It returns a string if the option has
+// Named words.
 func (o *Option) Get(s Settings) any {
 	v := o.value(s)
 	switch {
@@ -152,10 +152,10 @@ func (o *Option) Kept(s Settings) bool {
 	return false
 }
 
-// Switch tells whether the option is either on or off.
+// Switch tells whether the option is a bool.
 func (o *Option) Switch(s Settings) bool { return o.value(s).Kind() == reflect.Bool }
 
-// Integer tells whether the option takes whole numbers alone.
+// Integer tells whether the option takes only whole numbers.
 func (o *Option) Integer(s Settings) bool { return o.value(s).CanInt() }
 
 // Set sets the option to the text that a user typed. It returns an *OptionError if the option can't have that value.
@@ -196,7 +196,8 @@ func (o *Option) Set(s Settings, text string) error {
 	return o.check(number)
 }
 
-// Check returns an *OptionError unless the option takes its value. If the option becomes a number of rows, float32 must hold the value.
+// Check returns an *OptionError unless the option's value in s is allowed. With Narrow, float32 must be able to hold
+// the value.
 func (o *Option) Check(s Settings) error {
 	v := o.value(s)
 	switch {
@@ -216,7 +217,7 @@ func (o *Option) Check(s Settings) error {
 	return o.check(number)
 }
 
-// check returns an error unless the option takes a number.
+// check returns an *OptionError unless the number v is allowed.
 func (o *Option) check(v float64) error {
 	narrow := float32(v)
 	held := !o.Narrow || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
@@ -244,8 +245,8 @@ func (o *Option) wrong(value, want string) error {
 	return &OptionError{o.Name, fmt.Sprintf("%s is %s: use %s", o.Name, value, want)}
 }
 
-// InReport returns a report's text for the value that a model's file has for the option. It returns nothing for nil and
-// zero.
+// InReport returns the texts of a report for the option's value in a model's file. It returns nil if value is nil, or
+// if value is 0 and Keep isn't Always.
 func (o *Option) InReport(value any) []string {
 	if value == nil || reflect.ValueOf(value).IsZero() && o.Keep != Always {
 		return nil

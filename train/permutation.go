@@ -10,19 +10,20 @@ import (
 	"halfspace/kernel"
 )
 
-// WindowChunks is how many chunks of kernel.ChunkRows rows are permuted together, row by row.
+// WindowChunks is the number of chunks of kernel.ChunkRows rows in a window. The rows of a window are permuted
+// together.
 const WindowChunks = 8
 
-// A Permutation is one random order of n rows. It computes a window of rows at a time.
+// A Permutation is one random order of n rows. It computes one window of rows at a time.
 //
-// The rows are cut into chunks of 512. First the chunks are permuted. Then the rows of 8 chunks at a time are permuted:
-// a window of up to 4,096 rows. With up to 4,096 rows, there is one window, its chunks stay in order, and the whole is
-// a plain Fisher-Yates permutation. Random numbers come from one PCG generator. Its first word is the seed, and its
-// second the number of the epoch, from 0.
+// The rows are cut into chunks of 512. First the chunks are permuted. Then each 8 consecutive chunks of that order make
+// a window of up to 4,096 rows, and the rows of each window are permuted. With up to 4,096 rows there is one window,
+// its chunks stay in order, and the result is a plain Fisher-Yates permutation. All random numbers come from one PCG
+// generator. Its first word is the seed, and its second word is the number of the epoch, from 0.
 type Permutation struct {
 	n      int
 	rng    *rand.PCG
-	chunks []uint32 // permuted
+	chunks []uint32 // numbers of the chunks, permuted
 	first  int      // the window to begin with
 }
 
@@ -42,8 +43,9 @@ func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
 // Windows returns the number of windows.
 func (p *Permutation) Windows() int { return (len(p.chunks) + WindowChunks - 1) / WindowChunks }
 
-// Skip makes the permutation begin with the window that has row number rows, counted from 0 in the permuted order. It
-// returns how many rows of that window come before. If there are no more than rows rows, it begins after the last window.
+// Skip makes the permutation begin with the window that holds the row at position rows of the permuted order, counted
+// from 0. It returns the number of rows of that window before this position. If the permutation has no such position,
+// it begins after its last window, and Skip returns 0.
 func (p *Permutation) Skip(rows int64) (within int) {
 	var window []uint32
 	for ; p.first < p.Windows(); p.first++ {
@@ -55,7 +57,7 @@ func (p *Permutation) Skip(rows int64) (within int) {
 			return int(rows)
 		}
 		rows -= n
-		window = p.Rows(window[:0], p.first) // which draws its random numbers
+		window = p.Rows(window[:0], p.first) // draws the random numbers of the window
 	}
 	return 0
 }
@@ -63,13 +65,14 @@ func (p *Permutation) Skip(rows int64) (within int) {
 // First returns the number of the window to begin with: 0 without Skip.
 func (p *Permutation) First() int { return p.first }
 
-// Window returns the chunks of window k, none past the last window.
+// Window returns the numbers of the chunks of window k. It returns no chunks if k is past the last window.
 func (p *Permutation) Window(k int) []uint32 {
 	lo := min(len(p.chunks), k*WindowChunks)
 	return p.chunks[lo:min(len(p.chunks), lo+WindowChunks)]
 }
 
-// Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order.
+// Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order, because
+// the windows share one generator.
 func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for _, c := range p.Window(k) {
@@ -79,8 +82,8 @@ func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	return dst
 }
 
-// Positions is Rows with positions instead of row numbers. They are positions in a block that holds the window's chunks
-// in their permuted order.
+// Positions is Rows with positions instead of row numbers: positions in a block that holds the window's chunks in their
+// permuted order.
 func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for i, c := range p.Window(k) {
@@ -90,7 +93,6 @@ func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	return dst
 }
 
-// chunkRows returns the number of rows of chunk c.
 func (p *Permutation) chunkRows(c uint32) int {
 	return min(kernel.ChunkRows, p.n-int(c)*kernel.ChunkRows)
 }
@@ -112,23 +114,24 @@ func shuffle(s []uint32, rng *rand.PCG) {
 	}
 }
 
-// Draw returns a number below n: the high word of the product of n and one output of the generator. It favours no
-// number by more than n in 2^64.
+// Draw returns a random number below n: the high word of the 128-bit product of n and one output of the generator. The
+// probability of each number is 1/n with a relative error below n/2^64.
 func Draw(rng *rand.PCG, n uint64) uint64 {
 	hi, _ := bits.Mul64(rng.Uint64(), n)
 	return hi
 }
 
-// part is the row numbers of some windows of a permutation, from window first.
+// part is the row numbers of several consecutive windows of a permutation, from window first on.
 type part struct {
 	first   int
 	windows [][]uint32
 }
 
-// partWindows is the number of windows in one send on a channel. With so many, its cost doesn't matter.
+// partWindows is the number of windows in one send on a channel. With 8 windows the cost of a send doesn't matter.
 const partWindows = 8
 
-// Each calls visit for every window in order, from the first one on. With ahead, another goroutine computes the next windows meanwhile.
+// Each calls visit for every window in order, from window First on. With ahead, another goroutine computes the next
+// windows meanwhile.
 func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
 	if !ahead || p.Windows() <= partWindows {
 		var buf []uint32

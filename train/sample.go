@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	sampleShare   = 8  // the sample has at most one of that many rows
-	sampleColumns = 64 // the sample has at least that many rows for each column
+	sampleShare   = 8  // the sample has at most 1/sampleShare of the rows
+	sampleColumns = 64 // the sample has at least sampleColumns rows for each column
 )
 
 // Sample returns as many runs as a block has, as far from each other as possible. It returns nil if there are too few
-// rows for a sample to save time. It makes a pass over the rows. The sample shares memory with src if that is a
-// *block.Data.
+// rows for a sample to save time. It makes one pass over the rows. If src is a *block.Data, the sample shares its
+// memory.
 func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 	cols := src.Spec().Cols()
 	all := src.Rows() / block.RunRows
@@ -48,7 +48,7 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
 }
 
-// sampleTask returns runs from a cluster.
+// sampleTask returns copies of the runs of a piece from a cluster.
 var sampleTask = passes.New("train.sample", sampleRuns)
 
 func sampleRuns(ctx context.Context, piece passes.Piece, _ struct{}) (runs []*block.Block, err error) {
@@ -61,7 +61,7 @@ func sampleRuns(ctx context.Context, piece passes.Piece, _ struct{}) (runs []*bl
 	return runs, nil
 }
 
-// remoteSample is Sample on the cluster of src: n runs, each a piece.
+// remoteSample is Sample on the cluster of src. It fetches n runs; each run is one piece.
 func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, error) {
 	all := src.Rows() / block.RunRows
 	var pieces [][]int64

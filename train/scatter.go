@@ -11,12 +11,12 @@ import (
 	"halfspace/schema"
 )
 
-// A ScatterTask is what ScatterAs computes of a run, by a name. Other processes can compute it too.
+// A ScatterTask names the computation of ScatterAs for a run, so that other processes can do it too.
 type ScatterTask[A, R any] struct {
 	*passes.PerRun[scatterArgs[A], scattered[R]]
 }
 
-// A ScatterPart returns the part of Scatter for the runs of a source.
+// A ScatterPart returns the argument part of Scatter for the rows of src.
 type ScatterPart[A, R any] func(src block.Source, args A) func(run block.Run, s, f []float64) R
 
 type scatterArgs[A any] struct {
@@ -24,13 +24,14 @@ type scatterArgs[A any] struct {
 	args A
 }
 
-// scattered is what a run adds: to the matrix, in the order of gram.Triangle, and to the other sums.
+// scattered is the result of one run: its terms of the matrix, in the order of gram.Triangle, and its terms of the
+// other sums.
 type scattered[R any] struct {
 	products []float64
 	sums     R
 }
 
-// NewScatterTask names a task for ScatterAs.
+// NewScatterTask returns a task for ScatterAs with a name.
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
 	return &ScatterTask[A, R]{passes.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Run) scattered[R] {
 		part := of(src, args.args)
@@ -41,8 +42,8 @@ func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A,
 	})}
 }
 
-// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a matrix of n rows, in the order of gram.Triangle. The
-// caller has a matrix of that size.
+// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a symmetric matrix of n rows, in the order
+// of gram.Triangle. n must be the size of a valid gram.Triangle: ScatterRun panics otherwise.
 func ScatterRun(spec *schema.Spec, run block.Run, n int, setWeights func(run block.Run, s, f []float64)) []float64 {
 	m, err := gram.NewTriangle(n)
 	if err == nil {
@@ -55,7 +56,8 @@ func ScatterRun(spec *schema.Spec, run block.Run, n int, setWeights func(run blo
 	return m.Data
 }
 
-// ScatterAs is Scatter, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run.
+// ScatterAs is Scatter. If src has a cluster, the cluster computes the task t; part must be the computation of t for a
+// run.
 func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
 	t *ScatterTask[A, R], args A, part func(run block.Run, s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
@@ -69,8 +71,8 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 }
 
 // Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
-// weights s of its rows, and the elements f that m adds to each row. It sets s and f, and returns the sums of the run.
-// merge takes these, one run at a time in row order, whatever the number of workers.
+// weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
+// of the run. merge gets the sums of one run at a time, in row order for any number of workers.
 func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
 	part func(run block.Run, s, f []float64) R, merge func(R)) error {
 	return scatter(ctx, m, src, workers, func(run block.Run, s, f []float64) func() {
@@ -79,10 +81,10 @@ func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, wor
 	})
 }
 
-// scatter is Scatter for sums of any type: part returns the function that merges those of a run.
+// scatter is Scatter for sums of any type: part returns a function that merges the sums of its run.
 func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(run block.Run, s, f []float64) (merge func())) error {
 	var merges []func()
-	var first int64 // run
+	var first int64 // number of the first run of the block
 	begin := func(row, rows int64) {
 		first, merges = row/block.RunRows, make([]func(), (rows+block.RunRows-1)/block.RunRows)
 	}
@@ -92,7 +94,7 @@ func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers in
 		}
 	}
 	each := func(run block.Run, s, f []float64) { merges[run.Number-first] = part(run, s, f) }
-	if _, ok := src.(*block.Data); !ok { // results of all rows could take much memory
+	if _, ok := src.(*block.Data); !ok { // block by block: results of all runs at once could take much memory
 		src = eachBlock{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
 		return gram.Scatter(ctx, m, src, each, workers)
 	}

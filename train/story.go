@@ -7,8 +7,9 @@ import (
 	"halfspace/model"
 )
 
-// StepsStory describes a training in steps to an optimum: its options, the steps of a method, the loss, which is a sum,
-// and the gap. Of weights that another program learned it tells nothing: they have no l2.
+// StepsStory describes a training that solves for an optimum in steps: its options, the steps of its method, the loss,
+// of which sum is the description, and the duality gap. It returns nil if the model has no l2: another program learned
+// its weights.
 func StepsStory(m *model.Model, method, sum string) []string {
 	if m.Options.L2 == nil {
 		return nil
@@ -42,7 +43,8 @@ func StepsStory(m *model.Model, method, sum string) []string {
 	return story
 }
 
-// pathStory describes a path: its penalties, the chosen one, and the greatest that is as good but for chance.
+// pathStory describes a regularisation path: its penalties, the chosen penalty, and the greatest penalty whose loss is
+// within chance of the best.
 func pathStory(p *model.Path) []string {
 	of := func(i int) string {
 		point := p.Points[i]
@@ -53,7 +55,7 @@ func pathStory(p *model.Path) []string {
 		"chosen", of(p.Chosen), "sparser", of(p.Within)}
 }
 
-// sparsity tells how many weights aren't 0.
+// sparsity returns a text with the number of weights that aren't 0.
 func sparsity(m *model.Model) string {
 	left, all := 0, 0
 	for _, w := range m.Weights {

@@ -1,4 +1,4 @@
-// Package train holds what all learners share: options, progress and results.
+// Package train holds the definitions that all learners share: options, progress, results.
 package train
 
 import (
@@ -22,88 +22,91 @@ const (
 	Cyclic       Order = "cyclic"        // file order, the default
 	Shuffle      Order = "shuffle"       // a new permutation each epoch
 	FixedShuffle Order = "fixed-shuffle" // one permutation for the whole training
-	Random       Order = "random"        // draws with replacement, as many as there are rows
+	Random       Order = "random"        // draws with replacement; the number of draws is the number of rows
 )
 
 // Orders lists every order, the default first.
 var Orders = []Order{Cyclic, Shuffle, FixedShuffle, Random}
 
-// Mix says which share of the mean the weights of each shard have.
+// Mix says which share the weights of each shard have in the mean.
 type Mix string
 
 const (
 	Uniform  Mix = "uniform"  // equal shares, the default
-	Mistakes Mix = "mistakes" // a shard's share of the updates of all
+	Mistakes Mix = "mistakes" // a shard's part of the updates of all shards
 )
 
 // Mixes lists every mix, the default first.
 var Mixes = []Mix{Uniform, Mistakes}
 
-// mostShards is far more than any computers have, and few enough for numbers of 32 bits.
+// mostShards is the largest number of shards. It is far more than any cluster has cores, and it fits in 32 bits.
 const mostShards = 1 << 20
 
-// Options are the options that learners share which visit rows one by one. The zero value of a field stands for its
-// default.
+// Options are the options shared by the learners that visit rows one by one. The zero value of a field stands for its
+// default; the comment of the field gives the default.
 type Options struct {
 	Order      Order   // Cyclic
 	Epochs     int64   // most passes over the rows; 100
 	MaxUpdates int64   // most updates; no limit
 	Eta        float64 // learning rate, in (0, 1]; 1
-	Seed       uint64  // of every random choice; 1
-	ZeroSeed   bool    // a Seed of 0 is the seed 0, and not the default
-	Workers    int     // goroutines that may run at once; GOMAXPROCS. No result depends on it
-	Shards     int64   // parts of the rows that learn apart in each epoch, and are mixed after it; 1. See package mixing
+	Seed       uint64  // seed of every random choice; 1
+	ZeroSeed   bool    // Seed 0 means the seed 0, not the default
+	Workers    int     // most goroutines that run at once; GOMAXPROCS. No result depends on it
+	Shards     int64   // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1. See package mixing
 	Mix        Mix     // Uniform
 
-	// Trace, if not nil, gets the updates of a perceptron of rows of a plane: those whose number is a multiple of
-	// TraceEvery. It is called from the training goroutine. No result depends on it. Other learners don't call it.
+	// Trace, if not nil, gets the updates of a perceptron without a kernel: the updates whose number is a multiple of
+	// TraceEvery. The training goroutine calls it. No result depends on it. Other learners don't call it.
 	Trace      func(Update)
 	TraceEvery int64 // 1
 
-	// Checkpoint, if not nil, saves the state of the training, and has the one to go on from. Package fit sets it.
+	// Checkpoint, if not nil, saves the state of the training, and holds the saved state to resume from. Package fit
+	// sets it.
 	Checkpoint *checkpoint.Part
 
-	// Progress, if not nil, is called at the start, several times a second, after each epoch and at the end: by one
-	// goroutine of the training at a time.
+	// Progress, if not nil, is called at the start, several times a second, after each epoch and at the end. The
+	// training never calls it from two goroutines at once.
 	Progress func(Progress)
 }
 
-// Progress tells how far a training is.
+// Progress tells how far a training has come.
 type Progress struct {
 	Epoch   int64 // epochs finished
 	Epochs  int64 // most epochs
 	Visits  int64
-	Rows    int64 // rows of the data set; an epoch has as many visits
+	Rows    int64 // rows of the data set; also the number of visits in an epoch
 	Updates int64
-	Best    int64 // fewest errors of the pocket so far; -1 without one
+	Best    int64 // fewest errors of the pocket so far; -1 without a pocket
 	Elapsed time.Duration
 
-	// Measure is of the last pass of a learner that solves for an optimum, if Sum is set; nil where nothing is known.
+	// Measure describes the last pass of a learner that solves for an optimum, if Sum is set; nil if nothing is known.
 	Measure *Measure
 
-	// Sum, if not nil, returns the SHA-256 of the weights, or of what a learner has in their place. It is set once after
-	// each epoch of a learner that visits rows, and after each pass of one that solves for an optimum. It is valid until
-	// the call returns. The result depends on the rows and the options alone.
+	// Sum, if not nil, returns the SHA-256 of the weights, or of the numbers that a learner keeps in their place. It is
+	// set in one call of Progress after each epoch of a learner that visits rows, and after each pass of a learner that
+	// solves for an optimum. Sum may be called until that call of Progress returns. The hash depends only on the rows
+	// and the options.
 	Sum func() [sha256.Size]byte
 }
 
-// Measure is what a learner that solves for an optimum knows after a pass.
+// Measure is the state of a learner that solves for an optimum after a pass.
 type Measure struct {
-	Objective float64 // at the weights of that pass: what the learner minimises
-	Gradient  float64 // the Euclidean norm of the objective's gradient there; NaN if unknown
-	Gap       float64 // upper bound of how far the objective is above the optimum; +Inf if unknown
+	Objective float64 // value of the learner's objective at the weights of that pass
+	Gradient  float64 // Euclidean norm of the objective's gradient at these weights; NaN if unknown
+	Gap       float64 // upper bound of the objective minus the optimum; +Inf if unknown
 }
 
 // Update is an update of a perceptron.
 type Update struct {
-	Number int64     // of the update, from 1 on
-	Visit  int64     // number of the visit that made it, from 1 on
-	Row    int64     // number of the row among those that are learned from, from 0 on
-	Score  float64   // of the row before the update; of several classes that of its own class less its rival's
+	Number int64     // number of the update, from 1 on
+	Visit  int64     // number of the visit that made the update, from 1 on
+	Row    int64     // number of the row among the rows that are learned from, from 0 on
+	Score  float64   // score of the row before the update; with several classes the score of its class minus its rival's
 	Vector []float64 // the weights after the update, as in Result.Weights; valid until the call returns
 }
 
-// SumOf returns Progress.Sum of some vectors: their elements one after another, little-endian.
+// SumOf returns a function for Progress.Sum: the SHA-256 of the elements of the vectors, one after another,
+// little-endian.
 func SumOf[F float32 | float64 | uint32](vectors ...[]F) func() [sha256.Size]byte {
 	return func() (sum [sha256.Size]byte) {
 		h := sha256.New()
@@ -115,8 +118,8 @@ func SumOf[F float32 | float64 | uint32](vectors ...[]F) func() [sha256.Size]byt
 	}
 }
 
-// WithDefaults returns the options with every zero value replaced by its default. It is an error if a value is out of
-// range.
+// WithDefaults returns the options with every zero value replaced by its default. It returns an error if a value is out
+// of range.
 func (o Options) WithDefaults() (Options, error) {
 	if o.Order == "" {
 		o.Order = Cyclic
@@ -160,17 +163,18 @@ func (o Options) WithDefaults() (Options, error) {
 // SetSeed sets the seed of every random choice, which may be 0.
 func (o *Options) SetSeed(seed uint64) { o.Seed, o.ZeroSeed = seed, seed == 0 }
 
-// completeSeed replaces a Seed of 0 by the default, unless 0 is asked for.
+// completeSeed replaces a Seed of 0 by the default 1, unless ZeroSeed is set.
 func (o *Options) completeSeed() {
 	if o.Seed == 0 && !o.ZeroSeed {
 		o.Seed = 1
 	}
 }
 
-// ErrTwoClasses tells that rows don't have two classes.
+// ErrTwoClasses is the error of rows that don't have exactly two classes.
 var ErrTwoClasses = errors.New("training takes two")
 
-// TwoClasses returns an error unless the rows have two classes: ErrTwoClasses or block.ErrNoLabels.
+// TwoClasses returns nil if the rows have two classes. It returns block.ErrNoLabels if they have no labels, and an
+// error that wraps ErrTwoClasses otherwise.
 func TwoClasses(spec *schema.Spec) error {
 	classes := spec.Classes
 	switch len(classes) {
@@ -186,53 +190,58 @@ func TwoClasses(spec *schema.Spec) error {
 		schema.AdviseClasses(classes))
 }
 
-// Unfinished is the error of a training that a context ended before there was anything to return.
+// Unfinished is the error of a training that its context ended before there was a result to return.
 type Unfinished struct {
-	Far string // how far the training was, as a sentence without a full stop
-	Err error  // the context's
+	Far string // how far the training had come, as a sentence without a full stop
+	Err error  // the error of the context
 }
 
 func (u *Unfinished) Error() string { return u.Err.Error() + ": " + u.Far }
 
 func (u *Unfinished) Unwrap() error { return u.Err }
 
-// Result is what a training of a linear classifier learned, and its figures.
+// Result is the learned weights of a linear classifier, and the figures of its training.
 type Result struct {
-	Weights []float32 // one for each column, the bias last; of more than two classes a vector for each, in their order
+	Weights []float32 // one for each column, the bias last; for more than two classes one vector for each, in class order
 
-	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts says how many
-	// visits each survived. Weights is their mean; Loss, Norm and Margin are those of the mean.
+	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts has the number of
+	// visits that each vector survived. Weights is the mean of the vectors; Loss, Norm and Margin are computed for the
+	// mean.
 	Voters []float32
 	Counts []int64
 
 	Epochs  int64 // epochs begun
 	Visits  int64 // rows visited
 	Updates int64 // rows that changed the weights
-	// Interrupted says that ctx ended the training; ctx's error is returned with the result. The result has the weights
-	// so far and the counts of visits and updates. Figures that take another pass over the rows may be missing: call
-	// Evaluate for them.
+	// Interrupted says that ctx ended the training. The training then returns the result together with ctx's error. The
+	// result has the weights so far and the counts of visits and updates. Figures that take another pass over the rows
+	// may be missing: call Evaluate to compute them.
 	Interrupted bool
 
-	// Uncounted says that ctx left no time for the pass that Errors, Loss, Radius, Norm and Margin take. They mean nothing then.
+	// Uncounted says that ctx left no time for the pass that computes Errors, Loss, Radius, Norm and Margin. Ignore
+	// these fields then.
 	Uncounted bool
 
-	// Mixed is the sum of the updates of all shards, each times the share of its shard in the mix. UpdateBound bounds it
-	// (McDonald, Hall and Mann 2010, theorem 3). It is 0 without shards.
+	// Mixed is the sum over the shards of the shard's updates times its share in the mix. UpdateBound is an upper bound
+	// of Mixed (McDonald, Hall and Mann 2010, theorem 3). Mixed is 0 without shards.
 	Mixed float64
 
 	Converged bool      // the stopping rule of the order was met: no row would update the weights
 	Errors    int64     // rows whose prediction by Weights isn't their label
-	Loss      float64   // the perceptron's: sum of -y(w.x+b), times the row's weight, over the rows where y(w.x+b) <= 0
+	Loss      float64   // the perceptron's loss: sum of -y(w.x+b) times the row's weight over the rows with y(w.x+b) <= 0
 	Radius    float64   // the largest Euclidean norm of a row, the bias included
 	Norm      float64   // Euclidean norm of Weights, the bias included
-	Margin    float64   // the smallest y(w.x+b)/|w| of a row; 0 if some row is on the wrong side
-	Kept      int64     // the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
-	Seconds   float64   // time of learning, without loading and the final evaluation
-	Predicted []int64   // how many rows are predicted to be of each class, in the order of the spec; nil if not counted
+	Margin    float64   // the smallest y(w.x+b)/|w| of a row; 0 if a row is on the wrong side
+	Kept      int64     // number of the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
+	Seconds   float64   // seconds of learning, without loading and the final evaluation
+	Predicted []int64   // number of rows predicted to be of each class, in the order of the spec; nil if not counted
 	Last      []float32 // the last weights, if there is a pocket or there are rows to validate on
 
-	// Candidates is how many weights the pocket judged. RowsScored is how many rows it scored for that; a row counts
-	// once for each candidate. The literal algorithm scores all rows for each candidate, and so does a cluster.
+	// Candidates is the number of weight vectors that the pocket judged. RowsScored is the number of rows that it
+	// scored for that; a row counts once for each candidate. The literal algorithm scores all rows for each candidate,
+	// and so does a cluster.
 	Candidates, RowsScored int64
-	Curve                  []pocket.Point // the weights that were better than all before, from the initial zeros to the kept ones
+	// Curve is the weights that had fewer errors than all weights before them, from the initial zeros to the kept
+	// weights.
+	Curve []pocket.Point
 }

@@ -16,8 +16,8 @@ import (
 	"halfspace/schema"
 )
 
-// Relabel sets out to +1 where the class number in y is class, and to -1 elsewhere. If y isn't a class number below
-// classes, out is NaN, which a training refuses. y and out may be the same slice.
+// Relabel sets out[i] to +1 if y[i] is class, and to -1 if y[i] is another class number from 0 to classes-1. It sets
+// out[i] to NaN, which a training refuses, if y[i] is no class number. y and out may be the same slice.
 func Relabel(y, out []float32, class, classes int) {
 	for i, v := range y {
 		switch {
@@ -31,8 +31,8 @@ func Relabel(y, out []float32, class, classes int) {
 	}
 }
 
-// Versus returns the rows of src, which has several classes, with two classes: the rows of class are +1 and the rest
-// are -1. The features are shared. The result is data in memory if src is, and a block.Seekable if src is one.
+// Versus returns the rows of src, which has several classes, with two classes: rows of class have the label +1, all
+// other rows -1. The features are shared. If src is a *block.Data or a block.Seekable, the result is one too.
 func Versus(src block.Source, class int) block.Source {
 	spec := *src.Spec()
 	own, classes := spec.Classes[class], len(spec.Classes)
@@ -50,7 +50,7 @@ func Versus(src block.Source, class int) block.Source {
 	return one{src, &spec, class, classes}
 }
 
-// versus returns a block that shares b's features, with labels in y.
+// versus returns a block that shares b's features and has its new labels in y.
 func versus(b *block.Block, class, classes int, y []float32) *block.Block {
 	v := *b
 	if b.Y != nil {
@@ -60,7 +60,7 @@ func versus(b *block.Block, class, classes int, y []float32) *block.Block {
 	return &v
 }
 
-// A one is the rows of one class versus the rest.
+// A one is a source of one class versus the rest.
 type one struct {
 	block.Source
 	spec           *schema.Spec
@@ -86,7 +86,7 @@ func (s one) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLoan(s.Lend(ctx))
 }
 
-// Lend is Blocks for users of several blocks at once. See block.Lender.
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
 func (s one) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	return block.Change(ctx, s.Source, func(b, spare *block.Block) (*block.Block, error) {
 		var y []float32
@@ -100,7 +100,7 @@ func (s one) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	})
 }
 
-// A seekableVersus also reads its rows in any order.
+// A seekableVersus is a one that is a block.Seekable.
 type seekableVersus struct {
 	one
 	from block.Seekable
@@ -122,7 +122,8 @@ func (s seekableVersus) ReadRows(rows []uint32, to *block.Block) error {
 	return err
 }
 
-// Beside returns how many classes OneVersusRest learns at once, with its argument beside set: 1 or more. workers is 1 or more.
+// Beside returns the number of classes that OneVersusRest learns at once if its argument beside is set: 1 or more.
+// workers is 1 or more.
 func Beside(src block.Source, workers int) int {
 	if _, inMemory := src.(*block.Data); !inMemory {
 		return 1
@@ -131,11 +132,12 @@ func Beside(src block.Source, workers int) int {
 }
 
 // OneVersusRest calls learn for each class versus the rest. It returns the results in the order of the classes (Rifkin
-// and Klautau, "In Defense of One-Vs-All Classification", 2004). Each class gets the weights that it gets alone.
+// and Klautau, "In Defense of One-Vs-All Classification", 2004). The weights of a class don't depend on the other
+// trainings.
 //
-// If beside is set and the rows are in memory, up to workers classes are learned at once, each with a share of the
-// workers. Their labels take at most a quarter of the memory of the rows. Otherwise one class is learned after another,
-// with all workers. An error names its class, the first of several.
+// If beside is set and the rows are in memory, up to workers classes are learned at once, each with an equal share of
+// the workers. Their labels take at most a quarter of the memory of the rows. Otherwise one class is learned after
+// another, with all workers. If several classes fail, OneVersusRest returns the error of the first one, with its name.
 func OneVersusRest[R any](ctx context.Context, src block.Source, workers int, beside bool,
 	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
 	workers, err := parallel.Resolve(workers)
@@ -149,7 +151,7 @@ func OneVersusRest[R any](ctx context.Context, src block.Source, workers int, be
 		side = Beside(src, workers)
 	}
 	errs := make([]error, len(classes))
-	var failed atomic.Int64 // number of a failed class; no class after it begins
+	var failed atomic.Int64 // lowest number of a class that failed; no class after it begins
 	failed.Store(int64(len(classes)))
 	var g errgroup.Group
 	g.SetLimit(side)

@@ -32,7 +32,7 @@ var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
 	RowLoss: func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic)) },
 	Stepper: describeAdaGrad})
 
-// notFound is what is true of a loss that is never 0.
+// notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"
 
 func start() train.Options { return train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1} }

@@ -10,20 +10,19 @@ import (
 	"halfspace/train"
 )
 
-// A stepper makes the visits.
+// A stepper is the train.Stepper of FTRL-Proximal and AdaGrad.
 type stepper struct {
 	rates
 	w       []float32
-	at      []state // of each column; w follows from them
-	bias    int     // the column without penalties; -1: there is none
-	inverse float64 // of alpha
+	at      []state // state of each column; w follows from the states
+	bias    int     // the column without penalties; -1: none
+	inverse float64 // 1/alpha
 	slope   [1]float64
 }
 
-// A state is what a column has of the visits so far: z, n and the root of n.
+// A state is the sums of one column over the visits so far: z, n and the square root of n.
 type state struct{ z, n, root float64 }
 
-// newStepper returns a stepper for rows of a spec.
 func newStepper(spec *schema.Spec, r rates) (*stepper, error) {
 	if err := train.TwoClasses(spec); err != nil {
 		return nil, err
@@ -39,8 +38,8 @@ func newStepper(spec *schema.Spec, r rates) (*stepper, error) {
 
 func (s *stepper) Weights() []float32 { return s.w }
 
-// Begin takes n, and z too if the weights follow from it. Otherwise, such as with another alpha, it computes the z from
-// which they follow.
+// Begin takes the weights and n. It takes z too if the weights follow from z with the present options. If they don't,
+// for example because alpha changed, Begin computes the z from which they follow.
 func (s *stepper) Begin(w []float32, state map[string][]float64) {
 	z, n := state["z"], state["n"]
 	for c := range s.at {
@@ -94,7 +93,7 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 	return true
 }
 
-// derivative returns that of the loss of a row with label y by its score.
+// derivative returns the derivative of a row's loss by its score. y is the row's label.
 func (s *stepper) derivative(y, score float64) float64 {
 	m := float64(y * score)
 	if s.loss == Hinge {
@@ -108,7 +107,7 @@ func (s *stepper) derivative(y, score float64) float64 {
 	return -y * s.slope[0]
 }
 
-// add adds the gradient g of column c, and computes its weight.
+// add makes the update of column c with the gradient g, and computes its weight.
 func (s *stepper) add(c int, g float64) {
 	at := &s.at[c]
 	n := at.n + float64(g*g)
@@ -118,7 +117,7 @@ func (s *stepper) add(c int, g float64) {
 	s.w[c] = s.weight(c, z, root)
 }
 
-// weight returns the weight of column c.
+// weight returns the weight of column c for its z and the square root of its n.
 func (s *stepper) weight(c int, z, root float64) float32 {
 	l1, l2 := s.l1, s.l2
 	if c == s.bias {

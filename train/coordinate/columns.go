@@ -10,30 +10,31 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// columns are the elements that aren't 0 by column: column j has values val[k] in rows row[k] for k from ptr[j] to ptr[j+1].
+// columns are the nonzero elements of a matrix by column: column j has the values val[k] in the rows row[k], for k from
+// ptr[j] to ptr[j+1]-1.
 type columns[V float32 | float64] struct {
 	ptr   []int64
 	row   []uint32
 	val   []V
-	tasks []int // ends of ranges of columns with about as many elements
+	tasks []int // ends of ranges of columns with about taskElements elements each
 }
 
-// elements are columns with values of the rows, float32, or float64 if the rows are centred.
+// elements are the columns of the rows: float32 values, or float64 values if the rows are centred.
 type elements interface {
-	all() int64       // how many there are
-	size(j int) int64 // how many column j has
+	all() int64       // number of elements
+	size(j int) int64 // number of elements of column j
 	each(ctx context.Context, workers int, do func(j int)) error
 
-	score(j int, v []float64) float64         // the product of column j and v
-	add(j int, to []float64, by float64)      // adds column j times by to a vector
+	score(j int, v []float64) float64         // dot product of column j and v
+	add(j int, to []float64, by float64)      // adds by times column j to a vector
 	curvature(j int, along []float64) float64 // see curvatureOf
 	slope(j int, along []float64) float64     // see slopeOf
 	move(j int, along []float64, by float64)  // see addTo
 }
 
-const taskElements = 1 << 16 // about the elements of a task
+const taskElements = 1 << 16 // approximate number of elements in a task
 
-// newElements copies the elements of rows in two passes.
+// newElements copies the nonzero elements of src by column. It makes two passes over the rows.
 func newElements(ctx context.Context, src block.Source, centred bool) (elements, error) {
 	if centred {
 		return newColumns(ctx, src, (*csr.Reader).CentredRow)
@@ -109,7 +110,7 @@ func (c *columns[V]) move(j int, along []float64, by float64) {
 	addTo(along, rows, values, by)
 }
 
-// each calls do once for each column on several goroutines.
+// each calls do once for each column, on several goroutines.
 func (c *columns[V]) each(ctx context.Context, workers int, do func(j int)) error {
 	return parallel.For(ctx, workers, len(c.tasks), func(_, task int) {
 		first := 0

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	settled  = 0.02 // most weights keep their signs from a step on that gains at most this times the objective
-	coarse   = 0.5  // conjugate gradients stop at a residual of this times the first one, at most
-	fine     = 0.02 // and at least
-	finer    = 0.3  // the part becomes this times as large after a whole step
-	coarser  = 2.0  // and after a step that was halved
-	maxInner = 40   // the most products in a step
+	settled  = 0.02 // face is used after steps that gain at most this times the objective: most weights keep their signs then
+	coarse   = 0.5  // conjugate gradients stop at a residual of forcing times the first one; largest forcing
+	fine     = 0.02 // smallest forcing
+	finer    = 0.3  // factor of forcing after a whole step
+	coarser  = 2.0  // factor of forcing after a halved step
+	maxInner = 40   // most products with the Hessian in a step
 )
 
-// polish goes to the weights that face finds. It tells whether the whole step was taken. If so, the next step is more precise.
+// polish moves to the weights that face returns. It tells whether the whole step was taken. If so, the next step of
+// face is more precise.
 func (s *net) polish(ctx context.Context) (whole bool, err error) {
 	next, err := s.face(ctx)
 	if err != nil {
@@ -34,17 +35,17 @@ func (s *net) polish(ctx context.Context) (whole bool, err error) {
 	}
 	if !moved {
 		for i := range s.scores {
-			s.along[2*i+1] = 0 // the next step adds to it
+			s.along[2*i+1] = 0 // the next step adds its scores to 0
 		}
 		return false, nil
 	}
 	return whole, s.evaluate(ctx)
 }
 
-// face returns weights near the minimum of the quadratic model over the weights that aren't 0 and the bias, with their
-// signs as they are. Those whose sign would change become 0. Conjugate gradients find it, preconditioned by the diagonal.
-// They need fewer passes than coordinate descent, which also finds which weights are 0. face leaves the scores of the step in
-// along.
+// face returns weights near the minimum of the quadratic model over the bias and the weights that aren't 0. A weight
+// whose sign would change becomes 0. face uses conjugate gradients, preconditioned by the diagonal of the Hessian. They
+// need fewer passes than coordinate descent, but coordinate descent also finds which weights are 0. face leaves the
+// scores of the step in along.
 func (s *net) face(ctx context.Context) (next []float64, err error) {
 	var on []int
 	for j, w := range s.w {
@@ -99,13 +100,14 @@ func (s *net) face(ctx context.Context) (next []float64, err error) {
 	return next, nil
 }
 
-// spent tells whether the most passes are reached.
+// spent tells whether at most two passes are left, counting the passes of coordinate descent so far. It returns true if
+// there are no elements.
 func (s *net) spent() bool {
 	all := s.columns.all()
 	return all == 0 || s.passes+s.visited/all+2 >= s.Epochs
 }
 
-// divide sets d to v divided by the diagonal of the Hessian, and returns the product of d and v.
+// divide sets d to v divided by the diagonal of the Hessian, for the columns on. It returns the dot product of d and v.
 func (s *net) divide(d, v []float64, on []int) (sum float64) {
 	for _, j := range on {
 		curvature := s.diagonal[j] + least
@@ -118,7 +120,7 @@ func (s *net) divide(d, v []float64, on []int) (sum float64) {
 	return sum
 }
 
-// multiply sets products to the scores of a vector, given the columns that aren't 0.
+// multiply sets products to the scores of the vector v. on lists the columns in which v isn't 0.
 func (s *net) multiply(v []float64, on []int) {
 	if s.products == nil {
 		s.products = make([]float64, len(s.scores))
@@ -130,7 +132,7 @@ func (s *net) multiply(v []float64, on []int) {
 	}
 }
 
-// product sets out to the product of the Hessian and v, for some columns.
+// product sets out to the product of the Hessian and v, for the columns on.
 func (s *net) product(ctx context.Context, out, v []float64, on []int) error {
 	s.multiply(v, on)
 	for i := range s.products {
@@ -138,7 +140,7 @@ func (s *net) product(ctx context.Context, out, v []float64, on []int) error {
 	}
 	return s.columns.each(ctx, s.Workers, func(j int) {
 		if j < s.features && s.w[j] == 0 {
-			return // it isn't among them
+			return // column j isn't in on
 		}
 		out[j] = s.columns.score(j, s.products)
 		if j < s.features {

@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	nearly   = 5e-7 // the gap at which the search stops, relative to the objective
-	finest   = 1e-9 // the gap isn't computed any more below this times the gap at which the search stops
-	leastCut = 0.05 // the next estimate is at least this times the last one
-	mostCut  = 0.5  // and at most this
+	nearly   = 5e-7 // the search stops at a gap of this times the objective
+	finest   = 1e-9 // the search ends when enough falls below this
+	leastCut = 0.05 // least factor of enough after the gap was computed
+	mostCut  = 0.5  // greatest factor of enough after the gap was computed
 
-	neighbours = 16 // rows of a group; 64 take many more passes
+	neighbours = 16 // rows of a group; with 64 the search takes many more passes
 )
 
-// A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a row
-// is max(0, 1 - y (w.x)). Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
+// A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
+// on all weights but the bias. Of train.Options it uses Epochs (most passes over the rows), Workers, Progress and
+// Checkpoint.
 type Hinge struct {
 	train.Options
 	Rows block.Source
@@ -43,43 +44,45 @@ type dual struct {
 	*Hinge
 	features int
 	w        []float64 // v / l2, and the bias
-	a        []float64 // of each row
+	a        []float64 // dual variable of each row
 	y        []float64
 	weights  []float64
-	squares  []float64            // of each row: the second derivative of the dual objective along a_i
-	rows     []*kernel.SparseRows // of each run, without zeros
-	order    []uint32             // rows with a sample weight above 0 that aren't left out
-	all      int                  // how many are in order if none is left out
-	asleep   []bool               // of each row: it is left out
+	squares  []float64            // for each row: curvature of the dual objective along a_i, times -1
+	rows     []*kernel.SparseRows // each run's rows, without zeros
+	order    []uint32             // numbers of the rows to visit: sample weight above 0, not left out
+	all      int                  // length of order when no row is left out
+	asleep   []bool               // rows that are left out
 	softness float64              // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
 	centre   float64
 	most     float64 // rows whose variable is 0 are left out if their slope is above this
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
 	lower    float64 // the greatest dual objective so far
 	loss     float64
-	visited  int64 // rows
+	visited  int64 // number of visits of rows
 	steps    int64
 	rng      *rand.Rand
-	pcg      *rand.PCG // of rng
-	enough   float64   // the estimate of the gap at which it is computed, times the gap to reach
-	waking   float64   // the estimate at which rows that are left out are visited again
+	pcg      *rand.PCG // generator behind rng
+	enough   float64   // the gap is computed once its estimate is at most this times the gap to reach
+	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
 	start    time.Time
 }
 
-// Solve finds the minimum. It returns the weights so far with an error of ctx or of the rows. A step of the solution
-// changes the dual variable of a row.
+// Solve returns weights near the minimum. If ctx ends or reading the rows fails, it returns the weights so far with the
+// error. The Steps of the solution count changes of a dual variable.
 //
-// It is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate Descent
-// Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective over its
-// variable, and changes w. Rows are visited in a random order, anew in each pass; see sweep. Rows whose variable is at a
-// bound, and would stay there, are left out until the gap has fallen to a tenth. A visit adds to an estimate of the gap.
-// Rows that aren't in memory are copied. As many visits as there are rows count as a pass.
+// The method is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate
+// Descent Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective
+// over the row's variable, and changes w. Each pass visits the rows in a new random order; see sweep. Rows whose
+// variable is at a bound and would stay there are left out until the estimate of the gap has fallen to a tenth. The
+// visits of a pass add up this estimate. Rows that aren't in memory are copied. A pass counts as many visits as there
+// are rows.
 //
-// With a bias b, the constraint on the variables is met by the method of multipliers (Hestenes, "Multiplier and Gradient
-// Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so that b is
-// centre + sum a_i y_i / r. Once the violation is small enough, the centre moves to b.
+// With a bias b, the method of multipliers meets the constraint on the variables (Hestenes, "Multiplier and Gradient
+// Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so b is
+// centre + sum a_i y_i / r. Once the violation of the optimum's conditions is at most |b - centre|, the centre moves to
+// b.
 //
-// The search stops once the duality gap is 5e-7 of the objective.
+// The search stops once the duality gap is at most 5e-7 of the objective.
 func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
 	s := &dual{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
@@ -94,7 +97,7 @@ func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
 	return &truncated.Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
 }
 
-// begin makes a pass that learns what doesn't change.
+// begin makes a pass over the rows and stores their labels, weights and elements.
 func (s *dual) begin(ctx context.Context) error {
 	n := s.Rows.Rows()
 	if n > math.MaxUint32 {
@@ -116,7 +119,7 @@ func (s *dual) begin(ctx context.Context) error {
 				weight, size := run.Weight(r), csr.Square(columns, values, s.features)/s.L2
 				if weight > 0 {
 					s.order = append(s.order, uint32(len(s.y)))
-					s.loss += weight // at weights of 0
+					s.loss += weight // the loss at zero weights
 					square += size
 				}
 				s.y, s.weights, s.squares = append(s.y, float64(y)), append(s.weights, weight), append(s.squares, size)
@@ -130,7 +133,7 @@ func (s *dual) begin(ctx context.Context) error {
 	}
 	if s.features < len(s.w) && len(s.order) > 0 {
 		if s.softness = square / float64(len(s.order)); s.softness == 0 {
-			s.softness = 1 // any penalty does where all features are 0
+			s.softness = 1 // any penalty works if all features are 0
 		}
 		for i := range s.squares {
 			s.squares[i] += s.softness
@@ -139,7 +142,8 @@ func (s *dual) begin(ctx context.Context) error {
 	return nil
 }
 
-// alone tells whether all rows with a sample weight are of one class, for which a bias is enough. It sets that bias.
+// alone tells whether all rows with a sample weight above 0 have the same class. It then sets the bias to the label,
+// which is the optimum.
 func (s *dual) alone() bool {
 	if s.features == len(s.w) || len(s.order) == 0 {
 		return false
@@ -154,13 +158,13 @@ func (s *dual) alone() bool {
 	return true
 }
 
-// row returns the elements of a row.
+// row returns the columns and values of row i.
 func (s *dual) row(i int) ([]uint32, []float32) {
 	return s.rows[i/block.RunRows].Row(i % block.RunRows)
 }
 
-// maximise makes passes until the gap is small enough, or there are too many. Each time the estimate of the gap has fallen to
-// a tenth, rows that were left out are visited again, since some may have been left out wrongly.
+// maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
+// gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
 	for s.mark(); s.passes()+3 <= s.Epochs; s.mark() {
 		all, steps := s.all == len(s.order), s.steps
@@ -194,12 +198,12 @@ func (s *dual) maximise(ctx context.Context) error {
 		s.enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
 	}
 	if s.steps == 0 {
-		return nil // weights are 0 still
+		return nil // the weights are still 0
 	}
 	return s.measure(ctx)
 }
 
-// wake has all rows with a sample weight above 0 visited again.
+// wake makes the next sweep visit all rows with a sample weight above 0.
 func (s *dual) wake() {
 	s.order, s.most, s.least = s.order[:0], math.Inf(1), math.Inf(-1)
 	for i, weight := range s.weights {
@@ -217,21 +221,24 @@ func (s *dual) bias() float64 {
 	return s.w[s.features]
 }
 
-// move moves the centre of the bias to the bias. The variables stay, so that the bias moves as far again.
+// move moves the centre of the bias to the bias. The dual variables stay the same, so the bias moves too, by the same
+// distance.
 func (s *dual) move() {
 	by := s.w[s.features] - s.centre
 	s.centre += by
 	s.w[s.features] += by
 }
 
-// A swept is what a sweep tells.
+// A swept is the result of a sweep.
 type swept struct {
-	violation float64 // the greatest slope of a variable that may rise, less the least of one that may fall
-	gap       float64 // about the duality gap: the sum over rows of the slope times the way to the bound that is best
+	// violation is the greatest slope of a visited variable minus the least, and 0 at the optimum. A variable that
+	// would stay at a bound counts as slope 0, or not at all if its row is left out next.
+	violation float64
+	gap       float64 // estimate of the duality gap: sum over the rows of |slope| times the distance to the better bound
 }
 
-// sweep visits the active rows in a random order. It permutes groups of rows that stand one after the other, and the rows of
-// each group: that takes far less time than to fetch one row after the other from memory.
+// sweep visits the rows of order in a random order. It permutes groups of neighbouring rows, and the rows within each
+// group. That takes far less time than to fetch single rows from all over the memory.
 func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	top, bottom := math.Inf(-1), math.Inf(1)
 	groups := slices.Collect(slices.Chunk(s.order, neighbours))
@@ -259,7 +266,7 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	return t, ctx.Err()
 }
 
-// visit maximises over the variable of a row.
+// visit maximises the dual objective over the variable of row i.
 func (s *dual) visit(i uint32, t *swept, top, bottom *float64) {
 	columns, values := s.row(int(i))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
@@ -291,7 +298,7 @@ func (s *dual) visit(i uint32, t *swept, top, bottom *float64) {
 	}
 }
 
-// change adds a row times by to the sum of rows.
+// change adds by times a row to w.
 func (s *dual) change(columns []uint32, values []float32, by float64) {
 	if s.softness > 0 {
 		n := len(columns) - 1
@@ -301,7 +308,8 @@ func (s *dual) change(columns []uint32, values []float32, by float64) {
 	csr.Add(s.w, columns, values, by/s.L2)
 }
 
-// estimate returns an approximation of the dual objective.
+// estimate returns sum a_i - l2/2 |w|^2 without the bias: the dual objective, if the constraint on the variables is
+// met.
 func (s *dual) estimate() float64 {
 	sum := 0.0
 	for _, a := range s.a {
@@ -310,12 +318,13 @@ func (s *dual) estimate() float64 {
 	return sum - float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
-// objective returns the objective of the weights, given their loss.
+// objective returns the primal objective: the last measured loss plus the penalty of w.
 func (s *dual) objective() float64 {
 	return s.loss + float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
-// measure makes a pass over the rows. It computes the loss, and the dual objective. With a bias, it makes another one.
+// measure makes a pass over the rows and computes the loss and the dual objective. With a bias it may make another
+// pass.
 func (s *dual) measure(ctx context.Context) error {
 	s.loss = 0
 	err := parallel.Ordered(ctx, s.Workers, len(s.rows), func(k int) (sum float64) {
@@ -337,7 +346,7 @@ func (s *dual) measure(ctx context.Context) error {
 	}
 	v := make([]float64, len(s.w))
 	f64.Axpy(v, s.L2, s.w)
-	var sums [2]float64 // of the variables of each class
+	var sums [2]float64 // sums of the dual variables of each class
 	for i, a := range s.a {
 		sums[class(s.y[i])] += a
 	}
@@ -349,7 +358,7 @@ func (s *dual) measure(ctx context.Context) error {
 	return nil
 }
 
-// class returns 1 for what is above 0, else 0.
+// class returns 1 if y is above 0, and 0 otherwise.
 func class(y float64) int {
 	if y > 0 {
 		return 1
@@ -357,7 +366,7 @@ func class(y float64) int {
 	return 0
 }
 
-// scale adds to v the rows of a class times their variables and f. That is a pass over the rows.
+// scale adds f a_i y_i x_i to v for the rows i of class of. It makes a pass over the rows.
 func (s *dual) scale(v []float64, of int, f float64) {
 	for i, a := range s.a {
 		if a > 0 && class(s.y[i]) == of {
@@ -368,13 +377,13 @@ func (s *dual) scale(v []float64, of int, f float64) {
 	s.passed(len(s.y))
 }
 
-// passes returns the number of passes over the rows.
+// passes returns the number of passes over the rows, rounded up.
 func (s *dual) passes() int64 {
 	n := max(1, int64(len(s.y)))
 	return (s.visited + n - 1) / n
 }
 
-// passed counts visits of rows, and reports them.
+// passed adds to the number of visits, and reports progress.
 func (s *dual) passed(visits int) {
 	s.visited += int64(visits)
 	if s.Progress == nil {

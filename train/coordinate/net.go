@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	tolerance = 1e-6 // the gap of a converged result, relative to the objective
+	tolerance = 1e-6 // a result has converged if its gap is at most this times the objective
 
-	flat   = 1e-13 // a smaller gain, relative to the objective, is rounding
-	halves = 40    // how often a step is halved
-	slight = 0.01  // a step is taken if it gains this times what its slope promises
-	even   = 1e-11 // the bias is best if the slope along it is this times the sum of sample weights
+	flat   = 1e-13 // a gain below this times the objective is rounding error
+	halves = 40    // most trials of a step, each half the one before
+	slight = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
+	even   = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
-// A Net is rows with labels -1 and +1, a penalty with L1 > 0 or NonNegative, and a loss. Of train.Options it uses Epochs, the
-// most passes over the elements, Workers, Progress and Checkpoint.
+// A Net is rows with labels -1 and +1, a loss, and a penalty with L1 > 0 or NonNegative. Of train.Options it uses
+// Epochs (most passes over the elements), Workers, Progress and Checkpoint.
 type Net struct {
 	elastic.Penalty
 	train.Options
 	Rows  block.Source
-	Round func(w []float64) // rounds weights to those of the model
-	// Loss takes scores z and labels y. It sets z to the margins and factor, curvature and loss to the loss of each row
-	// and its derivatives by the score, as f64.Logistic does.
+	Round func(w []float64) // rounds weights to weights of a model
+	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
+	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
 	Loss func(z, factor, curvature, loss, y []float64)
 }
 
@@ -42,32 +42,34 @@ type net struct {
 	*Net
 	features   int
 	columns    elements
-	y, weights []float64 // of the rows
-	weight     float64   // the sum of weights
+	y, weights []float64 // of each row: label and sample weight
+	weight     float64   // sum of weights
 	w          []float64
-	scores     []float64 // of the rows at w
-	along      []float64 // of each row: the curvature of its loss, and the score of the step
-	factors    []float64 // of each row: the derivative of its loss
-	products   []float64 // of each row: memory of face
-	gradient   []float64 // of the sum of losses, by column
-	diagonal   []float64 // of its Hessian
+	scores     []float64 // score of each row at w
+	along      []float64 // for each row, two elements: the curvature of its loss, and the score of the step
+	factors    []float64 // for each row: the derivative of its loss by its score
+	products   []float64 // for each row: a work array of face
+	gradient   []float64 // of the sum of losses, for each column
+	diagonal   []float64 // diagonal of the Hessian of the sum of losses
 	loss       float64
-	linear     float64 // the dual objective of the rows at w
+	linear     float64 // the rows' part of the dual objective at w
 	lower      float64 // the greatest dual objective so far
 	passes     int64
-	visited    int64 // elements, by coordinate descent
+	visited    int64 // elements visited by coordinate descent
 	steps      int64
-	whole      bool    // the last step was not halved
-	part       float64 // the next step ends at this times the violations of the optimum's conditions at its start
-	brief      bool    // it ends after a round of coordinate descent
-	forcing    float64 // face stops at a residual of this times the first one
-	rng        *rand.Rand
-	pcg        *rand.PCG // of rng
-	start      time.Time
+	whole      bool // the last step was not halved
+	// part is the factor by which the next step reduces the sum of violations of the optimum's conditions before it
+	// ends.
+	part    float64
+	brief   bool    // the next step ends after one round of coordinate descent
+	forcing float64 // face stops at a residual of this times the first residual
+	rng     *rand.Rand
+	pcg     *rand.PCG // generator behind rng
+	start   time.Time
 }
 
-// Learn finds the minimum, and measures the rounded weights. If ctx ends the search after a step, Learn returns the weights
-// so far with ctx's error.
+// Learn returns weights near the minimum, with the loss and the objective of the rounded weights. If ctx ends the
+// search after a step, Learn returns the weights so far with ctx's error.
 func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
 	after, end := beside.After(ctx)
 	defer end()
@@ -102,15 +104,15 @@ func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
 	return r, nil
 }
 
-// solve finds the minimum. It returns the weights so far with an error of ctx or of the rows.
+// solve finds the minimum. If ctx ends or reading the rows fails, it returns the state so far with the error.
 //
-// It is newGLMNET: the proximal Newton method with coordinate descent over columns inside. See Yuan, Ho and Lin, "An Improved
-// GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research 13, 2012. It copies the elements
-// of the rows by column. A step minimises the penalty plus the quadratic model of the loss, roughly at first. Columns are
-// visited in a random order, anew each time. Those whose weight is 0, and would stay there, are left out until the others
-// are done. A step is halved until it gains enough.
+// The method is newGLMNET: the proximal Newton method whose steps are found by coordinate descent over columns. See
+// Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research
+// 13, 2012. solve copies the elements of the rows by column. A step minimises the penalty plus the quadratic model of
+// the loss; the first steps do so roughly. Each round visits the columns in a new random order. Columns whose weight is
+// 0 and would stay 0 are left out until the other columns have converged. A step is halved until it gains enough.
 //
-// The search stops once the duality gap is 5e-7 of the objective.
+// The search stops once the duality gap is at most 5e-7 of the objective.
 func (n *Net) solve(ctx context.Context) (*net, error) {
 	s := newNet(n)
 	err := s.begin(ctx)
@@ -131,10 +133,10 @@ func newNet(n *Net) *net {
 	return s
 }
 
-// first makes the next step as rough as the first one.
+// first makes the next step as rough as the first step of a search.
 func (s *net) first() { s.part, s.brief, s.forcing = firstPart, false, coarse }
 
-// begin reads the rows, and goes to weights of 0 with the best bias.
+// begin reads the rows, and evaluates zero weights with the best bias.
 func (s *net) begin(ctx context.Context) (err error) {
 	n := s.Rows.Rows()
 	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
@@ -160,10 +162,11 @@ func (s *net) begin(ctx context.Context) (err error) {
 	return s.evaluate(ctx)
 }
 
-// objective returns the objective at w.
+// objective returns the loss plus the penalty at w.
 func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
 
-// losses calls do for ranges of rows, with their losses and derivatives at scores, and adds up what it returns in row order.
+// losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
+// each run of rows, and returns the sums of do's results in row order.
 func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
 	err = parallel.Ordered(ctx, s.Workers, (n+block.RunRows-1)/block.RunRows, func(k int) [3]float64 {
@@ -190,7 +193,7 @@ func (s *net) losses(ctx context.Context, scores []float64, do func(first int, m
 	return sum, err
 }
 
-// evaluate gives w the best bias, and computes the loss, its derivatives and a lower bound of the optimum there.
+// evaluate sets the best bias. It computes the loss, its derivatives and a lower bound of the optimum at w.
 func (s *net) evaluate(ctx context.Context) error {
 	if err := s.balance(ctx); err != nil {
 		return err
@@ -203,14 +206,14 @@ func (s *net) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// derive computes the loss and its derivatives at the scores, and the dual objective of the rows.
+// derive computes the loss, its gradient and curvatures at the scores, and the rows' part of the dual objective.
 func (s *net) derive(ctx context.Context) error {
 	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
 			s.along[2*(first+i)], s.along[2*(first+i)+1] = curvatures[i], 0
 			t[0] += loss
-			t[1] += loss - float64(float64(s.y[first+i]*factors[i])*margins[i]) // the part in the dual objective
+			t[1] += loss - float64(float64(s.y[first+i]*factors[i])*margins[i]) // the row's part of the dual objective
 		}
 		return t
 	})
@@ -226,7 +229,7 @@ func (s *net) derive(ctx context.Context) error {
 	})
 }
 
-// prove improves the lower bound by the dual variables at w.
+// prove raises the lower bound to the dual objective of the dual variables at w, if that is greater.
 func (s *net) prove() {
 	d := &elastic.Dual{Linear: s.linear, Vector: make([]float64, s.features)}
 	for j := range d.Vector {
@@ -235,7 +238,7 @@ func (s *net) prove() {
 	s.lower = max(s.lower, s.Bound(d))
 }
 
-// balance makes the bias best.
+// balance sets the bias to its optimum, the other weights as they are.
 func (s *net) balance(ctx context.Context) error {
 	if s.features == len(s.w) {
 		return nil
@@ -273,7 +276,7 @@ func (s *net) balance(ctx context.Context) error {
 	return err
 }
 
-// minimise makes steps until the gap is small enough, or there are too many passes.
+// minimise makes steps until the gap is small enough or the limit of passes is reached.
 func (s *net) minimise(ctx context.Context) error {
 	for s.mark(); s.passes+2 < s.Epochs && !s.done(); s.mark() {
 		until := s.part
@@ -311,13 +314,14 @@ func (s *net) minimise(ctx context.Context) error {
 	return nil
 }
 
-// done tells whether the gap is small enough.
+// done tells whether the gap is small enough to stop.
 func (s *net) done() bool { return s.objective()-s.lower <= nearly*s.objective() }
 
-// move goes from w to next, or as far as the objective falls enough. It tells whether it went.
+// move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
+// changed.
 func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 	from := s.objective()
-	slope := s.Of(next[:s.features]) - s.Of(s.w[:s.features]) // of the penalty, at most
+	slope := s.Of(next[:s.features]) - s.Of(s.w[:s.features]) // of the penalty: an upper bound
 	for j, v := range next {
 		slope += float64(s.gradient[j] * (v - s.w[j]))
 	}
@@ -355,7 +359,8 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 	return false, nil
 }
 
-// passed counts a pass, and those of coordinate descent before, by elements. It reports them.
+// passed counts one pass, and the passes of coordinate descent since the last call, measured in elements. It reports
+// progress.
 func (s *net) passed() {
 	if all := s.columns.all(); all > 0 {
 		s.passes += s.visited / all

@@ -8,9 +8,10 @@ import (
 	"halfspace/train/elastic"
 )
 
-// Path returns the minima for up to count falling penalties l1, or for those that are given. They are those of
-// elastic.Task.Path. Each search begins at the minimum before. A step leaves out columns whose weight is 0 and whose
-// gradient says that it stays so. The gradient of all columns after the step tells whether that was right.
+// Path returns the minima for up to count falling penalties l1, or for the given penalties. It chooses penalties and
+// stops as elastic.Task.Path does. The search for each penalty begins at the minimum for the penalty before. A step
+// leaves out columns whose weight is 0 and whose gradient shows that the weight stays 0. After the step, the gradient
+// of all columns confirms or corrects that choice.
 func (n *Net) Path(ctx context.Context, count int, penalties []float64) ([]*elastic.Stage, error) {
 	one := *n
 	one.Epochs, one.Checkpoint = math.MaxInt64, nil

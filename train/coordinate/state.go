@@ -10,7 +10,7 @@ import (
 
 func (s *dual) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 
-// state walks what the search is at before a sweep.
+// state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visited)
@@ -30,7 +30,7 @@ func (s *dual) state(w *checkpoint.Walk) {
 
 func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
 
-// resume goes to what a checkpoint has, if there is one.
+// resume restores the state of a checkpoint, if there is one.
 func (s *net) resume(ctx context.Context) error {
 	loaded, err := s.Checkpoint.Load(s.state)
 	if loaded {
@@ -39,7 +39,7 @@ func (s *net) resume(ctx context.Context) error {
 	return err
 }
 
-// state walks what the search is at before a step. What derive computes is not part of it.
+// state saves or restores the state of the search before a step. It leaves out the numbers that derive computes.
 func (s *net) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	for _, v := range []*int64{&s.passes, &s.visited, &s.steps} {

@@ -7,13 +7,14 @@ import (
 )
 
 const (
-	firstPart = 1.0   // the first step ends at this times the violations of the optimum's conditions at its start
-	leastPart = 1e-12 // steps that end at less than this are as good as rounding allows
-	maxRounds = 100   // the most rounds of coordinate descent in a step
-	least     = 1e-12 // what is added to a second derivative
+	firstPart = 1.0   // the first step ends once the sum of violations is this times the sum at its start
+	leastPart = 1e-12 // steps that end at a smaller part can't improve: rounding errors prevent it
+	maxRounds = 100   // most rounds of coordinate descent in a step
+	least     = 1e-12 // summand of a second derivative, so that it is above 0
 )
 
-// violation returns by how much a slope of a weight's loss and l2 violates the conditions of the optimum.
+// violation returns by how much a weight w violates the optimum's conditions. slope is the derivative of its loss and
+// l2 penalty.
 func (s *net) violation(j int, w, slope float64) float64 {
 	switch {
 	case j >= s.features:
@@ -28,7 +29,8 @@ func (s *net) violation(j int, w, slope float64) float64 {
 	return max(0, math.Abs(slope)-s.L1)
 }
 
-// best returns the minimum over a weight w, given the slope of the loss's model and l2 there, and the second derivative.
+// best returns the minimum over one weight, whose value is w now. slope and curvature are the first and second
+// derivative of the loss's model plus the l2 penalty at w.
 func (s *net) best(j int, w, slope, curvature float64) float64 {
 	if j >= s.features {
 		return w - slope/curvature
@@ -43,8 +45,9 @@ func (s *net) best(j int, w, slope, curvature float64) float64 {
 	return 0
 }
 
-// step returns weights near the minimum of the quadratic model, and the rounds of coordinate descent that it took. It
-// leaves the scores of the step in along. It ends when the violations have fallen to a part of those at the start.
+// step returns weights near the minimum of the quadratic model, and the number of rounds of coordinate descent that it
+// made. It leaves the scores of the step in along. It ends once the sum of violations is at most part times the sum at
+// the start.
 func (s *net) step(ctx context.Context, part float64) (next []float64, rounds int, err error) {
 	next = slices.Clone(s.w)
 	total, largest := 0.0, 0.0
@@ -90,7 +93,7 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	return next, rounds, nil
 }
 
-// pull returns how much a gradient pulls a weight of 0 to a value that it may have.
+// pull returns how strongly a gradient pulls a weight of 0 towards values that the weight may have.
 func (s *net) pull(gradient float64) float64 {
 	if s.NonNegative {
 		return -gradient
@@ -98,7 +101,7 @@ func (s *net) pull(gradient float64) float64 {
 	return math.Abs(gradient)
 }
 
-// curve computes the diagonal of the Hessian for some columns.
+// curve computes the diagonal of the Hessian for the columns some.
 func (s *net) curve(ctx context.Context, some []int) error {
 	for _, j := range some {
 		s.diagonal[j] = -1
@@ -111,8 +114,8 @@ func (s *net) curve(ctx context.Context, some []int) error {
 	})
 }
 
-// round minimises over one weight after the other in a random order. It leaves out weights of 0 whose slope is below L1 by
-// more than limit. It returns the sum of violations, and the largest.
+// round minimises over one weight after another, in a random order of the active columns. It removes weights of 0 from
+// active whose slope is below L1 by more than limit. It returns the sum of the violations, and the largest violation.
 func (s *net) round(active *[]int, next []float64, limit float64) (sum, most float64) {
 	order := *active
 	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -141,7 +144,7 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 	return sum, most
 }
 
-// curvatureOf sums the squares of a column's values times the curvatures of its rows.
+// curvatureOf returns the sum over a column's elements of value^2 times the curvature of the row.
 func curvatureOf[V float32 | float64](rows []uint32, values []V, along []float64) float64 {
 	var a, b float64
 	k := 0
@@ -157,7 +160,8 @@ func curvatureOf[V float32 | float64](rows []uint32, values []V, along []float64
 	return a + b
 }
 
-// slopeOf sums a column's values times the curvatures and the scores of the step of its rows.
+// slopeOf returns the sum over a column's elements of value times the curvature of the row times the row's score of the
+// step.
 func slopeOf[V float32 | float64](rows []uint32, values []V, along []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(rows)]
@@ -177,7 +181,7 @@ func slopeOf[V float32 | float64](rows []uint32, values []V, along []float64) fl
 	return (a + c) + (b + d)
 }
 
-// addTo adds a column times by to the scores of the step.
+// addTo adds by times a column to the scores of the step.
 func addTo[V float32 | float64](along []float64, rows []uint32, values []V, by float64) {
 	values = values[:len(rows)]
 	for k, r := range rows {

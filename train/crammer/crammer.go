@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	tolerance = 1e-6  // the gap at which the search stops, relative to the objective
-	finer     = 0.3   // the search stops at this times tolerance
-	loosest   = 1     // the first violation to reach, of the classes of every row
-	tighter   = 0.5   // what the violation to reach is multiplied by once it is reached
-	tightest  = 1e-10 // the least violation to reach
-	still     = 1e-12 // a smaller violation, or change of a dual variable relative to it, is rounding
+	tolerance = 1e-6  // a result has converged if its gap is at most this times the objective
+	finer     = 0.3   // the search stops at a gap of this times tolerance times the objective
+	loosest   = 1     // first violation at which the gap is measured
+	tighter   = 0.5   // factor of that violation after each measurement
+	tightest  = 1e-10 // least violation at which the gap is measured
+	still     = 1e-12 // a smaller violation, or a smaller relative change of a dual variable, is rounding error
 )
 
-// A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but biases, L2 > 0. Of
-// train.Options it uses Epochs, the most passes over the rows, Seed, Workers and Progress. As many visits as there are
-// rows count as a pass.
+// A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but the biases, L2 > 0. Of
+// train.Options it uses Epochs (most passes over the rows), Seed, Workers, Progress and Checkpoint. A pass counts as
+// many visits as there are rows.
 type Task struct {
 	train.Options
 	Rows block.Source
@@ -35,27 +35,31 @@ type Task struct {
 
 // A Solution is the result of a task.
 type Solution struct {
-	W                    []float64 // a vector for each class, with an element for each column
+	W                    []float64 // one vector for each class, one element for each column
 	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
 	Passes, Visits       int64
 	Steps                int64 // visits that changed dual variables
 }
 
-// Solve finds the minimum over the vectors w_k of 1/2 l2 sum of |w_k|^2 + sum over rows of c times the greatest of w_k.x
-// - w_y.x + [k is not y] over the classes k. y is the class of the row, x its columns and c its sample weight. The source is
-// Crammer and Singer, "On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines", Journal of Machine
-// Learning Research 2, 2001. Biases have no penalty. Solve returns the weights so far with an error of ctx or of the rows.
+// Solve finds the minimum over the vectors w_k of
 //
-// The dual problem has a variable a_k for each row and class, with a_y <= c/l2, the other a_k <= 0, and a sum of 0 over
-// the classes. Then w_k is the sum of a_k x over the rows. A visit of a row finds the best a of that row. Each epoch visits
-// the rows of a block in a new order. A row whose a can't change is skipped until the violation of the others is
-// small enough. See Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large Scale Multi-Class
-// Linear SVMs", 2008.
-// With biases, the sum of a_k over the rows must be 0 too. Solve finds the biases as multipliers of these constraints, by
-// the augmented Lagrangian method.
+//	1/2 l2 sum over k of |w_k|^2 + sum over rows of c max over k of (w_k.x - w_y.x + [k is not y])
 //
-// Each time the violation is reached, a pass over the rows measures the duality gap; see bound. The search stops at a gap
-// of 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of the source.
+// where k is a class, y the class of the row, x its columns and c its sample weight (Crammer and Singer, "On the
+// Algorithmic Implementation of Multiclass Kernel-based Vector Machines", Journal of Machine Learning Research 2,
+// 2001). Biases have no penalty. If ctx ends or reading the rows fails, Solve returns the weights so far with the
+// error.
+//
+// The dual problem has a variable a_k for each row and class. a_y <= c/l2, a_k <= 0 for the other classes, and the sum
+// of a_k over the classes is 0. w_k is the sum of a_k x over the rows. A visit of a row finds the best a of that row.
+// Each epoch visits the rows of a block in a new order. A row whose a can't change is skipped until the violation of
+// the other rows is small enough. See Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large
+// Scale Multi-Class Linear SVMs", 2008. With biases, the sum of a_k over the rows must be 0 too. Solve finds the biases
+// as multipliers of these constraints, by the augmented Lagrangian method.
+//
+// Each time the violation is small enough, a pass over the rows measures the duality gap; see bound. The search stops
+// at a gap of at most 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of
+// the source.
 func (t *Task) Solve(ctx context.Context) (*Solution, error) {
 	spec := t.Rows.Spec()
 	s := &search{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
@@ -70,34 +74,34 @@ func (t *Task) Solve(ctx context.Context) (*Solution, error) {
 	return &Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Gap: max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
 }
 
-// A search is the state of a task. Everything is divided by l2: weights have the penalty 1/2 |w|^2, and dual variables
-// the bound c/l2.
+// A search is the state of a task. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
+// variables have the bound c/l2.
 type search struct {
 	*Task
 	classes, cols, features int
 
-	w       []float64 // of the features: those of all classes for the first feature, then for the next
-	bias    []float64 // of each class: its centre + inertia times the sum of a
-	sum     []float64 // of a, for each class
-	inertia float64   // of the biases: 1/inertia is the penalty on their distance from the centre; 0: no biases
-	a       []float64 // of each row, for all classes
+	w       []float64 // weights of the features: for each feature in turn, its weights of all classes
+	bias    []float64 // for each class: the centre of its bias + inertia times the sum of a
+	sum     []float64 // sum of a over the rows, for each class
+	inertia float64   // 1/inertia is the penalty on a bias's distance from its centre; 0: there are no biases
+	a       []float64 // dual variables: for each row in turn, its variables of all classes
 	rows    []row
 	scratch visit
 
-	loss, objective float64 // when they were measured last
+	loss, objective float64 // values of the last measurement
 	lower           float64 // the greatest lower bound of the minimum so far
 	visits          int64
 	steps           int64
 	start           time.Time
 
 	epochs    uint64
-	violation float64 // at which the gap is measured
+	violation float64 // the gap is measured once an epoch's violation is at most this
 	all       bool    // no row rests
 }
 
 func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
 
-// state walks what the search is at before an epoch.
+// state saves or restores the state of the search before an epoch.
 func (s *search) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visits)
@@ -120,15 +124,15 @@ func (s *search) state(w *checkpoint.Walk) {
 	}
 }
 
-// A row is what a visit needs to know of a row beside its columns.
+// A row is the data of a row that a visit needs beside its columns.
 type row struct {
-	square float64 // of the norm of the features, and inertia
+	square float64 // squared norm of the features, plus inertia
 	bound  float64 // c/l2
 	class  int32
 	rests  bool
 }
 
-// begin makes a pass over the rows. Weights are 0 after it.
+// begin makes a pass over the rows and stores their data. The weights are 0 after it.
 func (s *search) begin(ctx context.Context) error {
 	n := int(s.Rows.Rows())
 	s.w, s.bias, s.sum = make([]float64, s.features*s.classes), make([]float64, s.classes), make([]float64, s.classes)
@@ -163,7 +167,7 @@ func (s *search) begin(ctx context.Context) error {
 	}
 	for i := range s.rows {
 		one := &s.rows[i]
-		if one.square += s.inertia; one.square == 0 { // no feature and no bias: the best a is known
+		if one.square += s.inertia; one.square == 0 { // no feature and no bias: the best a is known without a visit
 			one.rests = true
 			a := s.a[i*s.classes:][:s.classes]
 			a[one.class], a[(int(one.class)+1)%s.classes] = one.bound, -one.bound
@@ -173,7 +177,7 @@ func (s *search) begin(ctx context.Context) error {
 	return s.measure(ctx)
 }
 
-// minimise makes epochs until the gap is small enough, or there are too many passes.
+// minimise makes epochs until the gap is small enough or the limit of passes is reached.
 func (s *search) minimise(ctx context.Context) error {
 	for s.mark(); !s.ended(0); s.mark() {
 		found, err := s.epoch(ctx, s.epochs)
@@ -193,7 +197,7 @@ func (s *search) minimise(ctx context.Context) error {
 		if err := s.measure(ctx); err != nil || s.ended(0) {
 			return err
 		}
-		for k, sum := range s.sum { // a multiplier moves by the violation of its constraint
+		for k, sum := range s.sum { // a multiplier moves by inertia times the violation of its constraint
 			s.bias[k] += float64(s.inertia * sum)
 		}
 		s.violation = max(s.violation*tighter, tightest)
@@ -201,19 +205,20 @@ func (s *search) minimise(ctx context.Context) error {
 	return nil
 }
 
-// ended tells whether the gap is small enough, or there are no passes left for an epoch, a measurement and more epochs.
+// ended tells whether the gap is small enough, or too few passes are left for more epochs, another epoch and a
+// measurement.
 func (s *search) ended(more int64) bool {
 	return s.objective-s.lower <= finer*tolerance*s.objective || s.passes()+2+more > s.Epochs
 }
 
-// wake has all rows visited in the next epoch.
+// wake makes the next epoch visit all rows, except rows without features and bias.
 func (s *search) wake() {
 	for i := range s.rows {
 		s.rows[i].rests = s.rows[i].square == 0
 	}
 }
 
-// epoch visits the rows that don't rest. It returns the greatest violation that it found.
+// epoch visits the rows that don't rest. It returns the greatest violation of a visited row.
 func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, err error) {
 	rng := rand.NewPCG(s.Seed, epoch)
 	var order []uint32
@@ -243,7 +248,7 @@ func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, er
 	return violation, nil
 }
 
-// weights returns the vectors of weights, one for each class.
+// weights returns one vector of weights for each class, one element for each column.
 func (s *search) weights() []float64 {
 	w := make([]float64, s.classes*s.cols)
 	for c := range s.features {
@@ -259,10 +264,10 @@ func (s *search) weights() []float64 {
 	return w
 }
 
-// passes returns the number of passes over the rows.
+// passes returns the number of passes over the rows, rounded up.
 func (s *search) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
 
-// passed counts visits of rows, and reports them.
+// passed adds to the number of visits, and reports progress.
 func (s *search) passed(visits int64) {
 	s.visits += visits
 	s.report(nil)

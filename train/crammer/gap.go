@@ -9,7 +9,7 @@ import (
 	"halfspace/train"
 )
 
-// measure makes a pass over the rows and measures the objective and the gap.
+// measure makes a pass over the rows and computes the loss, the objective and a lower bound of the minimum.
 func (s *search) measure(ctx context.Context) (err error) {
 	if s.loss, err = s.Value(ctx, s.weights()); err != nil {
 		return err
@@ -27,11 +27,13 @@ func (s *search) measure(ctx context.Context) (err error) {
 	return nil
 }
 
-// bound returns a lower bound of the minimum, divided by l2. square is that of the weights.
+// bound returns a lower bound of the minimum, divided by l2. square is the sum of the squared weights without the
+// biases.
 //
-// The dual objective is the sum of a_y over the rows less half the square of the weights of a. With biases, the sum of a_k
-// over the rows must be 0 for every class k. So the a of the rows of each class are multiplied by a factor of up to 1.
-// With 1-e the least factor, that lengthens the weights by at most e times the sum of |a| |x|.
+// The dual objective is the sum over the rows of a_y, minus half the squared norm of the weights that follow from a.
+// With biases, the sum of a_k over the rows must be 0 for every class k. So bound multiplies the a of the rows of each
+// class by a factor of at most 1. If the least factor is 1-e, the weights grow by at most e times the sum of |a| |x| in
+// norm.
 func (s *search) bound(square float64) float64 {
 	if s.features == s.cols {
 		own := 0.0
@@ -63,10 +65,11 @@ func (s *search) bound(square float64) float64 {
 	return dual - float64(float64(norm*norm)/2)
 }
 
-// balance returns factors of the rows of a matrix of numbers of 0 or more. With them, each row has the sum of its column,
-// both without the diagonal. The greatest factor is 1. They are the stationary distribution of a Markov chain in
-// continuous time, found without subtractions. See Grassmann, Taksar and Heyman, "Regenerative Analysis and Steady State
-// Distributions for Markov Chains", Operations Research 33, 1985. All are 0 if other ones than 0 aren't found.
+// balance returns one factor for each row of an n x n matrix of numbers of 0 or more. With row i multiplied by factor
+// i, each row has the same sum as its column, both without the diagonal. The greatest factor is 1. The factors are the
+// stationary distribution of a Markov chain in continuous time. They are found without subtractions; see Grassmann,
+// Taksar and Heyman, "Regenerative Analysis and Steady State Distributions for Markov Chains", Operations Research 33,
+// 1985. All factors are 0 if the elimination finds no others.
 func balance(flow []float64, n int) []float64 {
 	f, out, factors := slices.Clone(flow), make([]float64, n), make([]float64, n)
 	for k := n - 1; k > 0; k-- {
@@ -88,7 +91,7 @@ func balance(flow []float64, n int) []float64 {
 	}
 	most := 0.0
 	for k := range factors {
-		if factors[k] = 1; out[k] > 0 { // otherwise no state before is reached
+		if factors[k] = 1; out[k] > 0 { // otherwise no lower state is reached from k
 			factors[k] = 0
 			for i := range k {
 				factors[k] += float64(factors[i]*f[i*n+k]) / out[k]
@@ -102,7 +105,8 @@ func balance(flow []float64, n int) []float64 {
 	return factors
 }
 
-// Value makes a pass over the rows and returns the sum of losses of weights, a vector for each class.
+// Value makes a pass over the rows and returns the sum of their losses times sample weights. w has one vector for each
+// class.
 func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
 	spec := t.Rows.Spec()
 	classes, cols, features := len(spec.Classes), spec.Cols(), spec.Width()

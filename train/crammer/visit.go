@@ -9,12 +9,12 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// A visit is the memory that a visit of a row needs.
+// A visit is the work memory of a visit of a row.
 type visit struct {
-	columns []uint32  // of the features that aren't 0
-	values  []float64 // theirs
-	slope   []float64 // of each class: its score, and 1 unless it is the row's own
-	free    []int     // the classes whose a may change
+	columns []uint32  // columns of the features that aren't 0
+	values  []float64 // values of these columns
+	slope   []float64 // for each class: its score, plus 1 unless it is the row's class
+	free    []int     // classes whose a may change
 	sorted  []float64
 }
 
@@ -22,7 +22,7 @@ func newVisit(classes int) visit {
 	return visit{slope: make([]float64, classes)}
 }
 
-// load takes the features of row r that aren't 0.
+// load stores the columns and values of the features of row r that aren't 0.
 func (v *visit) load(b *block.Block, r, features int) {
 	v.columns, v.values = v.columns[:0], v.values[:0]
 	if b.Sparse == nil {
@@ -41,7 +41,7 @@ func (v *visit) load(b *block.Block, r, features int) {
 	}
 }
 
-// square returns the sum of squares of the row.
+// square returns the sum of squares of the loaded row.
 func (v *visit) square() (sum float64) {
 	for _, x := range v.values {
 		sum += float64(x * x)
@@ -49,7 +49,7 @@ func (v *visit) square() (sum float64) {
 	return sum
 }
 
-// score sets the slopes of a row of a class.
+// score computes the slopes of the loaded row, whose class is given.
 func (v *visit) score(w, bias []float64, class int) {
 	copy(v.slope, bias)
 	n := len(bias)
@@ -63,11 +63,11 @@ func (v *visit) score(w, bias []float64, class int) {
 	}
 }
 
-// visit finds the best a of row r, the others as they are. It returns the violation before: how much greater the slope of
-// a class is than that of a class whose a may increase.
+// visit finds the best a of row r, with the a of the other rows as they are. It returns the violation before that: the
+// greatest slope of a class minus the least slope of a class whose a may increase.
 //
-// The best a minimises 1/2 A |a|^2 + B.a, with A the row's square and B the slopes less A a. It is the lesser of the
-// bound and (t - B_k)/A for every class k, with the t that makes the sum 0.
+// The best a minimises 1/2 A |a|^2 + B.a, where A is the row's square and B is the slopes minus A a. For every class k
+// it is min(limit of k, (t - B_k)/A), with the t that makes the sum over the classes 0.
 func (s *search) visit(b *block.Block, r int) (violation float64) {
 	i := b.First + int64(r)
 	one, a, v := &s.rows[i], s.a[int(i)*s.classes:][:s.classes], &s.scratch
@@ -102,7 +102,7 @@ func (s *search) visit(b *block.Block, r int) (violation float64) {
 	return violation
 }
 
-// limit returns the greatest a of a class.
+// limit returns the upper bound of a_k.
 func (r *row) limit(k int) float64 {
 	if k == int(r.class) {
 		return r.bound
@@ -110,7 +110,7 @@ func (r *row) limit(k int) float64 {
 	return 0
 }
 
-// change sets a to the best of the row that is loaded, and weights and biases accordingly.
+// change sets a to the best values for the loaded row, and changes the weights and the biases accordingly.
 func (s *search) change(one *row, a []float64) {
 	v := &s.scratch
 	v.sorted = v.sorted[:0]

@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// Learner and Kernel are the same learner under two names, since users look for both.
+// Learner and Kernel describe the same learner under two names, because users look for both names.
 var (
 	Learner = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
 	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
@@ -46,7 +46,7 @@ var options = []train.Option{
 		Words: train.WordsOf(train.Forms), Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Form })},
 }
 
-// learnTask trains on rows in memory. The rest of the memory is for inner products.
+// learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
 func learnTask(ctx context.Context, name string, task *train.Task) (*train.Learned, error) {
 	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
 	data, ok := task.Rows.(*block.Data)
@@ -79,10 +79,11 @@ func learnTask(ctx context.Context, name string, task *train.Task) (*train.Learn
 	}}, err
 }
 
-// mostMisclassified is the number of most often misclassified rows that a model names.
+// mostMisclassified is the number of the most often misclassified rows that a model lists.
 const mostMisclassified = 20
 
-// misclassified lists the rows that were on the wrong side most often, the first of equal ones first.
+// misclassified lists the rows that were on the wrong side most often, with their number of mistakes. Of equal numbers
+// the first row comes first.
 func misclassified(n []int64) []model.Misclassified {
 	var rows []model.Misclassified
 	for r, updates := range n {

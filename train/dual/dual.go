@@ -1,4 +1,4 @@
-// Package dual trains perceptrons in their dual form, on inner products of rows or on a kernel of Mercer in their place.
+// Package dual trains perceptrons in their dual form, on inner products of rows or on a Mercer kernel in their place.
 package dual
 
 import (
@@ -23,25 +23,25 @@ type Options struct {
 	train.Options
 	Form   train.Form   // Last
 	Kernel model.Kernel // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features
-	Memory int64        // most bytes for inner products; 0: as many as those of all pairs take
+	Memory int64        // most bytes for inner products; 0: enough for the inner products of all pairs of rows
 }
 
-// Result is what a training learned and how it went.
+// Result is the result of a training, and its figures.
 type Result struct {
-	// Result has Weights if the kernel is linear and the form isn't train.Voted: of more than two classes a vector for
-	// each. Otherwise there is an Expansion, and Radius and Norm are those in the kernel's feature space. Norm, Margin
-	// and Loss are 0 with train.Voted. Visits are those of the binary classifier with the most, and Updates those of
-	// all.
+	// Result has Weights if the kernel is linear and the form isn't train.Voted: for more than two classes one vector
+	// for each class. Otherwise Expansion is set, and Radius and Norm are norms in the kernel's feature space. Norm,
+	// Margin and Loss are 0 with train.Voted; Margin is also 0 with more than two classes. Visits is the largest number
+	// of visits of a binary classifier, and Updates the sum over the classifiers.
 	train.Result
 	Expansion *model.Expansion
-	Bias      []float64 // of each binary classifier, of its last or its averaged weights: the sum of alpha_i y_i
+	Bias      []float64 // for each binary classifier: the sum of alpha_i y_i of its last or its averaged weights
 
-	Mistakes    []int64 // n_i: how often a visit found each row on the wrong side; alpha_i = n_i eta, times the sample weight
-	GramSeconds float64 // the part of Seconds for the matrix of all inner products
-	Computed    int64   // rows of inner products that were computed; a cache that is too small computes some again
+	Mistakes    []int64 // n_i: number of visits that found row i on the wrong side; alpha_i = n_i eta times the sample weight
+	GramSeconds float64 // seconds for the matrix of all inner products, included in Seconds
+	Computed    int64   // computed rows of inner products; a cache that is too small computes rows again
 }
 
-// Bytes returns how much memory the inner products of all pairs of rows take.
+// Bytes returns the bytes of memory for the inner products of all pairs of rows.
 func Bytes(rows int) int64 {
 	n, err := gram.Elements(rows, gram.Full)
 	if err != nil {
@@ -50,23 +50,23 @@ func Bytes(rows int) int64 {
 	return int64(n) * 4
 }
 
-// Train runs the dual form of the perceptron learning algorithm on rows in memory with labels -1 and +1, or on class
+// Train runs the dual form of the perceptron learning algorithm on rows in memory. Labels are -1 and +1, or class
 // numbers.
 //
-// Given rows x_i and labels y_i, find alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) + b) > 0
-// for all i. b is the sum of alpha_j y_j, or 0 without a bias. A visit that finds a row on the wrong side adds eta to
-// its alpha (Rosenblatt 1958; with a kernel k Aizerman, Braverman & Rozonoer 1964). In the same order, these are the
-// mistakes of the perceptron on weights w = sum of alpha_i y_i x_i. The training stops by the same rules; see package
-// perceptron. Voted and averaged forms are those of Freund & Schapire, "Large Margin Classification Using the
-// Perceptron Algorithm", Machine Learning 37(3), 1999.
+// Given rows x_i and labels y_i, it looks for alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) +
+// b) > 0 for all i. b is the sum of alpha_j y_j, or 0 without a bias. A visit that finds a row on the wrong side adds
+// eta to the row's alpha (Rosenblatt 1958; with a kernel k Aizerman, Braverman & Rozonoer 1964). In the same order of
+// rows, the perceptron on the weights w = sum of alpha_i y_i x_i makes the same mistakes. The training stops by the
+// same rules; see package perceptron. For voted and averaged forms see Freund & Schapire, "Large Margin Classification
+// Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
 //
-// The sample weight of a row multiplies what a mistake adds to its alpha, and its share of the loss. A row with a
-// sample weight of 0 changes nothing.
+// The sample weight of a row multiplies the row's increase of alpha and its share of the loss. A row with a sample
+// weight of 0 changes nothing.
 //
-// Train keeps the scores of all rows up to date. A visit reads a score; a mistake adds a row of the matrix of k(x_i,
-// x_j) + 1 to the scores. Train computes the matrix first if it fits in opt.Memory. If not, a gram.RowCache computes
-// its rows when they are needed. More than two classes are learned one versus the rest on the same matrix, each as if
-// it were alone. opt.MaxUpdates counts for each.
+// Train keeps the scores of all rows up to date. A visit reads a score. A mistake adds a row of the matrix of k(x_i,
+// x_j) + 1 to the scores. Train computes the whole matrix first if it fits in opt.Memory. If not, a gram.RowCache
+// computes rows of the matrix when they are needed. More than two classes are learned one versus the rest on the same
+// matrix, each as if it were alone. opt.MaxUpdates limits the updates of each class.
 //
 // The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
 // classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
@@ -104,7 +104,8 @@ func Train(ctx context.Context, data *block.Data, opt Options) (*Result, error) 
 	return l.conclude(ctx, after, err)
 }
 
-// conclude returns what was learned until err, which may be ctx's error. The figures are counted as long as after lasts.
+// conclude returns the result of the training until err, which may be ctx's error. It computes the figures unless after
+// ends.
 func (l *learner) conclude(ctx, after context.Context, err error) (*Result, error) {
 	if err != nil && (ctx.Err() == nil || l.updates() == 0) {
 		return nil, err
@@ -148,7 +149,7 @@ func (o Options) withDefaults(features int) (Options, error) {
 	return o, nil
 }
 
-// updates returns the number of updates so far.
+// updates returns the sum of the updates of all binary classifiers.
 func (l *learner) updates() (n int) {
 	for _, m := range l.binaries {
 		n += len(m.mistakes)
@@ -156,10 +157,10 @@ func (l *learner) updates() (n int) {
 	return n
 }
 
-// linear tells whether the result is weights, not an expansion.
+// linear tells whether the result is weights and not an expansion.
 func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
 
-// result returns what was learned, without the figures of evaluate.
+// result returns the result without the figures of evaluate.
 func (l *learner) result() *Result {
 	r := &Result{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
 	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Seconds()
@@ -186,7 +187,7 @@ func (l *learner) result() *Result {
 	return r
 }
 
-// collapse sets the weights, or the expansion, from the mistakes.
+// collapse computes the weights, or the expansion, from the mistakes.
 func (l *learner) collapse(r *Result, support []uint32) {
 	spec := l.data.Spec()
 	coefficients := make([][]float64, len(l.binaries))
@@ -236,13 +237,13 @@ func (l *learner) collapse(r *Result, support []uint32) {
 	r.Expansion = e
 }
 
-// coefficients returns y_i alpha_i of the rows of support, or their means over all visits.
+// coefficients returns y_i alpha_i of the rows of support, or with train.Averaged their means over all visits.
 func (l *learner) coefficients(m *binary, support []uint32) []float64 {
 	sums := make(map[uint32]int64, len(support))
 	over := 1.0
 	for _, k := range m.mistakes {
 		if l.opt.Form == train.Averaged {
-			sums[k.row] += m.visits - k.visit + 1 // from this visit on
+			sums[k.row] += m.visits - k.visit + 1 // the update counts from this visit to the last
 		} else {
 			sums[k.row]++
 		}
@@ -257,7 +258,8 @@ func (l *learner) coefficients(m *binary, support []uint32) []float64 {
 	return out
 }
 
-// votes returns the mistakes as the votes of the weights after them. place maps rows to support vectors.
+// votes returns each mistake with the number of visits that the weights after it survived. place maps rows to support
+// vectors.
 func (m *binary) votes(place map[uint32]uint32) model.Votes {
 	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
 	next := m.visits + 1
@@ -268,7 +270,8 @@ func (m *binary) votes(place map[uint32]uint32) model.Votes {
 	return model.Votes{Mistakes: model.Pack(rows), Survived: model.Pack(survived)}
 }
 
-// rowSum returns the sum of the rows of support times their coefficients: in row order within a run, then over runs.
+// rowSum returns the sum of the rows of support times their coefficients. It sums in row order within a run, then over
+// the runs.
 func (l *learner) rowSum(coefficients []float64, support []uint32) []float32 {
 	d := l.data.Spec().Width()
 	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
@@ -292,7 +295,8 @@ func (l *learner) rowSum(coefficients []float64, support []uint32) []float32 {
 	return out
 }
 
-// Model returns the weights or the expansion as a model of the columns of spec, without the description of the training.
+// Model returns the weights or the expansion as a model of the columns of spec. The model doesn't describe the
+// training.
 func (r *Result) Model(spec *schema.Spec) *model.Model {
 	m := model.New(spec, r.Weights)
 	if len(spec.Classes) > 2 {
@@ -307,7 +311,8 @@ func (r *Result) Model(spec *schema.Spec) *model.Model {
 	return m
 }
 
-// evaluate scores the rows and sets the errors, radius, norm, margin and loss of r. It is an error if scores overflow.
+// evaluate scores the rows and sets the errors, radius, norm, margin and loss of r. It returns an error if scores
+// overflow.
 func (l *learner) evaluate(ctx context.Context, r *Result) error {
 	scorer, err := predict.NewScorer(r.Model(l.data.Spec()), l.opt.Workers)
 	if err != nil {
@@ -358,8 +363,8 @@ func (l *learner) evaluate(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// A norm sums the squared norms of the weights, or those in the kernel's feature space: each coefficient times the
-// score of its row.
+// A norm computes the squared norm of the result: the sum of squared weights, or in the kernel's feature space the sum
+// of each coefficient times the score of its row.
 type norm struct {
 	square       float64
 	rows         []int64
@@ -380,7 +385,7 @@ func newNorm(r *Result) *norm {
 	return n
 }
 
-// add takes the scores of each row in turn.
+// add adds the terms of one row, given its scores. Call it for all rows in order.
 func (n *norm) add(row int64, scores [][]float32, i int) {
 	if len(n.rows) == 0 || n.rows[0] != row {
 		return

@@ -7,13 +7,14 @@ import (
 	"halfspace/train"
 )
 
-// reportEvery is the time between two reports of an epoch, and reportCalls the mistakes between two looks at the clock.
+// reportEvery is the least time between two reports within an epoch. reportCalls is the number of mistakes between two
+// reads of the clock.
 const (
 	reportEvery = 100 * time.Millisecond
 	reportCalls = 16
 )
 
-// alphas returns the SHA-256 of the dual coefficients: how often each row made an update, for each class.
+// alphas returns the SHA-256 of the dual coefficients: the number of updates of each row, for each class.
 func (l *learner) alphas() [sha256.Size]byte {
 	var all [][]uint32
 	for _, m := range l.binaries {

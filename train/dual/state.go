@@ -6,7 +6,7 @@ import (
 	"halfspace/checkpoint"
 )
 
-// mark takes the state of the training for a checkpoint if one is due, or the last one is old.
+// mark gives the state of the training to the checkpoint, which takes it if a save is due or the last one is old.
 func (l *learner) mark() {
 	visits := int64(0)
 	for _, m := range l.binaries {
@@ -15,8 +15,8 @@ func (l *learner) mark() {
 	l.opt.Checkpoint.Pass(l.epoch, visits, l.state)
 }
 
-// state walks what the training is at: before a window, or between two visits of a part without windows. The inner products are not part
-// of it.
+// state saves or restores the position of the training: before a window, or between two visits of an epoch without
+// windows. The inner products are not part of the state.
 func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	w.Int(&l.epoch)

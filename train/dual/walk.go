@@ -18,7 +18,7 @@ import (
 	"halfspace/train"
 )
 
-// errStop ends the epochs: every binary classifier is done.
+// errStop ends the epochs: every binary classifier has finished.
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
@@ -30,35 +30,35 @@ type learner struct {
 	eta      float32
 	weights  []float64 // sample weights; nil if all are 1
 	n        int
-	binaries []*binary       // one for two classes, else one for each class versus the rest
+	binaries []*binary       // one for two classes, otherwise one for each class versus the rest
 	whole    *gram.Symmetric // all inner products; nil if there is a cache
 	cache    *gram.RowCache
 
-	epoch  int64 // epochs that are finished
+	epoch  int64 // number of finished epochs
 	window int   // number of the window of the next visit, in an epoch with windows
-	place  int   // in the epoch at which that window begins
+	place  int   // place in the epoch at which that window begins
 	inside bool  // the classifiers know their next mistakes in the rest of the epoch, which has no windows
 
 	start, reported time.Time
-	multiplied      time.Duration // what the inner products of all rows took
+	multiplied      time.Duration // time for the inner products of all rows
 }
 
 // A binary is the state of one binary classifier.
 type binary struct {
 	y      []float32 // -1 and +1
-	scores []float32 // of all rows; NaN for those with a sample weight of 0, which are never mistakes
+	scores []float32 // scores of all rows; NaN for rows with a sample weight of 0, which are never mistakes
 
-	pending   updates // updates that the scores of rows outside of the window don't have yet, in the order of mistakes
+	pending   updates // updates that the scores of rows outside the window lack, in the order of mistakes
 	mistakes  []mistake
 	visits    int64
 	streak    int64 // visits since the last mistake
-	next      int   // the place of its next mistake
-	before    int   // mistakes before this epoch
+	next      int   // place of its next mistake
+	before    int   // number of mistakes before this epoch
 	done      bool
 	converged bool
 }
 
-// A mistake is a row and the visit, from 1, that found it on the wrong side.
+// A mistake is a row and the number, from 1, of the visit that found the row on the wrong side.
 type mistake struct {
 	row   uint32
 	visit int64
@@ -106,7 +106,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Options) (*learner, e
 	return l, nil
 }
 
-// step returns what a mistake adds to the alpha of row i.
+// step returns the increase of the alpha of row i by a mistake.
 func (l *learner) step(i uint32) float32 {
 	if l.weights == nil {
 		return l.eta
@@ -129,7 +129,7 @@ func (l *learner) multiply(ctx context.Context) (err error) {
 	return err
 }
 
-// row returns the kernel of row i with all rows. ahead yields the rows that are probably needed next.
+// row returns the kernel of row i with each row. ahead yields the rows that are probably needed next.
 func (l *learner) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]float32, error) {
 	if l.whole != nil {
 		return l.whole.Data[i*l.whole.Stride:][:l.n], ctx.Err()
@@ -156,8 +156,8 @@ func (l *learner) run(ctx context.Context) error {
 	return nil
 }
 
-// visits makes as many visits as there are rows, or those that are left of epoch e, in the order of opt. Package perceptron describes
-// random draws.
+// visits makes the visits of epoch e that are left, in the order of opt.Order. An epoch has as many visits as there are
+// rows. Package perceptron describes random draws.
 func (l *learner) visits(ctx context.Context, e int64) error {
 	if l.opt.Order == train.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
@@ -180,25 +180,26 @@ func (l *learner) visits(ctx context.Context, e int64) error {
 	return l.stretch(ctx, rows, p.Window)
 }
 
-// A span is rows lo to hi.
+// A span is the rows lo to hi-1.
 type span struct{ lo, hi int }
 
-// updates are what mistakes add to scores: for each k, a[k] times row g[k] of the matrix.
+// updates are changes of scores by mistakes: for each k, a[k] times row g[k] of the matrix is added.
 type updates struct {
 	a []float32
 	g [][]float32
 }
 
-// fewRows is the most rows whose scores stay in the first- or second-level cache.
+// fewRows is the largest number of rows whose scores stay in the first- or second-level cache.
 const fewRows = 8 * kernel.ChunkRows
 
 // stretch visits the rows with the given numbers, or all rows in order if rows is nil. chunks returns the numbers of
-// the chunks of kernel.ChunkRows rows in window k.
+// the chunks of kernel.ChunkRows rows in a window.
 //
 // During the visits of a window, a mistake updates only the scores of the window's rows. Afterwards all workers update
-// the scores of the other rows, each in the order of the mistakes. So all workers read the matrix from memory.
+// the scores of the other rows, each worker in the order of the mistakes. So all workers read the matrix from memory.
 //
-// A training may go on with another memory limit. So the visits without windows begin at l.place, and end the epoch once begun.
+// A resumed training may have another memory limit. So visits without windows begin at l.place, and once begun they go
+// on without windows to the end of the epoch.
 func (l *learner) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
 	if l.inside || l.whole == nil || chunks == nil || l.n <= fewRows {
 		return l.visit(ctx, rows, l.place, l.n, []span{{0, l.n}})
@@ -223,8 +224,9 @@ func (l *learner) stretch(ctx context.Context, rows []uint32, chunks func(window
 	return nil
 }
 
-// visit makes the visits from one place to another. It goes from one mistake of any binary classifier to the next.
-// Classifiers with a mistake on the same row share its inner products. Only the scores of hot rows are updated.
+// visit makes the visits from place from up to place to. It goes from one mistake of any binary classifier to the next
+// mistake. Classifiers with a mistake on the same row share the row's inner products. visit updates only the scores of
+// hot rows.
 func (l *learner) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
 	if !l.inside {
 		for _, m := range l.binaries {
@@ -275,7 +277,7 @@ func (l *learner) visit(ctx context.Context, rows []uint32, from, to int, hot []
 	}
 }
 
-// update adds a times row g of the matrix to the scores of hot rows, and leaves it pending for the others.
+// update adds a times row g of the matrix to the scores of hot rows, and stores it in pending for the other rows.
 func (l *learner) update(m *binary, a float32, g []float32, hot []span) {
 	rows := 0
 	for _, s := range hot {
@@ -313,7 +315,8 @@ func (l *learner) catchUp(ctx context.Context, hot []span) error {
 	return err
 }
 
-// add adds the updates to the scores of some rows, in order. Four rows of the matrix at a time are twice as fast.
+// add adds the updates to the scores of the given rows, in order. It adds four rows of the matrix at a time, which is
+// twice as fast as one at a time.
 func (u *updates) add(scores []float32, rows span) {
 	y, x := scores[rows.lo:rows.hi], make([][]float32, 4)
 	k := 0
@@ -328,9 +331,9 @@ func (u *updates) add(scores []float32, rows span) {
 	}
 }
 
-// seek finds the next mistake between two places, and counts the visits before it. A classifier has converged after as
-// many visits in a row without a mistake as there are rows. If rows are drawn, a pass must also find no row on the
-// wrong side.
+// seek finds the next mistake between two places, and counts the visits before it. A classifier has converged once
+// consecutive visits without a mistake are as many as there are rows. With random draws, a pass over all rows must then
+// also find no row on the wrong side.
 func (l *learner) seek(m *binary, rows []uint32, from, to int) {
 	m.next = to
 	for !m.done {
@@ -357,10 +360,10 @@ func (m *binary) pass(visits int) {
 	m.streak += int64(visits)
 }
 
-// panel is how many elements a kernel gets at a time.
+// panel is the number of elements of one kernel call.
 const panel = 16 << 10
 
-// find returns the first place from from to to whose row is on the wrong side, or to.
+// find returns the first place in [from, to) whose row is on the wrong side, or to if there is none.
 func (m *binary) find(rows []uint32, from, to int) int {
 	if rows == nil {
 		for ; from < to; from += panel {
@@ -379,7 +382,7 @@ func (m *binary) find(rows []uint32, from, to int) int {
 	return to
 }
 
-// ahead yields the rows from a place on that are on the wrong side now.
+// ahead yields the rows at places from on that are on the wrong side now.
 func (m *binary) ahead(rows []uint32, from int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := m.find(rows, from, len(m.y)); at < len(m.y); at = m.find(rows, at+1, len(m.y)) {

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	precise   = 1e-11 // coordinate descent ends when its largest move is at most this times the largest of all
-	maxRounds = 200   // the most rounds of coordinate descent
-	sweeps    = 4     // over the weights that aren't 0, in a round
-	corners   = 8     // how many weights at most a round's Newton steps set to 0
+	precise   = 1e-11 // coordinate descent ends when its largest move is at most this times the largest move so far
+	maxRounds = 200   // most rounds of coordinate descent
+	sweeps    = 4     // sweeps over the weights that aren't 0 in a round
+	corners   = 8     // most Newton steps of a round; each sets one weight to 0, or is the round's last
 	constant  = 1e-13 // a column is constant if its variance is at most this times its mean square
 )
 
-// A quadratic is the model g.d + 1/2 d'Hd + the penalty of w + d at a point w. It is a function of z, which is w + d
-// without the bias. For each z it takes the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk - h_j
-// h_k/h_b, where b is the bias and h its row of H.
+// A quadratic is the model g.d + 1/2 d'Hd + penalty of w + d, at a point w. It is a function of z, which is w + d
+// without the bias. For each z it uses the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk -
+// h_j h_k/h_b, where b is the bias and h is the row of the bias in H.
 type quadratic struct {
 	*Search
-	n        int         // features
-	bias     []float64   // the row of the bias in H, its own element last; nil if there is no bias, or no row changes it
-	diagonal []float64   // of the Hessian in z
-	columns  [][]float64 // of that Hessian; nil if not needed so far
-	damping  float64     // this multiple of the diagonal is added
-	z, r     []float64   // the variables, and the gradient of the loss's model in them
-	largest  float64     // the largest move, in the norm of the Hessian
+	n        int         // number of features
+	bias     []float64   // row of the bias in H, its own element last; nil if there is no bias, or H is 0 there
+	diagonal []float64   // diagonal of the Hessian in z, with the damping
+	columns  [][]float64 // columns of that Hessian; nil until needed
+	damping  float64     // this times the diagonal is added to the diagonal
+	z, r     []float64   // variables, and the gradient of the loss's model at them
+	largest  float64     // the largest move so far, in the norm of the Hessian
 }
 
 func newQuadratic(s *Search, damping float64) *quadratic {
@@ -52,7 +52,7 @@ func newQuadratic(s *Search, damping float64) *quadratic {
 	return q
 }
 
-// column returns column j of the Hessian in z.
+// column returns column j of the Hessian in z. It computes the column at its first use.
 func (q *quadratic) column(j int) []float64 {
 	if q.columns[j] != nil {
 		return q.columns[j]
@@ -70,8 +70,8 @@ func (q *quadratic) column(j int) []float64 {
 	return c
 }
 
-// minimise finds the minimum by cyclic coordinate descent in the order of the columns. If that is slow, Newton steps
-// help in the variables that aren't 0. Its error is ctx's.
+// minimise finds the minimum by cyclic coordinate descent in the order of the columns. If that is slow, Newton steps in
+// the variables that aren't 0 help. minimise returns ctx's error.
 func (q *quadratic) minimise(ctx context.Context) error {
 	for range maxRounds {
 		if err := ctx.Err(); err != nil {
@@ -99,7 +99,8 @@ func (q *quadratic) minimise(ctx context.Context) error {
 	return nil
 }
 
-// sweep minimises over one variable after the other. It skips those at 0 if active is set. It returns the largest move.
+// sweep minimises over one variable after another. With active, it skips variables that are 0. It returns the largest
+// move.
 func (q *quadratic) sweep(active bool) (largest float64) {
 	for j, z := range q.z {
 		if active && z == 0 {
@@ -114,7 +115,7 @@ func (q *quadratic) sweep(active bool) (largest float64) {
 	return largest
 }
 
-// best returns the minimum over variable j, which soft-thresholding gives.
+// best returns the minimum over variable j, by soft-thresholding.
 func (q *quadratic) best(j int) float64 {
 	h := q.diagonal[j]
 	if h+q.L2 == 0 {
@@ -130,7 +131,6 @@ func (q *quadratic) best(j int) float64 {
 	return 0
 }
 
-// move adds d to variable j.
 func (q *quadratic) move(j int, d float64) {
 	if q.z[j] == -d {
 		q.z[j] = 0
@@ -140,8 +140,8 @@ func (q *quadratic) move(j int, d float64) {
 	f64.Axpy(q.r, d, q.column(j))
 }
 
-// newton goes to the minimum over the variables that aren't 0 with their signs as they are. If a sign would change, it
-// stops where the first of them is 0. It tells whether it went the whole way.
+// newton goes towards the minimum over the variables that aren't 0, with their signs as they are. If a sign would
+// change, it stops where the first variable is 0. It tells whether it went all the way.
 func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
 	var on []int
 	for j, z := range q.z {
@@ -178,7 +178,7 @@ func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
 	return first < 0, nil
 }
 
-// step returns the step to the minimum.
+// step returns the step from the point to z, with the best bias.
 func (q *quadratic) step() *Step {
 	p := q.Point
 	s := &Step{D: make([]float64, len(p.W)), Slope: append([]float64(nil), p.Gradient...)}

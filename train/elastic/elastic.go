@@ -1,4 +1,4 @@
-// Package elastic minimises a sum of losses over rows plus the penalty of the elastic net, L1 |w|_1 + L2/2 |w|^2.
+// Package elastic minimises a sum of losses over rows plus the elastic-net penalty L1 |w|_1 + L2/2 |w|^2.
 package elastic
 
 import (
@@ -14,10 +14,10 @@ import (
 // A Penalty is L1 |w|_1 + L2/2 |w|^2 of the weights w without the bias.
 type Penalty struct {
 	L1, L2      float64
-	NonNegative bool // weights are 0 or more
+	NonNegative bool // weights must be 0 or more
 }
 
-// Of returns the penalty of weights without the bias.
+// Of returns the penalty. w is the weights without the bias.
 func (p Penalty) Of(w []float64) float64 {
 	size, square := 0.0, 0.0
 	for _, v := range w {
@@ -27,50 +27,50 @@ func (p Penalty) Of(w []float64) float64 {
 	return float64(p.L1*size) + float64(p.L2/2*square)
 }
 
-// A Point is what a pass over the rows at some weights tells.
+// A Point is the loss and its derivatives at some weights, from one pass over the rows.
 type Point struct {
-	W        []float64 // a weight for each column, the bias last
+	W        []float64 // one weight for each column, the bias last
 	Loss     float64
-	Gradient []float64              // of the loss
-	Hessian  []float64              // of the loss, the rows of its lower triangle
-	Dual     func(step *Step) *Dual // returns a point of the dual problem; nil if it finds none
+	Gradient []float64              // gradient of the loss
+	Hessian  []float64              // Hessian of the loss: the rows of its lower triangle
+	Dual     func(step *Step) *Dual // returns a point of the dual problem; nil if there is none
 }
 
-// A Step leads from a point to the minimum of the quadratic model of the objective there.
+// A Step leads from a point to the minimum of the objective's quadratic model at that point.
 type Step struct {
 	D      []float64 // change of each weight
-	Slope  []float64 // the gradient of the model's loss at its end: the gradient at the point plus H D
+	Slope  []float64 // gradient of the loss's model at the end of the step: the gradient at the point plus H D
 	Square float64   // D'HD
 }
 
 // A Dual is a point a of the dual problem. For s from 0 to 1, the dual objective at s a is at least s Linear - s^2
-// Square, less the conjugate of the penalty at s Vector.
+// Square minus the conjugate of the penalty at s Vector.
 type Dual struct {
 	Linear, Square float64
-	Vector         []float64 // the rows times a, an element for each feature
+	Vector         []float64 // the rows times a: one element for each feature
 }
 
-// A Search is a minimisation under way. Its method is proximal Newton. Each step minimises the penalty plus the
-// quadratic model of the loss, by coordinate descent. If the objective would rise, a multiple of the Hessian's
-// diagonal is added to the Hessian. References: Lee, Sun and Saunders, "Proximal Newton-type methods for minimizing
+// A Search is the state of a minimisation by the proximal Newton method. Each step minimises the penalty plus the
+// quadratic model of the loss, by coordinate descent. If the objective would rise, the search adds a multiple of the
+// Hessian's diagonal to the Hessian. References: Lee, Sun and Saunders, "Proximal Newton-type methods for minimizing
 // composite functions", SIAM Journal on Optimization 24, 2014; Friedman, Hastie and Tibshirani, "Regularization paths
 // for generalized linear models via coordinate descent", Journal of Statistical Software 33, 2010.
 type Search struct {
 	Penalty
-	Bias    bool                                                   // the last column is the bias, without a penalty
+	Bias    bool                                                   // the last column is the bias, which has no penalty
 	At      func(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows
-	Most    int64                                                  // the most passes
+	Most    int64                                                  // most passes
 	Point   *Point
 	Lower   float64 // a lower bound of the optimum
 	Passes  int64
 	Steps   int64
 	damping dense.Damping
-	level   int    // steps with a gain that is rounding, since Minimise began
+	level   int    // number of steps since Minimise began whose gain is rounding error
 	mark    func() // called before each step; may be nil
-	resumed bool   // Minimise goes on from a checkpoint
+	resumed bool   // Minimise continues from a checkpoint
 }
 
-// state walks what the search is at before a step. A pass at the weights gives what else there is at the point.
+// state saves or restores the state of the search before a step. A pass at the weights restores the rest of the point.
 func (s *Search) state(w *checkpoint.Walk) {
 	if s.Point == nil {
 		s.Point = new(Point)
@@ -84,9 +84,9 @@ func (s *Search) state(w *checkpoint.Walk) {
 }
 
 const (
-	flat     = 1e-12 // a smaller difference between objectives, relative to them, is rounding
-	maxFlat  = 4     // the most steps with a smaller gain, which only improve the bound
-	maxTried = 40    // the most steps that are tried from one point, each with more damping
+	flat     = 1e-12 // a smaller relative difference between objectives is rounding error
+	maxFlat  = 4     // most steps with a smaller gain; they only improve the bound
+	maxTried = 40    // most trials of a step from one point, each with more damping
 )
 
 // features returns the number of penalised weights.
@@ -100,10 +100,10 @@ func (s *Search) features() int {
 // Objective returns the objective at a point.
 func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(p.W[:s.features()]) }
 
-// Gap returns an upper bound of how far the objective is above the optimum.
+// Gap returns an upper bound of the objective at the point minus the optimum.
 func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
 
-// measure returns what is known of a point after its pass.
+// measure returns the objective and the gap at p for train.Progress.
 func (s *Search) measure(p *Point) *train.Measure {
 	features := len(p.W)
 	if s.Bias {
@@ -113,19 +113,19 @@ func (s *Search) measure(p *Point) *train.Measure {
 	return &train.Measure{Objective: objective, Gradient: math.NaN(), Gap: max(0, objective-s.Lower)}
 }
 
-// Begin makes a pass at w, and begins there.
+// Begin makes a pass at w, and sets the point to w.
 func (s *Search) Begin(ctx context.Context, w []float64) (err error) {
 	s.Point, err = s.pass(ctx, w)
 	return err
 }
 
-// Change replaces the penalty, and stays at the point.
+// Change replaces the penalty. It keeps the point.
 func (s *Search) Change(p Penalty) {
 	s.Penalty, s.Lower, s.damping = p, 0, 0
 }
 
-// Minimise goes on until the gap, relative to the objective, is at most goal. It also stops when rounding allows no
-// further step, and after Most passes. It returns the last step that it computed at the point, or nil.
+// Minimise makes steps until the gap is at most goal times the objective. It also stops when rounding allows no further
+// step, and after Most passes. It returns the step that it last computed at the present point, or nil.
 func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 	if !s.resumed {
 		s.level = 0
@@ -153,7 +153,7 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 	}
 }
 
-// Step returns the step from the point, and improves the lower bound with it.
+// Step returns the step from the point, and raises the lower bound with it.
 func (s *Search) Step(ctx context.Context) (*Step, error) {
 	q := newQuadratic(s, 0)
 	if err := q.minimise(ctx); err != nil {
@@ -166,14 +166,14 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 	return step, nil
 }
 
-// gain returns by how much the step lowers the model of the objective.
+// gain returns the decrease of the objective's model by the step.
 func (s *Search) gain(step *Step) float64 {
 	n := s.features()
 	slope := f64.Dot(s.Point.Gradient, step.D)
 	return s.Of(s.Point.W[:n]) - s.Of(sum(s.Point.W, step.D)[:n]) - slope - float64(step.Square/2)
 }
 
-// move takes a step with which the objective falls. It tells whether there is one.
+// move takes a step with which the objective falls. It tells whether it found one.
 func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 	from := s.Objective(s.Point)
 	for range maxTried {
@@ -204,7 +204,7 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 	return false, nil
 }
 
-// pull returns how much a gradient of -u pulls a weight of 0 to a value that it may have.
+// pull returns how strongly a gradient of -u pulls a weight of 0 towards values that the weight may have.
 func (p Penalty) pull(u float64) float64 {
 	if p.NonNegative {
 		return u
@@ -212,9 +212,9 @@ func (p Penalty) pull(u float64) float64 {
 	return math.Abs(u)
 }
 
-// Bound returns the dual objective of a point, shrunk if its vector is out of bounds. The conjugate of the penalty at u
-// is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1. With NonNegative, the same holds of
-// u_j in place of |u_j|.
+// Bound returns the dual objective at d, or at a multiple of d if its vector is out of bounds. The conjugate of the
+// penalty at u is the sum of max(0, |u_j| - L1)^2 / (2 L2). Without L2, |u_j| must be at most L1. With NonNegative, u_j
+// takes the place of |u_j|.
 func (p Penalty) Bound(d *Dual) float64 {
 	largest, excess := 0.0, 0.0
 	for _, u := range d.Vector {
@@ -240,7 +240,6 @@ func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	return s.At(ctx, w)
 }
 
-// sum returns a + b.
 func sum(a, b []float64) []float64 {
 	c := make([]float64, len(a))
 	for i := range c {

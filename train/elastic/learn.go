@@ -14,43 +14,45 @@ import (
 )
 
 const (
-	converges = 1e-6 // the gap of a converged result, relative to the objective
-	nearly    = 1e-7 // the gap at which the search stops; another step follows, which divides the gap again
+	converges = 1e-6 // a result has converged if its gap is at most this times the objective
+	nearly    = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
 
-// A Loss is a sum of losses over rows, convex and with a second derivative almost everywhere.
+// A Loss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
 type Loss interface {
-	At(ctx context.Context, w []float64) (*Point, error)            // makes a pass over the rows, see Search
-	Losses(ctx context.Context, all [][]float64) ([]float64, error) // makes a pass that sums the losses at each of several weights
+	At(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
+	// Losses makes a pass over the rows. It returns the sum of the losses for each of the given vectors of weights.
+	Losses(ctx context.Context, all [][]float64) ([]float64, error)
 
-	// Alone returns the bias with the least loss if all other weights are 0, and that loss. weights are the sums of
-	// sample weights of the classes -1 and +1. Without biased, the bias is 0.
+	// Alone returns the bias with the least loss when all other weights are 0, and that loss. weights are the sums of
+	// the sample weights of the classes -1 and +1. If biased is false, the bias is 0.
 	Alone(weights [2]float64, biased bool) (bias, loss float64)
 }
 
-// A Task is rows, a loss, a penalty and options. Of train.Options it uses Epochs, the most passes, Workers and Progress.
+// A Task is rows, a loss, a penalty and options. Of train.Options it uses Epochs (most passes), Workers, Progress and
+// Checkpoint.
 type Task struct {
 	Penalty
 	train.Options
 	Rows  block.Source
-	Of    func(block.Source) Loss // the loss of all rows, or of a sample of them
-	Round func(w []float64)       // rounds weights to those of the model
+	Of    func(block.Source) Loss // returns the loss of all rows, or of a sample of the rows
+	Round func(w []float64)       // rounds weights to weights of a model
 }
 
 // A Solution is the result of a task.
 type Solution struct {
-	Exact                []float64 // the weights before rounding, one for each column
-	Loss, Objective, Gap float64   // of the rounded weights
+	Exact                []float64 // weights before rounding, one for each column
+	Loss, Objective, Gap float64   // values at the rounded weights
 	Converged            bool      // Gap is at most 1e-6 of Objective
-	Rounded              bool      // it is before rounding, and isn't after it
+	Rounded              bool      // the gap met the limit before rounding, and doesn't after rounding
 	Interrupted          bool      // ctx ended the search
 	Uncounted            bool      // Loss and Objective are unknown
 	Passes, Steps        int64
 	Seconds              float64
 }
 
-// Result returns what learners share of a solution for that many rows. If the rows lost pivots times the bias, it makes s
-// the solution for the original rows.
+// Result returns the fields of a solution that learners share; rows is the number of rows. If the rows lost pivots
+// times the bias, Result first turns s.Exact into weights for the original rows.
 func Result(s *Solution, pivots []float64, rows int64) (r train.Result) {
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*rows, s.Steps, s.Converged, s.Seconds
 	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
@@ -63,8 +65,8 @@ func Result(s *Solution, pivots []float64, rows int64) (r train.Result) {
 	return r
 }
 
-// Learn finds the minimum. If there are many rows, it begins at the minimum of a sample. If ctx ends the search after a
-// step, Learn returns the weights so far with ctx's error.
+// Learn finds the minimum. With many rows, it begins at the minimum of a sample. If ctx ends the search after a step,
+// Learn returns the weights so far with ctx's error.
 func (t *Task) Learn(ctx context.Context) (*Solution, error) {
 	start := time.Now()
 	after, end := beside.After(ctx)
@@ -95,7 +97,7 @@ func (t *Task) Learn(ctx context.Context) (*Solution, error) {
 	return r, nil
 }
 
-// measure sums the losses of the rounded weights.
+// measure sets the loss, the objective and the gap of r, at the rounded weights. It makes one pass over the rows.
 func (t *Task) measure(ctx context.Context, r *Solution, s *Search, loss Loss) error {
 	w := slices.Clone(r.Exact)
 	t.Round(w)
@@ -113,7 +115,7 @@ func (t *Task) measure(ctx context.Context, r *Solution, s *Search, loss Loss) e
 	return nil
 }
 
-// search returns a search with this loss.
+// search returns a search for the minimum with loss.
 func (t *Task) search(loss Loss, start time.Time) *Search {
 	s := &Search{Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
 	s.At = func(ctx context.Context, w []float64) (*Point, error) {
@@ -131,7 +133,7 @@ func (t *Task) search(loss Loss, start time.Time) *Search {
 	return s
 }
 
-// minimise returns the weights of the minimum. The last step needs no pass after it.
+// minimise returns the weights of the minimum. It takes the last step without a pass after it.
 func (t *Task) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, error) {
 	var err error
 	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
@@ -156,7 +158,7 @@ func (t *Task) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, e
 	return sum(s.Point.W, step.D), nil
 }
 
-// again makes the pass at the weights of a checkpoint again, without counting it.
+// again repeats the pass at the weights of a checkpoint. That pass isn't counted.
 func (t *Task) again(ctx context.Context, s *Search) error {
 	w, passes, show := s.Point.W, s.Passes, t.Progress
 	if len(w) != t.Rows.Spec().Cols() {
@@ -165,12 +167,13 @@ func (t *Task) again(ctx context.Context, s *Search) error {
 	t.Progress = nil
 	err := s.Begin(ctx, w)
 	if t.Progress, s.Passes = show, passes; err != nil {
-		s.Point = &Point{W: w} // for an interrupt
+		s.Point = &Point{W: w} // so that an interrupt can return the weights
 	}
 	return err
 }
 
-// begin makes the first pass, at the minimum of a sample. If the bias alone is better, begin makes another pass there.
+// begin makes the first pass at the minimum of a sample. If the bias alone is better, or there is no sample, begin
+// makes a pass at the bias alone.
 func (t *Task) begin(ctx context.Context, s *Search, loss Loss) error {
 	alone, least, err := t.alone(ctx, t.Rows, loss)
 	if err != nil {
@@ -194,7 +197,7 @@ func (t *Task) begin(ctx context.Context, s *Search, loss Loss) error {
 	return s.Begin(ctx, alone)
 }
 
-// near returns the minimum of a sample, or nil if there is none.
+// near returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
 func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) {
 	few, loss, share := *t, t.Of(sample), float64(sample.Rows())/float64(t.Rows.Rows())
 	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
@@ -204,15 +207,16 @@ func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) 
 		err = s.Begin(ctx, alone)
 	}
 	if err == nil && least > 0 {
-		_, err = s.Minimise(ctx, float64(len(alone))/float64(sample.Rows())) // about what the minimum of all rows is above that of the sample at the same weights
+		// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
+		_, err = s.Minimise(ctx, float64(len(alone))/float64(sample.Rows()))
 	}
 	if err != nil || least == 0 {
-		return nil, ctx.Err() // training on all rows may work though training on a sample failed
+		return nil, ctx.Err() // training on all rows may work although training on a sample failed
 	}
 	return s.Point.W, nil
 }
 
-// alone returns the weights with the best bias and zeros, and their loss. It reads only labels and sample weights.
+// alone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
 func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []float64, least float64, err error) {
 	var weights [2]float64
 	err = passes.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
@@ -225,7 +229,7 @@ func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []flo
 	return w, least, err
 }
 
-// weighPass sums the sample weights of the two classes.
+// weighPass sums the sample weights of each of the two classes.
 var weighPass = passes.NewPerRun("elastic.weigh", weighRun)
 
 func weighRun(block.Source, struct{}) func(block.Run) [2]float64 {

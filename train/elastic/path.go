@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	lnDeep    = -9.210340371976182 // log 1e-4: the last penalty of a path relative to the first
+	lnDeep    = -9.210340371976182 // log 1e-4: the last penalty of a path is 1e-4 times the first
 	lnShallow = -4.605170185988091 // log 1e-2: the same with fewer rows than features
-	explained = 0.999              // a path ends when the loss is at most 1 less this part of that of the bias alone
+	explained = 0.999              // a path ends once the loss is below 1-explained times the loss of the bias alone
 )
 
 // A Stage is the minimum for one penalty of a path.
 type Stage struct {
 	Penalty
-	W              []float64 // a weight for each column
+	W              []float64 // one weight for each column
 	Loss           float64
 	Objective, Gap float64
-	Passes         int64 // over the rows so far
+	Passes         int64 // passes over the rows so far
 }
 
-// Nonzero returns how many weights without the bias aren't 0.
+// Nonzero returns the number of weights, without the bias, that aren't 0.
 func (s *Stage) Nonzero(features int) (n int) {
 	for _, v := range s.W[:features] {
 		if v != 0 {
@@ -36,11 +36,12 @@ func (s *Stage) Nonzero(features int) (n int) {
 	return n
 }
 
-// Path returns the minima for falling penalties, each search beginning at the minimum before. A pass over the rows gives
-// the gradient of all columns, so that no column needs to be screened. The first penalty is the least with which all
-// weights are 0, and the last is 1e-4 of it, or 1e-2 with fewer rows than features. Those between are evenly spaced
-// logarithmically. They are those of Friedman, Hastie and Tibshirani (2010). A path ends early when the weights explain 99.9
-// % of the loss. If penalties is given, it is the path's.
+// Path returns the minima for n falling penalties. Each search begins at the minimum for the penalty before. A pass
+// over the rows computes the gradient of all columns, so no column needs to be screened. The first penalty is the least
+// penalty with which all weights are 0. The last penalty is 1e-4 times the first, or 1e-2 times with fewer rows than
+// features. The penalties between are evenly spaced logarithmically (Friedman, Hastie and Tibshirani 2010). Path ends
+// early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't end
+// early.
 func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	loss := t.Of(t.Rows)
 	s := t.search(loss, time.Now())
@@ -71,8 +72,8 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 	return stages, nil
 }
 
-// Centred follows a path over rows, less pivots if columns are far from zero; see train.Pivots. It returns weights for
-// the original rows.
+// Centred calls follow with the rows of src. If columns are far from zero, it subtracts pivots from the rows first; see
+// train.Pivots. It returns weights for the original rows.
 func Centred(ctx context.Context, src block.Source, follow func(block.Source) ([]*Stage, error)) ([]*Stage, error) {
 	pivots, err := train.Pivots(ctx, src)
 	if err != nil {
@@ -88,11 +89,11 @@ func Centred(ctx context.Context, src block.Source, follow func(block.Source) ([
 	return stages, err
 }
 
-// Explained tells whether a path ends at a loss, given that of the bias alone.
+// Explained tells whether a path ends at a loss. alone is the loss of the bias alone.
 func Explained(loss, alone float64) bool { return loss < (1-explained)*alone }
 
-// Ladder returns the n penalties of a path, given the gradient of the loss for the features at weights of 0 with the best
-// bias.
+// Ladder returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero weights with
+// the best bias.
 func (p Penalty) Ladder(gradient []float64, rows int64, n int) []float64 {
 	largest, depth := 0.0, lnDeep
 	for _, g := range gradient {

@@ -17,86 +17,90 @@ import (
 	"halfspace/train"
 )
 
-// A Solver says what Train computes.
+// A Solver selects the results that Train computes.
 type Solver string
 
 const (
-	Cholesky Solver = "cholesky" // the weights
-	Eigen    Solver = "eigen"    // and the discriminant directions
+	Cholesky Solver = "cholesky" // computes the weights
+	Eigen    Solver = "eigen"    // computes the weights and the discriminant directions
 )
 
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Cholesky, Eigen}
 
-// LedoitWolf is the value of Options.Shrinkage that has Train estimate the shrinkage.
+// LedoitWolf is the value of Options.Shrinkage with which Train estimates the shrinkage.
 const LedoitWolf = -1
 
 // Options are the options of Train. Of train.Options it uses Workers and Progress.
 type Options struct {
 	train.Options
 	Solver    Solver  // Cholesky
-	Shrinkage float64 // the share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
+	Shrinkage float64 // share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
 }
 
-// Result is what Train learned. Of train.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and Margin
-// are those of Weights. Epochs counts passes over the rows. Loss is 0.
+// Result is the result of Train. Of train.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
+// Margin are computed from Weights. Epochs counts passes over the rows. Loss is 0.
 type Result struct {
 	train.Result
-	Exact []float64   // the weights, one for each column, the bias last; of more than two classes a vector for each
-	Means [][]float64 // of each feature, for each class; of two classes first that of the rows labelled -1
-	Ridge float64     // what was added to the scaled diagonal of the covariance, see dense.Factorise; mostly 0
+	// Exact is the weights: one for each column, the bias last. For more than two classes it has one vector for each
+	// class.
+	Exact []float64
+	// Means has the mean of each feature for each class. Of two classes, the class labelled -1 comes first.
+	Means [][]float64
+	Ridge float64 // number added to the scaled diagonal of the covariance, see dense.Factorise; mostly 0
 
-	Shrinkage []float64 // of LedoitWolf, the share for each class
+	Shrinkage []float64 // with LedoitWolf, the share for each class
 
-	// Projection is the directions v of the solver Eigen, with an element for each feature, the greatest eigenvalue
-	// first. A row's coordinate is v.x. Explained is each eigenvalue's share of their sum.
+	// Projection is the directions v of the solver Eigen, in falling order of their eigenvalues. Each has one element
+	// for each feature. A row's coordinate is v.x. Explained is each eigenvalue divided by their sum.
 	Projection [][]float64
 	Explained  []float64
 }
 
-// maxColumns keeps the scatter matrix within 1 GiB.
+// maxColumns is the largest number of columns. It keeps the scatter matrix within 1 GiB.
 const maxColumns = 1 << 14
 
-// Train computes Fisher's discriminant of rows with labels y of -1 and +1, or with class numbers if there are more than
-// two.
+// Train computes Fisher's linear discriminant of rows. The labels y are -1 and +1, or class numbers if there are more
+// than two classes.
 //
 // Objective: the direction w in which the class means are farthest from each other, in units of the deviation within
-// classes. It maximises (w.(m1 - m0))^2 / (w' S w). m1 and m0 are the means of the rows labelled +1 and -1. S is the
-// covariance within classes: the sum over rows of (x - m)(x - m)', divided by their number n. m is the mean of the
-// row's class (Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936).
+// classes. w maximises (w.(m1 - m0))^2 / (w' S w). m1 and m0 are the means of the rows labelled +1 and -1. S is the
+// covariance within classes: the sum over rows of (x - m)(x - m)', divided by the number n of rows, where m is the mean
+// of the row's class (Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936).
 //
-// Given rows of any source, the result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2. Without a
-// bias column, there is no b. If the classes are normal with equal covariances, w.x + b is the logarithm of the odds of
-// +1. Then 1/(1 + e^-(w.x+b)) is its probability (Hastie, Tibshirani and Friedman, "The Elements of Statistical
-// Learning", section 4.3). The shares of the classes are those among the rows.
+// The result is w = S^-1 (m1 - m0) and the bias b = log(n1/n0) - w.(m0 + m1)/2. Without a bias column there is no b. If
+// the classes are normal with equal covariances, w.x + b is the logarithm of the odds of +1, and 1/(1 + e^-(w.x+b)) is
+// the probability of +1 (Hastie, Tibshirani and Friedman, "The Elements of Statistical Learning", section 4.3). The
+// prior probabilities of the classes are their shares of the rows.
 //
-// With K > 2 classes, each has w_k = S^-1 (m_k - m) and b_k = log(n_k/n) - w_k.(m_k + m)/2; m is the mean of all rows.
-// The differences of the scores are logarithms of odds again. The discriminant functions with S^-1 m_k have the same
-// differences.
+// With K > 2 classes, each class has w_k = S^-1 (m_k - m) and b_k = log(n_k/n) - w_k.(m_k + m)/2, where m is the mean
+// of all rows. The differences of the scores are again logarithms of odds. The discriminant functions with S^-1 m_k
+// have the same differences.
 //
-// With shrinkage a, S becomes (1-a) S + a trace(S)/d I for d features. LedoitWolf estimates a for each class, with its
-// deviations as units, as scikit-learn does. a minimises the expected squared error of the covariance (Ledoit and Wolf,
-// "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5). S is then the mean
-// of the classes' shrunk covariances, weighted by their rows.
+// With shrinkage a, S becomes (1-a) S + a trace(S)/d I for d features. LedoitWolf estimates a for each class, in units
+// of the class's deviations, as scikit-learn does. This a minimises the expected squared error of the covariance
+// (Ledoit and Wolf, "A Well-Conditioned Estimator for Large-Dimensional Covariance Matrices", 2004, lemma 3.2 to 3.5).
+// S is then the mean of the classes' shrunk covariances, weighted by their numbers of rows.
 //
 // The directions of Eigen are the first eigenvectors v of B v = e S v. B is the covariance between classes, the sum of
-// (m_k - m)(m_k - m)' n_k/n. There are as many as the means span, K-1 at most. Each has v'Sv = 1, and the mean of the
-// last class has a positive coordinate. B = M M' with one column for each class. So v = S^-1 M u with the eigenvectors
-// u of the K x K matrix M' S^-1 M. Explained is their eigenvalues, divided by their sum. Two classes have one
-// direction, that of w.
+// (m_k - m)(m_k - m)' n_k/n. The number of directions is the dimension that the means span, at most K-1. Each direction
+// has v'Sv = 1, and the mean of the last class has a positive coordinate. B = M M' with one column for each class. So
+// v = S^-1 M u with the eigenvectors u of the K x K matrix M' S^-1 M. Explained is their eigenvalues, divided by the
+// sum of the eigenvalues. Two classes have one direction, the direction of w.
 //
-// One pass sums X'X and the rows of each class; then S = X'X - n0 m0 m0' - n1 m1 m1'. That cancels more than six of
-// sixteen digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass subtracts
-// the mean from the rows, which changes only the rounding of S. LedoitWolf makes a pass for each class and one more. A
-// Cholesky factor of S solves for w. If S is nearly singular, a further pass finds the factor from a QR factorisation of the
-// rows, which has the digits that squares lose. If S is singular, as with a column twice, a small ridge makes it regular.
+// One pass sums X'X and the rows of each class; then S = (X'X - n0 m0 m0' - n1 m1 m1')/n. The subtraction cancels more
+// than six of sixteen digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass
+// subtracts the mean from the rows, which changes only the rounding of S. LedoitWolf makes one pass for each class and
+// one more. A Cholesky factor of S solves for w. If S is nearly singular, a further pass finds the factor from a QR
+// factorisation of the rows, which keeps the digits that squares lose. If S is singular, for example because a column
+// occurs twice, a small ridge makes it regular.
 //
 // A row with sample weight k counts as k rows, also for LedoitWolf.
 //
-// Sums are float64, in the order of package gram within a run, and then over runs in row order. The result depends
-// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, a
-// class without rows, errors of src, and ctx's error. It is also an error if no feature varies within a class, if
-// features overflow, or if there are too many columns.
+// Sums are float64, in the order of package gram within a run, and then over the runs in row order. The result depends
+// neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
+// a class without rows, no feature that varies within a class, features that overflow, too many columns, errors of src,
+// and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -117,7 +121,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// check sets the defaults of the shared options. It is an error if an option is out of range.
+// check sets the defaults of the shared options. It returns an error if an option is out of range.
 func (o *Options) check() (err error) {
 	if o.Options, err = o.Options.WithDefaults(); err != nil {
 		return err
@@ -146,7 +150,7 @@ func checkRows(src block.Source) error {
 	return nil
 }
 
-// learn computes the weights. See Train.
+// learn computes the weights; see Train.
 func (r *Result) learn(ctx context.Context, src block.Source, opt Options, start time.Time) error {
 	spec, passes := src.Spec(), int64(0)
 	report := func() {
@@ -209,7 +213,7 @@ func (m *moments) check(spec *schema.Spec) error {
 	return nil
 }
 
-// discriminate computes the weights, and the projection if project is set, from the moments of rows less shift.
+// discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
 func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
 	d, k := len(shift), len(m.n)
 	var weights [][]float64 // S^-1 (m_k - m)
@@ -262,7 +266,8 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Fac
 	return nil
 }
 
-// project computes the directions from the class means less the mean of all rows, and from their products with S^-1.
+// project computes the directions. from are the class means minus the mean of all rows, and weights are S^-1 times
+// from.
 func (r *Result) project(ctx context.Context, m *moments, from, weights [][]float64) error {
 	k, d := len(from), len(from[0])
 	root := make([]float64, k)
@@ -300,7 +305,7 @@ func (r *Result) project(ctx context.Context, m *moments, from, weights [][]floa
 	return nil
 }
 
-// log returns log(a/b), computed by the kernel so that its bits are the same everywhere.
+// log returns log(a/b), computed by package f64 so that its bits are the same on all CPUs.
 func log(a, b float64) float64 {
 	if a < b {
 		return -log(b, a)

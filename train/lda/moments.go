@@ -18,16 +18,16 @@ type moments struct {
 }
 
 type classes struct {
-	n        []float64 // the sum of sample weights
+	n        []float64 // sum of sample weights of each class
 	sums     [][]float64
 	noLabels bool
 }
 
-// classOf returns the class number of a label, or -1 if it is no label.
+// classOf returns the number of the class of a label, or -1 if the label stands for no class.
 func classOf(y float32, classes int) int {
 	class := int(y)
 	if classes == 2 {
-		class = int(y+1) / 2 // -1 and +1, without a branch that is hard to predict
+		class = int(y+1) / 2 // from -1 and +1, without a branch that is hard to predict
 	}
 	if class < 0 || class >= classes {
 		return -1
@@ -35,8 +35,9 @@ func classOf(y float32, classes int) int {
 	return class
 }
 
-// sum computes the moments in one pass, those of one class alone if only isn't all. Each row gets one more element for
-// each class, which is 1 for its own class. So the products include the sums of the classes.
+// sum computes the moments in one pass over the rows. If only isn't all, it takes only rows of that class. Each row
+// gets one more element for each class, which is 1 for the row's class and 0 for the others. So the products include
+// the sums of columns for each class.
 func sum(ctx context.Context, src block.Source, workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
 	products, err := gram.NewTriangle(cols + k)
@@ -58,9 +59,9 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 	return m, nil
 }
 
-const all = -1 // classes
+const all = -1 // value of only: all classes
 
-// momentsPass is the pass of sum. Its argument is the class.
+// momentsPass is the pass of sum. Its argument is only.
 var momentsPass = train.NewScatterTask("lda.moments", classifier)
 
 func classifier(src block.Source, only int) func(run block.Run, s, f []float64) classes {
@@ -68,8 +69,8 @@ func classifier(src block.Source, only int) func(run block.Run, s, f []float64) 
 	return func(run block.Run, s, f []float64) classes { return classify(run, s, f, k, only) }
 }
 
-// classify counts the rows of each class in a run. It sets s to the sample weights in the products, and f to 1 for each
-// row's class.
+// classify sums the sample weights of each class in a run. It sets s to the weights of the rows in the products, and f
+// to 1 for each row's class.
 func classify(run block.Run, s, f []float64, k, only int) classes {
 	c := classes{n: make([]float64, k)}
 	clear(s)
@@ -100,7 +101,7 @@ func (c *classes) add(d classes) {
 	c.noLabels = c.noLabels || d.noLabels
 }
 
-// rows returns the number of rows of all classes.
+// rows returns the number of rows of all classes, a row with sample weight k counted as k rows.
 func (c *classes) rows() (n float64) {
 	for _, v := range c.n {
 		n += v
@@ -108,7 +109,7 @@ func (c *classes) rows() (n float64) {
 	return n
 }
 
-// means returns the mean of each column in a class, zeros if it has no rows.
+// means returns the mean of each column in a class, or zeros if the class has no rows.
 func (m *moments) means(class int) []float64 {
 	means := make([]float64, len(m.sums[class]))
 	for i, v := range m.sums[class] {
@@ -119,8 +120,8 @@ func (m *moments) means(class int) []float64 {
 	return means
 }
 
-// covariance returns the covariance within classes of the first d columns, the rows of its lower triangle. It tells
-// whether some column varies. A variance that rounding makes negative is 0.
+// covariance returns the covariance within classes of the first d columns: the rows of its lower triangle. It tells
+// whether any column varies. A variance that is negative by rounding becomes 0.
 func (m *moments) covariance(d int) (s []float64, varies bool) {
 	n := m.rows()
 	means := make([][]float64, len(m.n))
@@ -143,7 +144,7 @@ func (m *moments) covariance(d int) (s []float64, varies bool) {
 	return s, varies
 }
 
-// centre returns the mean of the first d columns over all rows.
+// centre returns the mean of each of the first d columns over all rows.
 func (m *moments) centre(d int) []float64 {
 	means := make([]float64, d)
 	for i := range means {
@@ -155,8 +156,8 @@ func (m *moments) centre(d int) []float64 {
 	return means
 }
 
-// far returns the means of the first d columns, or zeros for those whose variance within classes loses at most six
-// digits by cancellation. It returns nil if all are zeros.
+// far returns one number for each of the first d columns: its mean if its variance within classes loses more than six
+// digits by cancellation, and 0 otherwise. It returns nil if all numbers are 0.
 func (m *moments) far(d int) []float64 {
 	var means []float64
 	s, _ := m.covariance(d)
@@ -172,7 +173,7 @@ func (m *moments) far(d int) []float64 {
 	return means
 }
 
-// shifted is the rows of another source less a vector, which float32 holds exactly.
+// shifted is the rows of another source minus a vector whose elements are float32 numbers.
 type shifted struct {
 	block.Source
 	by []float64

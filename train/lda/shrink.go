@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// shrink sets a covariance of d columns to (1-a) times itself and a times its mean variance on the diagonal.
+// shrink sets the covariance s of d columns to (1-a) s + a trace(s)/d I.
 func shrink(s []float64, d int, a float64) {
 	trace := 0.0
 	for i := range d {
@@ -23,12 +23,12 @@ func shrink(s []float64, d int, a float64) {
 	}
 }
 
-// ledoitWolf returns the covariance within classes with each class's covariance shrunk by its own share, and the
+// ledoitWolf returns the covariance within classes, with the covariance of each class shrunk by its own share, and the
 // shares. It calls passed after each pass.
 //
-// Let a class of n rows have the covariance C, with the class's deviations as units, and the mean variance mu. Let q be
-// the squared norm of a row less the mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2 - d
-// mu^2)/d, the share is min(beta, delta)/delta. Sums of C^2 are over all elements.
+// Let a class of n rows have the covariance C and the mean variance mu, with the class's deviations as units. Let q be
+// the squared norm of a row minus the class mean. With beta = (sum of q^2/n - sum of C^2)/(d n) and delta = (sum of C^2
+// - d mu^2)/d, the share is min(beta, delta)/delta. Sums of C^2 are over all elements of C.
 func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, passed func()) (s, shares []float64, err error) {
 	d := src.Spec().Width()
 	units := make([][]float64, len(m.n)) // 1/deviation
@@ -44,7 +44,7 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 		for i := range d {
 			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/m.n[class]
 			if units[class][i] = 1 / math.Sqrt(variance); variance <= 1e-13*square {
-				units[class][i] = 1 // a column that is constant up to rounding
+				units[class][i] = 1 // the column is constant up to rounding
 			}
 		}
 		covariances[class] = c
@@ -60,7 +60,7 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 		squares, trace := 0.0, 0.0
 		for i := range d {
 			for j := range i {
-				v := float64(c[i*(i+1)/2+j] * u[i] * u[j]) // converted, so that no compiler fuses it with the sum
+				v := float64(c[i*(i+1)/2+j] * u[i] * u[j]) // float64(), so that no compiler fuses the product into the sum
 				squares += float64(2 * v * v)
 			}
 			v := float64(c[i*(i+1)/2+i] * u[i] * u[i])
@@ -88,7 +88,7 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 	return s, shares, nil
 }
 
-// fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4.
+// fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4, times sample weights.
 func fourthMoments(ctx context.Context, src block.Source, workers int, m *moments, units [][]float64) ([]float64, error) {
 	args := fourthArgs{make([][]float64, len(m.n)), units}
 	for class := range args.means {
@@ -99,10 +99,9 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 	return total, err
 }
 
-// fourthPass is the pass of fourthMoments.
 var fourthPass = passes.NewPerRun("lda.fourth", fourthRun)
 
-// fourthArgs are the means and units of each class.
+// fourthArgs are the means and the units of each class.
 type fourthArgs struct{ means, units [][]float64 }
 
 func fourthRun(src block.Source, args fourthArgs) func(block.Run) []float64 {

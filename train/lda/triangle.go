@@ -9,9 +9,9 @@ import (
 	"halfspace/internal/passes"
 )
 
-// factorise returns the factor of the covariance s within classes, given the moments of the rows, and the ridge that it
-// added. Where s loses too many digits by its squares, a pass over the rows finds the factor without squares. passed is
-// called after the pass.
+// factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
+// the rows. If s loses too many digits by its squares, factorise finds the factor without squares in a pass over the
+// rows, and calls passed after it.
 func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
 	d := src.Spec().Width()
 	f, ridge, err := dense.Factorise(ctx, s, d)
@@ -41,11 +41,10 @@ func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s
 // rootArgs are the means of the features for each class.
 type rootArgs struct{ Means [][]float64 }
 
-// rootPass is the pass of factorise.
 var rootPass = passes.NewPerRun("lda.root", rootRun)
 
-// rootRun returns what computes the triangle of a run's rows less the means of their classes, each times the root of its
-// sample weight.
+// rootRun returns the function that computes the triangular factor of a run. Its rows are the rows of the run minus the
+// means of their classes, each times the square root of its sample weight.
 func rootRun(src block.Source, args rootArgs) func(block.Run) []float64 {
 	classes, d := len(args.Means), src.Spec().Width()
 	return func(run block.Run) []float64 {
@@ -65,7 +64,7 @@ func rootRun(src block.Source, args rootArgs) func(block.Run) []float64 {
 	}
 }
 
-// widen sets out to the first elements of row r.
+// widen sets out to the first len(out) elements of row r.
 func widen(b *block.Block, r int, out []float64) {
 	if b.Sparse == nil {
 		for i, v := range b.X[r*b.Stride:][:len(out)] {

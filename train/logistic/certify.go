@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	matrixRows = 1024 // the most weights of all classes for which first-order methods compute a Hessian at the end
+	matrixRows = 1024 // most weights of all classes together for which first-order methods compute a Hessian at the end
 	reachable  = 0.5  // certify bounds the gap if the step changes no score by more than this
 )
 
-// certify sets gap, an upper bound of how far the objective at w is above the optimum, and exists, which tells whether
-// an optimum exists. It makes a pass with the Hessian H, and another if the first doesn't tell how far the step H^-1 g
-// reaches.
+// certify sets gap, an upper bound of the objective at w minus the optimum, and exists, which tells whether an optimum
+// exists. It makes a pass with the Hessian H. It makes a second pass if the first doesn't bound the change of scores by
+// the step H^-1 g.
 //
-// Let d = H^-1 g be the step. Let c be the sample weight of a row, p the probability of the class that isn't the row's,
-// and a = c p its dual variable. Change each a by c p(1-p) y x.d. If |x.d| is less than 1 for all rows, that gives a
-// point of the dual problem, since g - H d = 0. The same holds for more classes. All a are then above 0, and their rows
-// y x sum to 0. So an optimum exists by duality. Let z be the greatest |x.d|. On the way, the second derivative of the
-// entropy is at most 1/(1-z) times that at p. So the gap between the objectives is at most g'd / (2 (1-z)).
+// Let d = H^-1 g be the step. Let c be the sample weight of a row, p the probability of the class that isn't the row's
+// class, and a = c p the row's dual variable. Change each a by c p(1-p) y x.d. If |x.d| is less than 1 for all rows,
+// the result is a point of the dual problem, because g - H d = 0. The same holds for more classes. All a are then above
+// 0, and the sum of their rows y x is 0. So an optimum exists by duality. Let z be the greatest |x.d|. Between the two
+// points, the second derivative of the entropy is at most 1/(1-z) times the second derivative at p. So the gap between
+// the objectives is at most g'd / (2 (1-z)).
 //
-// There is no such bound if a plane separates all rows but those on it. Then each Newton step adds 1 to the scores of
+// No such bound exists if a plane separates all rows that aren't on it. Then each Newton step adds 1 to the scores of
 // the rows off the plane, however short the step is in the norm of H.
 func (s *solver) certify(ctx context.Context, w []float64) error {
 	s.gap, s.exists, s.fresh = math.Inf(1), false, true
@@ -66,11 +67,11 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 	return nil
 }
 
-// audit returns an upper bound of sqrt(g' H^-1 g), the distance of weights w from the optimum, given the step d. H is so
-// near a singular matrix that rounding errors of g and d count. audit makes a pass over the rows.
-// With the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). To that audit adds the rounding
-// errors of scores, by their curvature, and those of sums, by the standard errors of their weights. blur is the rounding
-// error of the objective.
+// audit returns an upper bound of sqrt(g' H^-1 g), the distance of the weights w from the optimum. step is the Newton
+// step d. H is so near a singular matrix that rounding errors of g and d count. audit makes a pass over the rows. With
+// the residual r = g - H d, the distance is at most sqrt(d'Hd) + sqrt(r' H^-1 r). audit adds the rounding errors of
+// scores, weighted by curvature, and the rounding errors of sums, weighted by the standard errors of their weights.
+// blur is the rounding error of the objective.
 func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur float64, err error) {
 	d := s.spread(step)
 	all := audited{product: s.zeros(), sizes: s.zeros()}
@@ -104,22 +105,22 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 	return distance, float64(ulp * math.Sqrt(all.losses)), nil
 }
 
-// ulp times the sizes of a sum's terms is a bound of its rounding error, as such errors are mostly of opposite signs.
+// ulp times the sizes of a sum's terms bounds the rounding error of the sum, because rounding errors mostly have
+// opposite signs.
 const ulp = 0x1p-50
 
-// audited are sums over rows, given weights w and a direction d. Products are laid out as weights are.
+// audited are sums over rows for the weights w and a direction d. The slices have the layout of the weights.
 type audited struct {
 	product []float64 // X' D X d, where D is the curvature of the losses
-	sizes   []float64 // the sizes of the terms of the gradient
+	sizes   []float64 // sums of the absolute terms of the gradient
 	square  float64   // d' X' D X d
-	blur    float64   // the sum over rows of the curvature times the squared sizes of the score's terms
-	losses  float64   // the same with the squared slope of the loss
+	blur    float64   // sum over the rows of curvature times the squared size of the score's terms
+	losses  float64   // the same with the squared slope of the loss in place of the curvature
 }
 
 // auditArgs are the weights and the direction of audit.
 type auditArgs struct{ w, d []float64 }
 
-// auditPass is the pass of audit.
 var auditPass = passes.NewPerRun("logistic.audit", auditRun)
 
 func auditRun(src block.Source, args auditArgs) func(block.Run) audited {
@@ -134,7 +135,7 @@ func (a *audited) add(b audited) {
 	a.losses += b.losses
 }
 
-// auditRun returns what audits a run.
+// auditRun returns the function that computes the sums of audit for one run.
 func (p *problem) auditRun(args auditArgs) func(block.Run) audited {
 	return func(run block.Run) audited {
 		a := audited{product: p.zeros(), sizes: p.zeros()}
@@ -157,7 +158,7 @@ func (p *problem) auditRun(args auditArgs) func(block.Run) audited {
 	}
 }
 
-// auditRow adds row r of a panel, with the changes of scores by the direction. product is memory for each class.
+// auditRow adds row r of a panel to a. changes are the scores of d. product is work memory, one element for each class.
 func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, product, w []float64, a *audited) {
 	weight, curvature, mean := rows.Weight(r), c.s[r], 0.0
 	if weight == 0 {
@@ -197,23 +198,24 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 }
 
 // reach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss is at
-// least e^-m/4, with m the greatest |w.x|. With more classes, each has a probability of at least e^-m/K.
+// least e^-m/4, where m is the greatest |w.x|. With K classes, each class has a probability of at least e^-m/K.
 func (s *sums) reach(vectors int) float64 {
 	e := []float64{s.largest / 2}
 	f64.Exp(e, e)
 	return e[0] * math.Sqrt(float64(max(4, vectors))/s.lightest)
 }
 
-// dualGap returns the difference between the objective, with sums at, and that of a point of the dual problem. The
-// objective is above the optimum by at most this. The penalty must be above 0. The point consists of the probabilities
-// p of the classes for each row. With a bias, their sum for a class must be the sample weight of its rows. So dualGap
-// mixes a little of the same probabilities rho into those of all rows: (1-e) p + e rho.
+// dualGap returns the objective, with sums at, minus the dual objective at a point of the dual problem. The objective
+// is above the optimum by at most this difference. The penalty must be above 0. The point consists of the probabilities
+// p of the classes for each row. With a bias, the sum of a class's probabilities must be the sample weight of the
+// class's rows. So dualGap mixes a small share of one distribution rho into the probabilities of every row: (1-e) p + e
+// rho.
 //
-// zero is the sum over rows of 1/K - [y = k] times the row, for each class k. total is the sum of the rows.
+// zero is, for each class k, the sum over the rows of 1/K - [y = k] times the row. total is the sum of the rows.
 func (s *solver) dualGap(w []float64, at *sums, zero, total []float64) float64 {
 	bias, k := s.penalised() < s.cols, float64(max(2, s.vectors))
 	e, rho := s.mixture(at, zero)
-	entropy := at.loss // the sum over rows of -p log p: the loss, less the product of w with the loss's gradient
+	entropy := at.loss // sum over the rows of -p log p: the loss minus the dot product of w and the loss's gradient
 	square := 0.0
 	for v := range s.vectors {
 		w, g, zero := w[v*s.stride:], at.gradient[v*s.stride:], zero[v*s.stride:]
@@ -239,7 +241,7 @@ func (s *solver) mixture(at *sums, zero []float64) (e float64, rho []float64) {
 		return 0, nil
 	}
 	n, k := at.weight, float64(max(2, s.vectors))
-	var own, sums []float64 // of each class, the rows' weight, and the sum of its probabilities
+	var own, sums []float64 // for each class: the weight of its rows, and the sum of its probabilities
 	for v := range s.vectors {
 		c := n/k - zero[v*s.stride+s.cols-1]
 		own, sums = append(own, c), append(sums, c+at.gradient[v*s.stride+s.cols-1])

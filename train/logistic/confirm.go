@@ -14,15 +14,17 @@ import (
 )
 
 const (
-	corrections = 2  // how often confirm corrects coefficients
-	likeRows    = 4  // the rounding errors of a row's elements that are no difference
-	chance      = 16 // the square of 4 standard errors: differences with a smaller mismatches.related don't tell the classes
+	corrections = 2 // number of times that confirm corrects coefficients
+	likeRows    = 4 // a difference of up to this many rounding errors of the row's elements counts as rounding
+	// chance is the square of 4 standard errors. Differences whose mismatches.related is smaller don't tell the
+	// classes.
+	chance = 16
 )
 
-// confirm keeps the claims that hold for each row: the column differs from its combination by rounding errors of the
-// row's elements alone, and these differences don't tell the classes. Two Unix times have differences of that size which
-// may tell the classes, so that their weights count. Coefficients that don't hold are corrected, given the triangle of
-// the rows.
+// confirm keeps the claims that hold for each row: the column differs from its combination of columns only by rounding
+// errors of the row's elements, and these differences don't tell the classes. The differences of two Unix times have
+// that size and may still tell the classes, so their weights count. confirm corrects coefficients that don't hold. r is
+// the triangular factor of the rows.
 func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim) error {
 	out := make([]bool, s.cols)
 	for _, c := range claims {
@@ -63,10 +65,11 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim)
 	return nil
 }
 
-// mismatches are, for each claim, the largest difference between a column and its combination in a row, relative to the
-// sizes of the terms of the original row, and the products of the differences with all columns. exact is relative to the
-// terms of the row less the pivots: the elements of the original row were rounded before that. slopes are the derivatives
-// of the loss, at weights of 0, by a weight of the differences for each class, and squares the sums of their squared terms.
+// mismatches are measurements of each claim. most is the largest difference in a row between the column and its
+// combination, relative to the sizes of the terms of the original row. exact is the same relative to the terms of the
+// row minus the pivots: the elements of the original row were rounded before that. sums are the products of the
+// differences with all columns. slopes are, for each class, the derivative of the loss at zero weights by a weight of
+// the differences. squares are the sums of the squared terms of slopes.
 type mismatches struct {
 	most, exact     []float64
 	sums            [][]float64
@@ -74,9 +77,9 @@ type mismatches struct {
 }
 
 // related returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
-// largest over classes of the squared slope divided by its estimated variance. Under the hypothesis, each of them has
-// about the chi-square distribution with one degree of freedom (Rao, "Large sample tests of statistical hypotheses
-// concerning several parameters with applications to problems of estimation", 1948).
+// largest over the classes of the squared slope divided by its estimated variance. Under the hypothesis, this quotient
+// has about the chi-square distribution with one degree of freedom for each class (Rao, "Large sample tests of
+// statistical hypotheses concerning several parameters with applications to problems of estimation", 1948).
 func (d *mismatches) related(k int) (most float64) {
 	for class, slope := range d.slopes[k] {
 		if slope != 0 {
@@ -86,7 +89,7 @@ func (d *mismatches) related(k int) (most float64) {
 	return most
 }
 
-// check makes a pass over the rows.
+// check makes a pass over the rows and returns the mismatches of the claims.
 func (s *solver) check(ctx context.Context, claims []dense.Claim) (*mismatches, error) {
 	args := claimed{Pivots: s.pivots}
 	for _, c := range claims {
@@ -112,7 +115,7 @@ func newMismatches(claims, cols, vectors int) *mismatches {
 	return d
 }
 
-// addSlopes adds a row of label y, with a difference of claim k that is multiplied by the sample weight.
+// addSlopes adds a row with label y. difference is the row's difference for claim k times its sample weight.
 func (d *mismatches) addSlopes(k int, y, difference float64) {
 	slopes := d.slopes[k]
 	for class := range slopes {
@@ -128,10 +131,10 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 	}
 }
 
-// checkPass is the pass of check.
 var checkPass = passes.NewPerRun("logistic.check", checkRun)
 
-// claimed are the coefficients of each claim, -1 for its column, and what was subtracted from each column, or nil.
+// claimed are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
+// columns, or nil.
 type claimed struct {
 	Coefficients [][]float64
 	Pivots       []float64
@@ -163,7 +166,7 @@ func checkRun(src block.Source, args claimed) func(block.Run) *mismatches {
 				if off != 0 {
 					d.most[k], d.exact[k] = max(d.most[k], math.Abs(off)/terms), max(d.exact[k], math.Abs(off)/own)
 					f64.Axpy(d.sums[k], float64(weight*off), row)
-					if run.Y != nil { // else an error follows
+					if run.Y != nil { // without labels an error follows
 						d.addSlopes(k, float64(run.Y[r]), float64(weight*off))
 					}
 				}

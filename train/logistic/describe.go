@@ -90,16 +90,16 @@ func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
 	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
-// shardBytes returns the bytes that a shard of sgd takes for rows of a spec: its weights, and an equal part of the panels of all
-// workers.
+// shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
+// panels of all workers.
 func (o *Options) shardBytes(spec *schema.Spec) int64 {
 	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
-	weights := 4 * 8 * vectors * stride // the four vectors of a walk
+	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
 	if wide(spec.Cols()) {
 		return weights
 	}
 	panels := min(shards, int64(parallel.Workers(o.Workers)))
-	panel := 8 * stride * int64(dense.PanelRows+dense.Pad(spec.Vectors())) // the rows and their weighted sums
+	panel := 8 * stride * int64(dense.PanelRows+dense.Pad(spec.Vectors())) // the rows, and their weighted sums
 	return weights + (panels*panel+shards-1)/shards
 }
 
@@ -118,9 +118,10 @@ func (r *Result) keep(m *model.Model, opt *Options) {
 }
 
 // uncounted tells whether rows of two classes have weights that can't be counts: class weights other than 1, or sample
-// weights that aren't whole.
+// weights that aren't whole numbers.
 func uncounted(ctx context.Context, task *train.Task) (bool, error) {
-	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 { // no standard errors are kept of these
+	// No standard errors are kept in these cases.
+	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 {
 		return false, nil
 	}
 	if slices.ContainsFunc(task.ClassWeights, func(w float64) bool { return w != 1 }) {
@@ -131,7 +132,7 @@ func uncounted(ctx context.Context, task *train.Task) (bool, error) {
 	return broken, err
 }
 
-// brokenPass finds sample weights that aren't whole.
+// brokenPass finds sample weights that aren't whole numbers.
 var brokenPass = passes.NewPerRun("logistic.broken", brokenRun)
 
 func brokenRun(block.Source, struct{}) func(block.Run) bool {

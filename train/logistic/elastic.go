@@ -20,7 +20,8 @@ import (
 	"halfspace/train/truncated"
 )
 
-// checkElastic returns an error if l1 can't be had with rows and a solver like these.
+// checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
+// the number of classes don't allow it.
 func checkElastic(opt *Options, spec *schema.Spec) error {
 	_, why := opt.refuses()
 	switch {
@@ -36,7 +37,8 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 	return nil
 }
 
-// refuses returns an option that l1 can't be used with, and why.
+// refuses returns an option that can't be used with the others because of l1 or nonnegative, and why. It returns "" if
+// there is none.
 func (o *Options) refuses() (option, why string) {
 	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
 		return "nonnegative", "nonnegative needs a penalty: set l2 or l1 above 0"
@@ -47,10 +49,10 @@ func (o *Options) refuses() (option, why string) {
 	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.asked())
 }
 
-// elastic tells whether package elastic finds the weights.
+// elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
-// asked names the option for which it does.
+// asked returns the name of the option that needs package elastic.
 func (o *Options) asked() string {
 	if o.L1 > 0 {
 		return "l1"
@@ -62,7 +64,7 @@ func (o *Options) penalty() elastic.Penalty {
 	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// learnElastic is learn with a penalty l1.
+// learnElastic is learn with l1 above 0 or nonnegative.
 func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	task := elasticTask(src, opt)
 	task.Round = func(w []float64) { train.RoundCentred(w, pivots) }
@@ -78,7 +80,7 @@ func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt O
 	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
-// netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
+// netOf returns the task of package coordinate, which package logistic uses for more columns than a Hessian may have.
 func netOf(src block.Source, opt Options) *coordinate.Net {
 	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic}
 }
@@ -88,8 +90,8 @@ func elasticTask(src block.Source, opt Options) *elastic.Task {
 		Of: func(src block.Source) elastic.Loss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
 }
 
-// Path returns the minima for up to n falling penalties l1, or for those that are given; see elastic.Task. Weights are
-// not rounded to float32.
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see elastic.Task.Path. Weights
+// are not rounded to float32.
 func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
@@ -113,7 +115,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	})
 }
 
-// SumLosses sums the losses of rows at each of several weights.
+// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
 	if wide(src.Spec().Cols()) {
 		return (&truncated.Task{Options: opt.Options, Rows: src, Loss: f64.Logistic}).Values(ctx, weights)
@@ -121,13 +123,13 @@ func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]f
 	return (&rowLoss{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
 }
 
-// rowLoss is the loss of rows as package elastic takes it.
+// rowLoss is the elastic.Loss of the rows.
 type rowLoss struct {
 	*problem
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
-// Losses makes a pass over the rows and sums their losses at each of several weights.
+// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 	total, padded := make([]float64, len(all)), make([][]float64, len(all))
 	for i, w := range all {
@@ -137,14 +139,13 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	return total, err
 }
 
-// lossesPass is the pass of Losses.
 var lossesPass = passes.NewPerRun("logistic.losses", lossesRun)
 
 func lossesRun(src block.Source, w [][]float64) func(block.Run) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)
 }
 
-// lossesRun returns what sums the losses of a run at each of several weights.
+// lossesRun returns the function that sums the losses of a run for each vector of weights.
 func (l *problem) lossesRun(padded [][]float64) func(block.Run) []float64 {
 	return func(run block.Run) []float64 {
 		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
@@ -164,9 +165,10 @@ func (l *problem) lossesRun(padded [][]float64) func(block.Run) []float64 {
 	}
 }
 
-const surest = 30 // the greatest bias of rows without features
+const surest = 30 // the greatest |bias| that Alone returns
 
-// Alone returns the bias log(p/n) for weights p and n of the classes, and the loss with it.
+// Alone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1 and
+// +1.
 func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p, odds := weights[0], weights[1], []float64{0}
 	if big := max(n, p); biased && n != p {
@@ -182,26 +184,25 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-// elasticPass is the pass of At.
 var elasticPass = train.NewScatterTask("logistic.elastic", elasticRun)
 
 func elasticRun(src block.Source, a elasticArgs) func(block.Run, []float64, []float64) elasticSums {
 	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
 }
 
-// elasticArgs are weights, and whether this is the first pass.
+// elasticArgs are the weights, and whether this is the first pass.
 type elasticArgs struct {
 	w     []float64
 	first bool
 }
 
-// elasticSums are the sums of a run, and in the first pass the greatest absolute value of each column.
+// elasticSums are the sums of a run. In the first pass they include the greatest absolute value of each column.
 type elasticSums struct {
 	sums   sums
 	widest []float64
 }
 
-// elasticRun returns what makes the pass of At on a run.
+// elasticRun returns the function that makes the pass of At on one run.
 func (l *problem) elasticRun(w []float64, first bool) func(run block.Run, s, _ []float64) elasticSums {
 	return func(run block.Run, s, _ []float64) elasticSums {
 		p := elasticSums{sums: l.run(run, w, s, nil)}
@@ -212,7 +213,7 @@ func (l *problem) elasticRun(w []float64, first bool) func(run block.Run, s, _ [
 	}
 }
 
-// At makes a pass over the rows.
+// At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	m, err := gram.NewTriangle(l.cols)
 	if err != nil {
@@ -257,13 +258,14 @@ func columnSizes(run block.Run, cols int) []float64 {
 	return widest
 }
 
-// dualAfter returns the point of the dual problem to which a step leads.
+// dualAfter returns the point of the dual problem to which the step s leads, or nil if it finds none.
 //
-// Let c be the sample weight of a row, p the probability of the class that isn't the row's, and a = c p its dual
-// variable. The step d changes it by c p(1-p) y x.d, which turns the gradient g of the loss into g + H d. With z the
-// greatest |x.d| below 1, all variables stay between 0 and c. On the way, the second derivative of the entropy is at
-// most 1/(1-z) times that at p. So the sum of entropies at the end is at least loss - w.(g + H d) - d'Hd / (2 (1-z)). It
-// is concave and 0 at 0, so that s times the variables leave at least s times that.
+// Let c be the sample weight of a row, p the probability of the class that isn't the row's class, and a = c p the row's
+// dual variable. The step d changes a by c p(1-p) y x.d, which turns the gradient g of the loss into g + H d. Let z be
+// the greatest |x.d|. If z is below 1, all variables stay between 0 and c. Between the two points, the second
+// derivative of the entropy is at most 1/(1-z) times the second derivative at p. So the sum of entropies at the end is
+// at least loss - w.(g + H d) - d'Hd / (2 (1-z)). The sum of entropies is concave, and 0 where the variables are 0. So
+// s times the variables have at least s times that sum.
 func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int) *elastic.Dual {
 	z := 0.0
 	for i, d := range s.D {

@@ -11,8 +11,8 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// products are sums of u u' over rows, with u = (p_1 x, p_2 x, ...) times the root of the sample weight. p_k is the
-// probability of class k. They are stored in blocks of 32 x 32, row by row of the lower triangle.
+// products are sums of u u' over rows. u is (p_1 x, p_2 x, ...) times the square root of the sample weight, where p_k
+// is the probability of class k. They are stored in blocks of 32 x 32, row by row of the lower triangle.
 type products struct {
 	cols, n int // n is the length of u
 	u       []float64
@@ -29,7 +29,7 @@ func newProducts(cols, n int) *products {
 	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * dense.PanelRows * unit), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * unitBlock)}
 }
 
-// addProducts adds the rows of a panel. The scores in c are their probabilities of each class.
+// addProducts adds the products of the rows of a panel. c.scores has their probabilities of each class.
 func addProducts(s *products, rows *block.Block, c *scratch) {
 	n := rows.Len()
 	if rows.Sparse != nil {
@@ -56,16 +56,16 @@ func addProducts(s *products, rows *block.Block, c *scratch) {
 	}
 }
 
-// element returns the sum of products of elements i and j <= i.
+// element returns the sum of the products of elements i and j of u, j <= i.
 func (s *products) element(i, j int) float64 {
 	bi, bj := i/unit, j/unit
 	return s.blocks[(bi*(bi+1)/2+bj)*unitBlock+i%unit*unit+j%unit]
 }
 
-// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j is -X'
-// diag(p_k p_j) X. The blocks for k = j make the blocks of a row sum to zero. The Hessian is singular, since the same
-// vector may be added to the weights of all classes. So joint adds a matrix that acts on such vectors alone; gradients
-// are orthogonal to them.
+// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j other than k
+// is -X' diag(p_k p_j) X. Its blocks for k = j make the sum of the blocks in each row of blocks 0. That Hessian is
+// singular, because adding one vector to the weights of all classes changes nothing. So joint adds a matrix that acts
+// only on such changes. Gradients are orthogonal to them.
 func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
 	err := passes.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
@@ -76,7 +76,6 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	return err
 }
 
-// jointPass is the pass of joint.
 var jointPass = passes.NewPerRun("logistic.joint", jointRun)
 
 func jointRun(src block.Source, w []float64) func(block.Run) jointSums {
@@ -89,7 +88,7 @@ type jointSums struct {
 	products []float64
 }
 
-// jointRun returns what makes the pass of joint on a run.
+// jointRun returns the function that makes the pass of joint on one run.
 func (p *problem) jointRun(w []float64) func(block.Run) jointSums {
 	return func(run block.Run) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)
@@ -109,7 +108,7 @@ func (s *products) hessian() []float64 {
 			}
 			v := s.element(i, j)
 			*element(i, j) -= v
-			if b <= a { // once in the lower triangle of each of the two classes' own blocks
+			if b <= a { // once in the lower triangle of the diagonal block of each of the two classes
 				*element(k*s.cols+a, k*s.cols+b) += v
 				*element(l*s.cols+a, l*s.cols+b) += v
 			}
@@ -130,11 +129,11 @@ func (s *products) hessian() []float64 {
 }
 
 // softmax adds the losses of rows of more than two classes to r, and sets the rows' factors in the gradients. scores
-// has dense.PanelRows elements for each class; they become the probabilities of the classes.
+// has dense.PanelRows elements for each class. softmax replaces the scores by the probabilities of the classes.
 //
-// Let s_m be the greatest score of a row, e_k = exp(s_k - s_m), and rest the sum of e_k for k other than m. The loss is
-// log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), less 1 if k is y. Both are times the sample
-// weight.
+// Let s_m be the greatest score of a row, e_k = exp(s_k - s_m), and rest the sum of e_k over the k other than m. The
+// loss is log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), minus 1 if k is y. Loss and factor are
+// multiplied by the sample weight.
 func softmax(scores []float64, y []float32, weights, factors []float64, r *sums) {
 	var best [softmaxRows]int
 	var own, rest [softmaxRows]float64
@@ -177,11 +176,11 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 	}
 }
 
-// softmaxRows is the most rows that softmax takes.
+// softmaxRows is the largest number of rows in one call of softmax.
 const softmaxRows = dense.PanelRows
 
-// centreScores subtracts the greatest score of each row from all of its scores. It sets the class with that score in
-// best, and what is left of the score of the row's own class in own. It updates r.margin and r.largest.
+// centreScores subtracts the greatest score of each row from all scores of the row. It sets best to the class with that
+// score, and own to the remaining score of the row's own class. It updates r.margin, r.largest and r.noLabels.
 func centreScores(scores []float64, y []float32, weights []float64, best []int, own []float64, r *sums) {
 	classes := len(scores) / softmaxRows
 	for i, y := range y {
@@ -190,7 +189,7 @@ func centreScores(scores []float64, y []float32, weights []float64, best []int, 
 			r.noLabels = true
 			class = 0
 		}
-		other, lowest := math.Inf(-1), math.Inf(1) // the greatest score of another class, the lowest of all
+		other, lowest := math.Inf(-1), math.Inf(1) // the greatest score of another class, and the least score of all classes
 		for k := range classes {
 			s := scores[k*softmaxRows+i]
 			lowest = min(lowest, s)

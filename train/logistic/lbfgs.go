@@ -15,26 +15,28 @@ import (
 )
 
 const (
-	remembered = 10    // steps in the history
-	descent    = 1e-4  // a step must lower the objective by this part of what the slope predicts
-	flat       = 1e-13 // a smaller difference between objectives, relative to them, is rounding
-	relative   = 1e-10 // the norm of the gradient to reach, relative to that at zeros
-	vanished   = 1e-13 // a norm below this times the root of the objective is rounding errors
-	patient    = 20    // passes, and one for each weight, after which Newton's method begins if its Hessian is small enough
-	shortest   = 1e-10 // the shortest step, relative to the first one tried
+	remembered = 10    // number of steps in the history
+	descent    = 1e-4  // a step must lower the objective by this times the decrease that the slope predicts
+	flat       = 1e-13 // a smaller relative difference between objectives is rounding error
+	relative   = 1e-10 // norm of the gradient to reach, relative to the norm at zero weights
+	vanished   = 1e-13 // a norm of the gradient below this times the square root of the objective is rounding error
+	// patient is the number of passes, besides one for each weight, after which Newton's method begins if its Hessian
+	// is small enough.
+	patient  = 20
+	shortest = 1e-10 // shortest step, relative to the first step tried
 )
 
-// A scaling is the change of variables to features with a mean of 0 and about the same second derivative. First-order
-// methods work in them. Weights are w[i] = v[i]/scale[i], and the bias is b = v/scale - sum of w[i] mean[i].
+// A scaling is a change of variables for first-order methods: to features with mean 0 and about the same second
+// derivative. The weights are w[i] = v[i]/scale[i], and the bias is b = v/scale - sum of w[i] mean[i].
 type scaling struct {
-	mean, scale []float64 // of each column; means are 0 if there is no bias
-	bias        int       // its column, or -1
+	mean, scale []float64 // for each column; the means are 0 if there is no bias
+	bias        int       // column of the bias, or -1
 	total       []float64 // sums of the columns
-	square      float64   // the mean squared norm of a row
+	square      float64   // mean squared norm of a row
 }
 
-// scaling computes it in a pass over the rows. scale[i]^2 is the diagonal of the Hessian at zeros: l2 and, with K
-// classes, 1/K (1 - 1/K) times n times the variance of the column.
+// scaling returns the scaling of the rows. It makes one pass over them. scale[i]^2 is the diagonal of the Hessian at
+// zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
 func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
 	err := passes.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
@@ -80,14 +82,13 @@ type columns struct {
 	n             float64
 }
 
-// columnsPass is the pass of scaling.
 var columnsPass = passes.NewPerRun("logistic.columns", columnsRun)
 
 func columnsRun(src block.Source, _ struct{}) func(block.Run) columns {
 	return newProblem(src, 0, 1).columns
 }
 
-// columns sums over the rows of a run.
+// columns returns the sums over the rows of a run.
 func (p *problem) columns(run block.Run) columns {
 	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader{}
 	for r := range run.Len() {
@@ -103,13 +104,14 @@ func (p *problem) columns(run block.Run) columns {
 	return m
 }
 
-// A change is the change of variables of first-order methods. In the new ones, the Hessian at zeros is near the identity.
+// A change is a change of variables for first-order methods. In the new variables, the Hessian at zero weights is near
+// the identity.
 type change interface {
-	weights(v, w []float64, stride int) // sets w, vectors of stride elements, to the weights of the variables v
-	gradient(g []float64, stride int)   // turns a gradient in weights into one in variables
+	weights(v, w []float64, stride int) // sets w to the weights for the variables v; both are vectors of stride elements
+	gradient(g []float64, stride int)   // turns a gradient by weights into a gradient by variables
 }
 
-// A whitening is the change that makes the Hessian at zeros the identity.
+// A whitening is the change of variables that makes the Hessian at zero weights the identity.
 type whitening struct{ *dense.Factor }
 
 func (f whitening) weights(v, w []float64, stride int) {
@@ -125,15 +127,16 @@ func (f whitening) gradient(g []float64, stride int) {
 	}
 }
 
-// moments are sums over rows, times their sample weights: total is that of the rows. hessian is the Hessian of the
-// objective at zeros: the sum of products of columns, times 1/K (1 - 1/K) for K classes, with the penalty.
+// moments are sums over rows. weight is the sum of the sample weights, and total the sum of the rows times their sample
+// weights. hessian is the Hessian of the objective at zero weights: the sum of products of columns times 1/K (1 - 1/K)
+// for K classes, plus the penalty.
 type moments struct {
 	weight  float64
 	total   []float64
 	hessian []float64 // nil if there are too many columns
 }
 
-// moments makes a pass over the rows. It also finds the columns that depend on others.
+// moments makes a pass over the rows and returns their moments. It also finds the columns that depend on other columns.
 func (s *solver) moments(ctx context.Context) (*moments, error) {
 	bound := s.zeroCurvature()
 	m, err := gram.NewTriangle(s.cols)
@@ -161,7 +164,6 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 	return r, s.examine(ctx, r.hessian)
 }
 
-// momentsPass is the pass of moments.
 var momentsPass = train.NewScatterTask("logistic.moments", momentsRun)
 
 func momentsRun(block.Source, struct{}) func(run block.Run, weights, _ []float64) float64 {
@@ -177,7 +179,7 @@ func weigh(run block.Run, weights, _ []float64) (sum float64) {
 	return sum
 }
 
-// weights sets w, vectors of stride elements, to the weights of the variables v.
+// weights sets w to the weights for the variables v. Both are vectors of stride elements.
 func (s *scaling) weights(v, w []float64, stride int) {
 	for at := 0; at < len(w); at += stride {
 		w, v := w[at:][:stride], v[at:][:stride]
@@ -190,7 +192,7 @@ func (s *scaling) weights(v, w []float64, stride int) {
 	}
 }
 
-// gradient turns a gradient in w into one in v.
+// gradient turns a gradient by w into a gradient by v.
 func (s *scaling) gradient(g []float64, stride int) {
 	for at := 0; at < len(g); at += stride {
 		g := g[at:][:stride]
@@ -203,12 +205,12 @@ func (s *scaling) gradient(g []float64, stride int) {
 	}
 }
 
-// quasiNewton finds the optimum by L-BFGS in the variables of a change (Nocedal, "Updating Quasi-Newton Matrices with
-// Limited Storage", 1980; Nocedal and Wright, "Numerical Optimization", algorithm 7.5). A step goes along -H g. H
-// approximates the inverse Hessian by the last ten steps and the changes of the gradient in them. Interpolation
-// shortens the step until it meets Armijo's condition. If differences of the objective are only rounding, the slope at
-// the end of the step decides (Hager and Zhang, "A New Conjugate Gradient Method with Guaranteed Descent", 2005,
-// equation 4.1). quasiNewton tells whether it reached the goal.
+// quasiNewton finds the optimum by L-BFGS in new variables (Nocedal, "Updating Quasi-Newton Matrices with Limited
+// Storage", 1980; Nocedal and Wright, "Numerical Optimization", algorithm 7.5). A step goes along -H g. H approximates
+// the inverse Hessian by the last ten steps and the changes of the gradient in these steps. Interpolation shortens a
+// step until it meets Armijo's condition. If differences of the objective are only rounding, the slope at the end of
+// the step decides (Hager and Zhang, "A New Conjugate Gradient Method with Guaranteed Descent", 2005, equation 4.1).
+// quasiNewton tells whether it reached its goal.
 func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 	c, err := s.variables(ctx)
 	if err != nil {
@@ -263,7 +265,7 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 	}
 }
 
-// variables returns the change of variables: a whitening, or a scaling if there are too many columns for a Hessian.
+// variables returns the change of variables: a whitening, or a scaling if there are more than widest columns.
 func (s *solver) variables(ctx context.Context) (change, error) {
 	if s.cols > widest {
 		sc, err := s.scaling(ctx)
@@ -284,16 +286,16 @@ func (s *solver) variables(ctx context.Context) (change, error) {
 
 func norm(x []float64) float64 { return math.Sqrt(f64.Dot(x, x)) }
 
-// A history is the last steps, the latest one last.
+// A history is the last steps, the latest step last.
 type history struct{ pairs []pair }
 
-// A pair is a step s, the change of the gradient y in it, and s.y.
+// A pair is a step s, the change y of the gradient in the step, and s.y.
 type pair struct {
 	s, y []float64
 	sy   float64
 }
 
-// add adds the step from v to next. It leaves out a step along which rounding keeps the gradient from growing.
+// add adds the step from v to next. It leaves out a step along which, by rounding, the gradient doesn't grow.
 func (h *history) add(v, next, g, gNext []float64) {
 	p := pair{s: make([]float64, len(v)), y: make([]float64, len(v))}
 	for i := range v {
@@ -308,7 +310,7 @@ func (h *history) add(v, next, g, gNext []float64) {
 	h.pairs = append(h.pairs, p)
 }
 
-// direction returns -H g by Nocedal's two loops.
+// direction returns -H g by Nocedal's two-loop recursion.
 func (h *history) direction(g []float64) []float64 {
 	q := make([]float64, len(g))
 	f64.Axpy(q, -1, g)

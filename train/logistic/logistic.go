@@ -1,4 +1,4 @@
-// Package logistic trains linear classifiers by logistic regression: of two classes, or multinomial.
+// Package logistic trains linear classifiers by logistic regression: for two classes, or multinomial.
 package logistic
 
 import (
@@ -16,66 +16,72 @@ import (
 	"halfspace/train/truncated"
 )
 
-// Train finds the weights with the greatest likelihood, less a penalty if there is one. Labels y are -1 and +1, or
-// class numbers if there are more than two.
+// Train finds the weights with the greatest likelihood, or with a penalty the greatest penalised likelihood. Labels y
+// are -1 and +1, or class numbers if there are more than two classes.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))). The
-// bias is not penalised. Let p = 1/(1 + e^(-w.x)). The gradient is g = l2 w + X'(p - (y+1)/2), and the Hessian is H =
-// l2 I + X' diag(p(1-p)) X.
+// Objective: weights w, including the bias, that minimise 1/2 l2 |w|^2 + sum over rows of log(1 + e^(-y (w.x))). The
+// bias is not penalised. Let p = 1/(1 + e^(-w.x)). The gradient is g = l2 w + X'(p - (y+1)/2), and the Hessian is
+// H = l2 I + X' diag(p(1-p)) X.
 //
-// With K > 2 classes, each has weights w_k. Let p_k = e^(w_k.x) / sum over j of e^(w_j.x). The objective is 1/2 l2 sum
-// of |w_k|^2 - sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The Elements of
-// Statistical Learning", section 4.4). The gradient is g_k = l2 w_k + X'(p_k - [y = k]). The same vector added to each
-// w_k changes no p_k. The weights of the result sum to zero over the classes up to rounding, as gradients do.
+// With K > 2 classes, each class has weights w_k. Let p_k = e^(w_k.x) / sum over j of e^(w_j.x). The objective is 1/2
+// l2 sum of |w_k|^2 - sum over rows of log p_y, the multinomial likelihood (Hastie, Tibshirani and Friedman, "The
+// Elements of Statistical Learning", section 4.4). The gradient is g_k = l2 w_k + X'(p_k - [y = k]). Adding one vector
+// to every w_k changes no p_k. The sum of the result's weights over the classes is 0 up to rounding, and so is the sum
+// of the gradients.
 //
-// Newton runs Newton's method on rows of any source, known as iteratively reweighted least squares (Nelder and
-// Wedderburn, "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1): w = w - H^-1 g from w
-// = 0.
+// Newton runs Newton's method on rows of any source, also known as iteratively reweighted least squares (Nelder and
+// Wedderburn, "Generalized Linear Models", 1972; Hastie, Tibshirani and Friedman, section 4.4.1): w = w - H^-1 g, from
+// w = 0.
 //
 //   - If the objective would rise, a multiple of H's diagonal is added to H, and larger multiples until the objective
-//     doesn't rise. The multiple falls again while steps gain what H predicts (Levenberg 1944; Marquardt, "An Algorithm
-//     for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
+//     doesn't rise. The multiple falls again while steps gain the decrease that H predicts (Levenberg 1944; Marquardt,
+//     "An Algorithm for Least-Squares Estimation of Nonlinear Parameters", Journal of the SIAM 11, 1963).
 //   - A pass over the rows computes the objective and g. It computes H too, unless an earlier H is used again (the
-//     chord method). That is H of the pass before if the norm of its gradient was at most 1. It is an older one if
-//     the last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance from the optimum in
-//     standard errors.
+//     chord method). The H of the pass before is used again if the norm of its gradient was at most 1. An older H is
+//     used again if the last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance
+//     from the optimum in standard errors.
 //   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps
 //     over all rows begin at the optimum of the sample with the H of the sample, unless the rows differ from the
 //     sample.
-//   - The last step is the one that brings the norm to 1e-6 or less, as the step before predicts. A step is also the
-//     last if the norm is below 1e-4 and no longer falls.
-//   - Standard errors are the roots of the diagonal of H^-1 at the weights of the result; the penalty is part of H.
-//   - A column that is a linear combination of others, up to the rounding of its elements, gets a weight of 0. If H is
-//     still singular, the steps add a small ridge to it. The objective has none.
+//   - The last step is the step that brings the norm to 1e-6 or less, as predicted from the step before. A step is also
+//     the last if the norm is below 1e-4 and no longer falls.
+//   - Standard errors are the square roots of the diagonal of H^-1 at the weights of the result; the penalty is part of
+//     H.
+//   - A column that is a linear combination of other columns, up to the rounding of its elements, gets a weight of 0.
+//     If H is still singular, the steps add a small ridge to H. The objective has no ridge.
 //
-// Truncated takes a penalty, and finds each step of Newton's method by conjugate gradients; see package truncated. It makes
-// more passes, each of which takes far less time than one with a Hessian. There are no standard errors. It replaces Newton
-// with more than 16,384 columns, for which a Hessian is too large.
+// Truncated needs a penalty. It finds each step of Newton's method by conjugate gradients; see package truncated. It
+// makes more passes than Newton, and each takes far less time than a pass with a Hessian. It computes no standard
+// errors. It replaces Newton with more than 16,384 columns, for which a Hessian is too large.
 //
-// LBFGS works in other variables, which make the Hessian at zeros the identity. With more than 256 columns, they are
-// features less their mean, scaled so that the Hessian's diagonal is 1 there. It stops when the norm of the gradient in
-// those variables is 1e-10 of that at zeros, or when rounding allows no further step. If that takes many passes and all
-// classes together have up to 1,024 weights, Newton's method continues from zeros.
+// LBFGS works in other variables, which make the Hessian at zero weights the identity. With more than 256 columns, the
+// variables belong to features minus their mean, scaled so that the Hessian's diagonal at zero weights is 1. LBFGS
+// stops when the norm of the gradient in these variables is 1e-10 of the norm at zero weights, or when rounding allows
+// no further step. If that takes many passes and all classes together have up to 1,024 weights, Newton's method
+// continues from zeros.
 //
-// SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descend. Every order
-// but Cyclic, and more than one of opt.Shards, need src to be a *block.Data or a block.Seekable.
+// SGD visits rows in batches, or one by one if there are more than 16,384 columns, in opt.Order; see descend. Every
+// order but Cyclic, and opt.Shards above 1, need src to be a *block.Data or a block.Seekable.
 //
-// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to it, or with SGD
-// within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also with rows on
-// the plane. They don't if it is proven that there is none. If neither is found, the result isn't converged. If a column
-// in Dependent differs from its combination by the rounding of its elements, the optimum is that of the other columns, and
-// Gap is infinite. Differences that tell the classes aren't held for rounding errors.
+// Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to the objective,
+// or with SGD within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also
+// with rows on the plane. They don't if it is proven that no such plane exists. If they find neither a plane nor a
+// proof, the result hasn't converged. If a column in Dependent differs from its combination by the rounding of its
+// elements, the optimum is the optimum of the other columns, and Gap is infinite. Differences that tell the classes
+// don't count as rounding errors.
 //
-// Train first subtracts a number near their values from columns far from zero, such as Unix seconds; see train.Pivots.
+// Train first subtracts a number near their values from columns that are far from zero, such as Unix seconds; see
+// train.Pivots.
 //
-// A row with sample weight k counts as k rows, in the sums, the loss of the result and, without opt.Robust, the
+// A row with sample weight k counts as k rows in the sums, in the loss of the result and, without opt.Robust, in the
 // standard errors. With SGD, its step is k times as long.
 //
-// Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends
-// neither on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes,
-// features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. ErrSeparable names
-// the class if one alone is apart from two or more others. With Truncated, or
-// with L1 and more than 16,384 columns, the order of sums is that of package truncated or coordinate.
+// Sums are float64, in the order of package dense within a run, and then over the runs in row order. With Truncated, or
+// with L1 and more than 16,384 columns, the order of sums is the order of package truncated or coordinate. The result
+// depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
+// classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error
+// that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the
+// other.
 func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	src, err := block.Check(ctx, src, opt.Workers)
 	if err != nil {
@@ -116,12 +122,12 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	}
 	r, err := method(&opt)(ctx, rows, pivots, opt)
 	if err != nil {
-		return r, err // of weights so far
+		return r, err // with the weights so far
 	}
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// method returns the function that learns with these options.
+// method returns the learning function for the options.
 func method(opt *Options) func(context.Context, block.Source, []float64, Options) (*Result, error) {
 	switch {
 	case opt.elastic():
@@ -132,7 +138,7 @@ func method(opt *Options) func(context.Context, block.Source, []float64, Options
 	return learn
 }
 
-// learn finds weights for rows less pivots, which may be nil, and turns them into weights for the original rows.
+// learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
 func learn(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	s := newSolver(src, opt)
 	s.pivots = pivots
@@ -171,7 +177,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 	if s.inexact { // the weights of the dependent columns could fit their rounding
 		r.Gap, r.Converged = math.Inf(1), r.Converged && opt.Solver != SGD
 	}
-	if opt.Solver != SGD { // SGD learns the weights of all classes at once
+	if opt.Solver != SGD {
 		r.Dependent = s.dependent
 	}
 	switch {
@@ -184,10 +190,10 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 	return r, err
 }
 
-// wide tells whether there are too many columns for a Hessian.
+// wide tells whether there are too many columns for a Hessian: more than 16,384.
 func wide(cols int) bool { return cols > maxColumns }
 
-// learnTruncated is learn by Truncated.
+// learnTruncated is learn with the solver Truncated.
 func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	start := time.Now()
 	after, end := beside.After(ctx)

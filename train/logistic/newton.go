@@ -12,7 +12,8 @@ import (
 	"halfspace/train"
 )
 
-// minimise runs Newton's method from w, first with the factor if there is one. It tells whether it reached the goal.
+// minimise runs Newton's method from s.w. If s.factor isn't nil, it is used first. minimise tells whether it reached
+// its goal.
 func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 	if !s.goesOn() {
 		s.last, s.suspected = 0, 0
@@ -39,7 +40,7 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 			left = s.norm * min(1, slack*s.norm/s.last)
 		}
 		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > s.last/2 {
-			s.w = s.less(step) // the last step, after which no pass is needed
+			s.w = s.less(step) // the last step: no pass is needed after it
 			s.fresh = false
 			return true, nil
 		}
@@ -56,19 +57,19 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 	return false, err
 }
 
-// step returns the step H^-1 g with a factor of H, in the order of compact. Its sum over more than two classes is 0.
+// step returns the step H^-1 g, given a factor of H, in the order of compact. With more than two classes its sum over
+// the classes is 0.
 func (s *solver) step(f *dense.Factor) []float64 {
 	return s.balance(f.Solve(s.compact(s.at.gradient)))
 }
 
-// negative returns -v.
 func negative(v []float64) []float64 {
 	n := make([]float64, len(v))
 	f64.Axpy(n, -1, v)
 	return n
 }
 
-// less returns the weights less a step.
+// less returns the weights minus a step.
 func (s *solver) less(step []float64) []float64 {
 	w := slices.Clone(s.w)
 	for i, v := range s.spread(step) {
@@ -77,14 +78,15 @@ func (s *solver) less(step []float64) []float64 {
 	return w
 }
 
-// distance returns the norm of the gradient, of which step is the product with H^-1.
+// distance returns the norm sqrt(g' H^-1 g) of the gradient g, given the step H^-1 g.
 func (s *solver) distance(step []float64) float64 {
 	return math.Sqrt(max(0, f64.Dot(s.compact(s.at.gradient), step)))
 }
 
-// doubt checks whether to begin at w, a sample's optimum, with the sample's Hessian. It begins at zeros if w is no
-// better. It also does if that Hessian predicts a further gain of more than 1/20 of w's gain over zeros. Then all rows
-// differ from the sample. If the optimum is merely far from w, it takes the Hessian of all rows instead.
+// doubt checks whether Newton's method should begin at w, the optimum of a sample, with the sample's Hessian. It begins
+// at zeros instead if w is no better than zeros, or if that Hessian predicts a further gain of more than 1/20 of w's
+// gain over zeros: then the rows differ from the sample. If the optimum is merely far from w, it begins at w with the
+// Hessian of all rows.
 func (s *solver) doubt(ctx context.Context) error {
 	farthest, norm := s.farthest, s.distance(s.step(s.factor))
 	s.farthest = 0
@@ -114,7 +116,7 @@ func (s *solver) begin(ctx context.Context) error {
 	reached, err := few.minimise(ctx)
 	if err != nil || !reached || few.ridge > 0 || few.sharp || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
-			err = nil // training on all rows may work though training on a sample failed
+			err = nil // training on all rows may work although training on a sample failed
 		}
 		return err
 	}
@@ -128,7 +130,7 @@ func (s *solver) begin(ctx context.Context) error {
 }
 
 // move takes the first step with which the objective doesn't rise, with more and more damping of the Hessian. It tells
-// whether there was one. If the Hessian is an earlier one, move replaces it by that at w before it adds damping.
+// whether it found one. If the Hessian is from an earlier pass, move first replaces it by the Hessian at w.
 func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
@@ -162,7 +164,7 @@ func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 	return false, nil
 }
 
-// evaluate makes a pass over the rows at w, and computes a new factor if hessian is set.
+// evaluate makes a pass over the rows at w. With hessian, it also computes a new Hessian and its factor.
 func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	s.report(nil)
 	if err := s.pass(ctx, w, hessian, at); err != nil {
@@ -191,8 +193,8 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 	return nil
 }
 
-// stdErrors returns the standard errors of the weights for the original rows, or nil if there are none. That of a column that was left
-// out is 0.
+// stdErrors returns the standard errors of the weights for the original rows, or nil if there are none. The standard
+// error of a column that was left out is 0.
 func (s *solver) stdErrors(ctx context.Context) ([]float64, error) {
 	if s.ridge > 0 || s.inexact || s.opt.L2 == 0 && !s.exists {
 		return nil, nil
@@ -201,7 +203,8 @@ func (s *solver) stdErrors(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.pivots != nil { // the bias is less by the dot product of the others and the pivots
+	// The bias for the original rows is the bias minus the dot product of the pivots and the other weights.
+	if s.pivots != nil {
 		c := make([]float64, s.cols)
 		f64.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		c[s.cols-1] = 1
@@ -213,10 +216,10 @@ func (s *solver) stdErrors(ctx context.Context) ([]float64, error) {
 	return d, nil
 }
 
-// sandwich returns stdErrors, or the robust standard errors if opt.Robust is set, since sample weights aren't counts.
-// The robust ones are the roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows with sample
-// weight k_i and s_i = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number doesn't
-// change them.
+// sandwich returns stdErrors, or with opt.Robust the robust standard errors, for sample weights that aren't counts. The
+// robust standard errors are the square roots of the diagonal of H^-1 B H^-1. B is the sum of s_i^2 x_i x_i' over rows
+// with sample weight k_i and s_i = k_i (p_i - (y_i+1)/2). Without a penalty, multiplying all sample weights by a number
+// doesn't change them.
 //
 // References: Huber, "The behavior of maximum likelihood estimates under nonstandard conditions", 1967; White, "Maximum
 // likelihood estimation of misspecified models", Econometrica 50, 1982.
@@ -238,7 +241,8 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 			continue
 		}
 		clear(c)
-		if i == s.cols-1 && s.pivots != nil { // the bias is less by the dot product of the others and the pivots
+		// The bias for the original rows is the bias minus the dot product of the pivots and the other weights.
+		if i == s.cols-1 && s.pivots != nil {
 			f64.Axpy(c[:len(s.pivots)], -1, s.pivots)
 		}
 		c[i] = 1
@@ -251,14 +255,13 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-// sandwichPass is the pass of sandwich.
 var sandwichPass = train.NewScatterTask("logistic.sandwich", sandwichRun)
 
 func sandwichRun(src block.Source, w []float64) func(run block.Run, squares, _ []float64) struct{} {
 	return newProblem(src, 0, 1).squaresAt(w)
 }
 
-// squaresAt returns what computes the squares of a run at w.
+// squaresAt returns the function that computes the squares of a run at w.
 func (s *problem) squaresAt(w []float64) func(run block.Run, squares, _ []float64) struct{} {
 	return func(run block.Run, squares, _ []float64) struct{} {
 		s.squares(run, w, squares)

@@ -16,28 +16,34 @@ import (
 )
 
 const (
-	onPlane     = 0x1p-49 // relative to the sizes of its terms, the error of the score of a row on the plane
+	onPlane     = 0x1p-49 // error of the score of a row on the plane, relative to the sizes of the score's terms
 	onReach     = 0x1p-50 // the same, relative to the greatest score
-	onPart      = 1e-6    // rows on the plane are at most this part of the greatest score away from it
-	offRounding = 0x1p-44 // relative to the sizes of its terms, a score above this is no rounding error
-	offPlane    = 0.1     // a score above this times the greatest one is no rounding error
+	onPart      = 1e-6    // a row on the plane has a score of at most this times the greatest score
+	offRounding = 0x1p-44 // a score above this times the sizes of its terms is no rounding error
+	offPlane    = 0.1     // a score above this times the greatest score is no rounding error
 	between     = 0.1     // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
-	noise       = 1e-12   // an element of a direction is rounding errors if its part of scores is this times the greatest part
-	refined     = 2       // how often separatedNear refines a direction
-	suspects    = 3       // suspicious steps in a row that make minimise look for a plane
+	// noise is the limit for rounding errors in a direction. An element is 0 if its part of scores is below this times
+	// the greatest part.
+	noise    = 1e-12
+	refined  = 2 // number of times that separatedNear refines a direction
+	suspects = 3 // number of consecutive suspicious steps after which minimise looks for a plane
 )
 
-// A probed is how a direction changes the scores of rows.
+// A probed is the changes of the scores of rows by a direction.
 type probed struct {
-	reach float64   // the greatest change of a score; of more than two classes, of the difference of two scores
-	all   onSides   // the score of a row's class less that of another
-	own   []onSides // for each class, its score less the mean of the others; negated for rows of other classes
+	// reach is the greatest change of a score. With more than two classes, it is the greatest change of a difference of
+	// two scores.
+	reach float64
+	all   onSides // the score of a row's class minus the score of another class
+	// own has for each class its score minus the mean of the other scores, negated for rows of other classes.
+	own []onSides
 }
 
-// onSides tell how a direction changes scores: on the right side of its plane they are above 0.
+// onSides describe the changes of scores by a direction. The scores of rows on the right side of the direction's plane
+// are above 0.
 type onSides struct {
-	near  float64 // the least score plus the errors that a row on the plane may have
-	off   float64 // the least score less its rounding errors
+	near  float64 // least score plus the error that a row on the plane may have
+	off   float64 // least score minus its rounding error
 	most  float64 // the greatest score
 	terms float64 // the greatest size of a score's terms
 }
@@ -53,15 +59,17 @@ func (o *onSides) merge(p onSides) {
 	o.near, o.off, o.most, o.terms = min(o.near, p.near), min(o.off, p.off), max(o.most, p.most), max(o.terms, p.terms)
 }
 
-// separate tells whether no row is on the wrong side, and some are off the plane. Either all rows are off it by more than
-// rounding errors. Or rows that may be on it are nearer than a small part of the reach. The errors of a row are those of
-// its own terms, since other rows may be many times as large.
+// separate tells whether no row is on the wrong side and some rows are off the plane. It returns true in two cases: all
+// rows are off the plane by more than rounding errors; or rows that may be on the plane are nearer to it than a small
+// part of the reach. The errors of a row are computed from its own terms, because other rows may be many times as
+// large.
 func (o onSides) separate(reach float64) bool {
 	near := o.near >= -onReach*reach && onPlane*o.terms <= onPart*reach
 	return (o.off > 0 || near) && o.most > offPlane*reach && reach > 0
 }
 
-// probe makes a pass over the rows and returns how a direction, in the order of compact, changes their scores.
+// probe makes a pass over the rows and returns the changes of their scores by a direction, which is in the order of
+// compact.
 func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
 	all := s.newProbed()
@@ -75,14 +83,13 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	return all, err
 }
 
-// probePass is the pass of probe.
 var probePass = passes.NewPerRun("logistic.probe", probeRun)
 
 func probeRun(src block.Source, d []float64) func(block.Run) *probed {
 	return newProblem(src, 0, 1).probeRun(d)
 }
 
-// newProbed returns what a direction changes of no rows.
+// newProbed returns the probed of no rows.
 func (s *problem) newProbed() *probed {
 	p := &probed{all: newOnSides(), own: make([]onSides, max(2, s.vectors))}
 	for k := range p.own {
@@ -91,9 +98,9 @@ func (s *problem) newProbed() *probed {
 	return p
 }
 
-// probeRun returns what probes a direction, laid out as weights are, on a run.
+// probeRun returns the function that probes the direction d on a run. d has the layout of the weights.
 func (s *problem) probeRun(d []float64) func(block.Run) *probed {
-	largest := make([]float64, s.cols) // of the direction's elements
+	largest := make([]float64, s.cols) // greatest absolute element of the direction, for each column
 	for i := range largest {
 		for k := range s.vectors {
 			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
@@ -114,7 +121,8 @@ func (s *problem) probeRun(d []float64) func(block.Run) *probed {
 	}
 }
 
-// see adds the rows of a panel with their scores for each class, which are in c. Two classes have one score, that of the second.
+// see adds the rows of a panel. c.scores has their scores for each class. Two classes have one score, the score of the
+// second class.
 func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 	scores := c.scores
 	for r, y := range rows.Y {
@@ -172,19 +180,19 @@ func (s *solver) separated(ctx context.Context, w []float64) error {
 	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, schema.ListClasses(names), ErrSeparable)
 }
 
-// any tells whether some class is alone on its side of a plane.
+// any tells whether a plane has one class alone on one side, for more than two classes.
 func (p *probed) any() bool {
 	return len(p.own) > 2 && slices.ContainsFunc(p.own, func(o onSides) bool { return o.separate(p.reach) })
 }
 
-// suspicious tells whether the norm falls as it does if weights grow without end. Each step adds 1 to scores, which
-// multiplies losses by 1/e and the norm by e^(-1/2).
+// suspicious tells whether the norm falls as it does when weights grow without end. Each step then adds 1 to scores,
+// which multiplies losses by 1/e and the norm by e^(-1/2).
 func suspicious(norm, last float64) bool { return norm > 0.5*last && norm < 0.72*last }
 
 // separatedNear is separated for a direction near w that is orthogonal to all rows with small scores.
 //
-// Let I be independent columns of these rows, J the others, and G the matrix X'X of the rows. The direction is w in J,
-// and w_I = -G_II^-1 G_IJ w_J in I.
+// Let I be independent columns of these rows, J the other columns, and G the matrix X'X of the rows. The direction is
+// w_J in J, and w_I = -G_II^-1 G_IJ w_J in I.
 func (s *solver) separatedNear(ctx context.Context, w []float64) error {
 	g, err := s.onPlane(ctx, w)
 	if err != nil {
@@ -245,14 +253,14 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 	return m.Data, err
 }
 
-// onPlanePass is the pass of onPlane.
 var onPlanePass = train.NewScatterTask("logistic.onplane", onPlaneRun)
 
 func onPlaneRun(src block.Source, d []float64) func(block.Run, []float64, []float64) struct{} {
 	return newProblem(src, 0, 1).onPlaneRun(d)
 }
 
-// onPlaneRun returns what sets near to 1 for the rows of a run that may be on the plane d, and to 0 for others.
+// onPlaneRun returns the function that sets near to 1 for rows of a run that may be on the plane of d, and to 0 for
+// other rows.
 func (s *problem) onPlaneRun(d []float64) func(run block.Run, near, _ []float64) struct{} {
 	return func(run block.Run, near, _ []float64) struct{} {
 		c := s.scratch.Get().(*scratch)

@@ -14,8 +14,8 @@ import (
 	"halfspace/train"
 )
 
-// A problem is the rows, and what sums over them need. Two classes have one vector of weights; of more classes each has
-// one. A vector has stride elements, with zeros at its end.
+// A problem is the rows, and the parameters of sums over the rows. Two classes have one vector of weights; with more
+// classes each class has one. A vector has stride elements, with zeros at its end.
 type problem struct {
 	src     block.Source
 	cols    int
@@ -24,16 +24,16 @@ type problem struct {
 	l2      float64
 	workers int
 	out     []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
-	scratch sync.Pool // of *scratch
+	scratch sync.Pool // holds *scratch
 }
 
 type scratch struct {
 	panel  *dense.Panel
 	wide   widen.Reader
-	scores []float64 // of each vector
+	scores []float64 // scores of a panel's rows, for each vector
 	s      [block.RunRows]float64
 
-	ones, y, factors, losses [dense.PanelRows]float64 // of the rows of a panel
+	ones, y, factors, losses [dense.PanelRows]float64 // one element for each row of a panel
 }
 
 func newProblem(src block.Source, l2 float64, workers int) *problem {
@@ -52,23 +52,26 @@ func newProblem(src block.Source, l2 float64, workers int) *problem {
 	return p
 }
 
-// zeros returns zero weights.
 func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
-// sums are sums over rows.
+// sums are sums, minima and maxima over rows.
 type sums struct {
 	loss      float64
-	objective float64   // loss and penalty
-	gradient  []float64 // of the objective, laid out as weights are
-	margin    float64   // the smallest y (w.x), or difference of the score of a row's class and the greatest other one
-	largest   float64   // the largest |w.x|, or difference of a row's greatest and least score
-	weight    float64   // the sum of sample weights
-	lightest  float64   // the least sample weight above 0
-	noLabels  bool
-	hessian   []float64 // of the objective in the order of compact, the rows of its lower triangle
+	objective float64   // loss plus penalty
+	gradient  []float64 // gradient of the objective, in the layout of the weights
+	// margin is the smallest y (w.x), or difference between the score of a row's class and the greatest score of
+	// another class.
+	margin float64
+	// largest is the largest |w.x|, or difference between a row's greatest and least score.
+	largest  float64
+	weight   float64 // the sum of sample weights
+	lightest float64 // the least sample weight above 0
+	noLabels bool
+	// hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
+	hessian []float64
 }
 
-// pass computes the sums at w, with the Hessian if hessian is set.
+// pass computes the sums at w. With hessian it also computes the Hessian.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}
 	var err error
@@ -84,7 +87,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
 	}
-	if err == nil && math.IsInf(at.margin, 1) { // NaN where scores are
+	if err == nil && math.IsInf(at.margin, 1) { // a margin is NaN where scores are NaN
 		err = errWeightless
 	}
 	at.objective = at.loss
@@ -102,7 +105,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	return err
 }
 
-// The passes of a problem at weights.
+// The passes over the rows at given weights.
 var (
 	gradientPass = passes.NewPerRun("logistic.gradient", gradientRun)
 	hessianPass  = train.NewScatterTask("logistic.hessian", hessianRun)
@@ -118,10 +121,10 @@ func hessianRun(src block.Source, w []float64) func(run block.Run, s, _ []float6
 	return func(run block.Run, s, _ []float64) sums { return p.run(run, w, s, nil) }
 }
 
-// penalised returns the number of weights of a vector without the bias.
+// penalised returns the number of penalised weights of a vector: all but the bias.
 func (p *problem) penalised() int { return p.src.Spec().Width() }
 
-// scatter computes the Hessian with the other sums.
+// scatter computes the Hessian and the other sums for two classes.
 func (p *problem) scatter(ctx context.Context, w []float64, at *sums) error {
 	m, err := gram.NewTriangle(p.cols)
 	if err != nil {
@@ -142,8 +145,8 @@ func (s *sums) add(t sums) {
 	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
 }
 
-// run computes the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s,
-// unless that is nil. With more classes it adds the rows to products, unless that is nil.
+// run returns the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s, unless
+// s is nil. With more classes it adds the rows to products, unless products is nil.
 func (p *problem) run(run block.Run, w []float64, s []float64, products *products) sums {
 	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
@@ -169,7 +172,7 @@ func (p *problem) run(run block.Run, w []float64, s []float64, products *product
 	return r
 }
 
-// addWeights adds the sample weights of n rows, which are 1 if w is nil.
+// addWeights adds the sample weights of n rows. w is nil if all are 1.
 func (s *sums) addWeights(w []float64, n int) {
 	if w == nil {
 		s.weight, s.lightest = float64(n), 1
@@ -182,7 +185,7 @@ func (s *sums) addWeights(w []float64, n int) {
 	}
 }
 
-// compact returns weights, or a gradient, without the zeros at the ends of vectors. It may share memory with w.
+// compact returns weights, or a gradient, without the zeros at the ends of vectors. The result may share memory with w.
 func (p *problem) compact(w []float64) []float64 {
 	if p.vectors == 1 {
 		return w[:p.cols:p.cols]
@@ -194,7 +197,7 @@ func (p *problem) compact(w []float64) []float64 {
 	return c
 }
 
-// spread is the inverse of compact, and returns a copy.
+// spread is the inverse of compact. It returns a copy.
 func (p *problem) spread(c []float64) []float64 {
 	w := p.zeros()
 	for k := range p.vectors {
@@ -203,7 +206,7 @@ func (p *problem) spread(c []float64) []float64 {
 	return w
 }
 
-// panel adds the rows of a panel to the sums. The gradient stays in the panel until take.
+// panel adds the rows of a panel to the sums. The gradient stays in c.panel until take.
 func (p *problem) panel(c *scratch, rows *block.Block, w, s []float64, r *sums) {
 	n := rows.Len()
 	c.panel.Load(rows)
@@ -225,8 +228,8 @@ func (p *problem) take(c *scratch, g []float64) {
 	}
 }
 
-// logistic adds the losses of rows of two classes. It sets the rows' factors in the gradient and, in s, those in the
-// Hessian. Each is multiplied by the sample weight.
+// logistic adds the losses of rows of two classes. It sets the rows' factors in the gradient and, in s, their factors
+// in the Hessian. Losses and factors are multiplied by the sample weights.
 func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
 	n := len(scores)
 	for i, y := range rows.Y {
@@ -253,8 +256,8 @@ func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
 	}
 }
 
-// multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 counts for nothing,
-// whatever its margin.
+// multiply multiplies the factors of rows by their sample weights. A row with a sample weight of 0 adds nothing to any
+// sum, even if its margin is NaN or infinite.
 func (c *scratch) multiply(weights, margins, s []float64) {
 	for i, weight := range weights {
 		if weight == 0 {

@@ -16,27 +16,29 @@ import (
 
 const (
 	batch      = dense.PanelRows
-	averageAge = 3    // of the mean of the weights; the greater, the less early weights count
-	progress   = 1e-4 // an epoch is stale if its loss isn't below the least so far by this part of it
-	patience   = 3    // stale epochs that end the training
+	averageAge = 3    // weight of early weights in the mean: the greater averageAge, the less they count
+	progress   = 1e-4 // an epoch is stale if its loss isn't below the least loss so far by this times the least loss
+	patience   = 3    // consecutive stale epochs that end the training
 )
 
-// descend comes near the optimum by averaged stochastic gradient descent, in the order of opt.
+// descend comes near the optimum by averaged stochastic gradient descent, in the order opt.Order.
 //
-// Step t, from 0, takes the next 32 rows. Let g be the gradient of n/32 times their loss and of the penalty, in the
-// variables v of a scaling. Then v = v - eta_t g with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the number of steps in an
-// epoch. D is the number of columns, each with a second derivative of up to 1 in v. The result is a mean of v. In it step
-// t has a share of 4/(t + 4), and all steps before it the rest (Shamir and Zhang, "Stochastic Gradient Descent for
-// Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see lazy.
+// Step t, from 0, takes the next 32 rows. Let g be the gradient of n/32 times their loss plus the penalty, in the
+// variables v of a scaling. Then v = v - eta_t g, with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the number of steps in
+// an epoch. D is the number of columns; each has a second derivative of up to 1 in v. The result is a mean of v in
+// which step t has a share of 4/(t + 4), and all steps before it share the rest (Shamir and Zhang, "Stochastic Gradient
+// Descent for Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see lazy.
 //
-// opt.Shards: in each epoch that many parts of the rows take steps apart, all from the same v and the same mean of v. After the
-// epoch, both become the means over the shards (Zinkevich, Weimer, Smola and Li, "Parallelized Stochastic Gradient Descent",
-// NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and Communicates Little", ICLR 2019, which mixes again and
-// again). As there, t counts the steps of one shard. T is the number of steps that a shard takes in an epoch, on average. n stays
-// the number of all rows, so a step has the share of the penalty that it has without shards.
+// With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts take steps apart, all from
+// the same v and the same mean of v. After the epoch, both become the means over the shards (Zinkevich, Weimer, Smola
+// and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and
+// Communicates Little", ICLR 2019, which mixes repeatedly). As in these papers, t counts the steps of one shard. T is
+// the average number of steps of a shard in an epoch. n stays the number of all rows, so a step has the same share of
+// the penalty as without shards.
 //
-// An epoch is stale if the loss of its visits isn't below the least so far by 1e-4 of it. descend ends after
-// opt.Epochs, or after three stale epochs in a row, if the objective is proven to be within 1e-3 of the optimum.
+// An epoch is stale if the loss of its visits isn't below the least loss so far by 1e-4 of that loss. descend ends
+// after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the
+// optimum.
 func (s *solver) descend(ctx context.Context) error {
 	if s.pivots != nil && s.opt.Order != train.Cyclic {
 		return fmt.Errorf("sgd in the order %s takes no columns far from zero: standardize them, or use cyclic", s.opt.Order)
@@ -95,8 +97,8 @@ func (s *solver) descend(ctx context.Context) error {
 	return nil
 }
 
-// visit calls learn with the rows of an epoch, 32 at a time or, in another order of many columns, one. rows are those of src.
-// learn may use the scratch c until it returns.
+// visit calls learn with the rows of an epoch: 32 rows at a time, or one row if the order isn't cyclic and there are
+// more than 16,384 columns. rows are the rows of src. learn may use the scratch c until it returns.
 func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows, epoch int64, learn func(part *block.Block, c *scratch)) error {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
@@ -119,9 +121,9 @@ func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows,
 	return nil
 }
 
-// ordered is visit in another order than that of the source. It copies the rows of a batch.
+// ordered is visit for orders other than the order of the source. It copies the rows of a batch.
 func (s *solver) ordered(ctx context.Context, rows *visits.Rows, epoch int64, learn func(part *block.Block)) error {
-	if wide(s.cols) { // steps take one row
+	if wide(s.cols) { // a step takes one row
 		return rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
 			learn(b.Slice(r, r+1))
 			return nil
@@ -163,7 +165,7 @@ type walk struct {
 	*solver
 	*scaling
 	*course
-	v, average []float64 // variables of the scaling
+	v, average []float64 // variables of the scaling, and their mean
 	w, g       []float64 // weights, and the gradient in v
 }
 
@@ -171,7 +173,7 @@ func (a *walk) mean(w []float64) { a.weights(a.average, w, a.stride) }
 
 func (a *walk) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
 
-// learn takes a step of descend on a batch.
+// learn takes one step of descend on a batch.
 func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
 	t := float64(a.t)
 	a.weights(a.v, a.w, a.stride)
@@ -191,8 +193,9 @@ func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
 	a.t++
 }
 
-// bound bounds the gap of the rounded weights by their Hessian. If that isn't enough, it finds the optimum by Newton's
-// method, and compares. If the Hessian is too large and there is a penalty, the dual problem gives a bound.
+// bound bounds the gap of the rounded weights by their Hessian. If that bound isn't below the goal, bound finds the
+// optimum by Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the dual
+// problem gives a bound.
 func (s *solver) bound(ctx context.Context) error {
 	if !s.hasMatrix() {
 		if s.zero == nil && s.opt.L2 > 0 {
@@ -233,33 +236,36 @@ func (s *solver) bound(ctx context.Context) error {
 	return nil
 }
 
-// A lazy is the state of averaged stochastic gradient descent on rows of many columns. A step takes one row and costs a
-// few operations for each of its elements that isn't 0.
+// A lazy is the state of averaged stochastic gradient descent on rows of many columns. A step takes one row. It costs a
+// few operations for each element of the row that isn't 0.
 //
-// Step t moves the weights w by -eta_t (g + l2/n w), with g the gradient of the row's loss. eta_t is eta/(R/4 + l2/n)/
-// sqrt(1 + t/n) for n rows with a mean squared norm of R. w is scale u, so that the penalty changes scale alone (Bottou,
-// "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth. So a step changes v
-// where it changes u. See Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic Gradient Descent",
-// 2011, section 6.1. Its shares are those of descend. Biases have no penalty, and a mean of their own.
+// Step t changes the weights w by -eta_t (g + l2/n w), where g is the gradient of the row's loss. eta_t is eta/(R/4 +
+// l2/n)/sqrt(1 + t/n) for n rows with a mean squared norm of R. w is scale times u, so the penalty changes only scale
+// (Bottou, "Stochastic Gradient Descent Tricks", 2012, section 5.1). The mean of w is (v + shift u)/growth, so a step
+// changes v only where it changes u (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic
+// Gradient Descent", 2011, section 6.1). The shares of the steps in the mean are the same as in descend. Biases have no
+// penalty, and their own mean.
 type lazy struct {
 	*solver
 	*course
-	uv                   []float64 // u and v of each column by turns, for each vector of weights; those of the bias stay 0
+	// uv has, for each vector of weights, u and v of each column alternately; u and v of the bias stay 0.
+	uv                   []float64
 	scale, shift, growth float64
 	bias, meanBias       []float64
 	first                float64 // eta_0
 	features             int
 
-	columns []uint32 // of a row's elements that aren't 0
+	columns []uint32 // columns of the row's elements that aren't 0
 	values  []float64
 }
 
-// leastScale is the least scale. Below it, u is multiplied by the scale, which then is 1, and shift u moves to v.
+// leastScale is the least scale. When scale falls below it, u is multiplied by scale, scale becomes 1, and shift u is
+// added to v.
 const leastScale = 1e-6
 
 func newLazy(s *solver, square float64, c course) *lazy {
 	size := float64(square/4) + s.l2/c.all
-	if size == 0 { // all features are 0: any rate does
+	if size == 0 { // all features are 0: any rate works
 		size = 1
 	}
 	return &lazy{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
@@ -282,7 +288,7 @@ func (a *lazy) sum() func() [sha256.Size]byte {
 	return train.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
 }
 
-// learn takes a step on each row.
+// learn takes one step on each row.
 func (a *lazy) learn(part *block.Block, c *scratch, sum *sums) {
 	for r := range part.Len() {
 		a.load(c, part, r)
@@ -302,7 +308,7 @@ func (a *lazy) learn(part *block.Block, c *scratch, sum *sums) {
 	}
 }
 
-// load sets the elements to those of row r that aren't 0, without the bias.
+// load sets columns and values to the elements of row r that aren't 0, without the bias.
 func (a *lazy) load(c *scratch, b *block.Block, r int) {
 	a.columns, a.values = a.columns[:0], a.values[:0]
 	columns, values := c.wide.Row(b, r)
@@ -313,7 +319,7 @@ func (a *lazy) load(c *scratch, b *block.Block, r int) {
 	}
 }
 
-// step changes the weights by the factors of the row, the first one of a panel.
+// step changes the weights by the factors of the row, which is the first row of a panel.
 func (a *lazy) step(factors []float64) {
 	t := float64(a.t)
 	eta := a.first / math.Sqrt(1+t/a.each)
@@ -338,7 +344,7 @@ func (a *lazy) step(factors []float64) {
 	a.t++
 }
 
-// unscale sets u to the weights and the scale to 1. The weights and their mean stay the same.
+// unscale sets u to the weights and scale to 1. The weights and their mean stay the same.
 func (a *lazy) unscale() {
 	for i := 0; i < len(a.uv); i += 2 {
 		a.uv[i+1] += float64(a.shift * a.uv[i])
@@ -347,10 +353,10 @@ func (a *lazy) unscale() {
 	a.shift, a.scale = 0, 1
 }
 
-// of returns u and v of a vector of weights.
+// of returns the elements of uv for vector k of the weights.
 func (a *lazy) of(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
 
-// move adds by times the row to u, and leaves v + shift u as it is.
+// move adds by times the row to u. It changes v so that v + shift u stays the same.
 func (a *lazy) move(uv []float64, by float64) {
 	back := -float64(by * a.shift)
 	for k, c := range a.columns {
@@ -361,7 +367,7 @@ func (a *lazy) move(uv []float64, by float64) {
 	}
 }
 
-// dotElements returns the product of a row with u: four sums of every fourth element, and then their sum.
+// dotElements returns the dot product of a row and u. It makes four sums of every fourth element, and then adds them.
 func dotElements(columns []uint32, values, uv []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(columns)]
@@ -379,7 +385,7 @@ func dotElements(columns []uint32, values, uv []float64) float64 {
 	return (a + c) + (b + d)
 }
 
-// told counts a pass. sum has the losses of the rows during it.
+// told counts a pass. sum has the losses of the rows in that pass.
 func (s *solver) told(sum *sums) {
 	s.passes++
 	s.measure = &train.Measure{Objective: sum.loss, Gradient: math.NaN(), Gap: math.Inf(1)}

@@ -13,23 +13,23 @@ import (
 	"halfspace/train/visits"
 )
 
-// A mover takes the steps of stochastic gradient descent.
+// A mover is a state of stochastic gradient descent that takes steps.
 type mover interface {
-	learn(part *block.Block, c *scratch, sum *sums) // takes steps on some rows, and adds their losses to sum
+	learn(part *block.Block, c *scratch, sum *sums) // takes steps on the rows of part, and adds their losses to sum
 	mean(w []float64)                               // sets w to the mean of the weights
-	sum() func() [sha256.Size]byte                  // of the last weights
+	sum() func() [sha256.Size]byte                  // hash of the last weights
 	state(w *checkpoint.Walk)
 
-	at() *course             // which the caller may change
-	mixed() [][]float64      // the vectors that shards mix; they are those of the mover, not copies
-	begin(mixed [][]float64) // sets these vectors to copies of others
+	at() *course             // returns the course; the caller may change it
+	mixed() [][]float64      // returns the vectors that shards mix: the mover's own vectors, not copies
+	begin(mixed [][]float64) // copies the given vectors to these vectors
 }
 
-// A course says how the steps of a mover go.
+// A course is the position and the size of the steps of a mover.
 type course struct {
-	t    int64   // the number of the next step
-	all  float64 // rows whose loss is minimised
-	each float64 // rows that the mover visits in an epoch: those of a shard, on average
+	t    int64   // number of the next step, from 0
+	all  float64 // number of rows whose loss is minimised
+	each float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
 }
 
 func (c *course) at() *course { return c }
@@ -41,7 +41,7 @@ func (a *walk) begin(vectors [][]float64) {
 	copy(a.average, vectors[1])
 }
 
-// mixed sets u to the weights and v to their mean, since only these can be mixed. It returns them with the biases and their
+// mixed sets u to the weights and v to their mean, because only these can be mixed. It returns uv, the biases and their
 // means.
 func (a *lazy) mixed() [][]float64 {
 	a.unscale()
@@ -59,7 +59,7 @@ func (a *lazy) begin(vectors [][]float64) {
 	a.scale, a.shift, a.growth = 1, 0, 1
 }
 
-// newMover returns what takes the steps of descend.
+// newMover returns a mover for the steps of descend.
 func (s *solver) newMover(sc *scaling, c course) mover {
 	if wide(s.cols) {
 		return newLazy(s, sc.square, c)
@@ -81,7 +81,7 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	}, err
 }
 
-// shardsEpoch is epoch with shards.
+// shardsEpoch is epoch for opt.Shards above 1.
 func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, sum *sums) error, error) {
 	if s.pivots != nil {
 		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
@@ -123,25 +123,25 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	}, err
 }
 
-// A shard takes the steps of an epoch on the rows of a shard.
+// A shard takes the steps of one epoch on the rows of one shard.
 type shard struct {
 	mover
 	solver *solver
 	rows   block.Source
 	number int
-	first  int64 // the number of its first step
+	first  int64 // number of its first step
 	visits int64
 	losses sums
 }
 
-// newShard returns a shard that begins with the vectors of a mover.
+// newShard returns a shard that begins with the given vectors of a mover.
 func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, vectors [][]float64) *shard {
 	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.t}
 	x.begin(vectors)
 	return x
 }
 
-// Pass takes the steps; see mixing.Member. It never pauses.
+// Pass takes the steps of the epoch; see mixing.Member. It never pauses.
 func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	opt := x.solver.opt.Options
 	opt.Workers = 1
@@ -162,15 +162,15 @@ func (x *shard) Part() mixing.Part {
 
 func (x *shard) Visits() int64 { return x.visits }
 
-// State does nothing: states are taken between two epochs.
+// State does nothing: checkpoints are taken only between two epochs.
 func (x *shard) State(*checkpoint.Walk) {}
 
-// shardTask is the steps of a shard on a cluster. A piece is a shard.
+// shardTask takes the steps of a shard on a cluster. A piece is a shard.
 var shardTask *passes.Task[shardArgs, mixing.Part]
 
-func init() { shardTask = passes.New("logistic.sgd", shardPass) } // which reaches shardTask again
+func init() { shardTask = passes.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
 
-// shardArgs are what the steps of all shards in an epoch depend on.
+// shardArgs are the arguments of the steps of all shards in an epoch.
 type shardArgs struct {
 	opt     Options
 	scaling scaling
@@ -189,7 +189,7 @@ func shardPass(ctx context.Context, piece passes.Piece, args shardArgs) (part mi
 	return x.Part(), err
 }
 
-// checkShards returns an error if there are shards, and the solver takes none.
+// checkShards returns an error if there are shards and the solver takes none, or if SGD has a mix other than uniform.
 func checkShards(opt *Options) error {
 	switch {
 	case opt.Shards > 1 && opt.Solver != SGD:

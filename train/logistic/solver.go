@@ -14,21 +14,23 @@ import (
 
 const (
 	floatError = 0x1p-24 // relative rounding error of the elements of columns
-	tolerance  = 1e-6    // the norm at which Newton's method stops
-	converges  = 1e-6    // the gap of a converged result, relative to the objective
+	tolerance  = 1e-6    // norm of the gradient at which Newton's method stops
+	converges  = 1e-6    // a result has converged if its gap is at most this times the objective
 	roughly    = 1e-3    // the same for SGD
-	tiny       = 100     // the norm at which Newton's method stops is also at most tolerance * tiny * sqrt(objective)
-	unlike     = 10      // all rows differ from a sample if their optima are this times as far apart as chance explains
-	worth      = 20      // a sample's optimum is used if its gain over zeros is this times the gain that is left
-	ofSample   = 0.1     // the tolerance for a sample's optimum
-	slack      = 4       // a step with an earlier Hessian leaves at most this times the part of the norm that the last step left
-	rounding   = 1e-4    // a norm below it that a step doesn't halve is rounding errors
-	near       = 1       // after a step from a norm below it, the Hessian is nearly the same
-	keepFactor = 100     // a factor stays in use while a step divides the norm by this
+	tiny       = 100     // that norm is also at most tolerance * tiny * sqrt(objective)
+	unlike     = 10      // all rows differ from a sample if their optima are more than this times as far apart as chance explains
+	worth      = 20      // a sample's optimum is used if its gain over zeros is more than this times the gain that is left
+	ofSample   = 0.1     // tolerance for a sample's optimum
+	// slack bounds the effect of a step with an earlier Hessian. The step multiplies the norm by at most slack times
+	// the factor of the step before.
+	slack      = 4
+	rounding   = 1e-4    // a smaller norm that a step doesn't halve is rounding error
+	near       = 1       // after a step from a norm of at most this, the Hessian is nearly the same
+	keepFactor = 100     // a factor stays in use while each step divides the norm by this or more
 	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
-	maxTried   = 40      // the most steps that are tried from one point, each with more damping
-	widest     = 256     // Auto chooses Newton's method up to this many columns
-	maxFinish  = 4       // how often at most Newton's method continues to a smaller norm because the gap is too large
+	maxTried   = 40      // most trials of a step from one point, each with more damping
+	widest     = 256     // Auto chooses Newton's method with up to this many columns
+	maxFinish  = 4       // most times that Newton's method continues to a smaller norm because the gap is too large
 )
 
 // A solver is the state of a minimisation.
@@ -37,39 +39,40 @@ type solver struct {
 	opt Options
 	w   []float64
 	point
-	damping   dense.Damping // of the next step
-	goal      float64       // the norm to reach
-	farthest  float64       // the norm beyond which the sample's Hessian isn't used; 0 if w isn't the optimum of a sample
+	damping dense.Damping // damping of the next step
+	goal    float64       // norm of the gradient to reach
+	// farthest is the norm beyond which the sample's Hessian isn't used. It is 0 if w isn't the optimum of a sample.
+	farthest  float64
 	passes    int64
-	measure   *train.Measure // of the last pass
+	measure   *train.Measure // state after the last pass
 	steps     int64
 	converged bool
 	start     time.Time
-	learned   time.Duration // until w was found
+	learned   time.Duration // time until w was found
 
-	round     func([]float64) []float64 // rounds exact weights, in the order of compact, to those of the model
+	round     func([]float64) []float64 // rounds exact weights, in the order of compact, to weights of the model
 	rounded   bool                      // the exact weights converged, but the rounded ones didn't
-	pivots    []float64                 // what was subtracted from each column, or nil
+	pivots    []float64                 // numbers subtracted from the columns, or nil
 	examined  bool                      // dependent is known
 	dependent []dense.Dependence
 	inexact   bool // a dependent column differs from its combination by the rounding of its elements
 
-	// First-order methods have these.
-	zero, total       []float64 // the gradient at zeros, and the sum of all rows
-	initial, relative float64   // the norm of the gradient at zeros and now, in the variables of the change
-	best              float64   // a lower bound of the objective for SGD; 0 if unknown
+	// The fields below belong to first-order methods.
+	zero, total       []float64 // the gradient at zero weights, and the sum of all rows
+	initial, relative float64   // norms of the gradient at zero weights and now, in the new variables
+	best              float64   // lower bound of the objective for SGD; 0 if unknown
 
 	trace
 }
 
-// A point is what a solver knows about the current weights.
+// A point is the sums and the factor at the current weights.
 type point struct {
 	at     sums
 	factor *dense.Factor
 	ridge  float64
-	fresh  bool    // factor is that of the Hessian at these weights
-	sharp  bool    // factor is that of a triangle, since squares lose its digits
-	norm   float64 // of the gradient
+	fresh  bool    // factor belongs to the Hessian at these weights
+	sharp  bool    // factor comes from a triangle, because squares lose its digits
+	norm   float64 // norm sqrt(g' H^-1 g) of the gradient
 	gap    float64 // see certify
 	exists bool    // an optimum exists; see certify
 }
@@ -79,7 +82,7 @@ func newSolver(src block.Source, opt Options) *solver {
 	return &solver{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
 }
 
-// fit finds the optimum, or goes as far towards it as the options allow. It bounds the gap of the rounded weights.
+// fit finds the optimum, or goes as far towards it as the options allow. Then it bounds the gap of the rounded weights.
 func (s *solver) fit(ctx context.Context) (err error) {
 	if s.resumed, err = s.opt.Checkpoint.Load(s.state); err != nil {
 		return err
@@ -107,8 +110,8 @@ func (s *solver) fit(ctx context.Context) (err error) {
 	return s.finish(ctx)
 }
 
-// first runs L-BFGS. If that is slow and the Hessian is small enough, it runs Newton's method. It tells whether the gap
-// needs no more work.
+// first runs L-BFGS. If L-BFGS is slow and the Hessian is small enough, it then runs Newton's method. It tells whether
+// the gap needs no more work.
 func (s *solver) first(ctx context.Context) (done bool, err error) {
 	if s.stage == fallen {
 		_, err = s.minimise(ctx)
@@ -130,13 +133,14 @@ func (s *solver) first(ctx context.Context) (done bool, err error) {
 	if reached || !matrix {
 		return s.boundDual(ctx)
 	}
-	clear(s.w) // few steps lead from zeros to the optimum; if there is none, scores grow slowly
+	clear(s.w) // few steps lead from zeros to the optimum; if there is no optimum, scores grow slowly
 	s.factor, s.stage = nil, fallen
 	_, err = s.minimise(ctx)
 	return false, err
 }
 
-// balance subtracts from the weights of each column their mean over the classes, if there are more than two.
+// balance subtracts from each weight the mean of its column's weights over the classes, if there are more than two
+// classes.
 func (s *solver) balance(c []float64) []float64 {
 	for i := range s.cols * min(1, s.vectors-1) {
 		mean := 0.0
@@ -165,20 +169,20 @@ func (s *solver) leaveOut() {
 	}
 }
 
-// written returns the weights rounded as in the model.
+// written returns the weights rounded as in the model. It also sets s.learned.
 func (s *solver) written() []float64 {
 	s.learned = time.Since(s.start)
 	return s.spread(s.round(slices.Clone(s.compact(s.w))))
 }
 
-// good tells whether the gap, relative to the objective, is small enough.
+// good tells whether the gap is at most 1e-6 of the objective.
 func (s *solver) good() bool { return s.gap <= converges*s.at.objective }
 
-// finish bounds the gap of the rounded weights. If the gap is too large, and not because of the rounding, Newton's method
-// continues, unless it turns out that a plane separates the rows.
+// finish bounds the gap of the rounded weights. If the gap is too large, and not because of rounding, Newton's method
+// continues. finish returns an error if it finds that a plane separates the rows.
 func (s *solver) finish(ctx context.Context) error {
 	for ; ; s.tried++ {
-		if s.stage == finishing && s.resumed { // inside the next call
+		if s.stage == finishing && s.resumed { // taken inside the call of minimise below
 			if _, err := s.minimise(ctx); err != nil {
 				return err
 			}
@@ -229,8 +233,8 @@ func (s *solver) finish(ctx context.Context) error {
 	}
 }
 
-// compareDual lowers the gap of a point to what the dual problem tells about the weights, if there is a penalty and the
-// Hessian tells too little. at must be that of the weights.
+// compareDual lowers the gap of told to the bound that the dual problem gives, if there is a penalty and the Hessian's
+// bound is too large. s.at must be the sums at s.w.
 func (s *solver) compareDual(ctx context.Context, told *point) error {
 	if s.l2 == 0 || told.gap <= converges*told.at.objective || s.rounded || !s.sharp && s.ridge == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"halfspace/internal/dense"
 )
 
-// The stages of fit, in one of which a checkpoint was taken.
+// The stages of fit. A checkpoint has the stage in which it was taken.
 const (
 	_          = iota
 	stepping   // Newton's method
@@ -17,31 +17,31 @@ const (
 	finishing  // Newton's method in finish
 )
 
-// A trace is what goes on from one pass to the next, and is part of the state alone.
+// A trace is the fields that are kept from one pass to the next, for checkpoints.
 type trace struct {
-	resumed bool // the next method goes on from a checkpoint
+	resumed bool // the next method continues from a checkpoint
 	stage   int
-	tried   int // rounds of finish
+	tried   int // number of rounds of finish
 
-	last      float64 // minimise: the norm before the last step
-	suspected int     // minimise: suspicious steps in a row
+	last      float64 // minimise: norm before the last step
+	suspected int     // minimise: number of consecutive suspicious steps
 	v         []float64
 	memory    history
-	epochs    int64   // descend: those that are finished
-	least     float64 // descend: the least loss of an epoch
-	stale     int     // descend: stale epochs in a row
+	epochs    int64   // descend: number of finished epochs
+	least     float64 // descend: least loss of an epoch
+	stale     int     // descend: number of consecutive stale epochs
 	by        interface{ state(*checkpoint.Walk) }
-	mover     []byte // the state of by, until there is one
+	mover     []byte // saved state of by, until by exists
 }
 
-// goesOn tells, once, that the state is that of a checkpoint.
+// goesOn tells whether the state comes from a checkpoint. It returns true at most once.
 func (t *trace) goesOn() bool {
 	resumed := t.resumed
 	t.resumed = false
 	return resumed
 }
 
-// moved gives the state to the method of SGD.
+// moved reads the saved state of the mover into s.by.
 func (s *solver) moved() error { return s.opt.Checkpoint.Read(s.mover, s.by.state) }
 
 func (s *solver) mark() {
@@ -50,8 +50,8 @@ func (s *solver) mark() {
 	}
 }
 
-// state walks what the solver is at before a step, or before an epoch of SGD. What the first passes over the rows tell,
-// such as scalings, is not part of it.
+// state saves or restores the state of the solver before a step, or before an epoch of SGD. It leaves out results of
+// the first passes over the rows, for example scalings.
 func (s *solver) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	for _, v := range []*int64{&s.passes, &s.steps, &s.epochs} {
@@ -91,7 +91,7 @@ func (s *solver) state(w *checkpoint.Walk) {
 	s.leaveOut()
 }
 
-// column walks the number of a column.
+// column saves or restores the number of a column.
 func (s *solver) column(w *checkpoint.Walk, c *int) {
 	if w.Count(c); *c >= s.cols {
 		w.Fail(errors.New("it has another column"))
@@ -99,7 +99,7 @@ func (s *solver) column(w *checkpoint.Walk, c *int) {
 	}
 }
 
-// vector walks weights, sums of columns, or nil.
+// vector saves or restores weights, sums of columns, or nil.
 func (s *solver) vector(w *checkpoint.Walk, v *[]float64) {
 	checkpoint.Slice(w, v)
 	if n := len(*v); n != 0 && n != s.cols && n != s.vectors*s.stride {

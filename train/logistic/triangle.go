@@ -10,16 +10,16 @@ import (
 	"halfspace/internal/passes"
 )
 
-// root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at weights w, in
-// the order of compact: R'R is the Hessian without the penalty. If w is nil, R is the triangle of the rows, each times the
-// root of its sample weight.
+// root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at w, in the
+// order of compact: R'R is the Hessian without the penalty. If w is nil, R is the triangle of the rows, each times the
+// square root of its sample weight.
 func (p *problem) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
 	all := dense.NewTriangle(p.rootSize(w))
 	err := passes.Reduce(ctx, p.src, p.workers, rootPass, w, p.rootRun(w), all.Merge)
 	return all, err
 }
 
-// rootSize returns the number of columns of root.
+// rootSize returns the number of columns of the triangle of root.
 func (p *problem) rootSize(w []float64) int {
 	if w == nil {
 		return p.cols
@@ -27,15 +27,15 @@ func (p *problem) rootSize(w []float64) int {
 	return p.vectors * p.cols
 }
 
-// rootPass is the pass of root.
 var rootPass = passes.NewPerRun("logistic.root", rootRun)
 
 func rootRun(src block.Source, w []float64) func(block.Run) []float64 {
 	return newProblem(src, 0, 1).rootRun(w)
 }
 
-// rootRun returns what makes the pass of root on a run. For more than two classes, the Hessian of a row with sample weight
-// c is the sum over classes m of u u' with u = sqrt(c p_m) ([k = m] - p_k) x, for each class k.
+// rootRun returns the function that makes the pass of root on one run. For more than two classes, the Hessian of a row
+// with sample weight c is the sum over the classes m of u u', where u has the part sqrt(c p_m) ([k = m] - p_k) x for
+// each class k.
 func (p *problem) rootRun(w []float64) func(block.Run) []float64 {
 	return func(run block.Run) []float64 {
 		t := dense.NewTriangle(p.rootSize(w))
@@ -67,8 +67,8 @@ func (p *problem) rootRun(w []float64) func(block.Run) []float64 {
 	}
 }
 
-// addClasses adds a row of a sample weight with its probabilities of more than two classes: each dense.PanelRows elements
-// after the one before.
+// addClasses adds a row with a sample weight, for more than two classes. probabilities[k*dense.PanelRows] is its
+// probability of class k.
 func (p *problem) addClasses(t *dense.Triangle, weight float64, columns []uint32, values, probabilities []float64) {
 	for m := range p.vectors {
 		root := math.Sqrt(probabilities[m*dense.PanelRows] * weight)
@@ -79,7 +79,7 @@ func (p *problem) addClasses(t *dense.Triangle, weight float64, columns []uint32
 		for k := range p.vectors {
 			f := -probabilities[k*dense.PanelRows]
 			if k == m {
-				f = 0 // 1-p, without cancellation
+				f = 0 // 1-p without cancellation
 				for l := range p.vectors {
 					if l != m {
 						f += probabilities[l*dense.PanelRows]
@@ -91,22 +91,23 @@ func (p *problem) addClasses(t *dense.Triangle, weight float64, columns []uint32
 	}
 }
 
-// addRow adds a row times f.
+// addRow adds a row times f to t.
 func addRow(t *dense.Triangle, columns []uint32, values []float64, f float64) {
 	if f != 0 {
 		setRow(t, t.Next(), columns, values, 0, f)
 	}
 }
 
-// setRow sets elements of a row of t, from a column on, to a row times f.
+// setRow sets the elements of row to of t, from column from on, to a row times f.
 func setRow(t *dense.Triangle, to int, columns []uint32, values []float64, from int, f float64) {
 	for k, c := range columns {
 		t.Set(to, from+int(c), float64(f*values[k]))
 	}
 }
 
-// penaliseRoot makes the triangle of the loss's Hessian that of the objective's. For more than two classes it adds the
-// matrix of joint, which acts on the same vector added to all classes.
+// penaliseRoot adds the penalty: the triangle of the loss's Hessian becomes the triangle of the objective's Hessian.
+// For more than two classes it also adds the matrix that joint adds, which acts only on changes that are the same for
+// all classes.
 func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 	n := vectors * p.cols
 	if vectors > 1 {
@@ -132,8 +133,8 @@ func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 	return t.Elements()
 }
 
-// factorise computes the factor of the Hessian at w. If rounding errors of the Hessian may matter, factorise makes a pass
-// over the rows and computes the factor without squares.
+// factorise computes the factor of the Hessian at w. If rounding errors of the Hessian may matter, it makes a pass over
+// the rows and computes the factor without squares.
 func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
 	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
@@ -152,12 +153,12 @@ func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error
 	return nil
 }
 
-// blurs tells whether a factor of a matrix of n rows needs a triangle, and the triangle isn't too large.
+// blurs tells whether a factor of a matrix of n rows must come from a triangle, and the triangle isn't too large.
 func (s *solver) blurs(f *dense.Factor, ridge float64, n int) bool {
 	return n <= dense.MostTriangle && (ridge > 0 || f.Blurred())
 }
 
-// factoriseMoments returns the factor of the Hessian at zeros, for the weights of one class.
+// factoriseMoments returns the factor of the Hessian at zero weights, for the weights of one class.
 func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dense.Factor, error) {
 	out := s.out[:min(len(s.out), s.cols)]
 	f, ridge, err := dense.FactoriseWithout(ctx, hessian, s.cols, out)
@@ -178,15 +179,15 @@ func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dens
 	return f, nil
 }
 
-// zeroCurvature returns the second derivative of a row's loss by the score of a class at weights of 0.
+// zeroCurvature returns the second derivative of a row's loss by the score of a class, at zero weights.
 func (p *problem) zeroCurvature() float64 {
 	k := float64(max(2, p.vectors))
 	return (1 - 1/k) / k
 }
 
-// examine finds the columns that depend on others if there is no penalty, given the Hessian at zeros. With a penalty, the
-// weights of such columns are determined too. What the Hessian suggests, the triangle of the rows must confirm, and then
-// each row.
+// examine finds the columns that depend on other columns, given the Hessian at zero weights. With a penalty it finds
+// none: the weights of dependent columns are then determined. The triangle of the rows, and then each row, must confirm
+// every column that the Hessian suggests.
 func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
 	s.examined, s.dependent, s.inexact = true, nil, false
 	if s.l2 > 0 {

@@ -1,9 +1,9 @@
-// Package mixing cuts rows into shards, and mixes the weights that learn from them.
+// Package mixing cuts rows into shards, and mixes the weights that the shards learn.
 //
-// Iterative parameter mixing (McDonald, Hall and Mann, "Distributed Training Strategies for the Structured Perceptron",
-// NAACL 2010): in each epoch, every shard makes one pass over its rows, from the same weights. The mean of what the
-// shards have then is what the next epoch begins with. The number of shards is an option of the training, and not the
-// number of workers. So the result doesn't depend on the computer.
+// It does iterative parameter mixing (McDonald, Hall and Mann, "Distributed Training Strategies for the Structured
+// Perceptron", NAACL 2010). In each epoch, every shard makes one pass over its rows, from the same weights. The next
+// epoch begins with the mean of the shards' weights. The number of shards is an option of the training, not the number
+// of workers. So the result doesn't depend on the computer.
 package mixing
 
 import (
@@ -16,12 +16,14 @@ import (
 	"halfspace/train"
 )
 
-// Deal returns the runs of each shard in an epoch: their numbers, ascending. A run is block.RunRows rows. Shards get as
-// many runs as equal numbers allow, the later ones those that are left over.
+// Deal returns the runs of each shard in an epoch: their numbers, ascending. A run is block.RunRows rows. Of n runs in
+// order, shard s gets the runs s*n/shards to (s+1)*n/shards-1, so the numbers of runs of two shards differ by at most
+// 1.
 //
-// In file order each shard has runs that follow each other, the same in each epoch. For the other orders the runs are
-// permuted first, by Fisher and Yates with a PCG generator. Its first word is opt.Seed. Its second is the complement of
-// the epoch's number, which is 0 for train.FixedShuffle. It is an error if there are fewer runs than shards.
+// In file order, the order of the runs is the same in each epoch, and the runs of a shard follow each other. For the
+// other orders the runs are permuted first, by Fisher and Yates with a PCG generator. Its first word is opt.Seed. Its
+// second word is the complement of the epoch's number, and of 0 for train.FixedShuffle. Deal returns an error if there
+// are fewer runs than shards.
 func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
 	runs := make([]int64, (rows+block.RunRows-1)/block.RunRows)
 	shards := int(max(1, opt.Shards))
@@ -54,25 +56,25 @@ func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
 	return dealt, nil
 }
 
-// Stream returns the number that takes the place of an epoch's in the random choices of a shard. Those of shard 0 are
-// the choices of a training without shards.
+// Stream returns the number that replaces the epoch's number in the random choices of a shard. For shard 0 it is the
+// epoch's number, so shard 0 makes the same choices as a training without shards.
 func Stream(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
 
-// A Part is what a shard made of an epoch.
+// A Part is the result of one shard in one epoch.
 type Part struct {
-	Weights []float32   // at its end, with the stride of a block
-	Sum     []float64   // of the weights after each visit; nil unless the training averages them
-	State   [][]float64 // other vectors that the training mixes, see MeanState; nil if there are none
+	Weights []float32   // weights at the end of the epoch, with the stride of a block
+	Sum     []float64   // sum of the weights after each visit; nil unless the training averages weights
+	State   [][]float64 // other vectors that the training mixes, see MeanState; nil: none
 	Loss    float64     // sum of the losses of the visits; 0 if the training doesn't use it
 	Visits  int64
 	Updates int64
-	Clean   bool // no row of the shard would change the weights that the epoch began with
+	Clean   bool // no row of the shard would change the weights with which the epoch began
 }
 
-// Mix writes the mean of the weights of the parts to w. With train.Uniform they have equal shares. With train.Mistakes
-// the share of a part is its share of the updates; without any update w stays. Sums are made in float64 in the order of
-// the parts. Mix returns the sum over the parts of their updates, each times the part's share. Theorem 3 of the paper
-// bounds the sum of that over the epochs by R^2/rho^2.
+// Mix writes the mean of the weights of the parts to w. With train.Uniform the parts have equal shares. With
+// train.Mistakes the share of a part is its share of the updates. Without any update, w stays the same. Sums are made
+// in float64 in the order of the parts. Mix returns the sum over the parts of updates times share. The sum of the
+// returned numbers over the epochs is at most R^2/rho^2 (theorem 3 of McDonald, Hall and Mann).
 func Mix(w []float32, parts []Part, mix train.Mix) (updates float64) {
 	shares, all := make([]float64, len(parts)), 0.0
 	for s, p := range parts {
@@ -96,8 +98,8 @@ func Mix(w []float32, parts []Part, mix train.Mix) (updates float64) {
 	return updates / all
 }
 
-// MeanState returns the mean over the parts of vector i of their states, in a new slice. All parts have equal shares, and there
-// is one or more. Sums are made in the order of the parts.
+// MeanState returns the mean over the parts of vector i of State, in a new slice. All parts have equal shares. There
+// must be one part or more. Sums are made in the order of the parts.
 func MeanState(parts []Part, i int) []float64 {
 	mean := make([]float64, len(parts[0].State[i]))
 	for _, p := range parts {

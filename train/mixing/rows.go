@@ -10,18 +10,18 @@ import (
 	"halfspace/kernel"
 )
 
-// chunksPerRun is how many chunks a run has.
+// chunksPerRun is the number of chunks in a run.
 const chunksPerRun = block.RunRows / kernel.ChunkRows
 
-// Rows are rows that shards are cut from.
+// Rows are the rows of a source, in a form from which shards can be made.
 type Rows struct {
 	src  block.Source
-	runs []*block.Block // of rows in memory
-	file block.Seekable // of others
+	runs []*block.Block // runs of rows in memory
+	file block.Seekable // file of other rows
 }
 
-// NewRows returns the rows of a source, which must be a *block.Data or a block.Seekable, and one that block.Check
-// returned.
+// NewRows returns the rows of src, which must come from block.Check. It returns an error unless src is a *block.Data or
+// a block.Seekable.
 func NewRows(src block.Source) (*Rows, error) {
 	r := &Rows{src: src}
 	switch from := src.(type) {
@@ -42,8 +42,8 @@ func NewRows(src block.Source) (*Rows, error) {
 	return r, nil
 }
 
-// Shard returns the rows of some runs as a source of their own, whose rows are numbered from 0. Each block is a run.
-// Only the last run of all rows may be shorter than the others, and only the last of the shard.
+// Shard returns the rows of the given runs as a source. Its rows are numbered from 0. Each block is a run. Only the
+// last run of all rows may be shorter than the other runs, and it must be the last run of the shard.
 func (r *Rows) Shard(runs []int64) block.Source {
 	if r.file != nil {
 		return block.Trust(block.Source(&shardFile{r.file, runs}))
@@ -57,24 +57,23 @@ func (r *Rows) Shard(runs []int64) block.Source {
 	return block.Trust(block.Source(block.NewData(r.src.Spec(), blocks)))
 }
 
-// A shardFile is the rows of some runs of a file.
+// A shardFile is the rows of some runs of a file, as a source.
 type shardFile struct {
 	block.Seekable
 	runs []int64
 }
 
-// Rows returns the number of rows.
 func (f *shardFile) Rows() int64 {
 	n := int64(len(f.runs))
 	return min(n*block.RunRows, (n-1)*block.RunRows+f.Seekable.Rows()-f.runs[n-1]*block.RunRows)
 }
 
-// ReadChunk reads a chunk of the shard; see block.Seekable.
+// ReadChunk reads chunk c of the shard; see block.Seekable.
 func (f *shardFile) ReadChunk(c int, to *block.Block) error {
 	return f.Seekable.ReadChunk(int(f.runs[c/chunksPerRun])*chunksPerRun+c%chunksPerRun, to)
 }
 
-// ReadRows reads rows of the shard; see block.Seekable.
+// ReadRows reads rows of the shard, which have their numbers in the shard; see block.Seekable.
 func (f *shardFile) ReadRows(rows []uint32, to *block.Block) error {
 	all := make([]uint32, len(rows))
 	for i, row := range rows {
@@ -86,11 +85,11 @@ func (f *shardFile) ReadRows(rows []uint32, to *block.Block) error {
 // A buffer has room for the rows of a run.
 type buffer struct {
 	run   *block.Block
-	rows  *block.Block // as much of it as is in use
-	chunk *block.Block // of sparse rows
+	rows  *block.Block // the rows of run that are in use
+	chunk *block.Block // a chunk of sparse rows
 }
 
-// Blocks yields the runs. The next ones are read while one is in use.
+// Blocks yields the runs. While one run is in use, the next runs are read.
 func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	buffers := make([]*buffer, min(block.InFlight, len(f.runs)))
 	for i := range buffers {
@@ -116,7 +115,7 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// read reads run i of the shard.
+// read reads run i of the shard into b.
 func (f *shardFile) read(i int, b *buffer) error {
 	first := int64(i) * block.RunRows
 	rows := int(min(block.RunRows, f.Rows()-first))

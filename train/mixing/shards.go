@@ -18,43 +18,44 @@ import (
 
 // A Member learns from the rows of one shard in one epoch.
 type Member interface {
-	// Pass makes the rest of the epoch. Once Shards.Due says that a checkpoint is due, it returns ErrPause between two visits.
-	// But it first makes some visits: to begin may take longer than the time between two checkpoints, and each call must get
-	// on.
+	// Pass makes the remaining visits of the epoch. Once Shards.Due tells that a checkpoint is due, Pass returns
+	// ErrPause between two visits. It makes some visits before it pauses, because beginning may take longer than the
+	// time between two checkpoints, and each call must make progress.
 	Pass(ctx context.Context, epoch int64) error
 
-	// Part returns what the shard has made of the epoch so far.
+	// Part returns the result of the shard in the epoch so far.
 	Part() Part
 
-	// Visits returns how many visits the shard has made of the epoch so far.
+	// Visits returns the number of visits of the shard in the epoch so far.
 	Visits() int64
 
-	// State walks what the shard is at between two visits.
+	// State saves or restores the state of the shard between two visits.
 	State(w *checkpoint.Walk)
 }
 
-// ErrPause ends the visits of a shard until the states of all are saved.
+// ErrPause ends the visits of a shard until the states of all shards are saved.
 var ErrPause = errors.New("paused")
 
 // Shards are the shards of a training. Between two epochs there are no members.
 type Shards struct {
 	opt     train.Options
-	count   int64                                                           // of rows
-	rows    *Rows                                                           // nil if a cluster has them
-	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the weights of all
-	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch, of dealt runs
+	count   int64                                                           // number of rows
+	rows    *Rows                                                           // nil if the rows are on a cluster
+	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
+	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt runs
 
-	each []Member // of the epoch that goes on; nil between two epochs
-	done []bool   // which of them have finished it
+	each []Member // members of the present epoch; nil between two epochs
+	done []bool   // members that have finished the epoch
 
-	visits, updates atomic.Int64 // of the epoch, as far as they were told
+	visits, updates atomic.Int64 // in the present epoch, as counted by Tell
 	reports         sync.Mutex
 }
 
-// NewShards returns the shards of the rows of src, which block.Check returned. At the start of an epoch, begin makes the member
-// of each shard, with the weights that the shards were mixed to. If a cluster has the rows, begin is not called. Then the
-// function cluster has the passes of an epoch made there. It returns the part of each shard, in the order of dealt, which has
-// the runs of each. It is an error if there are too few rows, or if src is neither a *block.Data nor a block.Seekable.
+// NewShards returns the shards of the rows of src, which must come from block.Check. At the start of an epoch, begin
+// makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the function
+// cluster in place of begin: it makes the passes of an epoch on the cluster. dealt has the runs of each shard, and
+// cluster returns the parts of the shards in the order of dealt. NewShards returns an error if there are too few rows,
+// or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
 func NewShards(src block.Source, opt train.Options, begin func(rows block.Source, shard int) (Member, error),
 	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
 	x = &Shards{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
@@ -63,19 +64,19 @@ func NewShards(src block.Source, opt train.Options, begin func(rows block.Source
 			return nil, err
 		}
 	}
-	_, err = Deal(x.count, &opt, 0) // which tells of too many shards
+	_, err = Deal(x.count, &opt, 0) // returns an error if there are too many shards
 	return x, err
 }
 
-// CheckMemory returns an error if the weights of all shards don't fit in the memory that is left beside the rows. each is the
-// number of bytes that a shard takes.
+// CheckMemory returns an error if the weights of all shards don't fit in the memory beside the rows. each is the number
+// of bytes of a shard.
 func CheckMemory(task *train.Task, each int64) error {
 	shards := task.Settings.Shared().Shards
 	if shards < 2 {
 		return nil
 	}
 	limit, beside := memory.Limit(task.Memory), max(1, task.Beside)
-	if _, ok := task.Rows.(*block.Data); ok && task.Memory > 0 { // else the limit is what is free beside them
+	if _, ok := task.Rows.(*block.Data); ok && task.Memory > 0 { // otherwise the limit is the free memory beside the rows
 		limit -= task.Held
 	}
 	if float64(shards)*float64(each)*float64(beside) <= float64(limit) {
@@ -89,8 +90,8 @@ func CheckMemory(task *train.Task, each int64) error {
 		say.Plural(shards, "shard"), say.Size(each), text, say.Size(max(0, limit)))
 }
 
-// Epoch has all shards make an epoch, and returns what each made of it, in their order. It calls mark if a checkpoint is due.
-// After an error, the next call goes on where this one ended; a cluster begins the epoch again.
+// Epoch makes an epoch of all shards, and returns their parts in the order of the shards. It calls mark when a
+// checkpoint is due. After an error, the next call continues where this call ended; a cluster begins the epoch again.
 func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, error) {
 	if x.rows == nil {
 		dealt, err := Deal(x.count, &x.opt, epoch)
@@ -131,7 +132,8 @@ func (x *Shards) deal(epoch int64) error {
 	return nil
 }
 
-// visit has the members visit their rows, as many at once as there are workers. It ends early if a checkpoint is due.
+// visit lets the members visit their rows, as many members at once as there are workers. It ends early if a checkpoint
+// is due.
 func (x *Shards) visit(ctx context.Context, epoch int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -147,7 +149,7 @@ func (x *Shards) visit(ctx context.Context, epoch int64) error {
 		select {
 		case failed <- err:
 			stop()
-		default: // another one failed before
+		default: // another member failed before
 		}
 	})
 	select {
@@ -158,7 +160,7 @@ func (x *Shards) visit(ctx context.Context, epoch int64) error {
 	}
 }
 
-// Take returns what the members have made of the epoch so far, and ends it. It returns nil between two epochs.
+// Take returns the parts of the epoch so far, and ends the epoch. It returns nil between two epochs.
 func (x *Shards) Take() (parts []Part) {
 	for _, member := range x.each {
 		parts = append(parts, member.Part())
@@ -169,10 +171,10 @@ func (x *Shards) Take() (parts []Part) {
 	return parts
 }
 
-// Due tells whether a checkpoint is due in an epoch. Members may call it concurrently.
+// Due tells whether a checkpoint is due in the given epoch. Members may call it concurrently.
 func (x *Shards) Due(epoch int64) bool { return x.opt.Checkpoint.Due(epoch) }
 
-// Visited returns how many visits the members have made of the epoch that goes on.
+// Visited returns the number of visits of all members in the present epoch.
 func (x *Shards) Visited() (visits int64) {
 	for _, member := range x.each {
 		visits += member.Visits()
@@ -180,8 +182,8 @@ func (x *Shards) Visited() (visits int64) {
 	return visits
 }
 
-// Tell counts further visits and updates of a member. Then it calls report, unless another member is in report. Members may call
-// Tell concurrently.
+// Tell adds visits and updates of a member to the counts. Then it calls report, unless another member is in report.
+// Members may call Tell concurrently.
 func (x *Shards) Tell(visits, updates int64, report func()) {
 	x.visits.Add(visits)
 	x.updates.Add(updates)
@@ -191,12 +193,12 @@ func (x *Shards) Tell(visits, updates int64, report func()) {
 	}
 }
 
-// Told returns the visits and updates of the epoch that Tell counted.
+// Told returns the visits and updates that Tell counted in the present epoch.
 func (x *Shards) Told() (visits, updates int64) {
 	return x.visits.Load(), x.updates.Load()
 }
 
-// State walks the members of an epoch that goes on.
+// State saves or restores the members of the present epoch.
 func (x *Shards) State(w *checkpoint.Walk, epoch int64) {
 	within := x.each != nil
 	if w.Bool(&within); !within {

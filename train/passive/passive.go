@@ -14,7 +14,7 @@ import (
 	"halfspace/train/visits"
 )
 
-// Loss is what an update trades against a change of the weights.
+// Loss is the loss of a row, which an update weighs against the change of the weights.
 type Loss string
 
 const (
@@ -25,12 +25,11 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{Hinge, SquaredHinge}
 
-// Options are the options of Train. The zero value of a field stands for its default. Train doesn't use MaxUpdates and
-// Eta.
+// Options are the options of Train. The zero value of a field stands for its default. Train ignores MaxUpdates and Eta.
 type Options struct {
 	train.Options
 	Loss Loss    // Hinge
-	C    float64 // aggressiveness, above 0: the weight of the loss in an update; 1
+	C    float64 // aggressiveness, above 0: the factor of the loss in an update; 1
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -50,8 +49,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Train learns from one row after another, in opt.Epochs epochs. The weights, with the bias among them, are 0 at first.
-// Let l be the hinge loss of a row, max(0, 1 - y (w.x)). A row with l > 0 changes the weights to the minimum over w' of
+// Train learns from one row after another, in opt.Epochs epochs. The weights, including the bias, are 0 at first. Let l
+// be the hinge loss of a row, max(0, 1 - y (w.x)). A row with l > 0 changes the weights to the minimum over w' of
 //
 //	1/2 |w' - w|^2 + C l'      Hinge, PA-I
 //	1/2 |w' - w|^2 + C l'^2    SquaredHinge, PA-II
@@ -64,30 +63,30 @@ func (o Options) withDefaults() (Options, error) {
 //
 // With a large C, the loss of the row is 0 after the update. The sample weight of a row multiplies C.
 //
-// More than two classes: each class has a vector. Let s be the score of the row's class, less the greatest other score;
-// l is max(0, 1 - s). An update adds t x to the vector of the row's class. It subtracts t x from that of the other one,
-// the first of equal ones (section 7). |x|^2 above is then 2 |x|^2.
+// With more than two classes, each class has a vector. Let s be the score of the row's class minus the greatest score
+// of another class, the first of equal ones. l is max(0, 1 - s). An update adds t x to the vector of the row's class,
+// and subtracts t x from the vector of the other class (section 7). |x|^2 above is then 2 |x|^2.
 //
-// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights. Their weights are mixed after it,
-// see package mixing. With train.Mistakes, a shard's share is its share of the updates: rows with a loss of 0 make none, as
-// right rows make none in a perceptron. The bound on updates in McDonald, Hall and Mann (2010) is for perceptrons alone.
+// With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
+// weights, and their weights are mixed after it; see package mixing. With train.Mistakes, a shard's share is its share
+// of the updates: a row with a loss of 0 makes no update, as a correctly classified row makes none in a perceptron. The
+// bound on updates in McDonald, Hall and Mann (2010) holds only for perceptrons.
 //
-// Train stops after opt.Epochs, or after an epoch without an update. All rows then have a loss of 0. Every order but
-// Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on
+// Train stops after opt.Epochs epochs, or after an epoch without an update: all rows then have a loss of 0. Every order
+// but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
 // overflow float32, errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	return visits.Learn(ctx, Learner, src, &opt)
 }
 
-// A stepper makes the updates.
+// A stepper is the train.Stepper of the passive-aggressive algorithms.
 type stepper struct {
 	opt    Options
 	w      []float32
 	stride int
 }
 
-// newStepper returns a stepper for rows of a spec.
 func newStepper(spec *schema.Spec, opt Options) (*stepper, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 	return true
 }
 
-// stepClasses is Step with a vector for each class.
+// stepClasses is Step for more than two classes, each of which has a vector.
 func (s *stepper) stepClasses(scores []float32, b *block.Block, r, own int) (updated bool) {
 	b.RowScores(r, s.w, scores)
 	rival := 0
@@ -140,8 +139,8 @@ func (s *stepper) stepClasses(scores []float32, b *block.Block, r, own int) (upd
 	return true
 }
 
-// size returns t, the size of the update of row r, whose loss is loss if that is above 0. The update adds t x or
-// subtracts it in that many vectors.
+// size returns t, the size of the update of row r. It returns 0 unless loss, the loss of the row, is above 0. vectors
+// is the number of vectors that the update changes by t x.
 func (s *stepper) size(loss, vectors float64, b *block.Block, r int) float64 {
 	if !(loss > 0) {
 		return 0

@@ -6,26 +6,27 @@ import (
 	"halfspace/block"
 )
 
-// A mean is the mean of the weights after every visit. Visits that update nothing cost it nothing.
+// A mean is the mean of the weights after every visit. Visits without an update cost no time.
 //
-// Let a span have n visits. An update of a y x after c of them is part of n - c of the weights. Their sum is n w - sum
-// of c a y x over the updates, with the last weights w (the lazy form; Collins 2002, Daume's thesis 2006, figure 2.3).
-// A span is short, so that the second sum has small numbers of float32. Spans are summed in float64.
+// Let a span have n visits. An update by a y x after c of these visits is part of the weights after n - c visits. The
+// sum of the weights is n w - sum of c a y x over the updates, where w are the last weights (the lazy form; Collins
+// 2002; Daume's thesis 2006, figure 2.3). A span is short, so that the second sum has small numbers, which float32
+// holds well. Spans are summed in float64.
 type mean struct {
-	late []float32 // of the span: the sum of c a y x
-	a    []float32 // c a of some updates
-	span int64     // its visits
-	sum  []float64 // of the weights of the spans before
+	late []float32 // for the span: the sum of c a y x over its updates
+	a    []float32 // work memory: c a of some updates
+	span int64     // number of visits in the span
+	sum  []float64 // sum of the weights over the visits of earlier spans
 }
 
-// spanVisits is the least number of visits of a span.
+// spanVisits is the least number of visits in a span.
 const spanVisits = block.RunRows
 
 func newMean(stride int) *mean {
 	return &mean{late: block.Alloc[float32](stride), sum: make([]float64, stride)}
 }
 
-// add counts visits to a stretch. The updates were at some positions, and the weights are w now.
+// add adds visits to a stretch, with updates at the given positions. w are the weights after them.
 func (m *mean) add(u *rule, s *stretch, visits int, positions []uint32, w []float32) {
 	m.a = m.a[:0]
 	for _, p := range positions {
@@ -37,7 +38,7 @@ func (m *mean) add(u *rule, s *stretch, visits int, positions []uint32, w []floa
 	}
 }
 
-// end ends a span with the weights w.
+// end ends a span. w are its last weights.
 func (m *mean) end(w []float32) {
 	for i, v := range w {
 		m.sum[i] += math.FMA(float64(m.span), float64(v), -float64(m.late[i]))
@@ -46,7 +47,7 @@ func (m *mean) end(w []float32) {
 	m.span = 0
 }
 
-// weights returns the mean over all visits. The last weights are w.
+// weights returns the mean over all visits. w are the last weights.
 func (m *mean) weights(w []float32, visits int64) []float32 {
 	m.end(w)
 	out := block.Alloc[float32](len(w))

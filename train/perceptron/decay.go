@@ -6,7 +6,8 @@ import (
 	"halfspace/kernel"
 )
 
-// decay divides all weights but the bias by 1 + eta l2. See Options.L2.
+// decay divides all weights but the bias by 1 + eta l2; see Options.L2. It does nothing without a penalty, or if
+// l.decayed is set.
 func (l *learner) decay() {
 	if l.opt.L2 == 0 || l.decayed {
 		return

@@ -13,23 +13,23 @@ import (
 	"halfspace/train/mixing"
 )
 
-// Learner keeps the last weights.
+// Learner is the perceptron. It keeps the last weights.
 var Learner = describe(train.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
 	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true, Begins: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
-// Pocket keeps the weights with the fewest errors.
+// Pocket is the perceptron that keeps the weights with the fewest errors.
 var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
 	Use: "any rows, if the number of errors matters", Example: "--pocket ratchet", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
-// Averaged keeps the mean of the weights after every visit.
+// Averaged is the perceptron that keeps the mean of the weights after every visit.
 var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
 	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Begins: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
 
-// Voted keeps all weights, which vote.
+// Voted is the perceptron that keeps all weights, which vote.
 var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	Use: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
 
-// Of returns the learner that has these options.
+// Of returns the learner for the options.
 func Of(o *Options) *train.Learner {
 	switch {
 	case o.Form == train.Voted:
@@ -54,7 +54,7 @@ var (
 		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 
-// describe adds to a description what all perceptrons share.
+// describe completes a description with the options and functions that all perceptrons share.
 func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
 	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
 	if defaults.Form != train.Voted {
@@ -71,7 +71,7 @@ func describe(l train.Learner, defaults Options, options ...train.Option) *train
 	return &l
 }
 
-// learnTask trains. If the learner takes validation rows, they judge the weights.
+// learnTask trains on the rows of a task. If judges is set, the validation rows judge the weights.
 func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learned, error) {
 	opt, validation := *task.Settings.(*Options), task.Validation
 	if !judges {
@@ -81,7 +81,7 @@ func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learn
 		opt.Versus = true
 	}
 	if task.Versus > 0 && opt.Form == train.Voted && opt.VoterBytes >= 0 {
-		opt.VoterBytes = max(1, cmp.Or(opt.VoterBytes, VoterBytes)/int64(task.Versus)) // all classes share them
+		opt.VoterBytes = max(1, cmp.Or(opt.VoterBytes, VoterBytes)/int64(task.Versus)) // all classes share the bytes
 	}
 	if task.Init != nil {
 		stride, cols := kernel.Stride(task.Rows.Spec().Cols()), task.Rows.Spec().Cols()
@@ -105,11 +105,11 @@ func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learn
 	}}, err
 }
 
-// shardBytes returns the bytes that a shard takes for rows of a spec.
+// shardBytes returns the bytes that a shard needs for rows of a spec.
 func shardBytes(opt *Options, spec *schema.Spec) int64 {
 	each := int64(4)
 	if opt.Form == train.Averaged {
-		each += each + 8 // see mean
+		each += each + 8 // for the mean: see mean
 	}
 	return each * int64(spec.Vectors()*kernel.Stride(spec.Cols()))
 }

@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// A judge keeps the best of a training's weights: a pocket.Pocket, or a classJudge.
+// A judge keeps the best weights of a training. It is a *pocket.Pocket or a *classJudge.
 type judge interface {
 	Updated(ctx context.Context, w []float32, update, visits int64) error
 	EpochEnded(ctx context.Context, w []float32, updates, visits int64) error
@@ -26,18 +26,18 @@ type judge interface {
 	Judged() (candidates, rows int64)
 }
 
-// A keeper keeps the best weights, as its judge finds them. It ends the training when nothing can replace them, or
-// after a number of epochs without better ones.
+// A keeper keeps the best weights that its judge finds. It ends the training when no weights can be better, or after
+// earlyStop epochs without better weights.
 type keeper struct {
 	judge
-	validated bool  // judged on other rows than those that are learned from
-	found     int   // points of the judge's curve so far
+	validated bool  // the judge's rows are not the rows that are learned from
+	found     int   // number of points of the judge's curve so far
 	stale     int64 // epochs since the last point
-	earlyStop int64 // number of stale epochs that ends the training; 0: no end
+	earlyStop int64 // number of stale epochs that ends the training; 0: never
 }
 
-// newKeeper returns a keeper of weights of that many vectors. They are judged on the rows of validation, or, if that is
-// nil, on those of src. It returns nil if opt has no pocket and there is no validation.
+// newKeeper returns a keeper for weights of the given number of vectors. The judge uses the rows of validation, or the
+// rows of src if validation is nil. newKeeper returns nil if opt has no pocket and validation is nil.
 func newKeeper(ctx context.Context, src, validation block.Source, opt Options, vectors int) (*keeper, error) {
 	if opt.Pocket == "" && validation == nil {
 		return nil, nil
@@ -66,12 +66,12 @@ func newKeeper(ctx context.Context, src, validation block.Source, opt Options, v
 	return k, nil
 }
 
-// updated offers the weights after an update.
+// updated offers the weights to the judge after an update.
 func (k *keeper) updated(ctx context.Context, w []float32, updates, visits int64) error {
 	return k.ended(k.Updated(ctx, w, updates, visits))
 }
 
-// epochEnded offers the weights at the end of an epoch.
+// epochEnded offers the weights to the judge at the end of an epoch.
 func (k *keeper) epochEnded(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := k.ended(k.EpochEnded(ctx, w, updates, visits)); err != nil || k.earlyStop == 0 {
 		return err
@@ -89,7 +89,7 @@ func (k *keeper) epochEnded(ctx context.Context, w []float32, updates, visits in
 	return nil
 }
 
-// ended returns errStop if the best weights make no errors, so that nothing can replace them.
+// ended returns errStop if the best weights make no errors, so that no weights can be better. Otherwise it returns err.
 func (k *keeper) ended(err error) error {
 	if err == nil && k.Best().Weight == 0 {
 		return errStop
@@ -97,16 +97,16 @@ func (k *keeper) ended(err error) error {
 	return err
 }
 
-// fewest returns the errors of the best weights so far, or -1 if none were judged.
+// fewest returns the number of errors of the best weights so far, or -1 if no weights were judged.
 func (k *keeper) fewest() int64 {
-	if k == nil || k.Best().Errors == math.MaxInt64 { // see pocket.LeaveZeros
+	if k == nil || k.Best().Errors == math.MaxInt64 { // see LeaveZeros
 		return -1
 	}
 	return k.Best().Errors
 }
 
-// judgeLast judges the last weights. If the best weights make no errors, the training ended with them. Then it doesn't
-// count what came between their update and their judgement.
+// judgeLast judges the last weights. If the best weights make no errors, they ended the training. Then judgeLast sets
+// the counts of updates and visits back to the counts at their update.
 func (l *learner) judgeLast(ctx context.Context) error {
 	if l.keeper == nil {
 		return nil
@@ -127,14 +127,13 @@ func (l *learner) judgeLast(ctx context.Context) error {
 	return err
 }
 
-// A classJudge keeps the best weights of several classes among those at the ends of epochs. The initial zeros are the
-// first.
+// A classJudge keeps the best weights of several classes among the initial zeros and the weights at the ends of epochs.
 type classJudge struct {
 	src     block.Source
 	workers int
 	best    pocket.Candidate
 	curve   []pocket.Point
-	last    []float32 // the weights judged last
+	last    []float32 // weights judged last
 	judged  int64
 	start   time.Time
 }
@@ -169,12 +168,11 @@ func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visit
 	return nil
 }
 
-// End judges the last weights.
 func (j *classJudge) End(ctx context.Context, w []float32, updates, visits int64) error {
 	return j.EpochEnded(ctx, w, updates, visits)
 }
 
-// Updated, Judge and Settle do nothing, since all weights are judged at once.
+// Updated, Judge and Settle do nothing, because EpochEnded judges all weights at once.
 func (j *classJudge) Updated(context.Context, []float32, int64, int64) error { return nil }
 func (j *classJudge) Judge(context.Context) error                            { return nil }
 func (j *classJudge) Settle(context.Context) error                           { return nil }
@@ -184,7 +182,7 @@ func (j *classJudge) Curve() []pocket.Point  { return j.curve }
 
 func (j *classJudge) Judged() (candidates, rows int64) { return j.judged, j.judged * j.src.Rows() }
 
-// unpad returns vectors of weights for cols columns without the padding at their ends.
+// unpad returns the vectors of weights without the padding at their ends. Each result vector has cols elements.
 func unpad(w []float32, cols int) []float32 {
 	var out []float32
 	for v := range slices.Chunk(w, kernel.Stride(cols)) {

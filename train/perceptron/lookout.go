@@ -9,78 +9,82 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Where mistakes are rare, most rows are scored to find that they are right. Those scores need no order. So the training
-// goroutine and others, the lookouts, search for the next mistake together: each takes the next piece of the rows that
-// nobody has, and scores it with the weights that there are. When all pieces before a mistake are scored, the training
-// goroutine visits that row, and the next search begins after it. Rows before the mistake have not changed the weights, and
-// so need no visit. The path of the weights is the same to the last bit.
+// Where mistakes are rare, most rows are scored only to find that they are right. The order of these scores doesn't
+// matter. So the training goroutine and other goroutines, the lookouts, search for the next mistake together. Each
+// takes the next piece of rows that nobody has taken, and scores it with the present weights. When all pieces before a
+// mistake are scored, the training goroutine visits the mistaken row, and the next search begins after it. The rows
+// before the mistake have not changed the weights, and so need no visit. The path of the weights is the same to the
+// last bit.
 //
-// A row that takes t seconds is scored in t/(n+1) with n lookouts. To take a piece of l rows costs a handshake h. An update,
-// every r rows in the mean, wastes some l rows of each core. The sum t/(n+1) + h/((n+1)l) + tl/r is least for
+// A row that takes t seconds is scored in t/(n+1) with n lookouts. Taking a piece of l rows costs a handshake h. An
+// update, every r rows in the mean, wastes about l rows of each core. The sum t/(n+1) + h/((n+1)l) + tl/r is least for
 // l = sqrt(hr/((n+1)t)).
 //
-// Lookouts don't pay where mistakes are frequent, where one core reads as fast as all, or where other programs keep the
-// cores busy. So spans of visits are timed, with lookouts and without them.
+// Lookouts don't pay where mistakes are frequent, where one core reads as fast as all cores, or where other programs
+// keep the cores busy. So spans of visits are timed, with lookouts and without them.
 
 const (
 	handshake    = 2e-7     // seconds
-	leastGap     = 4e-6     // seconds from one update to the next, or more, for which lookouts may pay
-	longest      = 8e-6     // seconds of a piece, or less
-	leastPiece   = 16       // rows
-	leastShare   = 4        // pieces of a course for each goroutine, or more
-	unknownCost  = 5e-9     // seconds of a visit before any were timed
-	gapVisits    = 1 << 16  // the gap between updates is the mean of so many visits, or up to twice as many
-	inRing       = 64       // pieces from the first one that isn't scored to the last that is taken
-	lookoutBytes = 64 << 10 // most bytes of the weights that each lookout copies after an update
+	leastGap     = 4e-6     // least seconds between two updates for which lookouts may pay
+	longest      = 8e-6     // most seconds for a piece
+	leastPiece   = 16       // least rows of a piece
+	leastShare   = 4        // least number of pieces of a course for each goroutine
+	unknownCost  = 5e-9     // seconds of a visit before any visits were timed
+	gapVisits    = 1 << 16  // the gap between updates is the mean over this to twice this number of visits
+	inRing       = 64       // most pieces from the first piece that isn't scored to the last piece that is taken
+	lookoutBytes = 64 << 10 // most bytes of weights; each lookout copies them after an update
 	mostLookouts = 15
-	patience     = 1 << 14 // looks at a piece before the training goroutine goes on alone: some 10 us
-	idleAfter    = 1 << 15 // looks for a piece before a lookout gives its core away: some 20 us
+	patience     = 1 << 14 // checks of a piece before the training goroutine continues alone: about 10 us
+	idleAfter    = 1 << 15 // checks for a piece before a lookout gives up its core: about 20 us
 )
 
-// forced has lookouts search all the time, and counts their searches. Tests set it.
+// forced, if not nil, makes lookouts search all the time, and counts their searches. Tests set it.
 var forced *atomic.Int64
 
-// A lookouts is the goroutines that search for mistakes in a course: rows at positions from 0 on, in the order of the
-// visits. Its methods do nothing if it is nil.
+// A lookouts is the goroutines that search for mistakes in a course. A course is rows at positions from 0 on, in the
+// order of the visits. The methods of a nil lookouts do nothing.
 type lookouts struct {
 	each    []*lookout
 	own     *lookout       // the training goroutine
-	g       errgroup.Group // of the others, which begin with the first search
+	g       errgroup.Group // of the other goroutines, which begin with the first search
 	began   bool
 	pays    trial
-	visits  float64 // of the last stretches: gapVisits or up to twice as many
-	updates float64 // of these
+	visits  float64 // visits of the last stretches: gapVisits to twice gapVisits
+	updates float64 // updates in these visits
 
-	length int                            // of the course
-	cut    func(at, rows int) (s stretch) // some rows of the course or fewer, from a position on
+	length int // rows of the course
+	// cut returns a stretch of at most the given number of rows of the course, from a position on.
+	cut func(at, rows int) (s stretch)
 
-	on       bool                   // a search goes on
-	clean    int                    // position up to which rows are right
-	wrong    bool                   // and the row there is a mistake
-	count    uint64                 // searches so far
-	searches [2]search              // the last ones: a lookout may still have a piece of the one before
-	now      atomic.Pointer[search] // the last one
+	on       bool                   // a search is open
+	clean    int                    // rows before this position are right
+	wrong    bool                   // the row at position clean is a mistake
+	count    uint64                 // number of searches so far
+	searches [2]search              // the last two: a lookout may still have a piece of the search before the last
+	now      atomic.Pointer[search] // the last search
 	quit     atomic.Bool
 }
 
-// A search is what the goroutines share. They use the atomic numbers at any time. Only the training goroutine uses folded.
-// The rest changes only while nobody has a piece.
+// A search is the data that the goroutines share. Atomic numbers may be used at any time. Only the training goroutine
+// uses folded. The other fields change only while no goroutine has a piece.
 type search struct {
 	w      []float32
-	folded int // pieces before the first that isn't scored, or that isn't looked at
+	folded int // pieces before the first piece that isn't scored, or whose score isn't read
 
-	_     cpu.CacheLinePad // what changes with each search is on one line
-	taken atomic.Uint64    // number of the search, and in the lower bits how many pieces were taken
+	_     cpu.CacheLinePad // fields that change with each search are on one cache line
+	taken atomic.Uint64    // number of the search, and in the lower bits the number of pieces taken
 	limit atomic.Int64     // number of the first piece that may not be taken yet
-	from  int              // position that it began at
-	to    int              // and where it ends
-	rows  int              // of a piece
+	from  int              // position of the first row
+	to    int              // position after the last row
+	rows  int              // rows of a piece
 	cut   func(at, rows int) (s stretch)
 
 	_      cpu.CacheLinePad
 	scored [inRing]struct {
-		atomic.Int64 // 0, or 1 more than twice the rows that are right before the first mistake; 1 more if there is one
-		_            [56]byte
+		// 0 if the piece isn't scored. Otherwise 1 + 2 times the number of right rows before the first mistake, + 1 if
+		// there is a mistake.
+		atomic.Int64
+		_ [56]byte
 	}
 }
 
@@ -89,18 +93,18 @@ type lookout struct {
 	all    *lookouts
 	rule   rule
 	w      []float32
-	copied uint64 // number of the search that w is a copy of the weights of; 0 for none
+	copied uint64 // number of the search whose weights w has; 0: none
 	log    [1]uint32
-	idle   atomic.Bool // it waits for wake
+	idle   atomic.Bool // the lookout waits for wake
 	wake   chan struct{}
 }
 
 const (
-	numbers = 24                 // bits after the number of a search
-	over    = 1 << (numbers - 1) // no more pieces may be taken
+	numbers = 24                 // bits for the number of pieces, below the number of a search
+	over    = 1 << (numbers - 1) // bit: no more pieces may be taken
 )
 
-// newLookouts returns lookouts for a training. It returns nil if none would pay.
+// newLookouts returns lookouts for a training, or nil if none would pay.
 func newLookouts(l *learner) *lookouts {
 	n := l.opt.Workers - 1
 	if forced == nil {
@@ -126,7 +130,7 @@ func newLookouts(l *learner) *lookouts {
 	return x
 }
 
-// stop ends the goroutines.
+// stop ends the goroutines and waits for them.
 func (x *lookouts) stop() {
 	if x == nil || !x.began {
 		return
@@ -137,14 +141,15 @@ func (x *lookouts) stop() {
 	_ = x.g.Wait() // no error
 }
 
-// begin begins a course of some length. cut returns a number of its rows or fewer, from a position on.
+// begin begins a course of length rows. cut returns a stretch of at most the given number of its rows, from a position
+// on.
 func (x *lookouts) begin(length int, cut func(at, rows int) stretch) {
 	if x != nil {
 		x.length, x.cut = length, cut
 	}
 }
 
-// end ends a course: nothing reads its rows any more.
+// end ends a course. When it returns, no goroutine reads the course's rows.
 func (x *lookouts) end() {
 	if x == nil {
 		return
@@ -157,15 +162,15 @@ func (x *lookouts) end() {
 	}
 }
 
-// piece returns the rows of a piece.
+// piece returns the number of rows of a piece.
 func (x *lookouts) piece() int {
 	all, cost := float64(len(x.each)+1), x.cost()
 	most := min(longest/cost, float64(x.length)/(leastShare*all))
 	return max(leastPiece, x.length/(over/2), int(min(most, math.Sqrt(x.gap()*handshake/(all*cost)))))
 }
 
-// visit visits rows as rule.visit does, but for those that are found to be right. The stretch begins at a position of the
-// course.
+// visit visits rows as rule.visit does, but skips the rows that the lookouts found to be right. The stretch begins at
+// position at of the course.
 func (x *lookouts) visit(u *rule, w []float32, log []uint32, s *stretch, at int) (visits, updates int) {
 	if x.on && x.clean >= at+s.len() {
 		return s.len(), 0
@@ -195,8 +200,8 @@ func (x *lookouts) visit(u *rule, w []float32, log []uint32, s *stretch, at int)
 	return visits, updates
 }
 
-// find returns how many of n rows from a position on are right, and whether the one after them is wrong. If it is not, and
-// there are fewer than n, the lookouts are late.
+// find returns the number of right rows before the first mistake among the n rows from position at on, and whether a
+// mistake follows. If no mistake follows and the number is below n, the lookouts are late.
 func (x *lookouts) find(at, n int, w []float32) (right int, wrong bool) {
 	if !x.on && !x.open(at, w) {
 		return 0, false
@@ -213,8 +218,8 @@ func (x *lookouts) find(at, n int, w []float32) (right int, wrong bool) {
 	return right, x.wrong
 }
 
-// open begins a search at a position, with the weights w. It returns false if a lookout still has a piece of the last but
-// one.
+// open begins a search at a position, with the weights w. It returns false if a lookout still has a piece of the search
+// before the last.
 func (x *lookouts) open(at int, w []float32) bool {
 	s := &x.searches[x.count%2]
 	if !s.settled() {
@@ -239,7 +244,7 @@ func (x *lookouts) open(at int, w []float32) bool {
 	return true
 }
 
-// close ends a search: no more pieces are taken.
+// close ends the open search: no more pieces are taken.
 func (x *lookouts) close() {
 	if x != nil && x.on {
 		x.on = false
@@ -247,7 +252,7 @@ func (x *lookouts) close() {
 	}
 }
 
-// fold goes over the pieces at the front that are scored, up to the first mistake.
+// fold reads the scores of the pieces at the front, up to the first piece that isn't scored, or has a mistake.
 func (x *lookouts) fold() {
 	s := x.now.Load()
 	for !x.wrong {
@@ -265,7 +270,7 @@ func (x *lookouts) fold() {
 	}
 }
 
-// wait waits some time for the piece at the front, and tells whether it is scored.
+// wait waits about 10 us for the piece at the front, and tells whether it is scored.
 func (s *search) wait() bool {
 	front := &s.scored[s.folded%inRing]
 	for range patience {
@@ -278,10 +283,10 @@ func (s *search) wait() bool {
 
 func (s *search) pieces() int { return (s.to - s.from + s.rows - 1) / s.rows }
 
-// close has no more pieces taken.
+// close prevents goroutines from taking more pieces.
 func (s *search) close() { s.taken.Or(over) }
 
-// settled tells whether all pieces of a closed search are scored.
+// settled tells whether all taken pieces of a closed search are scored.
 func (s *search) settled() bool {
 	for last := int(s.taken.Load() & (over - 1)); s.folded < last; s.folded++ {
 		if s.scored[s.folded%inRing].Swap(0) == 0 {
@@ -300,7 +305,7 @@ func (x *lookouts) rouse() {
 	}
 }
 
-// run scores pieces until it is told to quit. It gives its core away if there is none for long.
+// run scores pieces until quit is set. It gives up its core if it finds no piece for about 20 us.
 func (o *lookout) run() error {
 	for spins := 0; !o.all.quit.Load(); spins++ {
 		if o.take() {
@@ -318,15 +323,15 @@ func (o *lookout) run() error {
 	return nil
 }
 
-// free returns the number of the next piece of a search, and the value of taken that has it. It returns false if there is
-// none.
+// free returns the number of the next piece of a search, and the value of taken for which that piece is free. It
+// returns false if no piece is free.
 func (s *search) free() (piece int64, taken uint64, is bool) {
 	taken = s.taken.Load()
 	piece = int64(taken & (over - 1))
 	return piece, taken, taken&over == 0 && piece < s.limit.Load()
 }
 
-// take scores the next piece, if there is one.
+// take scores the next piece. It returns false if no piece is free.
 func (o *lookout) take() bool {
 	s := o.all.now.Load()
 	for {
@@ -341,8 +346,8 @@ func (o *lookout) take() bool {
 	}
 }
 
-// score counts the rows of a piece before the first one that updates the weights. A row with a sample weight of 0 that is
-// wrong counts as one that does.
+// score counts the rows of a piece before the first row that updates the weights. A wrong row with a sample weight of 0
+// counts as a row that updates the weights.
 func (o *lookout) score(s *search, piece int, number uint64) {
 	visit := o.rule.visit
 	if o.rule.scores == nil {

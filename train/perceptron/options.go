@@ -16,20 +16,22 @@ import (
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
 	train.Options
-	Pocket pocket.Mode // which weights a pocket judges; "": there is no pocket
-	Form   train.Form  // Last. Averaged excludes a pocket; Voted excludes a pocket and rows to validate on
+	Pocket pocket.Mode // weights that a pocket judges; "": no pocket
+	Form   train.Form  // Last. Averaged excludes a pocket; Voted excludes a pocket and validation rows
 
-	VoterBytes int64 // most bytes of the weights that vote, with the form Voted alone; VoterBytes
+	VoterBytes int64 // most bytes of the weights that vote, only with the form Voted; VoterBytes
 
 	Margin    float64   // a row updates the weights if y (w.x) is at most this, 0 or more; 0
-	L2        float64   // penalty on the weights but the bias, 0 or more; 0. It excludes votes and a pocket
-	EarlyStop int64     // epochs without fewer errors that end the training; 0: none do
-	Init      []float64 // weights to begin with, as of train.Result; nil: zeros. It excludes a pocket and votes
-	Versus    bool      // the rows are one class versus the rest of several: a pocket doesn't keep the initial zeros, see pocket.LeaveZeros
+	L2        float64   // penalty on the weights without the bias, 0 or more; 0. It excludes votes and a pocket
+	EarlyStop int64     // epochs without fewer errors that end the training; 0: the training doesn't end early
+	Init      []float64 // initial weights, in the form of Result.Weights; nil: zeros. They exclude a pocket and votes
+	// Versus says that the rows are one class versus the rest of several classes. A pocket then doesn't keep the
+	// initial zeros; see pocket.Pocket.LeaveZeros.
+	Versus bool
 }
 
-// withDefaults returns the options with every zero value replaced by its default. It is an error if an option is out of
-// range or excludes another one.
+// withDefaults returns the options with every zero value replaced by its default. It returns an error if an option is
+// out of range or excludes another option that is set.
 func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	if o.Options, err = o.Options.WithDefaults(); err != nil {
 		return o, err
@@ -70,8 +72,8 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	return o, nil
 }
 
-// checkValidation returns the rows to validate on, checked by block.Check. It is an error if they have other columns or
-// classes than spec, which describes the rows to learn from.
+// checkValidation returns the validation rows, checked by block.Check. It returns an error if they are empty, or if
+// their columns or classes differ from spec, the spec of the rows to learn from.
 func checkValidation(ctx context.Context, spec *schema.Spec, rows block.Source, workers int) (block.Source, error) {
 	rows, err := block.Check(ctx, rows, workers)
 	if err != nil {

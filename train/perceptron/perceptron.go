@@ -15,70 +15,73 @@ import (
 	"halfspace/train"
 )
 
-// Train runs the perceptron learning algorithm on rows with labels -1 and +1, or on class numbers.
+// Train runs the perceptron learning algorithm on rows. Labels are -1 and +1, or class numbers.
 //
-// Objective: weights w, the bias among them, with y (w.x) > 0 for every row. From w = 0, each row in turn updates the
-// weights if y (w.x) <= 0: w = w + eta y x (Rosenblatt 1958). Let R be the largest norm of a row. If some unit vector u
-// has y (u.x) >= rho > 0 for all rows, there are at most R^2/rho^2 updates (Novikoff 1962). If not, the updates never
-// end.
+// Objective: weights w, including the bias, with y (w.x) > 0 for every row. From w = 0, each row in turn updates the
+// weights if y (w.x) <= 0: w = w + eta y x (Rosenblatt 1958). Let R be the largest norm of a row. If a unit vector u
+// has y (u.x) >= rho > 0 for all rows, there are at most R^2/rho^2 updates (Novikoff 1962). If there is no such u, the
+// updates never end.
 //
-// Train stops when opt.Epochs or opt.MaxUpdates are reached, or when the training has converged:
+// Train stops when opt.Epochs or opt.MaxUpdates is reached, or when the training has converged:
 //
-//   - Cyclic, FixedShuffle: as many visits in a row as there are rows made no update.
+//   - Cyclic, FixedShuffle: n consecutive visits, for n rows, made no update.
 //   - Shuffle: an epoch made no update.
-//   - Random: as many draws in a row as there are rows made no update, and a pass over all rows finds none to make.
+//   - Random: n consecutive draws, for n rows, made no update, and a pass over all rows finds no update to make.
 //
-// opt.Pocket: Train judges weights on the path on all rows and keeps the first with the fewest errors (Gallant 1990).
-// The initial zeros are the first. Training also stops once weights without errors are found. That is convergence if no
-// row would update them: a row of class -1 and score 0 would, though its prediction is right.
+// opt.Pocket: Train judges weights on the path by their errors on all rows, and keeps the first weights with the fewest
+// errors (Gallant 1990). The initial zeros are judged first. Training also stops once weights without errors are found.
+// It has then converged if no row would update these weights. A row of class -1 with score 0 would, although its
+// prediction is right.
 //
 // opt.Form Averaged: the result is the mean of the weights after every visit (Freund and Schapire 1999; Collins 2002).
-// The path is that of Last. Converged is about the last weights; their mean may still make errors.
+// The path of the weights is the same as for Last. Converged describes the last weights; their mean may still make
+// errors.
 //
-// opt.Form Voted: Train keeps the weights after every update. Each has a vote for every visit that it survived (Freund
-// and Schapire 1999). Errors counts the rows whose label loses the vote. It is an error if the weights take more than
-// opt.VoterBytes.
+// opt.Form Voted: Train keeps the weights after every update. Each vector has one vote for every visit that it survived
+// (Freund and Schapire 1999). Errors counts the rows whose label loses the vote. Train returns an error if the weights
+// take more than opt.VoterBytes.
 //
 // opt.Margin: a row updates the weights if y (w.x) <= opt.Margin (Krauth and Mezard 1987; Duda and Hart 1973). If a
-// unit vector has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates. The weights then
+// unit vector u has y (u.x) >= rho for all rows, there are at most (R^2 + 2 margin/eta)/rho^2 updates. The weights then
 // have a margin of at least rho/(2 + eta R^2/margin).
 //
 // opt.L2: after each epoch, Train divides all weights but the bias by 1 + eta l2. This is the step for the penalty 1/2
 // l2 |w|^2 on the sum of losses (forward-backward splitting; Duchi and Singer, "Efficient Online and Batch Learning
-// Using Forward Backward Splitting", Journal of Machine Learning Research 10, 2009). The next epoch counts its visits
+// Using Forward Backward Splitting", Journal of Machine Learning Research 10, 2009). Each epoch then counts visits
 // without an update from 0.
 //
 // More than two classes: each class has a vector w_c. A row of class y updates the weights if another class has a score
 // of at least w_y.x. Let r be the other class with the greatest score, the first of equal ones: w_y = w_y + eta x and
-// w_r = w_r - eta x. That is the perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12).
+// w_r = w_r - eta x. This is the perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12).
 // It is an ultraconservative algorithm (Crammer and Singer, "Ultraconservative Online Algorithms for Multiclass
-// Problems", Journal of Machine Learning Research 3, 2003). If vectors of norm 1 together separate the rows by rho, as
-// train.Evaluate measures it, there are at most R^2/rho^2 updates. With two classes, w_1 would be w and w_0 would be
+// Problems", Journal of Machine Learning Research 3, 2003). If vectors whose joint norm is 1 separate the rows by rho,
+// as measured by train.Evaluate, there are at most R^2/rho^2 updates. With two classes, w_1 would be w and w_0 would be
 // -w. Average, margin and validation work as above; the margin is half the difference of the two scores. A pocket and
 // votes take two classes. Loss is the sum of the differences.
 //
-// opt.Init: the weights are these at first, not zeros. The bounds don't hold then.
+// opt.Init: the initial weights, in place of zeros. The bounds don't hold with them.
 //
-// The sample weight of a row multiplies eta in its updates, and its share of the loss. A row with a sample weight of 0
-// updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the smallest
-// sum of sample weights over wrong rows. Errors counts rows.
+// The sample weight of a row multiplies eta in the row's updates, and the row's share of the loss. A row with a sample
+// weight of 0 updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the
+// smallest sum of sample weights over wrong rows. Errors counts rows.
 //
-// opt.Shards: in each epoch that many parts of the rows learn apart, from the same weights. Their weights are mixed after it,
-// see package mixing. The averaged form is the mean over all visits of all shards. A pocket judges the mixed weights at the end
-// of each epoch. opt.MaxUpdates ends the training after the epoch that reaches it. Train has converged if no row of a shard
-// updated the weights of an epoch. Votes and traces take one shard.
+// opt.Shards above 1: the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
+// weights, and their weights are mixed after it; see package mixing. The averaged form is the mean over all visits of
+// all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the training after the
+// epoch that reaches it. Train has converged if no row of any shard updated the weights of an epoch. Votes and traces
+// take one shard.
 //
 // Every order but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't
-// depend on opt.Workers.
-// Errors: options out of range, no rows, fewer than two classes, weights that overflow float32, errors of src,
-// and ctx's error.
+// depend on opt.Workers. Errors: options out of range, no rows, fewer than two classes, weights that overflow float32,
+// errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	return TrainValidated(ctx, src, nil, opt)
 }
 
-// TrainValidated is Train with a pocket that judges weights on the rows of validation, unless that is nil. They have
-// the columns and classes of src. Without opt.Pocket, it judges the weights, or their mean, at the end of each epoch.
-// The training ends once weights make no errors there, since nothing can replace them. That isn't convergence.
+// TrainValidated is Train with a pocket that judges weights on the validation rows, unless validation is nil. These
+// rows must have the columns and classes of src. Without opt.Pocket, the pocket judges the weights, or their mean, at
+// the end of each epoch. The training ends once weights make no errors on the validation rows, because no weights can
+// be better. That isn't convergence.
 func TrainValidated(ctx context.Context, src, validation block.Source, opt Options) (*train.Result, error) {
 	opt, err := opt.withDefaults(validation != nil)
 	if err != nil {
@@ -109,7 +112,7 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Optio
 		return l.interrupted(ctx), err
 	}
 	l.over = true
-	l.mark() // what follows changes no weights
+	l.mark() // the steps below change no weights
 	if err := l.judgeLast(ctx); err != nil {
 		return l.interrupted(ctx), err
 	}
@@ -120,7 +123,7 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Optio
 	return r, nil
 }
 
-// errStop ends the epochs: the training is finished.
+// errStop ends the epochs: the training has finished.
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
@@ -129,33 +132,33 @@ type learner struct {
 	opt    Options
 	rows   int64
 	rule   rule
-	w      []float32 // the weights; of several classes a vector for each, in their order
+	w      []float32 // weights; with several classes one vector for each, in class order
 	log    []uint32  // positions of updates in a stretch
 	keeper *keeper   // nil if no weights are judged
 	mean   *mean     // nil if the weights aren't averaged
 	voters *voters   // nil if the weights don't vote
-	tracer *tracer   // nil if nobody looks at the updates
+	tracer *tracer   // nil if no update is traced
 	look   *lookouts
-	shards *shards // nil if there is one
-	member *shards // whose rows these are; nil if they are all rows
-	since  int64   // visits of the member before its pass went on
-	stream int64   // the number of the shard as mixing.Stream has it
+	shards *shards // nil if there is one shard
+	member *shards // shards that this learner is a member of; nil if its rows are all rows
+	since  int64   // visits of a member when its pass began or resumed
+	stream int64   // number of the shard's random choices; see mixing.Stream
 
 	visits    int64
 	updates   int64
-	mixed     float64 // updates, each times the share of its shard; 0 with one
+	mixed     float64 // sum of updates times the share of their shard; 0 with one shard
 	streak    int64   // visits since the last update
 	converged bool
 
-	epoch   int64 // epochs that are finished
-	at      int64 // visits in the epoch after them
-	before  int64 // updates before that epoch
-	decayed bool  // the weights have the penalty of that epoch, at its end
+	epoch   int64 // number of finished epochs
+	at      int64 // visits in the present epoch
+	before  int64 // updates before the present epoch
+	decayed bool  // the weights have the penalty of the present epoch, at its end
 	over    bool  // no epoch follows
 
 	start, reported time.Time
-	calls           int                             // of count
-	told            struct{ visits, updates int64 } // of a shard, as the others were told
+	calls           int                             // calls of mayReport
+	told            struct{ visits, updates int64 } // counts of a shard at its last call of Tell
 }
 
 func newLearner(ctx context.Context, src, validation block.Source, opt Options) (*learner, error) {
@@ -203,7 +206,7 @@ func newLearner(ctx context.Context, src, validation block.Source, opt Options) 
 	return l, err
 }
 
-// current returns the weights of a training that ends now.
+// current returns the weights, or with a mean the mean, of a training that ends now.
 func (l *learner) current() []float32 {
 	if l.mean != nil {
 		return l.mean.weights(l.w, l.visits)
@@ -211,14 +214,14 @@ func (l *learner) current() []float32 {
 	return l.w
 }
 
-// reportEvery is the time between two reports of an epoch, and reportCalls the calls of count between two looks at the
-// clock.
+// reportEvery is the least time between two reports in an epoch. reportCalls is the number of calls of mayReport
+// between two reads of the clock.
 const (
 	reportEvery = 100 * time.Millisecond
 	reportCalls = 16
 )
 
-// mayReport reports the progress if the last report was some time ago.
+// mayReport reports the progress if the last report is older than reportEvery. It checks that in one of 16 calls.
 func (l *learner) mayReport() {
 	if l.calls++; l.calls%reportCalls != 0 {
 		return
@@ -244,7 +247,7 @@ func (l *learner) report(sum func() [sha256.Size]byte) {
 		Best: l.keeper.fewest(), Elapsed: time.Since(l.start), Sum: sum})
 }
 
-// interrupted returns the weights so far if ctx ended the training after some updates, else nil.
+// interrupted returns the weights so far if ctx ended the training after one update or more, and nil otherwise.
 func (l *learner) interrupted(ctx context.Context) *train.Result {
 	if l.shards != nil {
 		l.take(l.shards.Take())
@@ -259,7 +262,7 @@ func (l *learner) interrupted(ctx context.Context) *train.Result {
 	return r
 }
 
-// learned returns the figures that need no further pass over the rows.
+// learned returns the result without the figures that need another pass over the rows.
 func (l *learner) learned() *train.Result {
 	w, cols := l.current(), l.src.Spec().Cols()
 	r := &train.Result{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
@@ -284,7 +287,7 @@ func (l *learner) result(ctx context.Context) (*train.Result, error) {
 	if l.updates == 0 {
 		return nil, errors.New("every row has a sample weight of 0: there is nothing to learn from")
 	}
-	r.Voters, r.Counts, r.Predicted = l.voters.w, l.voters.counts, nil // those counts were of the mean
+	r.Voters, r.Counts, r.Predicted = l.voters.w, l.voters.counts, nil // these counts were of the mean
 	var err error
 	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
 	return r, err

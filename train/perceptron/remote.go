@@ -8,19 +8,19 @@ import (
 	"halfspace/train/mixing"
 )
 
-// passTask is Pass on a cluster. A piece is a shard.
+// passTask makes Pass on a cluster. A piece is a shard.
 var passTask *passes.Task[passArgs, mixing.Part]
 
-func init() { passTask = passes.New("perceptron.pass", passPiece) } // which reaches passTask again
+func init() { passTask = passes.New("perceptron.pass", passPiece) } // set here, because passPiece uses passTask indirectly
 
-// passArgs are the arguments of Pass that all shards share.
+// passArgs are the arguments of Pass that are the same for all shards.
 type passArgs struct {
 	opt   Options
 	epoch int64
 	w     []float32
 }
 
-// someTask is someUpdate on a cluster.
+// someTask makes someUpdate on a cluster.
 var someTask = passes.New("perceptron.some", somePiece)
 
 func somePiece(ctx context.Context, piece passes.Piece, args passArgs) (bool, error) {
@@ -31,7 +31,7 @@ func somePiece(ctx context.Context, piece passes.Piece, args passArgs) (bool, er
 	return l.someUpdate(ctx, l.w)
 }
 
-// mayUpdate is someUpdate, on the cluster of the rows if there is one.
+// mayUpdate is someUpdate, made on the cluster of the rows if there is one.
 func (l *learner) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
 	if cluster, _ := block.RemoteOf(l.src); cluster == nil {
 		return l.someUpdate(ctx, w)
@@ -44,7 +44,8 @@ func (l *learner) mayUpdate(ctx context.Context, w []float32) (some bool, err er
 	return some, err
 }
 
-// sent returns the options for a cluster, without the checkpoint, the progress and the initial weights, which stay here.
+// sent returns the options for a cluster. It leaves out the checkpoint, the progress and the initial weights, which
+// stay here.
 func (l *learner) sent() Options {
 	opt := l.opt
 	opt.Checkpoint, opt.Progress, opt.Init = nil, nil, nil
@@ -55,7 +56,7 @@ func passPiece(ctx context.Context, piece passes.Piece, args passArgs) (mixing.P
 	return Pass(ctx, piece.Source, args.opt, args.epoch, piece.Number, args.w)
 }
 
-// remoteEpoch has the cluster make the passes of an epoch, and returns what the shards have made of it.
+// remoteEpoch makes the passes of an epoch on the cluster, and returns the parts of the shards.
 func (x *shards) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 	l := x.all
 	task := passTask

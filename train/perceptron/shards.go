@@ -12,10 +12,10 @@ import (
 // A shards is the shards of a training.
 type shards struct {
 	*mixing.Shards
-	all *learner // that they are mixed in
+	all *learner // the learner that mixes them
 }
 
-// errPause ends the visits of a shard until the states of all are saved.
+// errPause ends the visits of a shard until the states of all shards are saved.
 var errPause = mixing.ErrPause
 
 func newShards(l *learner) (x *shards, err error) {
@@ -30,7 +30,7 @@ func newShards(l *learner) (x *shards, err error) {
 	return x, err
 }
 
-// epoch is an epoch of all shards, from the weights of all. It mixes what they have at the end.
+// epoch makes an epoch of all shards, from the weights of x.all, and mixes their weights at the end.
 func (x *shards) epoch(ctx context.Context, epoch int64) error {
 	l := x.all
 	if l.at == l.rows { // an interrupt came after the mix
@@ -48,7 +48,7 @@ func (x *shards) epoch(ctx context.Context, epoch int64) error {
 	return l.checkUpdates()
 }
 
-// take mixes parts in the weights. It tells whether no row would change the weights that they began with.
+// take mixes the parts into the weights. It tells whether no row would change the weights with which the parts began.
 func (l *learner) take(parts []mixing.Part) (clean bool) {
 	clean = true
 	for _, p := range parts {
@@ -65,10 +65,10 @@ func (l *learner) take(parts []mixing.Part) (clean bool) {
 	return clean
 }
 
-// due tells whether a checkpoint is due.
 func (x *shards) due() bool { return x.Due(x.all.epoch) }
 
-// mayReport takes the counts of a shard, and reports the progress of all if the last report was some time ago.
+// mayReport counts the visits and updates of a shard. It reports the progress of all shards if the last report is older
+// than reportEvery.
 func (x *shards) mayReport(shard *learner) {
 	visits, updates := shard.visits-shard.told.visits, shard.updates-shard.told.updates
 	shard.told.visits, shard.told.updates = shard.visits, shard.updates
@@ -79,7 +79,7 @@ func (x *shards) mayReport(shard *learner) {
 	})
 }
 
-// A member is the learner of a shard.
+// A member is the learner of one shard as a mixing.Member.
 type member struct{ *learner }
 
 func (m member) Pass(ctx context.Context, epoch int64) error { return m.pass(ctx, epoch) }
@@ -93,7 +93,7 @@ func (m member) State(w *checkpoint.Walk) { m.state(w) }
 // newShard returns the learner of a shard in an epoch that begins with the weights w.
 func newShard(rows block.Source, opt Options, shard int, w []float32) (*learner, error) {
 	opt.Shards, opt.Workers = 1, 1
-	opt.MaxUpdates, opt.L2, opt.EarlyStop, opt.Pocket, opt.Init = 0, 0, 0, "", nil // which are of all shards
+	opt.MaxUpdates, opt.L2, opt.EarlyStop, opt.Pocket, opt.Init = 0, 0, 0, "", nil // these options belong to all shards together
 	opt.Checkpoint, opt.Progress = nil, nil
 	l, err := newLearner(context.Background(), rows, nil, opt)
 	if err == nil {
@@ -103,7 +103,7 @@ func newShard(rows block.Source, opt Options, shard int, w []float32) (*learner,
 	return l, err
 }
 
-// pass makes the rest of an epoch of a shard.
+// pass makes the remaining visits of a shard in an epoch.
 func (l *learner) pass(ctx context.Context, epoch int64) error {
 	visit, err := l.order()
 	if err != nil {
@@ -119,7 +119,7 @@ func (l *learner) pass(ctx context.Context, epoch int64) error {
 	return nil
 }
 
-// part returns what the shard has made of the epoch so far.
+// part returns the result of the shard in the epoch so far.
 func (l *learner) part() mixing.Part {
 	p := mixing.Part{Weights: l.w, Visits: l.visits, Updates: l.updates, Clean: l.converged}
 	if l.mean != nil {
@@ -129,9 +129,9 @@ func (l *learner) part() mixing.Part {
 	return p
 }
 
-// Pass makes an epoch of one shard, from the weights w of all shards, each vector with the stride of a block. rows are
-// those of the shard, numbered from 0: see mixing.Rows. The result depends on the arguments alone, but not on
-// opt.Workers. Errors are those of Train.
+// Pass makes an epoch of one shard, from the mixed weights w, in which each vector has the stride of a block. rows are
+// the rows of the shard, numbered from 0: see mixing.Rows. The result depends on the arguments but not on opt.Workers.
+// The errors are the errors of Train.
 func Pass(ctx context.Context, rows block.Source, opt Options, epoch int64, shard int, w []float32) (part mixing.Part, err error) {
 	if opt, err = opt.withDefaults(false); err != nil {
 		return part, err

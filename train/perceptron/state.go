@@ -9,7 +9,7 @@ import (
 	"halfspace/train"
 )
 
-// mark takes the state of the training for a checkpoint.
+// mark gives the state of the training to the checkpoint.
 func (l *learner) mark() {
 	visits := l.visits
 	if l.shards != nil {
@@ -18,7 +18,7 @@ func (l *learner) mark() {
 	l.opt.Checkpoint.Mark(l.epoch, visits, l.state)
 }
 
-// state walks what the training is at: between two stretches, or in what follows one.
+// state saves or restores the state of the training: between two stretches, or in the work that follows a stretch.
 func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	for _, v := range []*int64{&l.visits, &l.updates, &l.streak, &l.epoch, &l.at, &l.before} {
@@ -71,14 +71,14 @@ func (j *classJudge) State(w *checkpoint.Walk) {
 	w.Int(&j.judged)
 	checkpoint.Values(w, j.last)
 	if w.Reading() {
-		j.best.Weights = nil // which may be j.last
+		j.best.Weights = nil // it may share memory with j.last
 	}
 	j.best.State(w, len(j.last))
 	checkpoint.List(w, &j.curve, func(p *pocket.Point) { p.State(w) })
 }
 
-// goOn makes up for what came after the last stretch, up to the next one. An interrupt may have left it out. All of it
-// changes nothing if it was done. It returns errStop if no stretch follows.
+// goOn makes up for the work between the last stretch and the next one, which an interrupt may have left out. If that
+// work was done, goOn changes nothing. It returns errStop if no stretch follows.
 func (l *learner) goOn(ctx context.Context) error {
 	if l.over {
 		return errStop

@@ -6,16 +6,16 @@ import (
 	"halfspace/train"
 )
 
-// A tracer repeats updates to look at them. The weights that learn are not touched.
+// A tracer repeats updates on a copy of the weights, to report them.
 type tracer struct {
-	w      []float32 // the weights before the stretch
+	w      []float32 // the weights, as before the stretch until its updates are repeated
 	every  int64
 	cols   int
-	vector []float64 // of the last update
+	vector []float64 // weights after the last reported update
 }
 
-// trace repeats the updates of a visit to a stretch, whose positions are given, and hands every so many of them to
-// opt.Trace. The counts of visits and updates are those before the stretch.
+// trace repeats the updates of a visit to a stretch, at the given positions. It passes every update whose number is a
+// multiple of every to opt.Trace. l.visits and l.updates are the counts before the stretch.
 func (l *learner) trace(s *stretch, positions []uint32) {
 	t, a := l.tracer, []float32{l.rule.eta}
 	last := (l.updates + int64(len(positions))) / t.every * t.every
@@ -37,7 +37,8 @@ func (l *learner) trace(s *stretch, positions []uint32) {
 	}
 }
 
-// score returns the score of the row of update k, at position p, before the update.
+// score returns the score of the row of update k, at position p, before the update. For several classes it is the score
+// of the row's class minus the score of its rival.
 func (t *tracer) score(u *rule, s *stretch, k int, p uint32) float64 {
 	b, r := s.at(int(p))
 	if u.scores == nil {
@@ -47,7 +48,7 @@ func (t *tracer) score(u *rule, s *stretch, k int, p uint32) float64 {
 	return float64(b.Dot(r, own)) - float64(b.Dot(r, rival))
 }
 
-// unpadded returns the weights in float64 without padding.
+// unpadded returns the weights as float64, without padding.
 func (t *tracer) unpadded(stride int) []float64 {
 	t.vector = t.vector[:0]
 	for v := range slices.Chunk(t.w, stride) {

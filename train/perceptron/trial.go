@@ -2,27 +2,28 @@ package perceptron
 
 import "time"
 
-// A trial finds out whether visits take less time with lookouts.
+// A trial finds out whether visits take less time with lookouts than without.
 type trial struct {
 	with   bool       // lookouts are in use
 	cost   [2]float64 // seconds of a visit, without lookouts and with them
-	visits int        // of the span
-	looked int        // of these, when the clock was looked at
-	start  time.Time  // of the span; zero: none has begun
+	visits int        // visits in the span
+	looked int        // visits in the span at the last read of the clock
+	start  time.Time  // start of the span; zero: no span has begun
 	wait   int        // spans until the slower way is tried again
-	spans  int        // what wait begins with
+	spans  int        // first value of wait after the last trial
 }
 
 const (
 	spanRows    = 1 << 15
-	lookRows    = 1 << 12          // visits between two looks at the clock in a span with lookouts
-	leastSpan   = time.Millisecond // of which waking the lookouts takes little
-	mostWaiting = 256              // spans between two trials of the slower way
-	mostSlower  = 1.25             // a cost is at most so many times the one before: other programs stop a core now and then
+	lookRows    = 1 << 12          // visits between two reads of the clock in a span with lookouts
+	leastSpan   = time.Millisecond // so long that waking the lookouts takes a small part of it
+	mostWaiting = 256              // most spans between two trials of the slower way
+	// mostSlower is the most that a cost may be relative to the cost before: other programs sometimes stop a core.
+	mostSlower = 1.25
 )
 
-// visited counts visits. It ends a span after enough of them, and decides about the next one. A span with lookouts ends
-// early once it has taken as long as one without them.
+// visited counts n visits. After enough visits it ends the span, and decides about the next span. A span with lookouts
+// ends early once it has taken as long as a span without them.
 func (t *trial) visited(n int) {
 	t.visits += n
 	if t.start.IsZero() {
@@ -42,10 +43,10 @@ func (t *trial) visited(n int) {
 	t.visited(0)
 }
 
-// stop ends a span without a result.
+// stop ends the span without a result.
 func (t *trial) stop() { t.visits, t.start = 0, time.Time{} }
 
-// ended takes the cost of a visit in the last span.
+// ended stores the cost of a visit in the last span, and chooses the way for the next span.
 func (t *trial) ended(cost float64) {
 	way := 0
 	if t.with {
@@ -57,18 +58,18 @@ func (t *trial) ended(cost float64) {
 	t.cost[way] = cost
 	better := t.cost[1] < 0.95*t.cost[0]
 	switch {
-	case t.with == better && t.wait == 0: // it is time to try the other way
+	case t.with == better && t.wait == 0: // time to try the other way
 		t.with = !t.with
 	case t.with == better:
 		t.wait--
-	default: // the way that was tried is slower, or the other one became so
+	default: // the tried way is slower, or the other way has become slower
 		t.with = better
 		t.spans = min(mostWaiting, 2*t.spans+1)
 		t.wait = t.spans
 	}
 }
 
-// cost returns the seconds of a visit.
+// cost returns the seconds of a visit without lookouts.
 func (x *lookouts) cost() float64 {
 	if x.pays.cost[0] == 0 {
 		return unknownCost
@@ -76,16 +77,16 @@ func (x *lookouts) cost() float64 {
 	return x.pays.cost[0]
 }
 
-// gap returns the visits from one update to the next in the mean.
+// gap returns the mean number of visits between two updates.
 func (x *lookouts) gap() float64 { return x.visits / (x.updates + 1) }
 
-// rare tells whether there are few enough updates for lookouts to pay.
+// rare tells whether updates are rare enough for lookouts to pay.
 func (x *lookouts) rare() bool { return x.gap()*x.cost() >= leastGap }
 
 // pay tells whether to search with lookouts.
 func (x *lookouts) pay() bool { return x != nil && (forced != nil || x.pays.with && x.rare()) }
 
-// saw takes note of how many visits and updates a stretch had.
+// saw counts the visits and updates of a stretch for the decision whether lookouts pay.
 func (x *lookouts) saw(visits, updates int) {
 	if x == nil {
 		return

@@ -12,13 +12,13 @@ import (
 // row has position 0.
 type stretch struct {
 	block  *block.Block // nil if rows are visited by number
-	lo, hi int          // its rows
+	lo, hi int          // numbers of the first row and of the row after the last, in block
 
 	index *block.Index
-	from  *visits.Window // whose index that is
-	steps *steps         // of the rows of index; nil if they have no sample weights
+	from  *visits.Window // window to which index belongs
+	steps *steps         // steps of the rows of index; nil if they have no sample weights
 	rows  []uint32       // row numbers in index
-	ahead []float32      // rows to prefetch; see kernel.EpochIndexed
+	ahead []float32      // features to prefetch; see kernel.EpochIndexed
 }
 
 func (s *stretch) len() int {
@@ -28,7 +28,7 @@ func (s *stretch) len() int {
 	return len(s.rows)
 }
 
-// part returns the rows from position lo up to hi, without hi, and their share of what is prefetched. stride is that of features.
+// part returns the rows at positions lo to hi-1, with their share of ahead. stride is the number of elements of a row.
 func (s *stretch) part(lo, hi, stride int) stretch {
 	part := *s
 	if s.block != nil {
@@ -40,7 +40,7 @@ func (s *stretch) part(lo, hi, stride int) stretch {
 	return part
 }
 
-// at returns the block that holds the row at position i, and the row's number there.
+// at returns the block that holds the row at position i, and the number of the row in that block.
 func (s *stretch) at(i int) (b *block.Block, r int) {
 	if s.block != nil {
 		return s.block, s.lo + i
@@ -48,7 +48,7 @@ func (s *stretch) at(i int) (b *block.Block, r int) {
 	return s.index.At(s.rows[i])
 }
 
-// number returns the number among all rows of the row at position i.
+// number returns the number of the row at position i among all rows.
 func (s *stretch) number(i uint32) int64 {
 	if s.block != nil {
 		return s.block.First + int64(s.lo) + int64(i)
@@ -63,7 +63,6 @@ func (s *stretch) sparse() bool {
 	return s.index.Rows() == nil
 }
 
-// weight returns the sample weight of the row at position i.
 func (s *stretch) weight(i uint32) float64 {
 	b, r := s.at(int(i))
 	return b.Weight(r)
@@ -71,24 +70,24 @@ func (s *stretch) weight(i uint32) float64 {
 
 // A rule says which rows update the weights, and how.
 //
-// Of two classes, a row with label y, features x and sample weight c > 0 updates w if y (w.x) <= margin: w = w + eta c
-// y x.
+// With two classes, a row with label y, features x and sample weight c > 0 updates w if y (w.x) <= margin:
+// w = w + eta c y x.
 //
-// Of more classes, w holds one vector for each, in their order. The rival of a row is the other class with the greatest
-// score, the first of equal ones. The row updates w if its rival's score plus 2 margin is at least the score of its own
-// class: eta c x is added to the vector of its class and subtracted from that of the rival.
+// With more classes, w holds one vector for each class, in class order. The rival of a row is the other class with the
+// greatest score, the first of equal ones. The row updates w if its rival's score plus 2 margin is at least the score
+// of its own class: eta c x is added to the vector of its class and subtracted from the vector of the rival.
 type rule struct {
 	eta, margin float32
 	weighted    bool      // rows have sample weights
 	stride      int       // length of a vector of weights
-	steps       []float32 // of rows in file order from number first on, if rows have sample weights
+	steps       []float32 // signed steps of rows in file order, from row first on, if rows have sample weights
 	first       int64
-	scores      []float32 // of one row, by class; nil for two classes
-	rivals      []uint32  // of the updates of the last visit, for several classes; as long as the log
+	scores      []float32 // scores of one row, by class; nil for two classes
+	rivals      []uint32  // rivals of the updates of the last visit, for several classes; as long as the log
 }
 
-// visit visits the rows of a stretch in turn and updates w. It writes the positions of updates to log. It ends after the
-// last row, or when log is full.
+// visit visits the rows of a stretch in turn and updates w. It writes the positions of the updates to log. It ends
+// after the last row, or when log is full. It returns the number of visits and of updates.
 func (u *rule) visit(w []float32, log []uint32, s *stretch) (visits, updates int) {
 	if u.scores == nil {
 		visits, updates = u.epoch(w, log, s)
@@ -112,8 +111,8 @@ func (u *rule) visit(w []float32, log []uint32, s *stretch) (visits, updates int
 	return s.len(), updates
 }
 
-// epoch visits rows of two classes by one kernel call. With sample weights, the labels of that call are the steps of the
-// rows.
+// epoch visits rows of two classes in one kernel call. With sample weights, the kernel gets the signed steps of the
+// rows in place of labels.
 func (u *rule) epoch(w []float32, log []uint32, s *stretch) (visits, updates int) {
 	eta := u.eta
 	if u.weighted {
@@ -134,7 +133,7 @@ func (u *rule) epoch(w []float32, log []uint32, s *stretch) (visits, updates int
 	return kernel.Epoch(w, log, b.X[s.lo*b.Stride:s.hi*b.Stride], y, eta, u.margin)
 }
 
-// epochIndexed is epoch by row numbers.
+// epochIndexed is epoch for rows by number.
 func (u *rule) epochIndexed(w []float32, log []uint32, s *stretch, eta float32) (visits, updates int) {
 	sparse, dense := s.index.Sparse(), s.index.Rows()
 	if u.weighted {
@@ -146,7 +145,7 @@ func (u *rule) epochIndexed(w []float32, log []uint32, s *stretch, eta float32) 
 	return kernel.EpochIndexed(w, log, dense, s.rows, s.ahead, eta, u.margin)
 }
 
-// stepsOf returns the signed steps of rows lo to hi of b. It keeps them for the visits that go on among these rows.
+// stepsOf returns the signed steps of rows lo to hi-1 of b. It keeps them for later visits to the same rows.
 func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 	from := b.First + int64(lo) - u.first
 	if from < 0 || from+int64(hi-lo) > int64(len(u.steps)) {
@@ -157,8 +156,8 @@ func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 	return u.steps[from:][:hi-lo]
 }
 
-// dropWeightless drops the positions of rows with a sample weight of 0, whose updates changed nothing. It returns how
-// many positions are left.
+// dropWeightless removes the positions of rows with a sample weight of 0 from log; their updates changed nothing. It
+// returns the number of positions left.
 func (s *stretch) dropWeightless(log []uint32) (left int) {
 	for _, p := range log {
 		if s.weight(p) != 0 {
@@ -169,23 +168,23 @@ func (s *stretch) dropWeightless(log []uint32) (left int) {
 	return left
 }
 
-// signedSteps writes what updates multiply rows by: eta, the label and the sample weight.
+// signedSteps writes the factor of each row in its update to dst: eta times label times sample weight.
 func signedSteps(dst, y []float32, weights []float64, eta float32) {
 	for i, label := range y {
 		dst[i] = times(eta*label, weights[i])
 	}
 }
 
-// steps are the signed steps of rows that have sample weights. Kernels take them in the place of labels.
+// steps are the signed steps of rows with sample weights. Kernels take them in place of labels.
 type steps struct {
 	index  *block.Index
 	eta    float32
-	y      [][]float32         // by chunk
-	dense  *kernel.Rows        // the rows of index with y; nil if they are sparse
-	sparse *kernel.SparseIndex // the same if they are sparse
+	y      [][]float32         // signed steps by chunk
+	dense  *kernel.Rows        // rows of index with y in place of labels; nil if they are sparse
+	sparse *kernel.SparseIndex // the same for sparse rows
 }
 
-// newSteps returns the steps of the rows of an index, or nil if there are none or they aren't weighted.
+// newSteps returns the steps of the rows of an index. It returns nil if weighted is false or the index has no rows.
 func newSteps(index *block.Index, eta float32, weighted bool) *steps {
 	if !weighted || index.Rows() == nil && index.Sparse() == nil {
 		return nil
@@ -209,7 +208,7 @@ func newSteps(index *block.Index, eta float32, weighted bool) *steps {
 	return s
 }
 
-// update computes the steps again after the labels or sample weights have changed.
+// update computes the steps again after labels or sample weights have changed.
 func (s *steps) update() {
 	if s == nil {
 		return
@@ -220,8 +219,8 @@ func (s *steps) update() {
 	}
 }
 
-// wrong tells whether row r of b, of more than two classes, is a mistake, or within the margin. NaN is never wrong, and
-// neither is a label that is no class.
+// wrong tells whether row r of b updates the weights, for more than two classes: its own score isn't above the rival's
+// score by more than 2 margin. It returns false if a score is NaN or the label is no class.
 func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool) {
 	b.RowScores(r, w, u.scores)
 	own := int(b.Y[r])
@@ -239,7 +238,7 @@ func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool)
 	return rival, u.scores[rival] >= u.scores[own]-2*u.margin
 }
 
-// add makes the update of row r of b, with a in the place of eta.
+// add makes the update of row r of b, with a in place of eta.
 func (u *rule) add(w []float32, a float32, b *block.Block, r, rival int) {
 	if u.scores == nil {
 		b.Axpy(w, times(a*b.Y[r], b.Weight(r)), r)
@@ -250,11 +249,11 @@ func (u *rule) add(w []float32, a float32, b *block.Block, r, rival int) {
 	b.Axpy(w[rival*u.stride:][:u.stride], -a, r)
 }
 
-// times returns a times a sample weight, rounded once.
+// times returns a times a sample weight, computed in float64 and rounded once to float32.
 func times(a float32, weight float64) float32 { return float32(float64(a) * weight) }
 
-// repeat makes updates of the last visit again, with a[k] in the place of eta. The updates are at positions at[k], and
-// are those from number first on. Four dense rows at a time read w once.
+// repeat repeats updates of the last visit, with a[k] in place of eta. Update first+k was at position at[k]. Four dense
+// rows at a time read w once.
 func (u *rule) repeat(w, a []float32, s *stretch, first int, at []uint32) {
 	k := 0
 	if u.scores == nil && !s.sparse() {

@@ -11,19 +11,20 @@ import (
 // VoterBytes is the default of Options.VoterBytes.
 const VoterBytes = 64 << 20
 
-// voters are the weights after each update of a perceptron. Each has a count of the visits that it survived, the visit of
-// its update included (Freund and Schapire 1999, figure 1).
+// voters are the weights after each update of a perceptron. Each vector has a count of the visits that it survived,
+// including the visit of its update (Freund and Schapire 1999, figure 1).
 type voters struct {
-	w      []float32 // the vectors of weights, in the order of the updates
+	w      []float32 // vectors of weights, in the order of the updates
 	counts []int64
 	stride int
-	most   int64 // bytes of w
+	most   int64 // most bytes of w
 }
 
-// add counts visits to a stretch. The updates were at some positions; add repeats each of them.
+// add counts the visits to a stretch, and makes the weights after each update by repeating it. positions are the places
+// of the updates.
 func (v *voters) add(u *rule, s *stretch, visits int, positions []uint32) error {
 	a := []float32{u.eta}
-	counted := 0 // the visits before this position are counted
+	counted := 0 // visits before this position are counted
 	for k, p := range positions {
 		v.survive(int(p) - counted)
 		counted = int(p)
@@ -43,18 +44,18 @@ func (v *voters) add(u *rule, s *stretch, visits int, positions []uint32) error 
 	return nil
 }
 
-// survive counts visits for the last voter. The first visit updates, so that the initial zeros survive none.
+// survive counts visits for the last voter. The first visit makes an update, so the initial zeros survive no visit.
 func (v *voters) survive(visits int) {
 	if len(v.counts) > 0 {
 		v.counts[len(v.counts)-1] += int64(visits)
 	}
 }
 
-// errors counts the rows whose label isn't the prediction of the vote.
+// errors returns the number of rows whose label isn't the prediction of the vote.
 func (v *voters) errors(ctx context.Context, src block.Source, workers int) (errors int64, err error) {
 	votes := predict.NewVotes(v.w, v.counts)
 	part := func(run block.Run) (n int64) {
-		const rows = 16 // at a time: each has the scores of all voters
+		const rows = 16 // number of rows at a time: each row has the scores of all voters
 		var scores [rows]float32
 		for lo := 0; lo < run.Len() && ctx.Err() == nil; lo += rows {
 			some := run.Slice(lo, min(run.Len(), lo+rows))

@@ -11,7 +11,7 @@ import (
 	"halfspace/train/visits"
 )
 
-// run makes the epochs. It returns errStop if the training ends before the last.
+// run makes the epochs. It returns errStop if the training ends before the last epoch.
 func (l *learner) run(ctx context.Context) error {
 	epoch, err := l.order()
 	if err != nil {
@@ -38,7 +38,7 @@ func (l *learner) run(ctx context.Context) error {
 	return nil
 }
 
-// endEpoch counts an epoch that is finished.
+// endEpoch ends a finished epoch: it sets the counts, reports progress, and saves a checkpoint if one is due.
 func (l *learner) endEpoch() {
 	l.epoch++
 	l.at, l.before, l.decayed = 0, l.updates, false
@@ -69,7 +69,7 @@ func (l *learner) order() (epoch func(context.Context, int64) error, err error) 
 	return x.random, nil
 }
 
-// cyclic is an epoch in file order.
+// cyclic makes an epoch in file order.
 func (l *learner) cyclic(ctx context.Context, _ int64) error {
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
@@ -85,7 +85,7 @@ func (l *learner) cyclic(ctx context.Context, _ int64) error {
 	return nil
 }
 
-// inOrder visits the rows of a block that are still to be visited in the epoch.
+// inOrder visits the rows of a block that the epoch has not visited yet.
 func (l *learner) inOrder(ctx context.Context, b *block.Block) error {
 	l.look.begin(b.Len(), func(at, rows int) stretch {
 		return stretch{block: b, lo: at, hi: min(b.Len(), at+rows)}
@@ -104,14 +104,15 @@ func (l *learner) inOrder(ctx context.Context, b *block.Block) error {
 	return nil
 }
 
-// Dense rows are visited a panel at a time, and the end of a panel may end a span of the mean, or the training. Stretches
-// of sparse rows are longer, but they end where the panels of the same rows in dense form would end one of those. So both
-// forms give the same weights and counts.
+// Dense rows are visited a panel at a time, and the end of a panel may end a span of the mean, or the training.
+// Stretches of sparse rows are longer, but they end where the panels of the same rows in dense form would end a span or
+// the training. So both forms give the same weights and counts.
 
-// sparseRows is the least number of sparse rows in a stretch. Their kernel bounds its work itself.
+// sparseRows is the least number of sparse rows in a stretch. The kernel for sparse rows limits the work of a call
+// itself.
 const sparseRows = kernel.ChunkRows
 
-// panelOf returns the number of rows of a stretch.
+// panelOf returns the number of rows of a stretch, for rows of stride elements.
 func panelOf(stride int, sparse bool) int {
 	if panel := kernel.PanelRows(stride); !sparse || panel > sparseRows {
 		return panel
@@ -119,7 +120,7 @@ func panelOf(stride int, sparse bool) int {
 	return sparseRows
 }
 
-// least returns how many visits end a span or the training if no row updates.
+// least returns the number of visits that end a span or the training if they make no update.
 func (l *learner) least() int {
 	n := l.rows - l.streak
 	if l.mean != nil {
@@ -128,7 +129,7 @@ func (l *learner) least() int {
 	return int(min(max(n, 1), spanVisits))
 }
 
-// reach returns the end of the stretch that begins at row r of b.
+// reach returns the row after the last row of the stretch that begins at row r of b.
 func (l *learner) reach(b *block.Block, r int) int {
 	panel, hi := panelOf(l.rule.stride, b.Sparse != nil), b.Len()
 	if b.Sparse != nil {
@@ -138,8 +139,8 @@ func (l *learner) reach(b *block.Block, r int) int {
 	return min(hi, r-r%panel+panel)
 }
 
-// visit visits the rows of a stretch, from the first one on, which is at a position of its course. It returns how many:
-// fewer than all if the log was full.
+// visit visits the rows of a stretch, which begins at position at of its course. It returns the number of visits, which
+// is less than the number of rows if the log became full.
 func (l *learner) visit(ctx context.Context, s *stretch, at int) (visits int, err error) {
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
@@ -168,10 +169,11 @@ func (l *learner) visit(ctx context.Context, s *stretch, at int) (visits int, er
 	return visits, l.count(ctx, visits, updates)
 }
 
-// learn visits the rows of a stretch, which begins at a position of the course.
+// learn visits the rows of a stretch, which begins at position at of the course.
 func (l *learner) learn(s *stretch, at int) (visits, updates int) {
 	room := l.room()
-	weightless := l.rule.weighted && len(room) < len(l.log) // rows that update nothing may fill the log of a single visit
+	// With little room in the log, rows that update nothing may fill it in a single visit.
+	weightless := l.rule.weighted && len(room) < len(l.log)
 	if l.look.pay() && !weightless {
 		visits, updates = l.look.visit(&l.rule, l.w, room, s, at)
 	} else {
@@ -186,7 +188,7 @@ func (l *learner) learn(s *stretch, at int) (visits, updates int) {
 	return visits, updates
 }
 
-// room returns the log for the next visit, cut to the updates that are still allowed.
+// room returns the log for the next visit, cut to the number of updates that are still allowed.
 func (l *learner) room() []uint32 {
 	if left := l.opt.MaxUpdates - l.updates; l.opt.MaxUpdates > 0 && left < int64(len(l.log)) {
 		return l.log[:left]
@@ -194,7 +196,7 @@ func (l *learner) room() []uint32 {
 	return l.log
 }
 
-// count counts the visits to a stretch and the updates, whose positions are in the log.
+// count counts the visits to a stretch and its updates, whose positions are in the log.
 func (l *learner) count(ctx context.Context, visits, updates int) error {
 	l.visits += int64(visits)
 	l.at += int64(visits)
@@ -213,7 +215,7 @@ func (l *learner) count(ctx context.Context, visits, updates int) error {
 	return l.checkUpdates()
 }
 
-// checkUpdates ends a training that has made as many updates as it may.
+// checkUpdates returns errStop if the training has made opt.MaxUpdates updates.
 func (l *learner) checkUpdates() error {
 	if l.updates > 0 && l.opt.MaxUpdates > 0 && l.updates >= l.opt.MaxUpdates {
 		return errStop
@@ -221,7 +223,7 @@ func (l *learner) checkUpdates() error {
 	return nil
 }
 
-// checkStreak ends a training that converged in file order or in one permutation.
+// checkStreak ends a training that has converged in file order or in one permutation.
 func (l *learner) checkStreak() error {
 	if l.streak >= l.rows {
 		return l.finish()
@@ -229,8 +231,8 @@ func (l *learner) checkStreak() error {
 	return nil
 }
 
-// finish ends a training that converged: as many visits in a row as there are rows updated nothing. It doesn't count the
-// visits beyond those, so that the figures don't depend on how many rows a kernel call visits.
+// finish ends a training that has converged: consecutive visits without an update are as many as there are rows. It
+// doesn't count further visits, so that the figures don't depend on the number of rows of a kernel call.
 func (l *learner) finish() error {
 	beyond := l.streak - l.rows
 	l.visits -= beyond
@@ -248,12 +250,12 @@ func (l *learner) finish() error {
 // A numbered is a learner that visits rows by number.
 type numbered struct {
 	*learner
-	within  int // rows of the next window that are visited already
+	within  int // number of rows of the next window that are already visited
 	windows visits.Windows
-	steps   map[*block.Index]*steps // of the rows of each index; nil if they have no sample weights
+	steps   map[*block.Index]*steps // steps of the rows of each index; nil if they have no sample weights
 }
 
-// filled makes the steps of the rows of an index, and returns what computes them again.
+// filled makes the steps of the rows of an index. It returns the function that computes them again.
 func (x *numbered) filled(index *block.Index) (again func()) {
 	spec := x.src.Spec()
 	s := newSteps(index, x.rule.eta, spec.Weighted && spec.Vectors() == 1)
@@ -261,8 +263,8 @@ func (x *numbered) filled(index *block.Index) (again func()) {
 	return s.update
 }
 
-// walk visits the rows of a window, a panel at a time. Meanwhile it prefetches the chunks ahead: row i of them, in
-// storage order, during visit i. Between panels it calls after, unless that is nil.
+// walk visits the rows of a window, a panel at a time. During visit i it prefetches row i, in storage order, of the
+// chunks win.Ahead. It calls after between two panels, unless after is nil.
 func (x *numbered) walk(ctx context.Context, win visits.Window, after func() error) error {
 	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows(x.rule.stride)), win.Index.Sparse() != nil
 	first := x.within
@@ -298,14 +300,14 @@ func (x *numbered) walk(ctx context.Context, win visits.Window, after func() err
 	return nil
 }
 
-// permuted is an epoch in the order of the given epoch's permutation.
+// permuted makes an epoch in the order of the permutation of the given epoch.
 func (x *numbered) permuted(ctx context.Context, epoch int64, after func() error) error {
 	p := train.NewPermutation(int(x.rows), x.opt.Seed, x.stream+epoch)
 	x.within = p.Skip(x.at)
 	return x.windows.Permuted(ctx, p, func(win visits.Window) error { return x.walk(ctx, win, after) })
 }
 
-// shuffle is an epoch with its own permutation. The training converges in an epoch without an update.
+// shuffle makes an epoch with its own permutation. The training has converged if the epoch makes no update.
 func (x *numbered) shuffle(ctx context.Context, epoch int64) error {
 	err := x.permuted(ctx, epoch, nil)
 	if err == nil && x.updates == x.before {
@@ -315,14 +317,14 @@ func (x *numbered) shuffle(ctx context.Context, epoch int64) error {
 	return err
 }
 
-// fixedShuffle is an epoch through the permutation of the first epoch. It is computed again beside the visits: keeping it
-// would take memory for each row.
+// fixedShuffle makes an epoch in the permutation of the first epoch. It computes the permutation again during the
+// visits: keeping it would take memory for each row.
 func (x *numbered) fixedShuffle(ctx context.Context, _ int64) error {
 	return x.permuted(ctx, 0, x.checkStreak)
 }
 
-// random is an epoch of as many draws with replacement as there are rows. The seed of the generator is opt.Seed and the
-// number of the epoch.
+// random makes an epoch of draws with replacement; there are as many draws as rows. The generator's seed is opt.Seed
+// and the number of the epoch.
 func (x *numbered) random(ctx context.Context, epoch int64) error {
 	x.within = visits.WithinDraws(x.rows, x.at)
 	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(x.stream+epoch)), x.at, func(win visits.Window) error {
@@ -330,8 +332,8 @@ func (x *numbered) random(ctx context.Context, epoch int64) error {
 	})
 }
 
-// verify makes a pass over all rows once as many draws as there are rows updated nothing. The training has converged if
-// the pass finds no row that would update the weights.
+// verify makes a pass over all rows once consecutive draws without an update are as many as there are rows. The
+// training has converged if the pass finds no row that would update the weights.
 func (l *learner) verify(ctx context.Context) error {
 	if l.streak < l.rows {
 		return nil
@@ -347,7 +349,7 @@ func (l *learner) verify(ctx context.Context) error {
 	return l.finish()
 }
 
-// someUpdate tells whether some row would update the weights w. A row of class -1 and score 0 would, though its
+// someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
 func (l *learner) someUpdate(ctx context.Context, w []float32) (bool, error) {
 	w = slices.Clone(w)

@@ -13,15 +13,16 @@ const (
 )
 
 // A frame is a change of variables for columns whose mean is many times their deviation. train.Centre subtracts a
-// multiple of another column from each of them, so that the mean becomes about 0. The other column is the bias, which
-// is 1, or without a bias one of them. Its weight becomes that of all of them together.
+// multiple of another column from each of these columns, so that the mean becomes about 0. The other column is the
+// bias, which is 1; without a bias it is one of these columns. The weight of the other column then stands for all of
+// them together.
 type frame struct {
-	of       int       // the other column
-	multiple []float64 // of it, for each column
+	of       int       // number of the other column
+	multiple []float64 // multiple of the other column that is subtracted from each column
 }
 
-// far returns the frame for the columns that are far from zero, or nil if there are none. It takes the sums and the
-// Hessian at weights of 0, where the dual variables of all rows are in proportion to their sample weights.
+// far returns the frame for the columns that are far from zero, or nil if none are. at and h are the sums and the
+// Hessian at zero weights, where the dual variable of each row is proportional to its sample weight.
 func (p *problem) far(at *sums, h *hessian) *frame {
 	f := &frame{of: p.cols - 1, multiple: make([]float64, p.cols)}
 	total, found, largest := at.a[0]+at.a[1], 0, 0.0
@@ -49,7 +50,7 @@ func (p *problem) far(at *sums, h *hessian) *frame {
 	return f
 }
 
-// constant tells whether the frame is useless, since it leaves only rounding errors of all of its columns. h must be
+// constant tells whether the frame is useless, because it leaves only rounding errors of all of its columns. h must be
 // the Hessian in the frame with all rows in the active set.
 func (p *problem) constant(h *hessian, weight float64) bool {
 	for i, m := range p.frame.multiple {
@@ -61,8 +62,8 @@ func (p *problem) constant(h *hessian, weight float64) bool {
 	return p.src.Spec().Bias
 }
 
-// biased tells whether the frame subtracts multiples of the bias, the last of cols columns, or nothing. The penalty
-// is then that of the original weights.
+// biased tells whether the frame subtracts multiples of the bias, which is the last of cols columns, or nothing. The
+// penalty in the frame is then the penalty of the original weights.
 func (f *frame) biased(cols int) bool { return f == nil || f.of == cols-1 }
 
 // original turns weights for the rows in the frame into weights for the original rows.

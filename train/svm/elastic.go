@@ -13,7 +13,8 @@ import (
 	"halfspace/train/elastic"
 )
 
-// checkElastic returns an error if l1 can't be had with the loss.
+// checkElastic returns an error if l1 is out of range, or if the loss excludes l1 or nonnegative and one of them is
+// set.
 func checkElastic(opt *Options) error {
 	_, why := opt.refuses()
 	switch {
@@ -25,7 +26,7 @@ func checkElastic(opt *Options) error {
 	return nil
 }
 
-// refuses returns an option that l1 can't be used with, and why.
+// refuses returns the option that l1 or nonnegative excludes, and why, or "".
 func (o *Options) refuses() (option, why string) {
 	if !o.elastic() || o.Loss != Hinge {
 		return "", ""
@@ -37,15 +38,15 @@ func (o *Options) refuses() (option, why string) {
 	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, asked, SquaredHinge)
 }
 
-// elastic tells whether package elastic finds the weights.
+// elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
 func (o *Options) penalty() elastic.Penalty {
 	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// learnElastic finds the weights of the squared hinge with a penalty l1. Columns far from zero lose a multiple of the
-// bias first, which doesn't change the penalty.
+// learnElastic trains the squared hinge with l1 above 0 or nonnegative. It first subtracts multiples of the bias from
+// columns far from zero, which doesn't change the penalty.
 func learnElastic(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	pivots, err := train.Pivots(ctx, src)
 	if err != nil {
@@ -75,8 +76,8 @@ func elasticTask(src block.Source, opt Options) *elastic.Task {
 		Of: func(src block.Source) elastic.Loss { return &rowLoss{newProblem(src, none)} }}
 }
 
-// Path returns the minima for up to n falling penalties l1, or for those that are given; see elastic.Task. Weights are
-// not rounded to float32.
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see elastic.Task.Path. Weights
+// are not rounded to float32.
 func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
@@ -100,15 +101,15 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	})
 }
 
-// SumLosses sums the losses of rows at each of several weights.
+// SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
 	return (&rowLoss{newProblem(src, opt)}).Losses(ctx, weights)
 }
 
-// rowLoss is the squared hinge of rows as package elastic takes it.
+// rowLoss is the squared hinge of the rows as an elastic.Loss.
 type rowLoss struct{ *problem }
 
-// Losses makes a pass over the rows and sums their losses at each of several weights.
+// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 	var padded [][]float64
 	for _, w := range all {
@@ -117,14 +118,15 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	return l.losses(ctx, padded, false)
 }
 
-// padded returns a copy of weights as the sums take them.
+// padded returns a copy of weights with zeros at its end, of dense.Pad(cols) elements.
 func (l *rowLoss) padded(w []float64) []float64 {
 	p := make([]float64, dense.Pad(l.cols))
 	copy(p, w)
 	return p
 }
 
-// Alone returns the bias (p-n)/(p+n) for weights p and n of the classes, and the loss with it.
+// Alone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1
+// and +1.
 func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p := weights[0], weights[1]
 	if biased && n+p > 0 {
@@ -133,7 +135,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(p*float64((1-bias)*(1-bias))) + float64(n*float64((1+bias)*(1+bias)))
 }
 
-// At makes a pass over the rows.
+// At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	var at sums
 	var h hessian
@@ -145,8 +147,8 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	return p, nil
 }
 
-// dual returns the point of the dual problem with the dual variables of the rows. With a bias, those of one class are
-// scaled down to the sum of the other's.
+// dual returns the point of the dual problem that the dual variables of the rows define. With a bias, the variables of
+// one class are scaled down until their sum is the sum of the other class's.
 func (l *rowLoss) dual(at *sums) *elastic.Dual {
 	scale := at.balance(l.src.Spec().Bias)
 	d := &elastic.Dual{Vector: make([]float64, l.src.Spec().Width())}

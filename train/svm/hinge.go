@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	mostStuck = 3   // how often in a row rounding errors may stop Newton's method early
-	mostly    = 1.3 // a gap up to this times the part due to dual variables is mostly due to them
+	mostStuck = 3   // number of consecutive times that rounding errors may stop Newton's method early
+	mostly    = 1.3 // a gap up to this times the dual variables' part of the gap is mostly due to them
 )
 
-// hinge finds the optimum for the hinge from w, given the sums and the Hessian's factor there. It is the augmented
-// Lagrangian method, with Newton's method inside. hinge minimises the smooth objective, makes each row's dual variable
-// its base, and increases the slope. It repeats that until the gap is small enough. Once few rows are near the kink of
-// their loss, it continues with those alone.
+// hinge finds the optimum for the hinge from s.w, given the sums and the Hessian's factor at s.w. It is the augmented
+// Lagrangian method, with Newton's method inside. hinge minimises the smooth objective, sets the base of each row to
+// its dual variable, and increases the slope. It repeats these steps until the gap is small enough. Once few rows are
+// near the kink of their loss, it continues with only these rows.
 func (s *solver) hinge(ctx context.Context) error {
 	for {
 		shrinks, whole := s.resumed && s.stage == inShrink, false
@@ -55,8 +55,9 @@ func (s *solver) hinge(ctx context.Context) error {
 	}
 }
 
-// shrink continues from w with the rows near the kink of their loss alone. Each pass over all rows adds rows that were
-// left out wrongly. It ends when there are none, or too many, and returns to the weights with the least objective.
+// shrink continues from s.w with only the rows near the kink of their loss. Each pass over all rows adds the rows that
+// were left out wrongly. shrink ends when the gap is small enough. If too many rows are near, or their optimum isn't
+// found, it returns to the weights with the least objective.
 func (s *solver) shrink(ctx context.Context, stage int) error {
 	if !s.goesOn() {
 		s.bestW, s.bestAt = s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}

@@ -14,10 +14,11 @@ import (
 	"halfspace/train/crammer"
 )
 
-// jointEpochs is the default of the most passes over rows of more than two classes. A pass visits few rows of most data.
+// jointEpochs is the default limit of passes over rows of more than two classes. For most data, most passes visit few
+// rows.
 const jointEpochs = 10_000
 
-// learnJoint is Train for more than two classes, which it learns together.
+// learnJoint is Train for more than two classes, which it trains together.
 func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	if why := opt.apart(); why != "" {
 		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
@@ -62,7 +63,8 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// apart returns with which options each of more than two classes is learned versus the rest, or "" for none.
+// apart returns the options with which each of more than two classes is trained versus the rest, or "" if there are
+// none.
 func (o *Options) apart() string {
 	switch {
 	case o.elastic():

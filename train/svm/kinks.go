@@ -3,15 +3,17 @@ package svm
 import "math"
 
 const (
-	octaves = 100 // number of octaves of the places of kinks on a line from 0 to 1; the last one ends at 1
-	parts   = 8   // of an octave
+	octaves = 100 // octaves of the places of kinks on a line from 0 to 1; the last octave ends at 1
+	parts   = 8   // parts of an octave
 )
 
 // kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables
-// reach a bound or leave one. The changes within an eighth of an octave are summed.
+// reach a bound or leave one. Changes within an eighth of an octave are summed.
 type kinks struct {
 	curvature float64
-	by, at    []float64 // sums for each part of an octave of the changes, and of the changes times their places; nil if there is no line
+	// For each part of an octave, by is the sum of the changes, and at is the sum of the changes times their places.
+	// They are nil if there is no line.
+	by, at []float64
 }
 
 func newKinks() kinks {
@@ -54,7 +56,7 @@ func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	}
 }
 
-// change adds a change of the curvature.
+// change adds the change of the curvature, by, at a place on the line. It ignores places of 1 or more.
 func (k *kinks) change(place, by float64) {
 	if !(place < 1) {
 		return
@@ -65,8 +67,8 @@ func (k *kinks) change(place, by float64) {
 	k.at[i] += float64(by * place)
 }
 
-// minimum returns the place of a function's minimum on the line. The function has the given slope at the start, and the
-// given curvature plus that of k. Its slope at the end of the line must be above 0.
+// minimum returns the place of the minimum of a function on the line. slope is the function's slope at the start. Its
+// curvature is curvature plus the curvature of k. Its slope at the end of the line must be above 0.
 func (k *kinks) minimum(slope, curvature float64) float64 {
 	curvature += k.curvature
 	offset, place, then := slope, 0.0, slope

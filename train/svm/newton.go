@@ -10,23 +10,24 @@ import (
 )
 
 const (
-	little   = 1e-6    // an extra penalty ends when a step gains this part of the objective
-	idle     = 0x1p-60 // a gain of this part of the objective is rounding
-	short    = 0.25    // a step shortened to this part leads to an extra penalty
-	relaxed  = 1e-3    // the first extra penalty, relative to the mean of the Hessian's diagonal
-	blur     = 0x1p-52 // the rounding error of a loss of 1
-	dim      = 0x1p-36 // blur if large products cancel in the loss
-	patience = 10      // passes without half of the gap that end a training with a gap near rounding
-	hopeless = 100     // passes without half of the gap that end any training
-	refined  = 1e-20   // the squared error of a step, relative to the step in the norm of the Hessian, that a ridge may leave
-	near     = 1e-2    // a step from a gap below this, relative to the objective, hardly changes the Hessian
-	steep    = 0.5     // the most slope at the end of a step, relative to that at its beginning
-	least    = 0x1p-96 // a smaller part of a step is not worth taking
+	little   = 1e-6    // the extra penalty ends when a step gains at most this times the objective
+	idle     = 0x1p-60 // a gain of at most this times the objective is rounding error
+	short    = 0.25    // a step shortened below this part leads to an extra penalty
+	relaxed  = 1e-3    // first extra penalty, relative to the largest values of the Hessian's diagonal
+	blur     = 0x1p-52 // rounding error of a loss of 1
+	dim      = 0x1p-36 // the same if large products cancel in the loss
+	patience = 10      // passes without halving the gap that end a training whose gap is near rounding error
+	hopeless = 100     // passes without halving the gap that end any training
+	refined  = 1e-20   // squared error of a step that a ridge may leave, relative to the step, in the norm of the Hessian
+	near     = 1e-2    // a step from a relative gap of at most this hardly changes the Hessian
+	steep    = 0.5     // largest slope at the end of a step, relative to the slope at its beginning
+	least    = 0x1p-96 // a smaller part of a step is not taken
 )
 
-// newton minimises the smooth objective from w, first with the factor if there is one. It stops when the goal is
-// reached. For the hinge it also stops when most of the gap is due to dual variables that only another base corrects.
-// It uses a factor for a second step if the active set hardly changes. It tells whether one of the two happened.
+// newton minimises the smooth objective from s.w. If s.factor isn't nil, it is used first. newton stops when the goal
+// is reached. For the hinge, it also stops when most of the gap comes from dual variables that only a new base
+// corrects. It uses a factor for a second step if the active set hardly changes. It tells whether it stopped for one of
+// these two reasons.
 func (s *solver) newton(ctx context.Context) (bool, error) {
 	for s.mark(inNewton); !s.done() && !s.solved(); s.mark(inNewton) {
 		if s.passes >= s.opt.Epochs || s.blurred() {
@@ -44,7 +45,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 			if s.fresh || s.passes >= s.opt.Epochs {
 				return false, nil
 			}
-			s.hessian.w = nil // its changes might make it indefinite
+			s.hessian.w = nil // changes of the Hessian might make it indefinite
 			if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
 				return false, err
 			}
@@ -54,8 +55,9 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 }
 
 // relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. So relax adds an extra
-// penalty after a short step of the squared hinge, in proportion to the Hessian's diagonal. It divides it by ten when
-// half of the gap that it leaves is gone. It removes it when steps gain little.
+// penalty after a short step of the squared hinge, proportional to the Hessian's diagonal. It divides the extra penalty
+// by ten when the gap with it is at most half of the objective. It removes the extra penalty when steps gain little, or
+// when no element of it is above l2.
 func (s *solver) relax(ctx context.Context) error {
 	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
 	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
@@ -79,7 +81,7 @@ func (s *solver) relax(ctx context.Context) error {
 	return s.factorise(ctx, &s.at)
 }
 
-// eased tells whether the gap with the extra penalty is less than half of the objective.
+// eased tells whether the gap with the extra penalty is at most half of the objective.
 func (s *solver) eased() bool {
 	objective, dual := s.at.objective, s.at.dual
 	for i := range s.src.Spec().Width() {
@@ -90,18 +92,18 @@ func (s *solver) eased() bool {
 	return objective-dual <= objective/2
 }
 
-// solved tells whether the gap is mostly due to the errors of dual variables.
+// solved tells whether the gap comes mostly from errors of dual variables.
 func (s *solver) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 
-// move takes a Newton step if the slope of the objective falls enough, or else the part of the step with the least
-// objective. It tells whether there is one.
+// move takes a Newton step if the slope of the objective falls enough, and otherwise the part of the step with the
+// least objective. It tells whether it took one.
 func (s *solver) move(ctx context.Context) (bool, error) {
 	step, err := s.direction(ctx)
 	if err != nil {
 		return false, err
 	}
 	down := f64.Dot(step, s.at.gradient)
-	if s.down = down; !(down > idle*s.at.objective) { // the rest of the gain is rounding
+	if s.down = down; !(down > idle*s.at.objective) { // the remaining gain is rounding error
 		return false, nil
 	}
 	keep := s.loss.squared() && s.extra == nil && s.fresh && s.at.gap() <= near*s.at.objective
@@ -126,9 +128,9 @@ func (s *solver) move(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// direction returns the Newton step. If the factor is that of the Hessian with a ridge, which may be many times the
-// penalty, direction corrects the step. It uses conjugate gradients with the factor as preconditioner. The ridge
-// changes few eigenvalues. Its error is ctx's.
+// direction returns the Newton step. If the factor belongs to the Hessian with a ridge, which may be many times the
+// penalty, direction corrects the step by conjugate gradients with the factor as preconditioner. Few iterations are
+// enough, because the ridge changes few eigenvalues. direction returns ctx's error.
 func (s *solver) direction(ctx context.Context) ([]float64, error) {
 	step := s.factor.Solve(s.at.gradient)
 	if s.ridge == 0 {
@@ -172,7 +174,7 @@ func (h *hessian) times(v []float64) []float64 {
 	return out
 }
 
-// along returns the point at a part of the step from w.
+// along returns s.w minus t times the step.
 func (s *solver) along(step []float64, t float64) []float64 {
 	next := make([]float64, len(s.w))
 	for i, v := range step {
@@ -181,14 +183,14 @@ func (s *solver) along(step []float64, t float64) []float64 {
 	return next
 }
 
-// done tells whether the gap is small enough.
+// done tells whether the gap has reached the goal.
 func (s *solver) done() bool {
 	s.converged = s.reached(&s.at)
 	return s.converged
 }
 
-// blurred tells whether the gap may be rounding errors of the losses of the active rows. It may if it is no larger than
-// these, or if many passes haven't halved it. If it is not much larger than these, several passes are enough.
+// blurred tells whether the gap may be rounding errors of the losses of the active rows: the gap is no larger than
+// these errors, or not much larger and 10 passes haven't halved it, or 100 passes haven't halved it.
 func (s *solver) blurred() bool {
 	gap := s.close()
 	if s.halved == 0 || gap < s.halfGap {
@@ -198,17 +200,18 @@ func (s *solver) blurred() bool {
 	return gap <= blur*s.at.active || gap <= dim*s.at.active && since > patience || since > hopeless
 }
 
-// close compares the gap with tolerance at the end: a gap above the goal but within tolerance is no failure.
+// close sets converged if the gap is within tolerance: a gap above the goal and within tolerance is no failure. It
+// returns the gap.
 func (s *solver) close() float64 {
 	gap := s.at.objective - s.lower
 	s.converged = gap <= tolerance*s.at.objective
 	return gap
 }
 
-// reached tells whether the objective of a point with these sums is as near the optimum as the goal demands.
+// reached tells whether the objective of at is above the lower bound by at most goal times itself.
 func (s *solver) reached(at *sums) bool { return at.objective-s.lower <= s.goal*at.objective }
 
-// evaluate makes a pass over the rows at a point. It computes the Hessian and its factor if matrix is set.
+// evaluate makes a pass over the rows at a point. With matrix it computes the Hessian and its factor.
 func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) error {
 	var h *hessian
 	if matrix {
@@ -231,16 +234,17 @@ func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) 
 	if err := s.factorise(ctx, at); err != nil {
 		return err
 	}
-	if pt.raise > 0 { // the Hessian isn't that of this point
+	if pt.raise > 0 { // the Hessian doesn't belong to this point
 		s.hessian.w = nil
 	}
 	return nil
 }
 
-// factorise computes the factor of the Hessian of a point with these sums.
+// factorise computes the factor of the Hessian at a point. at has the sums at the point.
 func (s *solver) factorise(ctx context.Context, at *sums) (err error) {
 	rows := s.hessian.rows
-	if n := len(rows) - 1; s.src.Spec().Bias && rows[n] == 0 { // no row is in the active set, so that the bias doesn't matter
+	// If no row is in the active set, the bias doesn't matter.
+	if n := len(rows) - 1; s.src.Spec().Bias && rows[n] == 0 {
 		rows[n] = 2 * math.Abs(at.gradient[s.cols-1])
 		s.hessian.w = nil
 	}

@@ -14,9 +14,9 @@ func (p *problem) rest(w []float64, at *sums) {
 	}
 }
 
-// objectives computes the gradient and the objectives of both problems from the sums over rows. With a bias, the dual
-// variables of both classes must have the same sum. So objectives scales those of one class down for the dual
-// objective.
+// objectives computes the gradient, the objective and the dual objective from the sums over rows. With a bias, the dual
+// variables of both classes must have the same sum. So objectives scales down the dual variables of one class for the
+// dual objective.
 func (p *problem) objectives(w []float64, at *sums) {
 	p.rest(w, at)
 	scale := at.balance(p.src.Spec().Bias)
@@ -42,7 +42,8 @@ func (p *problem) objectives(w []float64, at *sums) {
 	p.descend(w, at)
 }
 
-// balance returns factors of the dual variables of both classes. If there is a bias, they make the sums equal.
+// balance returns a factor of the dual variables of each class. With a bias, the factors make the sums of both classes
+// equal.
 func (s *sums) balance(bias bool) [2]float64 {
 	scale := [2]float64{1, 1}
 	if bias {
@@ -70,7 +71,7 @@ func (p *problem) descend(w []float64, s *sums) {
 	}
 }
 
-// square returns the sum of squares of the weights for the original rows, without the bias.
+// square returns the sum of the squares of the weights w for the original rows, without the bias.
 func (p *problem) square(w []float64) (sum float64) {
 	for _, v := range w[:p.src.Spec().Width()] {
 		sum = math.FMA(v, v, sum)
@@ -86,7 +87,7 @@ func element(v []float64, i int) float64 {
 	return v[i]
 }
 
-// bend returns the second derivative of the penalty along a line.
+// bend returns the second derivative of the penalty, with the extra penalty, along the line step.
 func (p *problem) bend(step []float64) float64 {
 	sum := float64(p.l2 * p.square(p.frame.original(step)))
 	for i, v := range p.extra {
@@ -95,7 +96,7 @@ func (p *problem) bend(step []float64) float64 {
 	return sum
 }
 
-// penalise adds the second derivatives of the penalty to a Hessian.
+// penalise adds the second derivatives of the penalty to the lower triangle of a Hessian.
 func (p *problem) penalise(rows []float64) {
 	l2, features := p.l2, p.src.Spec().Width()
 	for i := range features {

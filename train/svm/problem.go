@@ -14,28 +14,31 @@ import (
 	"halfspace/train/truncated"
 )
 
-// A problem is the rows, the loss in the form that Newton's method takes, and memory for sums over rows.
+// A problem is the rows, the loss in the form for Newton's method, and work memory for sums over rows.
 type problem struct {
-	src     block.Source
-	cols    int
-	l2      float64
-	extra   []float64 // the extra penalty of each variable in steps, which is no part of the objective; nil if there is none
+	src  block.Source
+	cols int
+	l2   float64
+	// extra is the extra penalty of each variable in steps. It isn't part of the objective. nil: there is none.
+	extra   []float64
 	workers int
 	loss    smoothing
-	fixed   *runSums  // sums over rows that src leaves out, whose dual variables are their sample weights; nil if there are none
-	frame   *frame    // the frame of the rows; nil if they are the original ones
-	scratch sync.Pool // of *dense.Panel
+	// fixed is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights. nil: src
+	// leaves out no row.
+	fixed   *runSums
+	frame   *frame    // frame of the rows; nil if they are the original rows
+	scratch sync.Pool // holds *dense.Panel
 }
 
 // A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum
-// over a of a u - (a-base)^2 / (2 slope). The dual variable a is from 0 to most. With base 0, slope 2 and no most, it
-// is the squared hinge. With most 1, it is the augmented Lagrangian of the hinge with the multiplier base.
+// over a of a u - (a-base)^2 / (2 slope), where the dual variable a is from 0 to most. With base 0, slope 2 and most
+// +Inf it is the squared hinge. With most 1 it is the augmented Lagrangian of the hinge with the multiplier base.
 type smoothing struct {
 	slope, most float64
-	base        []float64 // of each row; nil if all are 0
+	base        []float64 // for each row; nil if all are 0
 }
 
-// dual returns the dual variable of row i, and whether it is between the bounds.
+// dual returns the dual variable of row i, and whether it is strictly between its bounds.
 func (l *smoothing) dual(i int, u float64) (a float64, free bool) {
 	a = float64(l.slope * u)
 	if l.base != nil {
@@ -61,32 +64,32 @@ func newProblem(src block.Source, opt Options) *problem {
 	return p
 }
 
-// sums are sums over rows at a point.
+// sums are sums over rows at a point, and the objectives that follow from them.
 type sums struct {
 	runSums
-	objective float64   // the loss and the penalty
-	dual      float64   // the objective of the dual problem
-	vector    []float64 // sum a y x in the dual objective
-	gradient  []float64 // of the smooth objective: l2 w - sum a y x
+	objective float64   // loss plus penalty
+	dual      float64   // objective of the dual problem
+	vector    []float64 // sum of a y x in the dual objective
+	gradient  []float64 // gradient of the smooth objective: l2 w - sum a y x
 }
 
 // A hessian is the Hessian of the smooth objective at a point.
 type hessian struct {
-	w    []float64 // the point; nil if there is none yet
-	rows []float64 // the rows of the lower triangle
-	most []float64 // the largest value of each element of the diagonal since the last sum over all rows
+	w    []float64 // the point; nil if there is none
+	rows []float64 // rows of the lower triangle
+	most []float64 // largest value of each element of the diagonal since the last sum over all rows
 }
 
-// runSums are sums over the rows of a run. Arrays have an element for each of the classes -1 and +1.
+// runSums are sums over the rows of a run. Arrays have one element for each of the classes -1 and +1.
 type runSums struct {
 	loss     float64
-	apart    float64      // hinge: the sum of losses less the sum of a u; it is 0 if each a is optimal
-	weight   float64      // of sample weights
-	active   float64      // of rows whose dual variable is above 0
-	near     int64        // rows whose dual variable is free or which are within a zone of their kink
-	a        [2]float64   // of dual variables
-	squares  [2]float64   // of a^2/4 over the row's weight, for the squared hinge
-	ax       [2][]float64 // of the rows times a
+	apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
+	weight   float64      // sum of sample weights
+	active   float64      // sum of the sample weights of rows whose dual variable is above 0
+	near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
+	a        [2]float64   // sum of dual variables
+	squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
+	ax       [2][]float64 // sum of a times the row
 	kinks    kinks
 	noLabels bool
 }
@@ -119,15 +122,16 @@ func (s *sums) add(t runSums) {
 	s.noLabels = s.noLabels || t.noLabels
 }
 
-// A point says where a pass over the rows computes sums, and which.
+// A point says at which weights a pass over the rows computes sums, and which sums.
 type point struct {
 	w     []float64
-	from  []float64 // unless nil, the start of the line to w whose kinks are summed
-	other []float64 // unless nil, the point of the Hessian that is updated to w
-	raise float64   // unless 0, each row's dual variable first becomes its base, and the slope is multiplied by this
+	from  []float64 // if not nil, the start of the line to w whose kinks are summed
+	other []float64 // if not nil, the point of the Hessian that is updated to w
+	// raise, unless 0, makes each row's dual variable its base first, and multiplies the slope by raise.
+	raise float64
 }
 
-// pass computes the sums at a point, and updates h to it unless h is nil.
+// pass computes the sums at a point. Unless h is nil, it updates h to the point.
 func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
@@ -170,8 +174,8 @@ func hessianRun(src block.Source, pt point) func(run block.Run, s, _ []float64) 
 	return func(run block.Run, s, _ []float64) runSums { return p.run(run, pt, s) }
 }
 
-// scatter computes the sums at a point and updates h to it. It needs only the rows that are free at one of the two
-// points. If h has no point yet, it needs all free rows.
+// scatter computes the sums at a point and updates h to the point. It needs only rows that are free at exactly one of
+// h's point and the new point. If h has no point, it needs all rows that are free at the new point.
 func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) error {
 	m, err := gram.NewTriangle(p.cols)
 	if err != nil {
@@ -210,8 +214,8 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 	return nil
 }
 
-// change adds the change of the Hessian from its point to w. If an element of the diagonal was many times as large
-// before, the rest may be rounding errors. The Hessian then has no point.
+// change adds by, the change of the Hessian from its point to w. If an element of the diagonal is now many times
+// smaller than its largest value, it may be rounding errors. change then sets h.w to nil, so that h has no point.
 func (h *hessian) change(w, by []float64) {
 	const least = 0x1p-16
 	h.w = w
@@ -225,8 +229,8 @@ func (h *hessian) change(w, by []float64) {
 	f64.Axpy(h.rows, 1, by)
 }
 
-// run computes the sums over the rows of a run. Unless s is nil, run sets it to the weights of the rows in the change
-// of the Hessian, divided by the slope.
+// run computes the sums over the rows of a run. Unless s is nil, it sets s to the weights of the rows in the change of
+// the Hessian, divided by the slope.
 func (p *problem) run(run block.Run, pt point, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
@@ -266,7 +270,7 @@ func (p *problem) run(run block.Run, pt point, s []float64) (r runSums) {
 	return r
 }
 
-// shortfall sets u to 1 less the margin of each row of a panel.
+// shortfall sets u to 1 minus the margin of each row of a panel.
 func shortfall(panel *dense.Panel, labels []float32, w, u []float64) {
 	panel.Scores(w, u)
 	for i, y := range labels {
@@ -274,14 +278,14 @@ func shortfall(panel *dense.Panel, labels []float32, w, u []float64) {
 	}
 }
 
-// same tells whether two points are the same slice.
+// same tells whether v and w are the same slice.
 func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
 
-// rowsAt has an element for each row of a panel: 1 less its margin at the points of a pass, and its weight in the
-// change of the Hessian. A slice is nil if there is no such point, or no Hessian.
+// rowsAt has one element for each row of a panel. u, from and other are 1 minus the row's margin at point.w, point.from
+// and point.other, and s is the row's weight in the change of the Hessian. A slice is nil if the pass doesn't need it.
 type rowsAt struct{ u, from, other, s []float64 }
 
-// rows adds the rows of a panel to the sums, and sets their factors in the sums of the panel.
+// rows adds the rows of a panel to the sums r, and sets their factors in the sums of the panel.
 func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []float64, r *runSums) {
 	loss := p.loss
 	if raise > 0 {

@@ -9,8 +9,8 @@ import (
 	"halfspace/train"
 )
 
-// The hinge has a dual variable for each row, called its base; see smoothing. On a cluster this process keeps them, and sends each
-// piece those of its rows.
+// The hinge has a dual variable for each row, called its base; see smoothing. On a cluster, this process keeps the base
+// of all rows, and sends each piece the base of its rows.
 
 // remote tells whether a cluster makes the passes over the rows.
 func (p *problem) remote() bool {
@@ -27,7 +27,8 @@ func (p *problem) pieces() (runs [][]int64, base func(i int) []float64) {
 	}
 }
 
-// problemOf returns the rows of a piece with the hinge. It is an error if base is that of other rows.
+// problemOf returns a problem with the rows of a piece and the hinge. It returns passes.ErrOtherRows if the length of
+// base isn't the number of rows.
 func problemOf(src passes.Piece, slope float64, base []float64) (*problem, error) {
 	if int64(len(base)) != src.Rows() {
 		return nil, passes.ErrOtherRows
@@ -37,7 +38,7 @@ func problemOf(src passes.Piece, slope float64, base []float64) (*problem, error
 	return p, nil
 }
 
-// hingeArgs say where a pass over the rows computes sums, and which.
+// hingeArgs are the arguments of a pass of the hinge: the point, the slope, and whether to compute the Hessian.
 type hingeArgs struct {
 	at      point
 	slope   float64
@@ -47,11 +48,11 @@ type hingeArgs struct {
 // hingeSums are the sums over the runs of a piece.
 type hingeSums struct {
 	runs     []runSums
-	products [][]float64 // of each run for the change of the Hessian; nil if it isn't wanted
-	base     []float64   // of each row, if it became another one; else nil
+	products [][]float64 // for each run, the change of the Hessian; nil without a Hessian
+	base     []float64   // base of each row if it changed; otherwise nil
 }
 
-// hingeTask is the passes of the hinge. A piece has the base of its rows.
+// hingeTask makes the passes of the hinge. Each piece gets the base of its rows.
 var hingeTask = passes.NewOwn("svm.hinge", hingeOf)
 
 func hingeOf(ctx context.Context, src passes.Piece, args *hingeArgs, base []float64) (s *hingeSums, err error) {
@@ -79,7 +80,8 @@ func hingeOf(ctx context.Context, src passes.Piece, args *hingeArgs, base []floa
 	return s, err
 }
 
-// passRemote makes a pass of the hinge. It adds the change of the Hessian to products, unless that is nil.
+// passRemote makes a pass of the hinge on the cluster. Unless products is nil, it adds the change of the Hessian to
+// products.
 func (p *problem) passRemote(ctx context.Context, pt point, products []float64, at *sums) error {
 	pieces, base := p.pieces()
 	var raised []float64
@@ -100,25 +102,25 @@ func (p *problem) passRemote(ctx context.Context, pt point, products []float64, 
 	return err
 }
 
-// nearArgs are the weights and the slope of a pass that looks for near rows.
+// nearArgs are the weights and the slope of a pass that finds near rows.
 type nearArgs struct {
 	w     []float64
 	slope float64
 }
 
-// nearOwn is the base of the rows of a piece, and the numbers of those that are chosen already.
+// nearOwn is the base of the rows of a piece, and the numbers of the rows that are already chosen.
 type nearOwn struct {
 	base   []float64
 	chosen []uint32
 }
 
-// nearSums are the near rows of each run of a piece, and the base of all its rows.
+// nearSums are the near rows of each run of a piece, and the base of all rows of the piece.
 type nearSums struct {
 	runs []nearRows
 	base []float64
 }
 
-// nearTask looks for the near rows of a piece.
+// nearTask finds the near rows of a piece.
 var nearTask = passes.NewOwn("svm.near", nearIn)
 
 func nearIn(ctx context.Context, src passes.Piece, args *nearArgs, own *nearOwn) (s *nearSums, err error) {

@@ -12,19 +12,19 @@ import (
 	"halfspace/train"
 )
 
-// longer are the relative lengths by which round lengthens the exact weights. If rows are separable, rounding brings
-// some margins below 1, which costs far more than slightly longer weights.
+// longer are the relative lengths by which round lengthens the exact weights. If the rows are separable, rounding
+// brings some margins below 1, which costs far more than slightly longer weights.
 var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
 
 const (
-	ulp        = 0x1p-50 // times the sizes of a score's terms, its rounding error
-	lastDigits = 1e-12   // relative to an objective, its last digits
+	ulp        = 0x1p-50 // this times the sizes of a score's terms is the rounding error of the score
+	lastDigits = 1e-12   // this times an objective is the size of its last digits
 )
 
-// round sets Weights to Exact rounded to float32. It sets the objective, the loss and the gap to those of Weights. If the gap
-// is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or two. f is the frame of
-// the exact weights. round makes its passes over the rows in that frame, since scores of other rows lose digits. The gap
-// includes the rounding errors of the objective if they are more than its last digits.
+// round sets Weights to Exact rounded to float32. It sets the objective, the loss and the gap to their values at
+// Weights. If the gap is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or
+// two. f is the frame of the exact weights. The passes use the rows in that frame, because scores of the original rows
+// lose digits. The gap includes the rounding errors of the objective if they are more than the objective's last digits.
 func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Options) error {
 	if f != nil {
 		src = train.Centre(src, f.of, f.multiple)
@@ -67,8 +67,8 @@ func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Opti
 	return nil
 }
 
-// losses makes a pass over the rows and sums their losses at several points. If errors is set, the sums of squaredChange at
-// these points follow.
+// losses makes a pass over the rows and returns the sum of their losses at each point w. With errors, the sums of
+// squaredChange at each point follow.
 func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
 	args := lossesArgs{p.loss.squared(), errors, w}
 	total := args.sums()
@@ -78,7 +78,6 @@ func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]flo
 	return total, err
 }
 
-// lossesPass is the pass of losses.
 var lossesPass = passes.NewPerRun("svm.losses", lossesRun)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
@@ -102,7 +101,7 @@ func lossesRun(src block.Source, args lossesArgs) func(block.Run) []float64 {
 	return newProblem(src, opt).lossesRun(args)
 }
 
-// lossesRun returns what sums the losses of a run at several points.
+// lossesRun returns the function that sums the losses of a run at each point.
 func (p *problem) lossesRun(args lossesArgs) func(block.Run) []float64 {
 	if wide(p.cols) {
 		return p.wideLossesRun(args)
@@ -143,7 +142,7 @@ func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *widen.
 	}
 }
 
-// of returns the loss of a row with sample weight 1, without smoothing.
+// of returns the loss, without smoothing, of a row with sample weight 1 and margin 1-u.
 func (l *smoothing) of(u float64) float64 {
 	switch {
 	case !(u <= 0) && l.squared():
@@ -154,8 +153,8 @@ func (l *smoothing) of(u float64) float64 {
 	return 0
 }
 
-// squaredChange returns the square of the change of the loss of a row, with sample weight c and margin 1-u, if the score changed
-// by the sizes of its terms.
+// squaredChange returns the square of a change of the loss of a row with sample weight c and margin 1-u: the change if
+// the score changed by the sum of the sizes of its terms.
 func squaredChange(l *smoothing, u, c float64, columns []uint32, values, w []float64) float64 {
 	by := c
 	if l.squared() {

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	narrower = 5   // near rows begin with this times the slope
-	fewest   = 512 // with at most this many rows, all are kept
-	nearest  = 4   // others are left out if at most one row of this many is near
+	narrower = 5   // a solver of near rows begins with this times the slope
+	fewest   = 512 // with at most this number of rows, all rows are kept
+	nearest  = 4   // other rows are left out if at most 1/nearest of the rows are near
 )
 
 // nearby finds the optimum for the hinge from weights whose scores have errors of about off.
@@ -29,22 +29,22 @@ func (s *solver) nearby(ctx context.Context, off float64) error {
 	return s.nearBegun(ctx)
 }
 
-// nearBegun is nearby from its call of shrink on.
+// nearBegun is the part of nearby from its call of shrink on.
 func (s *solver) nearBegun(ctx context.Context) error {
 	if err := s.shrink(ctx, inNearby); err != nil || s.converged || s.passes >= s.opt.Epochs {
 		return err
 	}
-	if s.misled { // steps from such weights are short
+	if s.misled { // steps from misleading weights are short
 		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), truncated.FirstSlope, 0
 		clear(s.loss.base)
 	}
 	return s.minimise(ctx)
 }
 
-// near makes a pass over the rows to find those near the kink of their loss: those whose dual variable is free,
-// changes, or would change if the margin moved by a zone. Each row's dual variable becomes its base. near sets the
-// objective. It returns a solver of the near rows and their numbers. That solver fixes the dual variables of the other
-// rows at 0 or at their sample weight, which makes these rows one sum.
+// near makes a pass over the rows and finds the rows near the kink of their loss. A row is near if its dual variable is
+// free or changes, or would change if the margin moved by a zone. near sets each row's base to its dual variable, and
+// sets the objective. It returns a solver of the near rows, and their numbers. That solver fixes the dual variables of
+// the other rows at 0 or at their sample weight, which makes these rows one sum.
 func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err error) {
 	s.at = s.newSums()
 	fixed := s.newSums()
@@ -79,17 +79,17 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	return few, numbers, nil
 }
 
-// nearRows are the near rows of a run, their dual variables and numbers, and sums over the others.
+// nearRows are the near rows of a run, their dual variables and numbers, and the sums over the other rows.
 type nearRows struct {
 	rows    block.Block
 	base    []float64
 	numbers []int
-	loss    float64 // of all rows
-	weight  float64 // of all rows
+	loss    float64 // sum over all rows
+	weight  float64 // sum over all rows
 	fixed   runSums
 }
 
-// eachNear passes the near rows of each run to add.
+// eachNear calls add with the near rows of each run, in row order.
 func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
@@ -97,7 +97,7 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run) nearRows { return s.nearOfRun(run, s.w, s.chosen) }, add)
 }
 
-// nearOfRun returns the near rows of a run at w. It adds them to those chosen.
+// nearOfRun returns the near rows of a run at w. It sets their elements of chosen.
 func (p *problem) nearOfRun(run block.Run, w []float64, chosen []bool) (r nearRows) {
 	if run.Y == nil {
 		r.fixed.noLabels = true
@@ -143,10 +143,10 @@ func (p *problem) nearOfRun(run block.Run, w []float64, chosen []bool) (r nearRo
 	return r
 }
 
-// within tells whether a row is within a zone of its kink.
+// within tells whether a row is within a zone of its kink. Its margin is 1-u.
 func (l *smoothing) within(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
 
-// appendRow appends row i of b to rows in the same form, with the same centring.
+// appendRow appends row i of b to rows, in the same form and with the same centring.
 func appendRow(rows, b *block.Block, i int) {
 	rows.Centring = b.Centring
 	rows.Y = append(rows.Y, b.Y[i])
@@ -169,7 +169,7 @@ func appendSparse(s *kernel.SparseRows, columns []uint32, values []float32) {
 	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 }
 
-// gather makes blocks of the near rows of all runs.
+// gather returns the near rows of all runs in blocks.
 func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	var blocks []*block.Block
 	per := block.Rows(spec.Cols())
@@ -189,8 +189,8 @@ func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	return block.NewData(spec, blocks)
 }
 
-// narrow finds the optimum of the near rows, whose numbers are given, and takes its weights and dual variables. It
-// tells whether it did.
+// narrow finds the optimum of the near rows, whose numbers are given. If it converges, narrow takes its weights and
+// dual variables. It tells whether it did.
 func (s *solver) narrow(ctx context.Context, few *solver, numbers []int) (bool, error) {
 	if few.src.Rows() > 0 {
 		if err := few.evaluate(ctx, point{w: few.w}, true, &few.at); err != nil {

@@ -10,13 +10,13 @@ import (
 	"halfspace/internal/dense"
 )
 
-// A saved is the state of one of the solvers that learn makes one after another, for a checkpoint.
+// A saved is the state, for a checkpoint, of one of the solvers that learn makes one after another.
 type saved struct {
 	part  *checkpoint.Part
 	phase int    // number of the solver
-	state []byte // of it, as read
+	state []byte // state of that solver, as read
 	of    func(*checkpoint.Walk)
-	from  bool // the solver of that number goes on from the state
+	from  bool // that solver resumes from the state
 }
 
 func (v *saved) walk(w *checkpoint.Walk) {
@@ -24,34 +24,34 @@ func (v *saved) walk(w *checkpoint.Walk) {
 	w.Inner(&v.state, v.of)
 }
 
-// The stages of solve, in one of which a checkpoint was taken.
+// The stages of solve. A checkpoint has the stage in which it was taken.
 const (
 	inNewton = iota
 	inNearby // in the first call of shrink
 	inShrink // in shrink, called by hinge
 )
 
-// A trace is what goes on from one pass to the next, and is part of the state alone.
+// A trace is the fields that are kept from one pass to the next, for checkpoints.
 type trace struct {
 	save    *saved // nil: no state is saved
 	phase   int
-	resumed bool // the next method goes on from a checkpoint
+	resumed bool // the next method continues from a checkpoint
 	stage   int
 
-	stuck  int       // hinge: how often in a row rounding errors stopped Newton's method
-	before int64     // hinge: steps before the current slope
-	bestW  []float64 // shrink: the weights with the least objective
+	stuck  int       // hinge: consecutive times that rounding errors stopped Newton's method
+	before int64     // hinge: number of steps before the current slope
+	bestW  []float64 // shrink: weights with the least objective
 	bestAt sums
 }
 
-// goesOn tells, once, that the state is that of a checkpoint.
+// goesOn tells whether the state comes from a checkpoint. It returns true at most once.
 func (t *trace) goesOn() bool {
 	resumed := t.resumed
 	t.resumed = false
 	return resumed
 }
 
-// saves makes s the solver of a number, whose state is saved. If the checkpoint is of a later solver, this one
+// saves makes s the solver with number phase, whose state is saved. If the checkpoint belongs to a later solver, s
 // reports no progress.
 func (s *solver) saves(save *saved, phase int) {
 	if s.save, s.phase = save, phase; save.from && save.phase > phase {
@@ -59,7 +59,7 @@ func (s *solver) saves(save *saved, phase int) {
 	}
 }
 
-// resume goes on from a checkpoint of this solver. It returns false if there is none.
+// resume continues from a checkpoint of this solver. It returns false if there is none.
 func (s *solver) resume(ctx context.Context) (done bool, err error) {
 	if s.save == nil || !s.save.from || s.save.phase != s.phase {
 		return false, nil
@@ -85,7 +85,7 @@ func (s *solver) resume(ctx context.Context) (done bool, err error) {
 }
 
 func (s *solver) mark(stage int) {
-	if s.save == nil || s.save.part == nil || s.save.from { // a later solver goes on from the state
+	if s.save == nil || s.save.part == nil || s.save.from { // a later solver continues from the state
 		return
 	}
 	s.stage = stage
@@ -93,7 +93,7 @@ func (s *solver) mark(stage int) {
 	s.save.part.Pass(s.passes, s.visits, s.save.walk)
 }
 
-// state walks what the solver is at before a step, or before a pass of shrink.
+// state saves or restores the state of the solver before a step, or before a pass of shrink.
 func (s *solver) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Count(&s.stage)

@@ -1,4 +1,4 @@
-// Package svm trains linear support vector machines of two classes, and of more by the hinge.
+// Package svm trains linear support vector machines of two classes, and with the hinge of more than two.
 package svm
 
 import (
@@ -17,7 +17,7 @@ import (
 	"halfspace/train/truncated"
 )
 
-// Loss is what a row with the margin m = y (w.x) adds to the objective.
+// Loss is the loss of a row as a function of its margin m = y (w.x).
 type Loss string
 
 const (
@@ -28,7 +28,7 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{SquaredHinge, Hinge}
 
-// Epochs returns the default of the most passes over the rows. Most data take 3 to 20 passes, and few or difficult rows
+// Epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take
 // up to 130.
 func (l Loss) Epochs() int64 {
 	if l == Hinge {
@@ -37,81 +37,89 @@ func (l Loss) Epochs() int64 {
 	return 100
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, Workers and Progress. Epochs is the most passes over the
-// rows; its default is that of Loss, or 1,000 with more than 256 columns. With more than two classes it is 10,000, and
-// Seed orders the visits.
+// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and Checkpoint. Epochs is the
+// limit of passes over the rows. Its default is Loss.Epochs, 1,000 with more than 256 columns, and 10,000 with more
+// than two classes, for which Seed orders the visits.
 type Options struct {
 	train.Options
-	Loss Loss    // SquaredHinge
-	L2   float64 // the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 it may be 0, the default then
-	L1   float64 // the penalty L1 |w|_1, 0 or more, of the squared hinge; see package elastic
+	Loss Loss // SquaredHinge
+	// L2 is the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 above 0, L2 may be 0, and 0 is its
+	// default.
+	L2 float64
+	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge; see package elastic
 
-	NonNegative bool // weights other than the bias are 0 or more, of the squared hinge
+	NonNegative bool // weights other than the bias must be 0 or more; for the squared hinge
 }
 
-// Result is what Train learned. Weights are Exact rounded to float32. Errors, Radius, Norm, Margin, Loss, Objective and Gap
-// are those of Weights. Epochs counts passes over all rows. Visits counts the rows of all passes, those over some of
-// the rows included. Updates counts steps. Loss is the sum of losses over rows, times their sample weights, without the
-// penalty. Converged says that Gap is at most 1e-6 of Objective.
+// Result is the result of Train. Weights are Exact rounded to float32. Errors, Radius, Norm, Margin, Loss, Objective
+// and Gap are computed from Weights. Epochs counts passes over all rows. Visits counts the rows of all passes,
+// including passes over some of the rows. Updates counts steps. Loss is the sum over the rows of loss times sample
+// weight, without the penalty. Converged says that Gap is at most 1e-6 of Objective.
 type Result struct {
 	train.Result
-	Exact     []float64 // the weights, one for each column, the bias last; of more than two classes a vector for each
-	Objective float64   // Loss and the penalty
-	Gap       float64   // Objective is above the optimum by at most this; at least 0
-	Rounded   bool      // with L1 or NonNegative: the gap of Exact is small enough, but that of Weights isn't
+	// Exact is the weights, one for each column, the bias last. For more than two classes it has one vector for each
+	// class.
+	Exact     []float64
+	Objective float64 // Loss plus the penalty
+	Gap       float64 // Objective is above the optimum by at most this; at least 0
+	Rounded   bool    // the gap is small enough at Exact, but not at Weights
 }
 
 const (
-	tolerance  = 1e-6    // the gap of a converged result, relative to the objective
+	tolerance  = 1e-6    // a result has converged if its gap is at most this times the objective
 	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
-	fewColumns = 256     // a Hessian is taken up to that many columns without L1 and NonNegative
+	fewColumns = 256     // a Hessian is used with up to this many columns, without L1 and NonNegative
 	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
 	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
 //
-// Objective: weights w, the bias among them, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the margin y
-// (w.x). The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
+// Objective: weights w, including the bias, that minimise 1/2 l2 |w|^2 + sum over rows of c times the loss of the
+// margin y (w.x). The bias is not penalised. c is the sample weight: a row with c = k counts as k rows.
 //
-// Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 / (2
-// l2), less sum a^2 / 4c for the squared hinge. Its constraints are a >= 0, for the hinge also a <= c, and with a bias sum a
-// y = 0. Train scales the a of one class down to meet the last one. The dual objective is a lower bound of the optimum.
-// Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8 for the squared hinge. Then it
-// rounds w to float32 and measures the gap again.
+// Train stops by the duality gap. The dual problem has a variable a for each row. It maximises sum a - |sum a y x|^2 /
+// (2 l2), and for the squared hinge this minus sum a^2 / 4c. Its constraints are a >= 0, for the hinge also a <= c, and
+// with a bias sum a y = 0. Train scales down the a of one class to meet the last constraint. The dual objective is a
+// lower bound of the optimum. Train stops when the objective of w is above the bound by at most 1e-6 of itself, or 1e-8
+// for the squared hinge. Then it rounds w to float32 and measures the gap again.
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
-// Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method for
-// Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is w = w - t H^-1 g with
-// g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for the rows that have a loss, else
-// 0. t is 1 if that at most halves the slope, else the minimum along the line. One pass over the rows computes all of it. It
-// updates H by the rows that enter or leave the active set.
+// Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
+// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is
+// w = w - t H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for rows
+// with a loss above 0, and 0 for other rows. t is 1 if that at least halves the slope; otherwise t is the minimum along
+// the line. One pass over the rows computes g, the objectives and H. It updates H by the rows that enter or leave the
+// active set.
 //
-// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a gap of
-// 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the hinge takes
-// dual coordinate descent; see package coordinate.
+// With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a
+// gap of 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the
+// hinge is trained by dual coordinate descent; see package coordinate.
 //
-// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside. Its source is
-// Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
-// 2020. Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c. After
-// it, a becomes the row's base, and the slope grows. Once few rows are near the kink of their loss, Train continues with
-// those alone. It fixes the a of the others at 0 or c, which makes them one sum. The next pass over all rows adds rows that
-// were left out wrongly. Each row takes eight bytes.
+// For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
+// Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
+// 2020). Each inner problem has a loss with a continuous derivative: a = min(1, max(0, base + slope (1-m))) times c.
+// After each inner problem, a becomes the row's base, and the slope grows. Once few rows are near the kink of their
+// loss, Train continues with only these rows. It fixes the a of the other rows at 0 or c, which makes these rows one
+// sum. The next pass over all rows adds the rows that were left out wrongly. The base takes eight bytes for each row.
 //
-// More than two classes, with class numbers as labels, are learned together by the hinge alone. A row's loss is max(0, 1 -
-// m) with m the score of its class less the greatest other score; see package crammer.
+// More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
+// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package crammer.
 //
-// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole runs of rows, as far
-// from each other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the bias from it,
-// in float64. It maps the weights back at the end. Without a bias, one of those columns takes its place.
+// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole runs of rows,
+// as far from each other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the
+// bias from the column, in float64. It maps the weights back at the end. Without a bias, one of these columns takes the
+// place of the bias.
 //
-// Sums are float64, in the order of package dense within a run, and then over runs in row order. The result depends neither
-// on opt.Workers nor on the source's kind. Errors: options out of range, no rows, fewer than two classes, features that
-// overflow, errors of src, and ctx's error.
+// Sums are float64, in the order of package dense within a run, and then over the runs in row order. The result depends
+// neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
+// features that overflow, errors of src, and ctx's error.
 //
-// Other packages, each with its own order of sums, learn from more than 256 columns (package truncated) and from more than
-// two classes (package crammer). From more than 16,384 columns, package coordinate learns with L1 and NonNegative, and the
-// hinge of few rows.
+// Other packages do the training in these cases, each with its own order of sums:
+//
+//   - package truncated: more than 256 columns
+//   - package coordinate: more than 16,384 columns, with L1 or NonNegative, or the hinge of few rows
+//   - package crammer: more than two classes
 func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
@@ -161,7 +169,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// learn finds the exact weights, in a frame if some columns are far from zero.
+// learn finds the exact weights. It uses a frame if some columns are far from zero, and returns the frame.
 func learn(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
 	save := &saved{part: opt.Checkpoint}
 	var err error
@@ -186,15 +194,15 @@ func learn(ctx context.Context, src block.Source, opt Options) (*Result, *frame,
 	return result(s), nil, err
 }
 
-// result returns what a solver learned, except for the weights rounded to float32.
+// result returns the result of a solver, without the weights rounded to float32.
 func result(s *solver) *Result {
 	r := &Result{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
 	return r
 }
 
-// interrupted completes the result if ctx ended the training after some steps over all rows. Otherwise it returns nil.
-// The loss is unknown if after ends before a pass over the rows does.
+// interrupted completes the result if ctx ended the training after one step or more over all rows. Otherwise it returns
+// nil. The loss stays unknown if after ends before a pass over the rows does.
 func (r *Result) interrupted(ctx, after context.Context, src block.Source, opt Options) *Result {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
@@ -245,31 +253,31 @@ func (o Options) withDefaults() (Options, error) {
 type solver struct {
 	*problem
 	opt       Options
-	goal      float64 // the gap to reach, relative to the objective
+	goal      float64 // gap to reach, relative to the objective
 	w         []float64
-	at        sums           // the sums at w
-	measure   *train.Measure // of the last pass; nil if unknown
-	lower     float64        // the greatest dual objective so far; it is 0 with all dual variables 0
+	at        sums           // sums at w
+	measure   *train.Measure // state after the last pass; nil if unknown
+	lower     float64        // greatest dual objective so far; with all dual variables 0 it is 0
 	hessian   hessian
 	factor    *dense.Factor
-	ridge     float64 // what was added to the factor's matrix
-	fresh     bool    // factor is of the Hessian at w
-	short     bool    // a step was short
+	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
+	fresh     bool    // factor belongs to the Hessian at w
+	short     bool    // the last step was short
 	down      float64 // twice the predicted gain of the last step
-	relaxed   bool    // there was an extra penalty
+	relaxed   bool    // an extra penalty was in use
 	passes    int64
-	visits    int64 // of rows, those of samples and of near rows included
+	visits    int64 // visited rows, including rows of samples and near rows
 	steps     int64
-	halfGap   float64 // half of the least gap that may be rounding errors
-	halved    int64   // passes when it was found
+	halfGap   float64 // half of the gap at the last halving; see blurred
+	halved    int64   // number of passes at that halving
 	misled    bool    // near rows alone led to weights worse than zeros
 	converged bool
-	chosen    []bool  // whether each row is among those that shrink takes
-	least     float64 // slope for shrink
-	single    bool    // all rows are of one class
+	chosen    []bool  // rows that shrink takes
+	least     float64 // least slope at which hinge calls shrink
+	single    bool    // all rows have the same class
 	decided   bool    // it is known whether the rows need a frame
-	wanted    *frame  // the frame that the rows need; then nothing was learned
-	idle      bool    // the frame is useless; then nothing was learned
+	wanted    *frame  // frame that the rows need; if not nil, nothing was learned
+	idle      bool    // the frame is useless; nothing was learned
 	start     time.Time
 	trace
 }
@@ -283,8 +291,8 @@ func newSolver(src block.Source, opt Options) *solver {
 	return s
 }
 
-// solve finds the optimum, or goes as far towards it as the options allow. It begins at the optimum of a sample if
-// there are enough rows for one.
+// solve finds the optimum, or goes as far towards it as the options allow. With many rows, it begins at the optimum of
+// a sample.
 func (s *solver) solve(ctx context.Context) error {
 	if done, err := s.resume(ctx); done {
 		return err
@@ -302,7 +310,8 @@ func (s *solver) solve(ctx context.Context) error {
 	opt.Progress, opt.Checkpoint = nil, nil
 	few := newSolver(sample, opt)
 	few.frame, few.decided = s.frame, s.decided
-	few.goal = float64(s.cols) / n // about what the optimum of all rows is above that of the sample at w
+	// The goal is about the difference between the objective at the sample's optimum and the optimum over all rows.
+	few.goal = float64(s.cols) / n
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -310,7 +319,7 @@ func (s *solver) solve(ctx context.Context) error {
 		return nil
 	}
 	if err != nil || !few.converged || few.single {
-		return s.minimise(ctx) // training on all rows may work though training on a sample failed
+		return s.minimise(ctx) // training on all rows may work although training on a sample failed
 	}
 	s.w, s.steps, s.visits = few.w, few.steps, few.visits
 	if !s.loss.squared() {
@@ -327,7 +336,7 @@ func (s *solver) solve(ctx context.Context) error {
 	return s.minimise(ctx)
 }
 
-// minimise continues from w with all rows, unless they need a frame.
+// minimise continues from s.w with all rows. It returns early if the rows need a frame, or the frame is useless.
 func (s *solver) minimise(ctx context.Context) error {
 	if !s.loss.squared() && s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
@@ -335,7 +344,7 @@ func (s *solver) minimise(ctx context.Context) error {
 	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
 		return err
 	}
-	if s.at.objective > s.at.weight { // more than at zeros, which are then no farther
+	if s.at.objective > s.at.weight { // worse than zeros, from which the optimum is then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
 		if clear(s.loss.base); s.loss.base != nil {
 			s.loss.slope = truncated.FirstSlope
@@ -346,7 +355,8 @@ func (s *solver) minimise(ctx context.Context) error {
 	}
 	if !s.decided {
 		s.decided = true
-		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) { // one class alone, for which a bias is enough
+		// If all rows have one class, a bias is enough.
+		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) {
 			s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
 			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
 			s.done()
@@ -369,7 +379,7 @@ func (s *solver) minimise(ctx context.Context) error {
 	return s.hinge(ctx)
 }
 
-// counted makes a pass, which sets at, and reports it.
+// counted makes a pass, which sets at, counts it and reports progress.
 func (s *solver) counted(at *sums, pass func() error) error {
 	s.measure = nil
 	s.report(nil)

@@ -10,13 +10,14 @@ import (
 	"halfspace/train/truncated"
 )
 
-// wide tells whether there are too many columns for a Hessian.
+// wide tells whether there are too many columns for a Hessian: more than 16,384.
 func wide(cols int) bool { return cols > maxColumns }
 
-// many tells whether conjugate gradients find the steps of Newton's method.
+// many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
 func many(cols int) bool { return cols > fewColumns }
 
-// epochs is Epochs for rows of that many columns. Newton's method makes more passes if conjugate gradients find its steps.
+// epochs is Epochs for rows of cols columns. Newton's method makes more passes if it finds its steps by conjugate
+// gradients.
 func (l Loss) epochs(cols int) int64 {
 	if many(cols) {
 		return Hinge.Epochs()
@@ -24,7 +25,7 @@ func (l Loss) epochs(cols int) int64 {
 	return l.Epochs()
 }
 
-// solverOf returns what finds the exact weights for rows of so many columns, and the frame in which it does.
+// solverOf returns the function that finds the exact weights for rows of cols columns, and their frame.
 func solverOf(opt Options, cols int) func(context.Context, block.Source, Options) (*Result, *frame, error) {
 	if many(cols) {
 		return learnMany
@@ -32,11 +33,11 @@ func solverOf(opt Options, cols int) func(context.Context, block.Source, Options
 	return learn
 }
 
-// byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes where rows are few for
-// their columns, and hundreds where they are many.
+// byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
+// relative to the columns, and hundreds of passes if they are many.
 func byRow(rows int64, cols int) bool { return wide(cols) && rows <= 2*int64(cols) }
 
-// learnMany is learn for many columns.
+// learnMany is learn for more than 256 columns.
 func learnMany(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
 	var s *truncated.Solution
 	var err error
@@ -54,12 +55,13 @@ func learnMany(ctx context.Context, src block.Source, opt Options) (*Result, *fr
 	return r, nil, err
 }
 
-// netOf returns the task of minimising with a penalty l1 for more columns than a Hessian may have.
+// netOf returns the task of package coordinate, which package svm uses for more columns than a Hessian may have.
 func netOf(src block.Source, opt Options) *coordinate.Net {
 	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges}
 }
 
-// squaredHinges sets z to the margins, and the others to the squared hinge and its derivatives by the score.
+// squaredHinges sets z to the margins, loss to the squared hinge, and factor and curvature to its derivatives by the
+// score.
 func squaredHinges(z, factor, curvature, loss, y []float64) {
 	for i, label := range y {
 		z[i] *= label

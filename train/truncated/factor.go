@@ -10,22 +10,23 @@ import (
 
 const (
 	picksColumn = 8   // rows for each column in a sampled Hessian
-	factorWorth = 350 // a Hessian is sampled for up to d columns if d^3 is at most this times the elements
-	stale       = 4   // products in a step after which the next step samples the Hessian again
+	factorWorth = 350 // a Hessian of d columns is sampled if d^3 is at most this times the number of elements
+	stale       = 4   // number of products in a step above which the next step samples the Hessian again
 )
 
-// worthFactor tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3 multiplications,
-// which take as long as about 4 d^3 / 70 elements in a product. It saves some 20 products in a step.
+// worthFactor tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3
+// multiplications, which take the time of about 4 d^3 / 70 elements in a product. It saves about 20 products in a step.
 func (s *search) worthFactor(elements int64) bool {
 	d := float64(s.cols)
 	return d*d*d <= factorWorth*float64(elements)
 }
 
-// refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last one does still.
+// refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last factor still
+// works.
 //
-// The sample takes every row whose curvature is above a threshold. Of the others it takes a row each time that the sum of
-// their curvatures passes a multiple of the threshold, and gives it the threshold as its curvature. The diagonal is at
-// least that of the Hessian, for columns that the sample rarely sees.
+// The sample takes every row whose curvature is at least a threshold. Among the other rows, it takes a row each time
+// the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
+// diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
 func (s *search) refactor(ctx context.Context) error {
 	if !s.factors || s.factor != nil && s.products <= stale || s.spent(3) {
 		return nil
@@ -58,7 +59,7 @@ func (s *search) refactor(ctx context.Context) error {
 	return err
 }
 
-// pick sets the weights of the rows in the sampled Hessian.
+// pick sets picks to the weights of the rows in the sampled Hessian: 0 for rows that the sample leaves out.
 func (s *search) pick(picks []float64) {
 	total := 0.0
 	for _, c := range s.at.curvature {
@@ -78,7 +79,7 @@ func (s *search) pick(picks []float64) {
 	}
 }
 
-// precondition returns about the product of the inverse Hessian and v, in d.
+// precondition sets d to an approximation of the inverse Hessian times v.
 func (s *search) precondition(d, v []float64) {
 	if s.factor != nil {
 		copy(d, s.factor.Solve(v))

@@ -10,21 +10,23 @@ import (
 	"halfspace/train"
 )
 
-// FirstSlope is the slope of a smooth hinge from weights of 0. With one above MostSlope, dual variables are rounding errors of
-// margins.
+// FirstSlope is the slope of a smooth hinge at the beginning, with zero weights. With a slope above MostSlope, dual
+// variables would be rounding errors of margins.
 const (
 	FirstSlope = 0.5
 	MostSlope  = 1 << 40
 )
 
 const (
-	share    = 0.05 // the multipliers change once the gradient is at most this part of the gap
-	stuck    = 2    // or after so many steps whose gain is rounding
-	narrower = 0.2  // the first zone with new multipliers is this times the widest one with those before
+	// The multipliers change once the gradient's part of the gap is at most share times the gap.
+	share    = 0.05
+	stuck    = 2   // or after this number of steps whose gain is rounding error
+	narrower = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
-// A Hinge is rows with labels -1 and +1, and the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0. The loss of a
-// row is max(0, 1 - y (w.x)). Of train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
+// A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
+// on all weights but the bias. Of train.Options it uses Epochs (most passes over the rows), Workers, Progress and
+// Checkpoint.
 type Hinge struct {
 	train.Options
 	Rows block.Source
@@ -33,29 +35,31 @@ type Hinge struct {
 
 // Solve finds the minimum, as Task.Solve does for a smooth loss.
 //
-// It is the augmented Lagrangian method (Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector
-// Machine", Optimization Methods and Software 35, 2020). The steps minimise a smooth form of the loss; see hinge. Then each
-// row's dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks
-// have a curvature, few at the end, and only they are visited in a product.
+// It runs the augmented Lagrangian method (Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector
+// Machine", Optimization Methods and Software 35, 2020). The steps minimise a smooth form of the loss. Then each row's
+// dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks have
+// a curvature. At the end these rows are few, and a product visits only them.
 func (h *Hinge) Solve(ctx context.Context) (*Solution, error) {
 	t := Task{Options: h.Options, Rows: h.Rows, L2: h.L2}
 	return t.solve(ctx, &hinge{slope: FirstSlope, base: make([]float64, h.Rows.Rows())})
 }
 
-// A hinge is a smooth form of the hinge. The loss of a row with margin 1-u is the maximum over a of a u - (a-base)^2 / (2
-// slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0 and 1 are its kinks.
+// A hinge is a smooth form of the hinge loss. The loss of a row with margin 1-u is the maximum over a of a u -
+// (a-base)^2 / (2 slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0 and 1 are the row's
+// kinks.
 type hinge struct {
 	slope  float64
-	base   []float64 // the multiplier of each row
-	before int64     // steps before the multipliers changed
+	base   []float64 // multiplier of each row
+	before int64     // number of steps before the multipliers changed
 
-	// A Newton step with the curvature at a point is far too long where many rows cross a kink. So curvatures are means over
-	// a zone about each margin: as wide as the last step moved margins, in the root mean square.
+	// zone is half the width of the zone about each margin over which curvatures are means: the root mean square of the
+	// changes of margins in the last step. A Newton step with the curvature at a point would be far too long where many
+	// rows cross a kink.
 	zone   float64
-	widest float64 // since the multipliers changed
+	widest float64 // widest zone since the multipliers changed
 }
 
-// state walks the state. It does nothing if h is nil, nor do the methods below.
+// state saves or restores the state. It does nothing if h is nil, and so do near, moved and stay.
 func (h *hinge) state(w *checkpoint.Walk) {
 	if h == nil {
 		return
@@ -70,7 +74,8 @@ func (h *hinge) state(w *checkpoint.Walk) {
 // dual returns the dual variable of row i, whose margin is 1-u.
 func (h *hinge) dual(i int64, u float64) float64 { return max(0, min(1, h.base[i]+float64(h.slope*u))) }
 
-// losses is Task.Loss for the rows from first on. curvature is the mean over margins that differ by at most zone.
+// losses is Task.Loss for the rows from first on. curvature is the mean over margins that differ from the row's by at
+// most zone.
 func (h *hinge) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
 	for k, label := range y {
 		i := first + int64(k)
@@ -98,7 +103,8 @@ func (h *hinge) near() float64 {
 	return h.zone
 }
 
-// moved learns the zone from a step of that length, whose scores at length 1 are given. It returns the zone before.
+// moved sets the zone after a step of the given length. scores are the scores of the step at length 1. It returns the
+// zone before.
 func (h *hinge) moved(length float64, scores []float64) (before float64) {
 	if h == nil {
 		return 0
@@ -109,7 +115,7 @@ func (h *hinge) moved(length float64, scores []float64) (before float64) {
 	return before
 }
 
-// stay takes back the zone of a step that isn't taken: that of the curvatures at the weights.
+// stay restores the zone after a step that isn't taken: the zone of the curvatures at the weights.
 func (h *hinge) stay(zone float64) {
 	if h != nil {
 		h.zone = zone
@@ -124,7 +130,7 @@ func (s *search) ready() bool {
 	return s.steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
 }
 
-// raise makes dual variables the multipliers, and raises the slope.
+// raise makes the dual variables the multipliers, and raises the slope.
 func (s *search) raise(ctx context.Context) error {
 	h := s.hinge
 	for i, z := range s.at.scores {
@@ -136,7 +142,7 @@ func (s *search) raise(ctx context.Context) error {
 	return s.evaluate(ctx, &s.at, nil, nil)
 }
 
-// Growth returns the factor by which the slope of a smooth hinge grows after that many steps.
+// Growth returns the factor by which the slope of a smooth hinge grows after a number of steps with the present slope.
 func Growth(steps int64) float64 {
 	switch {
 	case steps <= 1:

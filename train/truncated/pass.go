@@ -13,7 +13,7 @@ import (
 	"halfspace/train"
 )
 
-// first makes the first pass, at weights of 0. It learns what doesn't depend on the weights.
+// first makes the first pass, at zero weights. It stores everything about the rows that doesn't depend on the weights.
 func (s *search) first(ctx context.Context) error {
 	n := s.Rows.Rows()
 	s.y, s.weights = make([]float64, n), make([]float64, n)
@@ -56,7 +56,7 @@ func (s *search) first(ctx context.Context) error {
 	return s.grouping(ctx, elements, resumed)
 }
 
-// grouping ends the first pass: it joins the runs to groups by their elements.
+// grouping ends the first pass: it joins runs to groups by their numbers of elements.
 func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) error {
 	s.factors = s.worthFactor(s.group(elements))
 	if resumed && s.grouped {
@@ -65,15 +65,15 @@ func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) e
 	return nil
 }
 
-// uncounted keeps passes from being counted and reported until end is called: they were made before.
+// uncounted prevents passes from being counted and reported until end is called, because they were counted before.
 func (s *search) uncounted() (end func()) {
 	visited, lower, show := s.visited, s.lower, s.Progress
 	s.Progress = nil
 	return func() { s.visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
 }
 
-// evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before,
-// and seen with the sums of each group after.
+// evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before
+// it sums over the run, and seen with the sums of each group.
 func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Run, *part), seen func(*part)) error {
 	p.reset(s.cols, len(p.scores))
 	merge := func(t *part) {
@@ -125,7 +125,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	return nil
 }
 
-// losses is Loss for the rows from first on. A zone is that of hinge.losses.
+// losses is Loss for the rows from first on. zone has an effect only for the hinge; see hinge.losses.
 func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zone float64) {
 	if s.hinge != nil {
 		s.hinge.losses(first, z, factor, curvature, loss, y, zone)
@@ -134,8 +134,9 @@ func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zo
 	s.Loss(z, factor, curvature, loss, y)
 }
 
-// lossSums sums over the rows of a run, from first on, what depends on p's scores alone. It writes their curvatures to p, and
-// the derivatives of their losses to factor, an element for each row. Both are multiplied by the sample weight.
+// lossSums adds the sums over the rows of a run, from row first on, that depend only on p.scores. It writes the rows'
+// curvatures to p.curvature, and the derivatives of their losses to factor, which has one element for each row. Both
+// are multiplied by the sample weight.
 func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t *part) {
 	n := len(factor)
 	y, curvature := s.y[first:][:n], p.curvature[first:][:n]
@@ -166,8 +167,8 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 	}
 }
 
-// product sets out to the product of the Hessian with a vector. It writes the scores of the vector of all rows with a
-// curvature.
+// product sets out to the product of the Hessian and d. It writes the scores of d for all rows with a curvature to
+// scores.
 func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	clear(out)
 	visited := int64(0)
@@ -190,7 +191,7 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	return err
 }
 
-// rest writes the scores of a vector of the rows without a curvature. It makes no pass if there are none.
+// rest writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no such rows.
 func (s *search) rest(ctx context.Context, d, scores []float64) error {
 	if !slices.Contains(s.at.curvature, 0) {
 		return nil
@@ -211,8 +212,8 @@ func (s *search) rest(ctx context.Context, d, scores []float64) error {
 	return err
 }
 
-// slope returns the first and second derivative of the sum of losses by the length of a step. scores are those at length
-// 0, and d those of the step; a nil d is 1 for each row.
+// slope returns the first and second derivative of the sum of losses by the length of a step, at the given length.
+// scores are the scores at length 0. d are the scores of the step; a nil d is 1 for each row.
 func (s *search) slope(ctx context.Context, scores, d []float64, length float64) (slope, curvature float64, err error) {
 	type pair struct{ slope, curvature float64 }
 	n := len(scores)
@@ -246,13 +247,13 @@ func (s *search) slope(ctx context.Context, scores, d []float64, length float64)
 	return slope, curvature, err
 }
 
-// Value makes a pass over the rows and returns the sum of losses at w.
+// Value makes a pass over the rows and returns the sum of their losses at w.
 func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
 	all, err := t.Values(ctx, [][]float64{w})
 	return all[0], err
 }
 
-// Values makes a pass over the rows and returns the sum of losses at each of several weights.
+// Values makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (t *Task) Values(ctx context.Context, all [][]float64) ([]float64, error) {
 	total := make([]float64, len(all))
 	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
@@ -262,13 +263,13 @@ func (t *Task) Values(ctx context.Context, all [][]float64) ([]float64, error) {
 	return total, block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run) []float64 { return t.values(scores(run)) }, merge)
 }
 
-// scored is the rows of a run.
+// scored is the labels and the scores of the rows of a run.
 type scored struct {
 	labels
-	scores [][]float64 // at each of several weights
+	scores [][]float64 // scores for each vector of weights
 }
 
-// labels are the labels of the rows of a run, -1 and +1, and their sample weights, nil if all are 1.
+// labels are the labels -1 and +1 of the rows of a run, and their sample weights, which are nil if all are 1.
 type labels struct {
 	y       []float32
 	weights []float64
@@ -290,10 +291,9 @@ func (l *labels) at(r int) (y, weight float64) {
 	return float64(l.y[r]), l.weights[r]
 }
 
-// scoresPass is the pass of Values.
 var scoresPass = passes.NewPerRun("truncated.scores", scoresRun)
 
-// scoresRun returns what computes the scores of a run at each of several weights.
+// scoresRun returns the function that computes the scores of a run for each vector of weights.
 func scoresRun(_ block.Source, all [][]float64) func(block.Run) *scored {
 	return func(run block.Run) *scored {
 		var rows csr.Reader
@@ -310,7 +310,7 @@ func scoresRun(_ block.Source, all [][]float64) func(block.Run) *scored {
 	}
 }
 
-// values returns the sum of losses at each of several weights.
+// values returns the sum of the losses of a run for each vector of weights.
 func (t *Task) values(s *scored) []float64 {
 	n := len(s.y)
 	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
@@ -328,7 +328,7 @@ func (t *Task) values(s *scored) []float64 {
 	return sums
 }
 
-// passed counts visits of rows, and reports them.
+// passed adds to the number of visits, and reports progress.
 func (s *search) passed(visits int64) {
 	s.visited += visits
 	if s.Progress == nil {

@@ -10,13 +10,14 @@ import (
 	"halfspace/internal/passes"
 )
 
-// On a cluster, this process keeps what each row has: scores, labels, sample weights, curvatures and multipliers. It computes
-// losses. Other processes make the sums over columns. A piece is whole groups. So all sums have the order of a single process.
+// On a cluster, this process keeps the scores, labels, sample weights, curvatures and multipliers of all rows, and
+// computes losses. Other processes make the sums over columns. A piece is one or more whole groups, so all sums have
+// the order of a single process.
 
-// looked is what the first pass learns of a run.
+// looked is the data of a run from the first pass.
 type looked struct {
 	labels
-	elements int64 // that aren't 0
+	elements int64 // number of elements that aren't 0
 	radius   float64
 }
 
@@ -38,7 +39,8 @@ func lookRun(src block.Source, _ struct{}) func(block.Run) *looked {
 	}
 }
 
-// firstRemote is first on a cluster. It looks at the rows in a pass of its own, which isn't counted.
+// firstRemote is first on a cluster. It reads the labels, weights and sizes of the rows in a separate pass, which isn't
+// counted.
 func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 	var elements []int64
 	row := 0
@@ -59,14 +61,15 @@ func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 	return s.grouping(ctx, elements, resumed)
 }
 
-// A piece is some groups of a pass on a cluster, and their rows.
+// A piece is one or more groups of a pass on a cluster, and the numbers of their runs and rows.
 type piece struct {
 	runs   []int64
-	groups []group // their ends count from the first run
-	lo, hi int64   // rows, without hi
+	groups []group // the groups; their ends count from the first run of the piece
+	lo, hi int64   // rows lo to hi-1
 }
 
-// pieces cuts the groups of rows into pieces, as equal as those of passes.Consecutive if groups are small.
+// pieces cuts the groups of rows into pieces. If groups are small, the pieces have nearly the sizes of
+// passes.Consecutive.
 func pieces(groups []group, rows int64) (cut []piece) {
 	first, rest := 0, groups
 	for _, runs := range passes.Consecutive(rows) {
@@ -93,13 +96,13 @@ func runsOf(cut []piece) (runs [][]int64) {
 	return runs
 }
 
-// own is the arguments of one piece: its groups, and numbers of each of its rows.
+// own is the arguments of one piece: its groups, and factors and curvatures of its rows.
 type own struct {
 	groups            []group
-	factor, curvature []float64 // factor is nil in products
+	factor, curvature []float64 // one number for each row; factor is nil in products
 }
 
-// tableOf returns the rows of a piece. It is an error if the arguments are those of other rows.
+// tableOf returns the rows of a piece as a table. It returns passes.ErrOtherRows if the arguments don't fit the rows.
 func tableOf(src passes.Piece, o *own) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
 	t.groups = o.groups
@@ -116,7 +119,8 @@ func tableOf(src passes.Piece, o *own) (*table, error) {
 	return t, nil
 }
 
-// The passes over groups. Each returns the sums of each group of a piece. The product has the scores of rows with a curvature.
+// The tasks of the passes over groups. sumsTask and productTask return the sums of each group of a piece; productTask
+// also returns the scores of the rows with a curvature. restTask returns scores of single rows.
 var (
 	sumsTask    = passes.NewOwn("truncated.sums", sumsOf)
 	productTask = passes.NewOwn("truncated.product", productOf)
@@ -163,7 +167,7 @@ func restOf(ctx context.Context, src passes.Piece, d []float64, o *own) (scores 
 	return scores, err
 }
 
-// appendSome appends the scores of the rows without a curvature if flat is set, else of the others.
+// appendSome appends the scores of the rows without a curvature if flat is set, and of the other rows if not.
 func appendSome(some, scores, curvature []float64, flat bool) []float64 {
 	for r, c := range curvature {
 		if (c == 0) == flat {
@@ -173,7 +177,7 @@ func appendSome(some, scores, curvature []float64, flat bool) []float64 {
 	return some
 }
 
-// sumsRemote makes the pass of evaluate. It passes the sums of each group to merge.
+// sumsRemote makes the pass of evaluate on the cluster. It calls merge with the sums of each group.
 func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*part
@@ -208,7 +212,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 	})
 }
 
-// productRemote makes the pass of product.
+// productRemote makes the pass of product on the cluster.
 func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
 	return passes.EachOwn(ctx, s.Rows, productTask, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
@@ -221,7 +225,7 @@ func (s *search) productRemote(ctx context.Context, d, scores []float64, merge f
 	})
 }
 
-// restRemote makes the pass of rest.
+// restRemote makes the pass of rest on the cluster.
 func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
 	for i := range cut {
@@ -239,7 +243,8 @@ func (s *search) curved(cut []piece) func(i int) *own {
 	return func(i int) *own { return &own{groups: cut[i].groups, curvature: s.at.curvature[cut[i].lo:cut[i].hi]} }
 }
 
-// spread is the inverse of appendSome, for rows from a number on. It returns the number that follows.
+// spread is the inverse of appendSome: it writes the scores some to scores, from number row on. It returns the number
+// of the next row.
 func (s *search) spread(scores, some []float64, row int, flat bool) int {
 	for _, z := range some {
 		for (s.at.curvature[row] == 0) != flat {
@@ -251,7 +256,7 @@ func (s *search) spread(scores, some []float64, row int, flat bool) int {
 	return row
 }
 
-// pickedTask returns the rows whose numbers in the piece are the argument, as one block for each run.
+// pickedTask returns the rows whose numbers in the piece are the argument: one block for each run with a picked row.
 var pickedTask = passes.NewOwn("truncated.picked", pickedOf)
 
 func pickedOf(ctx context.Context, src passes.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
@@ -273,7 +278,7 @@ func pickedOf(ctx context.Context, src passes.Piece, _ struct{}, rows []uint32) 
 	return blocks, nil
 }
 
-// gather copies rows of a run, without labels and sample weights.
+// gather copies the rows with the given numbers from a run, without labels and sample weights.
 func gather(run block.Run, rows []uint32) *block.Block {
 	to := block.New(0, len(rows), run.Cols)
 	if run.Sparse != nil {
@@ -291,8 +296,8 @@ func gather(run block.Run, rows []uint32) *block.Block {
 	return to
 }
 
-// scatterPicked is gram.Scatter with weights of all rows, of which few aren't 0. It takes those rows from the cluster. Those of a
-// run stay a run, so that the sums have the same order.
+// scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It fetches the rows with a weight
+// from the cluster. Rows of one run stay together in a run, so the sums have the same order.
 func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
 	all := passes.Consecutive(s.Rows.Rows())
 	var blocks []*block.Block
@@ -307,7 +312,7 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 		return rows
 	}, func(runs []*block.Block) error {
 		for _, b := range runs {
-			b = b.Clone() // to aligned memory
+			b = b.Clone() // a copy in aligned memory
 			b.First = int64(len(blocks)) * block.RunRows
 			for range b.Len() {
 				for weights[row] == 0 {

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	leastGroups  = 8  // how many groups of runs there are, unless there are fewer runs
-	groupColumns = 16 // a larger group has that many elements for each column
+	leastGroups  = 8  // least number of groups of runs, unless there are fewer runs
+	groupColumns = 16 // a larger group has this number of elements for each column
 )
 
-// A table is rows, and the memory for sums over groups of their runs.
+// A table is rows, and work memory for sums over groups of their runs.
 type table struct {
 	src     block.Source
 	workers int
 	cols    int
-	forms   []form      // of each run; nil if they aren't known
+	forms   []form      // form of each run; nil if unknown
 	groups  []group     // nil: each run is a group
-	runs    []block.Run // of rows in memory, once there are groups
-	scratch sync.Pool   // of *scratch
-	spare   sync.Pool   // of []float64: zeros for all columns
+	runs    []block.Run // runs of rows in memory, once there are groups
+	scratch sync.Pool   // holds *scratch
+	spare   sync.Pool   // holds *[]float64: zeros for all columns
 }
 
 func newTable(src block.Source, workers int) *table {
@@ -35,12 +35,13 @@ func newTable(src block.Source, workers int) *table {
 	return t
 }
 
-// A scratch is what the rows of a group need. Its sums are zeros between groups. If a group has fewer elements than there
-// are columns, it yields the columns that it touched. So its time and memory don't depend on the columns.
+// A scratch is the work memory for the rows of a group. Its sums are 0 between groups. For a group with fewer elements
+// than there are columns, it lists the touched columns, and the part has only these. So the time and the memory of the
+// part don't depend on the number of columns.
 type scratch struct {
-	sums, squares []float64 // by column
-	all           bool      // most columns are touched
-	touched       []uint32  // if not all: columns of sums and squares that may be other than 0; some are there twice
+	sums, squares []float64 // for each column
+	all           bool      // most columns are touched; touched isn't used
+	touched       []uint32  // if all is false: columns of sums and squares that may not be 0; a column may occur twice
 	reader        csr.Reader
 
 	z, factor, curvature, loss [block.RunRows]float64
@@ -50,24 +51,26 @@ func newScratch(cols int) *scratch {
 	return &scratch{sums: make([]float64, cols), squares: make([]float64, cols)}
 }
 
-// A part is sums over the rows of a group.
+// A part is the sums over the rows of a group.
 type part struct {
-	point         // without vectors; from a cluster, scores are those of some of the rows
+	point         // without vectors; on a cluster, scores has the scores of some of the rows
 	radius        float64
-	elements      int64    // of the first pass, whose groups are runs
-	visited       int64    // rows
-	columns       []uint32 // of the sums; nil if they are of all columns
+	elements      int64    // number of elements, from the first pass, whose groups are runs
+	visited       int64    // number of visited rows
+	columns       []uint32 // columns of sums and squares; nil: all columns
 	sums, squares []float64
 }
 
-// A form is how the rows of a run are read. All forms give the same elements, without zeros: the order of a sum depends on the
-// number of elements before.
+// A form is how the rows of a run are read. All forms give the same elements, without zeros, because the order of a sum
+// depends on the number of elements before each element.
 type form struct {
-	elements int                // that aren't 0
-	rows     *kernel.SparseRows // of a dense run: a copy without zeros, or nil. It has at most a quarter of the elements
+	elements int // number of elements that aren't 0
+	// rows, for a dense run of which at most a quarter of the elements aren't 0, is a copy without zeros. Otherwise it
+	// is nil.
+	rows *kernel.SparseRows
 }
 
-// read begins with the rows of a run.
+// read returns a reader of the rows of a run.
 func (t *table) read(c *scratch, run block.Run) *csr.Reader {
 	var f form
 	if t.forms != nil {
@@ -86,8 +89,8 @@ func (t *table) read(c *scratch, run block.Run) *csr.Reader {
 	return &c.reader
 }
 
-// look learns the form of a run. It copies dense rows in memory that have many zeros, since to look for these takes most of
-// the time of a pass.
+// look stores the form of a run. If a dense run in memory has many zeros, look copies its nonzero elements, because
+// skipping zeros would take most of the time of a pass.
 func (t *table) look(run block.Run) {
 	f := &t.forms[run.Number]
 	f.elements = csr.Elements(run)
@@ -99,8 +102,9 @@ func (t *table) look(run block.Run) {
 	}
 }
 
-// group joins consecutive runs to groups, which depend only on the elements of the runs. Sums are made within a group in
-// row order, and then over groups in row order. To add a group's sums to the others takes little of its time.
+// group joins consecutive runs to groups, which depend only on the runs' numbers of elements. It returns the number of
+// all elements. Sums are made within a group in row order, and then over the groups in row order. Adding the sums of a
+// group to the total takes little time compared with making them.
 func (s *search) group(elements []int64) (total int64) {
 	have := int64(0)
 	for _, n := range elements {
@@ -116,13 +120,13 @@ func (s *search) group(elements []int64) (total int64) {
 	return total
 }
 
-// A group is runs from the end of the group before to its own.
+// A group is the runs from the end of the group before up to end-1.
 type group struct {
 	end int
-	all bool // the runs have so many elements that most columns are touched
+	all bool // the runs have at least as many elements as there are columns, so most columns are touched
 }
 
-// pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group.
+// pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group, in row order.
 func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Run, *part), merge func(*part)) error {
 	_, stay := t.src.(*block.Data)
 	switch {
@@ -160,7 +164,7 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 	}, merge)
 }
 
-// stream is pass over rows that aren't in memory, which takes longer to read than to add up.
+// stream is pass over rows that aren't in memory. It uses one goroutine, because reading takes longer than adding.
 func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Run, *part), merge func(*part)) error {
 	c, g, p := t.scratch.Get().(*scratch), 0, &part{}
 	defer t.scratch.Put(c)
@@ -183,7 +187,6 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 	return nil
 }
 
-// zeros returns a vector of zeros for all columns.
 func (t *table) zeros() []float64 {
 	if v, ok := t.spare.Get().(*[]float64); ok {
 		return *v
@@ -191,7 +194,7 @@ func (t *table) zeros() []float64 {
 	return make([]float64, t.cols)
 }
 
-// addTo adds sums of a part to a vector for all columns. It takes the memory of vectors back.
+// addTo adds sums of p to out, a vector for all columns. It keeps the memory of sums that have all columns for reuse.
 func (t *table) addTo(out []float64, p *part, sums []float64) {
 	if p.columns == nil {
 		f64.Axpy(out, 1, sums)
@@ -204,7 +207,7 @@ func (t *table) addTo(out []float64, p *part, sums []float64) {
 	}
 }
 
-// take moves the sums to a part.
+// take moves the sums from the scratch to the part. It takes the squares only if squares is set.
 func (t *table) take(c *scratch, p *part, squares bool) {
 	if c.all {
 		p.sums, c.sums = c.sums, t.zeros()
@@ -219,7 +222,7 @@ func (t *table) take(c *scratch, p *part, squares bool) {
 	}
 	for _, i := range c.touched {
 		if c.sums[i] == 0 && c.squares[i] == 0 {
-			continue // it was there before
+			continue // column i occurred before
 		}
 		p.columns, p.sums = append(p.columns, i), append(p.sums, c.sums[i])
 		if squares {
@@ -230,7 +233,7 @@ func (t *table) take(c *scratch, p *part, squares bool) {
 	c.touched = c.touched[:0]
 }
 
-// add adds a row times f to sums, and its squares times curvature to squares.
+// add adds f times a row to c.sums, and curvature times its squares to c.squares.
 func add[V float32 | float64](c *scratch, columns []uint32, values []V, f, curvature float64) {
 	values = values[:len(columns)]
 	if c.all {
@@ -269,7 +272,7 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 	}
 }
 
-// columnSums adds rows times their factors to the sums, and their squares times their curvatures to those of squares.
+// columnSums adds factor times row to the sums, and curvature times squared row to the squares, for each row.
 func (c *scratch) columnSums(rows *csr.Reader, factor, curvature []float64) {
 	for r, f := range factor {
 		switch {
@@ -284,8 +287,8 @@ func (c *scratch) columnSums(rows *csr.Reader, factor, curvature []float64) {
 	}
 }
 
-// product adds to the sums the rows times their curvatures and their scores at d. It writes these scores, but none of a row
-// without a curvature, and returns how many there are.
+// product adds curvature times score at d times row to the sums, for each row with a curvature. It writes the scores of
+// these rows to scores, and returns their number.
 func (c *scratch) product(rows *csr.Reader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
@@ -305,7 +308,7 @@ func (c *scratch) product(rows *csr.Reader, d, curvature, scores []float64) (n i
 	return n
 }
 
-// rest writes the scores at d of the rows without a curvature, and returns how many there are.
+// rest writes the scores at d of the rows without a curvature to scores, and returns their number.
 func rest(rows *csr.Reader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {

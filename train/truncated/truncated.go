@@ -1,5 +1,5 @@
-// Package truncated minimises sums of losses over rows of many columns, for which a Hessian is too large. It is Newton's
-// method with steps by conjugate gradients, known as the truncated Newton method.
+// Package truncated minimises sums of losses over rows of many columns, for which a Hessian is too large. It uses
+// Newton's method with steps by conjugate gradients, known as the truncated Newton method.
 package truncated
 
 import (
@@ -15,54 +15,55 @@ import (
 )
 
 const (
-	nearly  = 5e-7  // the gap at which the search stops, relative to the objective
+	nearly  = 5e-7  // the search stops at a gap of this times the objective
 	forcing = 0.3   // conjugate gradients stop at a residual of this times the gradient
-	spare   = 0.25  // or if the residual alone would leave this times the gap at which the search stops
-	flat    = 1e-12 // a smaller gain, relative to the objective, is rounding
-	idle    = 5     // steps in a row with such gains that end the search
-	level   = 0.1   // a step of length 1 is taken if the slope at its end is this times that at its begin
-	even    = 1e-11 // the bias is best if the slope along it is this times the sum of sample weights
+	spare   = 0.25  // or if the residual alone would leave this times the gap to reach
+	flat    = 1e-12 // a gain below this times the objective is rounding error
+	idle    = 5     // consecutive steps with a smaller gain that end the search
+	level   = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
+	even    = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
-// A Task is rows with labels -1 and +1, the penalty 1/2 L2 |w|^2 on all weights but the bias, L2 > 0, and a loss. Of
-// train.Options it uses Epochs, the most passes over the rows, Workers and Progress.
+// A Task is rows with labels -1 and +1, a loss, and the penalty 1/2 L2 |w|^2, L2 > 0, on all weights but the bias. Of
+// train.Options it uses Epochs (most passes over the rows), Workers, Progress and Checkpoint.
 type Task struct {
 	train.Options
 	Rows block.Source
 	L2   float64
-	// Loss takes scores z and labels y. It sets z to the margins and factor, curvature and loss to the loss of each row
-	// and its derivatives by the score, as f64.Logistic does.
+	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
+	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
 	Loss func(z, factor, curvature, loss, y []float64)
 }
 
 // A Solution is the result of a task.
 type Solution struct {
-	W                    []float64 // one for each column
+	W                    []float64 // weights, one for each column
 	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
-	Weight               float64   // the sum of sample weights
+	Weight               float64   // sum of the sample weights
 	Passes, Steps        int64
 }
 
-// Solve finds the minimum. It returns the weights so far with an error of ctx or of the rows.
+// Solve finds the minimum. If ctx ends or reading the rows fails, it returns the weights so far with the error.
 //
-// A step d minimises g.d + 1/2 d'Hd up to a residual. g is the gradient and H the Hessian at w. It is found by conjugate
-// gradients, preconditioned by H's diagonal. They need products of H with vectors: one pass over the rows for each (Lin,
-// Weng and Keerthi, "Trust Region Newton Method for Large-Scale Logistic Regression", Journal of Machine Learning
-// Research 9, 2008; Hsia, Chiang and Lin, "Preconditioned Conjugate Gradient Methods in Truncated Newton Frameworks for
-// Large-Scale Linear Classification", 2018). The passes give the scores of d too. So a search along d for the length
-// needs no rows (Keerthi and DeCoste, "A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs",
-// Journal of Machine Learning Research 6, 2005; Galli and Lin, "A Study on Truncated Newton Methods for Linear
-// Classification", IEEE Transactions on Neural Networks and Learning Systems 33, 2022). Nor does the bias that is best at
-// the end of the step.
+// A step d minimises g.d + 1/2 d'Hd up to a residual, where g is the gradient and H the Hessian at w. Conjugate
+// gradients find d, preconditioned by H's diagonal or by a factor of a sampled Hessian. They need products of H with
+// vectors, which take one pass over the rows each (Lin, Weng and Keerthi, "Trust Region Newton Method for Large-Scale
+// Logistic Regression", Journal of Machine Learning Research 9, 2008; Hsia, Chiang and Lin, "Preconditioned Conjugate
+// Gradient Methods in Truncated Newton Frameworks for Large-Scale Linear Classification", 2018). These passes also give
+// the scores of d. So a search along d for the length of the step needs no pass over the rows (Keerthi and DeCoste, "A
+// Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6,
+// 2005; Galli and Lin, "A Study on Truncated Newton Methods for Linear Classification", IEEE Transactions on Neural
+// Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
 //
-// The search stops once the duality gap is 5e-7 of the objective; see bound. Sums are float64. They are made within a
-// group of runs in row order, and then over groups in row order; see group. A score sums every fourth element of the row
-// that isn't 0, and then the four sums. So the result depends neither on the workers nor on the form of the rows.
+// The search stops once the duality gap is at most 5e-7 of the objective; see bound. Sums are float64. They are made
+// within a group of runs in row order, and then over the groups in row order; see group. A score makes four sums, each
+// of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on the
+// workers nor on the form of the rows.
 func (t *Task) Solve(ctx context.Context) (*Solution, error) {
 	return t.solve(ctx, nil)
 }
 
-// solve is Solve for the loss of h, if it isn't nil.
+// solve is Solve, with the loss of h in place of t.Loss unless h is nil.
 func (t *Task) solve(ctx context.Context, h *hinge) (*Solution, error) {
 	s := &search{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
@@ -79,28 +80,29 @@ func (t *Task) solve(ctx context.Context, h *hinge) (*Solution, error) {
 type search struct {
 	*Task
 	*table
-	hinge          *hinge // the loss in place of Task.Loss; nil for that
+	hinge          *hinge // loss in place of Task.Loss; nil: Task.Loss
 	remote         bool   // a cluster makes the passes over the rows; see remote.go
 	features       int
-	at, other      point          // other lends its memory to the next point
-	vectors        [5][]float64   // memory of conjugate, for all columns
-	rowVectors     [2][]float64   // the same for all rows
-	measure        *train.Measure // of the last pass; nil if unknown
+	at, other      point          // point at the weights; other lends its memory to the next point
+	vectors        [5][]float64   // work memory of conjugate, for all columns
+	rowVectors     [2][]float64   // work memory of conjugate, for all rows
+	measure        *train.Measure // state after the last pass; nil if unknown
 	lower          float64        // the greatest dual objective so far
-	radius         float64        // the largest norm of a row's features; known after the first pass, as are those that follow
+	radius         float64        // largest norm of a row's features; like y and weights it is known after the first pass
 	y, weights     []float64
-	visited, steps int64 // visited are rows
+	visited, steps int64 // visited counts rows
 	start          time.Time
 
-	factors  bool          // steps are preconditioned by a factor of a sampled Hessian, else by the Hessian's diagonal
-	factor   *dense.Factor // nil if there is none so far
-	products int           // of the last step
+	factors  bool          // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
+	factor   *dense.Factor // nil if there is none yet
+	products int           // number of products in the last step
 
-	same    int  // steps in a row with a gain that is rounding
-	grouped bool // the sums at the weights are those of groups
+	same    int  // consecutive steps whose gain is rounding error
+	grouped bool // the sums at the weights were made by groups
 }
 
-// state walks what the search is at between two steps. What a pass over the rows computes from scores isn't part of it.
+// state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
+// from scores.
 func (s *search) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visited)
@@ -117,7 +119,8 @@ func (s *search) state(w *checkpoint.Walk) {
 
 func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 
-// minimise makes steps until the gap is small enough, rounding prevents a smaller one, or there are too many passes.
+// minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
+// reached.
 func (s *search) minimise(ctx context.Context) error {
 	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
 		next := s.step
@@ -131,16 +134,16 @@ func (s *search) minimise(ctx context.Context) error {
 	return nil
 }
 
-// spent tells whether fewer passes than that many are left.
+// spent tells whether at most the given number of passes is left.
 func (s *search) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
 
-// passes returns the number of passes over the rows. As many visits as there are rows count as one.
+// passes returns the number of passes over the rows, rounded up. A pass counts as many visits as there are rows.
 func (s *search) passes() int64 {
 	rows := s.Rows.Rows()
 	return (s.visited + rows - 1) / rows
 }
 
-// step makes a step of Newton's method.
+// step makes one step of Newton's method.
 func (s *search) step(ctx context.Context) error {
 	step, scores, err := s.conjugate(ctx)
 	if err != nil {
@@ -176,7 +179,8 @@ func (s *search) step(ctx context.Context) error {
 	return nil
 }
 
-// conjugate returns a step and its scores of the rows. It leaves the passes that the rest of the step takes.
+// conjugate returns a step and the scores of the rows at the step. It stops early enough to leave the passes for the
+// rest of the step.
 func (s *search) conjugate(ctx context.Context) (step, scores []float64, err error) {
 	step, residual, direction, product, next := s.vectors[0], s.vectors[1], s.vectors[2], s.vectors[3], s.vectors[4]
 	scores, along := s.rowVectors[0], s.rowVectors[1]
@@ -216,8 +220,8 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	return step, scores, s.rest(ctx, step, scores)
 }
 
-// along returns the length of a step from the weights at which the objective is least, given the step's scores. It is 1
-// if the slope there is far smaller than at the start.
+// along returns the length of the step at which the objective is least. scores are the scores of the step. It returns 1
+// if the slope at length 1 is at most 0.1 times the slope at the start.
 func (s *search) along(ctx context.Context, step, scores []float64) (length float64, err error) {
 	linear := float64(s.L2 * f64.Dot(s.at.w[:s.features], step[:s.features]))
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
@@ -227,7 +231,7 @@ func (s *search) along(ctx context.Context, step, scores []float64) (length floa
 	})
 }
 
-// balance gives p, which has weights and scores, the best bias.
+// balance sets the bias of p to its optimum. p has weights and scores, which balance also changes.
 func (s *search) balance(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
@@ -252,22 +256,22 @@ func (s *search) balance(ctx context.Context, p *point) error {
 	return err
 }
 
-// A point is weights and what a pass over the rows tells about them.
+// A point is weights, and the sums that a pass over the rows computes at them.
 type point struct {
 	w         []float64
 	loss      float64
 	objective float64
-	smooth    float64    // what the steps minimise: the objective, or that of a smooth form of the loss
-	weight    float64    // the sum of sample weights
-	gradient  []float64  // of the objective
-	diagonal  []float64  // of the Hessian
-	scores    []float64  // of the rows
-	curvature []float64  // of each row's loss, times its sample weight
-	duals     [2]float64 // for each class, the sum of dual variables
-	entropies [2]float64 // for each class, its part of the dual objective
+	smooth    float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
+	weight    float64    // sum of the sample weights
+	gradient  []float64  // gradient of the objective
+	diagonal  []float64  // diagonal of the Hessian
+	scores    []float64  // scores of the rows
+	curvature []float64  // curvature of each row's loss times its sample weight
+	duals     [2]float64 // sum of the dual variables of each class
+	entropies [2]float64 // part of each class in the dual objective
 }
 
-// reset makes sums zero. It has the memory of sums over that many columns and rows.
+// reset sets the sums to 0. It allocates their memory, for the given numbers of columns and rows, at its first call.
 func (p *point) reset(cols, rows int) {
 	if p.gradient == nil {
 		p.gradient, p.diagonal, p.curvature = make([]float64, cols), make([]float64, cols), make([]float64, rows)
@@ -277,13 +281,13 @@ func (p *point) reset(cols, rows int) {
 	*p = point{w: p.w, scores: p.scores, gradient: p.gradient, diagonal: p.diagonal, curvature: p.curvature}
 }
 
-// bound returns the dual objective, which the minimum isn't below.
+// bound returns the dual objective at p, a lower bound of the minimum.
 //
-// Let m be the margin of a row and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, which
-// is concave in a and 0 at 0, less |v|^2 / (2 l2), with v the sum of a y x over the features. The gradient is l2 w - v.
-// With a bias, the a of both classes must have the same sum. So those of the class with the greater sum are multiplied
-// by 1-e. That leaves 1-e of the class's part at least, and lengthens v by at most e sum a R, with R the largest norm of
-// a row.
+// Let m be the margin of a row, and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, minus
+// |v|^2 / (2 l2), where v is the sum of a y x over the features. loss + a m is concave in a, and 0 for a = 0. The
+// gradient is l2 w - v. With a bias, the a of both classes must have the same sum. So bound multiplies the a of the
+// class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum, and lengthens v by at
+// most e sum a R, where R is the largest norm of a row.
 func (s *search) bound(p *point) float64 {
 	square := 0.0
 	for i, g := range p.gradient[:s.features] {

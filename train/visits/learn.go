@@ -17,14 +17,15 @@ import (
 	"halfspace/train/mixing"
 )
 
-// Learn trains l on all rows of src with the options of s. It makes up to Epochs epochs, and visits the rows in Order. l is a
-// learner that Complete returned.
+// Learn trains l on all rows of src with the settings s. l must come from Complete. Learn makes up to Epochs epochs,
+// and visits the rows in Order.
 //
-// Learn stops early, and the training has converged, if an epoch in another order than train.Random changes nothing. The
-// result doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src and ctx.
+// Learn stops early, and the training has converged, if an epoch in any order but train.Random changes nothing. The
+// result doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src,
+// and ctx's error.
 //
-// With more than one shard, each has a stepper of its own in an epoch. All begin with the same weights and the same state. After
-// the epoch both are mixed, see package mixing.
+// With more than one shard, each shard has its own stepper in an epoch. All steppers begin with the same weights and
+// the same state. After the epoch, their weights and states are mixed; see package mixing.
 func Learn(ctx context.Context, l *train.Learner, src block.Source, s train.Settings) (*train.Result, error) {
 	learned, err := l.Train(ctx, &train.Task{Rows: src, Settings: s})
 	if learned == nil {
@@ -33,7 +34,7 @@ func Learn(ctx context.Context, l *train.Learner, src block.Source, s train.Sett
 	return learned.Result, err
 }
 
-// Complete adds to the description of a learner how it trains: with its steppers.
+// Complete sets Begins and Train of a learner, and returns it. Train makes the training with the learner's steppers.
 func Complete(l *train.Learner) *train.Learner {
 	l.Begins = true
 	l.Train = taskOf(l)
@@ -82,7 +83,8 @@ func taskOf(l *train.Learner) func(context.Context, *train.Task) (*train.Learned
 	}
 }
 
-// optionsOf returns the options that learners share, with their defaults.
+// optionsOf returns the shared options with their defaults. It returns an error if the learner takes no shards or no
+// mix and they are set.
 func optionsOf(l *train.Learner, s train.Settings) (train.Options, error) {
 	opt, err := s.Shared().WithDefaults()
 	switch {
@@ -105,13 +107,13 @@ type learner struct {
 	stepper  train.Stepper
 	scores   []float32
 	r        *train.Result
-	done     int64 // epochs
-	before   int64 // updates before the epoch
+	done     int64 // number of finished epochs
+	before   int64 // updates before the present epoch
 
 	rows   *Rows          // nil if there are shards
-	shards *mixing.Shards // nil if there are none
-	member *member        // nil if this is no shard
-	since  int64          // visits of the member before its pass went on
+	shards *mixing.Shards // nil if there is one shard
+	member *member        // nil if this isn't a shard
+	since  int64          // visits of the member when its pass began or resumed
 
 	start, reported time.Time
 }
@@ -122,7 +124,7 @@ func newLearner(l *train.Learner, src block.Source, s train.Settings, opt train.
 	return x, err
 }
 
-// train makes the epochs that are left.
+// train makes the remaining epochs and returns the result.
 func (l *learner) train(ctx context.Context) (*train.Result, error) {
 	if _, err := l.opt.Checkpoint.Load(l.state); err != nil {
 		return nil, err
@@ -146,7 +148,7 @@ func (l *learner) train(ctx context.Context) (*train.Result, error) {
 	return r, err
 }
 
-// state walks what the training is at. A position inside an epoch follows from the visits.
+// state saves or restores the state of the training. The position inside an epoch follows from the visits.
 func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	w.Int(&l.done)
@@ -178,7 +180,7 @@ func (l *learner) mark() {
 	l.opt.Checkpoint.Mark(l.done, visits, l.state)
 }
 
-// run makes the epochs.
+// run makes the remaining epochs.
 func (l *learner) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
@@ -199,7 +201,7 @@ func (l *learner) run(ctx context.Context) error {
 	return nil
 }
 
-// epoch makes the rest of an epoch.
+// epoch makes the remaining visits of an epoch.
 func (l *learner) epoch(ctx context.Context) error {
 	if l.shards == nil {
 		return l.rows.Epoch(ctx, l.done, l.r.Visits-l.done*l.src.Rows(), l.visit)
@@ -229,7 +231,7 @@ func (l *learner) visit(b *block.Block, r int) error {
 	return nil
 }
 
-// mayReport reports the progress if the last report was some time ago.
+// mayReport reports the progress if the last report is older than 100 ms.
 func (l *learner) mayReport() {
 	if l.member != nil {
 		l.member.mayReport()
@@ -252,7 +254,7 @@ func (l *learner) report(sum func() [sha256.Size]byte) {
 		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
-// learned completes the result, except for figures that need another pass over the rows.
+// learned completes the result, without the figures that need another pass over the rows.
 func (l *learner) learned() *train.Result {
 	cols, w := l.src.Spec().Cols(), l.stepper.Weights()
 	for v := range slices.Chunk(w, kernel.Stride(cols)) {

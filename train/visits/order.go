@@ -11,15 +11,15 @@ import (
 
 // Rows visits the rows of a source one after another, in the order of the options.
 type Rows struct {
-	Shard int // which shard of a training they are, for random choices; 0 if there is one. See mixing.Stream
+	Shard int // number of the shard that the rows are, for random choices; 0 without shards. See mixing.Stream
 
 	src     block.Source
 	opt     train.Options
 	windows Windows // nil in file order
 }
 
-// NewRows returns the rows of a source in the order of opt. Every order but train.Cyclic needs src to be a *block.Data
-// or a block.Seekable.
+// NewRows returns the rows of src in the order opt.Order. Every order but train.Cyclic needs src to be a *block.Data or
+// a block.Seekable.
 func NewRows(src block.Source, opt train.Options) (*Rows, error) {
 	s := &Rows{src: src, opt: opt}
 	if opt.Order == train.Cyclic || opt.Order == "" {
@@ -30,10 +30,10 @@ func NewRows(src block.Source, opt train.Options) (*Rows, error) {
 	return s, err
 }
 
-// Epoch calls visit with each row of an epoch but the first skip ones: row r of block b. It ends with the first error of
-// visit, of the source or of ctx. The permutations and draws are those of the perceptron (see train.Permutation).
+// Epoch calls visit with each row of an epoch except the first skip rows: row r of block b. It stops at the first error
+// of visit, of the source or of ctx. The perceptron uses the same permutations and draws; see train.Permutation.
 func (s *Rows) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block.Block, r int) error) error {
-	within := 0 // the rows to skip of the first window
+	within := 0 // rows to skip in the first window
 	each := func(w Window) error {
 		first := within
 		within = 0
@@ -63,7 +63,7 @@ func (s *Rows) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block
 	return s.cyclic(ctx, skip, visit)
 }
 
-// cyclic is an epoch in file order.
+// cyclic makes an epoch in file order.
 func (s *Rows) cyclic(ctx context.Context, skip int64, visit func(b *block.Block, r int) error) error {
 	for b, err := range s.src.Blocks(ctx) {
 		if err != nil {

@@ -13,12 +13,12 @@ import (
 	"halfspace/train/mixing"
 )
 
-// A member is the learner of a shard in an epoch.
+// A member is the learner of one shard in an epoch.
 type member struct {
 	*learner
-	all   *learner // of the mixed weights; nil on a cluster
+	all   *learner // learner with the mixed weights; nil on a cluster
 	shard int
-	told  struct{ visits, updates int64 } // that mixing.Shards.Tell has counted
+	told  struct{ visits, updates int64 } // counts at the last call of mixing.Shards.Tell
 }
 
 // shard makes the member of a shard in the epoch that begins.
@@ -33,7 +33,7 @@ func (l *learner) shard(rows block.Source, shard int) (mixing.Member, error) {
 }
 
 func newMember(l *train.Learner, rows block.Source, s train.Settings, opt train.Options, shard int) (*member, error) {
-	opt.Shards, opt.Workers, opt.Checkpoint, opt.Progress = 1, 1, nil, nil // which are of all shards
+	opt.Shards, opt.Workers, opt.Checkpoint, opt.Progress = 1, 1, nil, nil // these options belong to all shards together
 	own, err := newLearner(l, rows, s, opt)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func newMember(l *train.Learner, rows block.Source, s train.Settings, opt train.
 	return m, nil
 }
 
-// shardBytes returns the bytes that a shard takes. A state is in memory twice while it is mixed, and steppers with a state keep
+// shardBytes returns the bytes of a shard. A state is in memory twice while it is mixed, and steppers with a state keep
 // one more number for each weight.
 func (l *learner) shardBytes() int64 {
 	each := int64(4)
@@ -53,7 +53,7 @@ func (l *learner) shardBytes() int64 {
 	return each * int64(len(l.stepper.Weights()))
 }
 
-// Pass makes the rest of an epoch; see mixing.Member.
+// Pass makes the remaining visits of an epoch; see mixing.Member.
 func (m *member) Pass(ctx context.Context, epoch int64) error {
 	rows, err := NewRows(m.src, m.opt)
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *member) mayReport() {
 	m.all.shards.Tell(visits, updates, m.all.mayReport)
 }
 
-// inOrder returns the vectors of a state in the order of their names.
+// inOrder returns the vectors of a state, sorted by their names.
 func inOrder(state map[string][]float64) (vectors [][]float64) {
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		vectors = append(vectors, state[name])
@@ -90,7 +90,8 @@ func inOrder(state map[string][]float64) (vectors [][]float64) {
 	return vectors
 }
 
-// take counts what the shards have made of an epoch, and begins with the mean of it. Without an update the weights stay.
+// take counts the visits and updates of the parts, and mixes their weights and states for the next epoch. Without an
+// update it changes no weights.
 func (l *learner) take(parts []mixing.Part) {
 	before := l.r.Updates
 	for _, p := range parts {
@@ -110,7 +111,7 @@ func (l *learner) take(parts []mixing.Part) {
 
 // passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs struct {
-	settings []byte // the options of the learner, by passes.Encode
+	settings []byte // the learner's options, encoded by passes.Encode
 	epoch    int64
 	w        []float32
 	state    [][]float64
@@ -119,7 +120,7 @@ type passArgs struct {
 // A pass is the pass of a shard on a cluster. A piece is a shard.
 type pass = passes.Task[passArgs, mixing.Part]
 
-// newPass returns the pass of a learner's shards, or nil if it has none.
+// newPass returns the pass of a learner's shards, or nil if the learner takes no shards.
 func newPass(l *train.Learner) *pass {
 	if l.Option("shards") == nil {
 		return nil
@@ -147,7 +148,7 @@ func newPass(l *train.Learner) *pass {
 	})
 }
 
-// named sets the vectors of a state to those that inOrder returned of another one. It returns the same map.
+// named replaces the vectors of state by the given vectors, which inOrder returned. It returns state.
 func named(state map[string][]float64, vectors [][]float64) map[string][]float64 {
 	for i, name := range slices.Sorted(maps.Keys(state)) {
 		state[name] = vectors[i]
@@ -155,10 +156,10 @@ func named(state map[string][]float64, vectors [][]float64) map[string][]float64
 	return state
 }
 
-// elsewhere has a cluster make the passes of an epoch, and returns what the shards have made of it.
+// elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
 func (l *learner) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 	s := train.CopySettings(l.settings)
-	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // which are of all shards
+	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // these options belong to all shards together
 	settings, err := passes.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package visits visits rows one after another, in every order. Learners that learn from each row build on it.
+// Package visits makes one visit to a row after another, in every order, for learners that learn from each row.
 package visits
 
 import (
@@ -15,20 +15,20 @@ import (
 	"halfspace/train"
 )
 
-// windowRows is the number of rows in a window of a permutation, and of draws in a window of those.
+// windowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
 const windowRows = train.WindowChunks * kernel.ChunkRows
 
 // A Window is rows to visit one after another.
 type Window struct {
-	Rows  []uint32     // their numbers in Index, in the order of the visits
-	Index *block.Index // where they are
-	Ahead []uint32     // chunks of Index to prefetch meanwhile: those of the next window
+	Rows  []uint32     // numbers of the rows in Index, in the order of the visits
+	Index *block.Index // index that holds the rows
+	Ahead []uint32     // chunks of Index to prefetch during the visits: the chunks of the next window
 
-	// Where the rows of Index come from: whole chunks, or rows that were drawn; both nil if Index has all rows.
+	// Source of the rows of Index: whole chunks, or drawn rows. Both are nil if Index has all rows.
 	chunksOf, draws []uint32
 }
 
-// Number returns the row number in the data of row id of Index.
+// Number returns the number, among all rows, of row id of Index.
 func (w *Window) Number(id uint32) int64 {
 	switch {
 	case w.chunksOf != nil:
@@ -39,7 +39,7 @@ func (w *Window) Number(id uint32) int64 {
 	return int64(id)
 }
 
-// Features returns the features of rows lo to hi of a chunk of the index, or nil if rows are sparse.
+// Features returns the features of rows lo to hi-1 of a chunk of the index, or nil if the rows are sparse.
 func (w *Window) Features(chunk, lo, hi, stride int) []float32 {
 	if w.Index.Rows() == nil {
 		return nil
@@ -48,17 +48,18 @@ func (w *Window) Features(chunk, lo, hi, stride int) []float32 {
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 
-// Windows gives a learner rows by number. It calls visit with one window after another until there is an error.
+// Windows gives rows to a learner by number. Its methods call visit with one window after another, and stop at the
+// first error.
 type Windows interface {
 	Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error
 
-	// Drawn begins with the window that has draw number skip; skip counts from 0.
+	// Drawn begins with the window that has draw number skip, counted from 0.
 	Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error
 }
 
-// NewWindows returns windows on the rows of a source. It uses the order and the workers of opt. filled may be nil. Else
-// NewWindows calls it with each index that it makes, and what filled returns is called after other rows are read into
-// that index.
+// NewWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
+// the workers of opt. If filled isn't nil, NewWindows calls it with each index that it makes; the function again that
+// filled returns is called after new rows are read into that index.
 func NewWindows(src block.Source, opt train.Options, filled func(*block.Index) (again func())) (Windows, error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
@@ -95,11 +96,12 @@ func (s *memoryWindows) Permuted(ctx context.Context, p *train.Permutation, visi
 	})
 }
 
-// aheadBytes is the size of the largest window that is prefetched: two of them share a second-level cache of 1 MiB. A
-// larger one evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with them.
+// aheadBytes is the size of the largest window that is prefetched: two such windows fit in a second-level cache of 1
+// MiB. A larger window evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with
+// prefetches.
 const aheadBytes = 512 << 10
 
-// prefetched returns the chunks of a window, or nil if it is too large for prefetches.
+// prefetched returns the chunks of a window, or nil if the window is too large for prefetches.
 func (s *memoryWindows) prefetched(chunks []uint32) []uint32 {
 	if windowRows*s.stride*4 > aheadBytes {
 		return nil
@@ -117,7 +119,8 @@ func (s *memoryWindows) Drawn(_ context.Context, rng *rand.PCG, skip int64, visi
 	return nil
 }
 
-// skipDraws makes the draws of the windows before the one with draw number skip, and returns how many draws they have.
+// skipDraws makes the draws of the windows before the window that has draw number skip. It returns the number of these
+// draws.
 func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
 	draws = int(min(skip, int64(rows)))
 	if draws < rows {
@@ -129,7 +132,8 @@ func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
 	return draws
 }
 
-// WithinDraws returns how many draws of its window come before draw number skip, if there are so many rows.
+// WithinDraws returns the number of draws before draw number skip in its window. rows is the number of rows, and of
+// draws in an epoch.
 func WithinDraws(rows, skip int64) int {
 	if skip >= rows {
 		return 0
@@ -145,31 +149,33 @@ func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 	return dst
 }
 
-// A fileWindows reads the rows of each window from a file. It reads the next windows while one is visited.
+// A fileWindows reads the rows of each window from a file. While one window is visited, it reads the next windows.
 type fileWindows struct {
 	src  block.Seekable
 	rows int
 	used []*readWindow
 }
 
-// A readWindow is a window with memory of its own. Its rows are numbered by their places in that memory.
+// A readWindow is a window with its own memory. The numbers of its rows are their places in that memory.
 type readWindow struct {
 	Window
-	chunks []*block.Block // the memory, of kernel.ChunkRows rows each
+	chunks []*block.Block // the memory, in blocks of kernel.ChunkRows rows
 	again  func()         // called after rows are read
 }
 
-// windowsInFlight is the most windows of a training, or of a shard. One is visited while the next ones are read.
+// windowsInFlight is the most windows of a training, or of a shard. While one window is visited, the next windows are
+// read.
 const windowsInFlight = 3
 
-// WindowBytes returns the bytes of all windows on so many rows, of a source that isn't in memory. Without shards a training has windows
-// if its order isn't cyclic. Each shard that learns has windows of its own, or as many runs if the order is cyclic. shards is how many
-// learn at the same time, at least 1. bytes returns the memory of the blocks of some rows.
+// WindowBytes returns the bytes of all windows of a training, for a source of the given number of rows that isn't in
+// memory. A training without shards has windows if its order isn't cyclic. Each shard that learns has its own windows,
+// or in the cyclic order the same number of runs. shards is the number of shards that learn at the same time, at least
+// 1. bytes returns the memory of blocks of a number of rows.
 func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
 	return min(windowsInFlight*shards, windowsOf(rows)) * bytes(windowRows)
 }
 
-// windowsOf returns how many windows so many rows fill.
+// windowsOf returns the number of windows for a number of rows.
 func windowsOf(rows int64) int64 { return (rows + windowRows - 1) / windowRows }
 
 func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*fileWindows, error) {
@@ -192,7 +198,7 @@ func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*file
 	return s, nil
 }
 
-// newReadWindow returns a window with room for that many chunks.
+// newReadWindow returns a window with memory for a number of chunks.
 func newReadWindow(spec *schema.Spec, chunks int, sparse bool) (w *readWindow, err error) {
 	w = &readWindow{chunks: make([]*block.Block, chunks)}
 	if sparse {
@@ -245,7 +251,7 @@ func (s *fileWindows) each(ctx context.Context, n int, visit func(Window) error,
 	return nil
 }
 
-// readChunks reads whole chunks, each to its place in the window.
+// readChunks reads whole chunks into the window, in the given order.
 func (w *readWindow) readChunks(src block.Seekable, chunks []uint32) error {
 	for i, c := range chunks {
 		if err := src.ReadChunk(int(c), w.chunks[i]); err != nil {
@@ -256,7 +262,7 @@ func (w *readWindow) readChunks(src block.Seekable, chunks []uint32) error {
 	return nil
 }
 
-// readDraws reads the rows that were drawn.
+// readDraws reads the drawn rows.
 func (w *readWindow) readDraws(src block.Seekable) error {
 	c := 0
 	for rows := range slices.Chunk(w.draws, kernel.ChunkRows) {

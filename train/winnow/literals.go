@@ -7,17 +7,17 @@ import (
 	"halfspace/block"
 )
 
-// pairs are the weights of the literals: the features, then their negations, then for Balanced the bias. Weights of
-// the columns give the same scores: u x + v (1 - x) = (u - v) x + v. So a visit takes only the elements of a row, though
-// as many literals are true as there are features.
+// pairs are the weights of the literals: the features, then their negations, then for Balanced the bias. Weights of the
+// columns give the same scores, because u x + v (1 - x) = (u - v) x + v. So scoring a row takes only the elements of
+// the row, although as many literals are true as there are features.
 type pairs struct {
-	signed    []bool    // features of -1 and 1; the others are 0 and 1
-	u, v      []float32 // the weights; v, which is subtracted, is nil unless Balanced
+	signed    []bool    // features of -1 and 1; the other features are 0 and 1
+	u, v      []float32 // weights; v is subtracted from u, and is nil unless Balanced
 	threshold float64
-	row       []float32 // the features of a sparse row
+	row       []float32 // work memory: the features of a sparse row
 }
 
-// newLiterals returns the literals of features, and sets w to their weights.
+// newLiterals returns the literals of the features, and sets w to weights of the columns.
 func newLiterals(w []float32, signed []bool, opt Options) *pairs {
 	l := &pairs{signed: signed, threshold: opt.Threshold, row: make([]float32, len(w))}
 	l.u = ones(2*len(signed) + 1)
@@ -28,7 +28,7 @@ func newLiterals(w []float32, signed []bool, opt Options) *pairs {
 	return l
 }
 
-// learn changes the weights of the literals that are true in row r, and sets w to those of the columns.
+// learn changes the weights of the literals that are true in row r, and sets w to the new weights of the columns.
 func (l *pairs) learn(w []float32, b *block.Block, r int, factor, against float32) {
 	x, n := l.row, len(l.signed)
 	if b.Sparse != nil {
@@ -55,7 +55,7 @@ func (l *pairs) multiply(i int, factor, against float32) {
 	}
 }
 
-// net returns the weight of a literal.
+// net returns the weight of literal i.
 func (l *pairs) net(i int) float64 {
 	if l.v == nil {
 		return float64(l.u[i])
@@ -63,7 +63,7 @@ func (l *pairs) net(i int) float64 {
 	return float64(l.u[i]) - float64(l.v[i])
 }
 
-// fold sets w to weights of the columns that give the scores of the literals.
+// fold sets w to the weights of the columns that give the same scores as the literals.
 func (l *pairs) fold(w []float32) {
 	n, bias := len(l.signed), -l.threshold
 	for c, signed := range l.signed {
@@ -82,8 +82,8 @@ func (l *pairs) fold(w []float32) {
 	w[n] = float32(bias)
 }
 
-// signs tells for each feature whether it is -1 or 1. The others are 0 or 1. Errors: other numbers, and columns of all
-// three.
+// signs tells for each feature whether its values are -1 and 1. The other features have the values 0 and 1. It returns
+// an error if a feature has another value, or both -1 and 0.
 func signs(ctx context.Context, src block.Source) ([]bool, error) {
 	spec := src.Spec()
 	signed, filled := make([]bool, spec.Width()), make([]int64, spec.Cols())
@@ -121,7 +121,7 @@ func signs(ctx context.Context, src block.Source) ([]bool, error) {
 	return signed, nil
 }
 
-// eachElement calls see with the columns and elements of row r. It ends with the first error.
+// eachElement calls see with the column and the value of each element of row r. It stops at the first error of see.
 func eachElement(b *block.Block, r int, see func(c int, v float32) error) error {
 	if b.Sparse == nil {
 		for c, v := range b.X[r*b.Stride:][:b.Cols] {

@@ -19,25 +19,26 @@ const mostAhead = 256
 // A learner is the state of a training.
 type learner struct {
 	src      block.Source
-	rows     int64 // of src
+	rows     int64 // number of rows of src
 	opt      Options
 	r        *train.Result
-	w        []float32 // the weights that score rows
-	u, v     []float32 // of Balanced: w is their difference
+	w        []float32 // weights that score rows
+	u, v     []float32 // weights of Balanced; w is their difference
 	literals *pairs    // nil unless opt.Literals
 	raise    float32   // factor of a promotion
 	lower    float32   // factor of a demotion
-	weights  int       // how many elements of w may change
+	weights  int       // number of elements of w that may change
 	streak   int64     // visits since the last mistake
-	ahead    int       // rows to score at once
+	ahead    int       // number of rows to score at once
 	scores   [mostAhead]float32
 	start    time.Time
-	done     int64 // epochs
+	done     int64 // number of finished epochs
 }
 
 func (l *learner) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
 
-// state walks what the training is at between two calls of visit. A position inside an epoch follows from the visits.
+// state saves or restores the state of the training between two calls of visit. The position inside an epoch follows
+// from the visits.
 func (l *learner) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	for _, v := range []*int64{&l.done, &l.r.Visits, &l.r.Updates, &l.streak} {
@@ -55,7 +56,7 @@ func (l *learner) state(w *checkpoint.Walk) {
 	}
 }
 
-// at returns the visits in the epoch after those that are done.
+// at returns the number of visits in the present epoch.
 func (l *learner) at() int64 { return l.r.Visits - l.done*l.rows }
 
 func newLearner(cols int, opt Options) *learner {
@@ -78,7 +79,7 @@ func newLearner(cols int, opt Options) *learner {
 
 func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 
-// epoch visits all rows in the order of the source. It ends early when the training is over.
+// epoch visits the remaining rows of an epoch in the order of the source. It ends early when the training is over.
 func (l *learner) epoch(ctx context.Context) error {
 	at := l.at()
 	for b, err := range l.src.Blocks(ctx) {
@@ -110,8 +111,9 @@ func (l *learner) epoch(ctx context.Context) error {
 	return nil
 }
 
-// visit visits rows of b from row lo on, up to the first mistake, and learns from that. It returns how many it visited.
-// A kernel scores all rows that it may visit. Their number doubles without a mistake, and else becomes that of the visits.
+// visit visits rows of b from row lo on, up to the first mistake, and learns from the mistake. It returns the number of
+// visits. A kernel scores all rows that visit may visit. Without a mistake the number of rows to score doubles, up to
+// 256. With a mistake it becomes the number of visits.
 func (l *learner) visit(b *block.Block, lo int) (visits int, err error) {
 	part := b.Slice(lo, lo+int(min(int64(b.Len()-lo), int64(l.ahead), l.rows-l.streak)))
 	scores := l.scores[:part.Len()]
@@ -135,7 +137,7 @@ func (l *learner) visit(b *block.Block, lo int) (visits int, err error) {
 	return len(scores), nil
 }
 
-// checkRow returns an error unless the features of a row are 0 and 1.
+// checkRow returns an error unless all features of row r are 0 or 1.
 func (l *learner) checkRow(b *block.Block, r int) error {
 	wrong := func(v float32) bool { return v != 0 && v != 1 }
 	if b.Sparse != nil {
@@ -161,7 +163,7 @@ func (l *learner) notBoolean(column int, row int64, v float32) error {
 		l.src.Spec().FeatureName(column), row, v, advice)
 }
 
-// learn changes the weights of the features of row r, which is a mistake.
+// learn changes the weights of the features of row r, which is a mistake. positive tells whether its label is +1.
 func (l *learner) learn(b *block.Block, r int, positive bool) {
 	factor, against := l.raise, l.lower
 	if !positive {
@@ -174,7 +176,7 @@ func (l *learner) learn(b *block.Block, r int, positive bool) {
 	if b.Sparse != nil {
 		columns, values := b.Sparse.Row(r)
 		for k, c := range columns {
-			if values[k] != 0 { // a stored -0
+			if values[k] != 0 { // a stored value may be -0
 				l.multiply(int(c), factor, against)
 			}
 		}
@@ -187,7 +189,7 @@ func (l *learner) learn(b *block.Block, r int, positive bool) {
 	}
 }
 
-// multiply changes the weight of a column. The bias of Winnow1 and Winnow2 stays.
+// multiply changes the weight of column c. It leaves the bias of Winnow1 and Winnow2 unchanged.
 func (l *learner) multiply(c int, factor, against float32) {
 	switch {
 	case l.u != nil:

@@ -18,9 +18,9 @@ import (
 type Variant string
 
 const (
-	// Winnow2 divides the weights of a false positive's features.
+	// Winnow2 divides the weights of the features of a false positive.
 	Winnow2 Variant = "winnow2"
-	// Winnow1 sets them to zero, for disjunctions without noise.
+	// Winnow1 sets these weights to zero, for disjunctions without noise.
 	Winnow1 Variant = "winnow1"
 	// Balanced has a second vector of weights, for the negative class, so that weights may be negative.
 	Balanced Variant = "balanced"
@@ -29,40 +29,41 @@ const (
 // Variants lists every variant, the default first.
 var Variants = []Variant{Winnow2, Winnow1, Balanced}
 
-// Options are the options of Train. The zero value of a field stands for its default. Train visits rows in the order of
-// the source and doesn't use Order, Eta and Seed.
+// Options are the options of Train. The zero value of a field stands for its default. Train visits the rows in the
+// order of the source, and ignores Order, Eta and Seed.
 type Options struct {
 	train.Options
 	Variant   Variant // Winnow2
-	Alpha     float64 // the factor of an update, above 1; 2 for Winnow1, else 1.5
+	Alpha     float64 // factor of an update, above 1; 2 for Winnow1, 1.5 otherwise
 	Threshold float64 // theta of Winnow1 and Winnow2, above 0; half the number of features, or of literals
-	Literals  bool    // there is a weight for each feature x and one for not x; features are 0 and 1, or -1 and 1
+	Literals  bool    // learn a weight for each feature x and one for not x; features are 0 and 1, or -1 and 1
 }
 
-// Train runs Winnow on rows of features that are 0 or 1, with labels -1 and +1 and a bias column.
+// Train runs Winnow on rows with a bias column, features of 0 and 1, and labels -1 and +1.
 //
-// Objective: weights w with w.x > theta for the positive rows and for no others. All weights are 1 at first. A mistake
-// changes the weights of the row's features, those that are 1. If the row is positive, they are multiplied by alpha. If
-// it is negative, they are divided by alpha (Winnow2) or set to 0 (Winnow1).
+// Objective: weights w with w.x > theta for the positive rows and for no other rows. All weights are 1 at first. A
+// mistake changes the weights of the features that are 1 in the row. If the row is positive, they are multiplied by
+// alpha. If the row is negative, they are divided by alpha (Winnow2) or set to 0 (Winnow1).
 //
-// Mistakes on a disjunction of k of d features, in any order (Littlestone, "Learning quickly when irrelevant attributes
-// abound", 1988, theorems 7 and 9): Winnow1 makes at most alpha k (log_alpha theta + 1) + d/theta; Winnow2 with alpha
-// 1.5 makes at most 8 d/theta + k (5 + 14 ln theta). That is O(k log d). The perceptron may need a number that is
-// linear in d (Kivinen, Warmuth and Auer 1997).
+// On a disjunction of k of d features, in any order of rows, the number of mistakes is bounded (Littlestone, "Learning
+// quickly when irrelevant attributes abound", 1988, theorems 7 and 9): Winnow1 makes at most alpha k (log_alpha theta +
+// 1) + d/theta mistakes; Winnow2 with alpha 1.5 makes at most 8 d/theta + k (5 + 14 ln theta). That is O(k log d). The
+// perceptron may need a number of mistakes that is linear in d (Kivinen, Warmuth and Auer 1997).
 //
-// Balanced has weights u - v, the bias among them, and no threshold. All of u and v are 1 at first. A mistake on a
-// positive row multiplies u by alpha and divides v by it; a mistake on a negative row does the opposite.
+// Balanced has weights u - v, including the bias, and no threshold. All elements of u and v are 1 at first. A mistake
+// on a positive row multiplies u by alpha and divides v by alpha; a mistake on a negative row does the opposite. Only
+// elements of features that are 1 in the row, and of the bias, change.
 //
-// The result has -theta as the weight of the bias, so that the scores of positive rows are above 0.
+// In the result the weight of the bias is -theta, so that the scores of positive rows are above 0.
 //
-// opt.Literals: x and not x are features of 0 and 1, each with a weight of its own, so that there are twice as many. A
+// With opt.Literals, x and not x are features of 0 and 1 with separate weights, so the number of features doubles. A
 // column of the rows holds 0 and 1, or -1 and 1; the lesser number means false. The result has weights of the columns
-// that give the same scores. A column of 0 and 1 has the weight of x less that of not x, and one of -1 and 1 has half of
-// it. A negative weight speaks for not x.
+// that give the same scores. The weight of a column of 0 and 1 is the weight of x minus the weight of not x. The weight
+// of a column of -1 and 1 is half of that difference. A negative weight speaks for not x.
 //
-// Train stops after as many visits in a row without a mistake as there are rows, or when opt.Epochs or opt.MaxUpdates are
-// reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample weights, no bias,
-// classes other than two, other features, weights that overflow, errors of src, and ctx's error.
+// Train stops after as many consecutive visits without a mistake as there are rows, or when opt.Epochs or
+// opt.MaxUpdates is reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample
+// weights, no bias, classes other than two, other features, weights that overflow, errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
 	src, opt, err := check(ctx, src, opt)
 	if err != nil {
@@ -131,7 +132,7 @@ func check(ctx context.Context, src block.Source, opt Options) (_ block.Source, 
 	return src, opt, err
 }
 
-// over tells whether the training is over: no row is a mistake, or the updates are at their limit.
+// over tells whether the training is over: no row is a mistake, or the limit of updates is reached.
 func (l *learner) over() bool {
 	return l.streak == l.rows || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
 }
@@ -145,13 +146,13 @@ func (l *learner) report(sum func() [sha256.Size]byte) {
 		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
-// learned completes the result, except for figures that need another pass over the rows.
+// learned completes the result, without the figures that need another pass over the rows.
 func (l *learner) learned() {
 	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
 	l.r.Epochs = (l.r.Visits + l.rows - 1) / l.rows
 }
 
-// interrupted returns the weights so far if ctx ended the training after some updates, else nil.
+// interrupted returns the weights so far if ctx ended the training after one update or more, and nil otherwise.
 func (l *learner) interrupted(ctx context.Context) *train.Result {
 	if ctx.Err() == nil || l.r.Updates == 0 {
 		return nil
@@ -161,7 +162,7 @@ func (l *learner) interrupted(ctx context.Context) *train.Result {
 	return l.r
 }
 
-// withDefaults returns the options with their defaults for that many features or literals.
+// withDefaults returns the options with their defaults. attributes is the number of features or literals.
 func (o Options) withDefaults(attributes int) (Options, error) {
 	if o.Variant == "" {
 		o.Variant = Winnow2
