@@ -1,6 +1,6 @@
 // Package asm holds the kernels: one package per instruction set, each with the same names and signatures, and asm/ref
-// with their pure-Go twins. Package halfspace/kernel detects the CPU. It and internal/microkernel check every length
-// and call the kernels. This page is the contract that each of these packages keeps.
+// with their pure-Go twins. Package kernel detects the CPU. Packages kernel and internal/microkernel check every length
+// and call the kernels. This page is the contract that each of the packages here keeps.
 //
 // asm/gen writes the assembly, its stubs and the dispatch, from the table of functions in asm/gen/table.
 //
@@ -13,7 +13,7 @@
 //     mod L, lane = fma(x[i], y[i], lane), i ascending. The tail behaves as if both vectors were padded with zeros to a
 //     multiple of L, which turns a lane of -0 into +0. Then halves are folded: for h = L/2, L/4, ..., 1, lane[j] +=
 //     lane[j+h] for j < h. The result is lane[0].
-//   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order. Bounds doesn't: see there.
+//   - Scores, Epoch and EpochIndexed compute each row's score in exactly this order. Bounds uses another order: see below.
 //   - Axpy is y[i] = fma(a, x[i], y[i]), and so is the update of an epoch.
 //   - MaxSquaredNorm has 16 float64 lanes, folded in the same way.
 //
@@ -22,15 +22,16 @@
 // # Rows
 //
 // A panel of rows is row-major. Each row has stride elements: its columns, then zeros up to a multiple of 32 bytes. A
-// weight vector that meets rows has stride elements too, so that a kernel works on whole vectors without a mask. Its
-// padding is +0, and an update keeps it so. Rows and vectors need no alignment beyond the element's own.
+// weight vector that is multiplied with rows has stride elements too, so that a kernel works on whole vectors without a
+// mask. The padding of the weight vector is +0, and an update keeps it +0. Rows and vectors need only the alignment of
+// their element type.
 //
 // # Calls
 //
-// What is written comes first in the list of parameters, then what is read. Nothing is checked here, except the bounds
-// of sparse rows. No byte past the end of a slice is read or written. Assembly can't be preempted, so the caller bounds
-// the work of a call: a panel of 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the compiler
-// (noescape). Destination and source don't overlap, unless the kernel says otherwise.
+// Output parameters come first in the parameter list, then input parameters. Kernels check nothing, except the bounds
+// of sparse rows. They read and write no byte past the end of a slice. The runtime can't preempt assembly, so the
+// caller bounds the work of a call: a panel of 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the
+// compiler (noescape). Destination and source don't overlap, unless the kernel's description allows it.
 //
 // # The kernels
 //
@@ -43,7 +44,7 @@
 //
 //	for i := range x { y[i] = fma(a, x[i], y[i]) }
 //
-// Axpy4(y, a, x) is four of them in turn: len(a) == len(x) == 4, and len(x[k]) >= len(y):
+// Axpy4(y, a, x) is four calls of Axpy in turn: len(a) == len(x) == 4, and len(x[k]) >= len(y):
 //
 //	for k := range 4 { Axpy(y, a[k], x[k][:len(y)]) }
 //
@@ -57,8 +58,8 @@
 //	for r := range out { out[r] = Dot(row(r), w) }
 //
 // Epoch(w, log, x, y, eta, margin) runs the perceptron (Rosenblatt 1958; Novikoff 1962) over len(y) rows of stride
-// len(w). y holds labels: the sign bit is the class, and the size scales the step. A margin above 0 also updates on rows
-// that are right by no more than that (Krauth and Mezard 1987).
+// len(w). y holds labels: the sign bit is the class, and the size scales the step. With a margin above 0, Epoch also
+// updates on rows that are right by no more than the margin (Krauth and Mezard 1987).
 //
 //	for r := range y {
 //		if sign(y[r]) * Dot(row(r), w) <= margin {
@@ -69,14 +70,14 @@
 //	}
 //	return len(y), updates
 //
-// It returns how many rows it visited and how many numbers it wrote to log, which has room for one at least. A score of
-// NaN is no mistake. A label of zero makes steps of zero length, which are logged.
+// Epoch returns the number of rows that it visited and the number of row numbers that it wrote to log. log has room for
+// at least one number. A score of NaN is no mistake. A label of zero makes steps of zero length, which are logged.
 //
-// EpochIndexed(w, log, x, y, idx, ahead, eta, margin) is Epoch in the order of idx, over rows that lie in chunks of 512: row i
-// is row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it visits idx[i]
-// it prefetches row i of ahead to the second-level cache. The rows of ahead have the same stride and any number, and
-// change no result: they are the next window of a shuffled epoch, in storage order. It also prefetches the row and the
-// label of a coming visit to the first-level cache.
+// EpochIndexed(w, log, x, y, idx, ahead, eta, margin) is Epoch in the order of idx, over rows that lie in chunks of
+// 512: row i is row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it
+// visits idx[i] it prefetches row i of ahead to the second-level cache. ahead may have any number of rows, of the same
+// stride, and changes no result: its rows are the next window of a shuffled epoch, in storage order. EpochIndexed also
+// prefetches the row and the label of a coming visit to the first-level cache.
 //
 // Transpose(dst, stride, cols) writes len(cols[0]) rows from at least one column: dst[r*stride+c] = cols[c][r], and
 // zeros for columns len(cols) to stride.
@@ -94,18 +95,18 @@
 //		largest = larger(largest, norm)
 //	}
 //
-// Bounds(low, high, x, w, limits, cols) judges candidates on rows that Pack packed. w holds len(limits) candidates,
-// packed in the same way in groups of MR (BoundsMRF32). Their number is a multiple of MR from MR to 64.
-// Let s be the score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds adds to low[i] the
-// number of rows with s < -limits[i], and to high[i] that of rows for which s > limits[i] doesn't hold. It never holds
-// for a NaN.
+// Bounds(low, high, x, w, limits, cols) counts, for each candidate, rows by their score. Pack packed the rows. w holds
+// len(limits) candidates, packed in the same way in groups of MR (BoundsMRF32). The number of candidates is a multiple
+// of MR from MR to 64. Let s be the score of a row and a candidate: s = fma(x, w, s) from +0, columns ascending. Bounds
+// adds to low[i] the number of rows with s < -limits[i]. It adds to high[i] the number of rows for which s > limits[i]
+// is false. Both comparisons are false for a NaN.
 //
 // BoundsWeighted(low, x, weights, w, limits, cols) adds to low[i] the sum of weights[r] over the rows with
 // s < -limits[i]. Weights are int32 of 0 or more. The sum over all rows fits an int32.
 //
 // Tile(c, ldc, grow, a, b, add) is the micro-kernel of matrix products over packed panels. Each package has its own
-// tile of MR rows and NR columns (MRF32, NRF32). b is a panel with NR elements for each k, one k at
-// least. a is one panel or more, each with MR elements for each k. For panel p of a:
+// tile of MR rows and NR columns (MRF32, NRF32). b is one panel with NR elements for each k; there is at least one k. a
+// is one or more panels, each with MR elements for each k. For panel p of a:
 //
 //	acc = zeros; for k := range len(b)/NR { acc[i][j] = fma(a[p][k*MR+i], b[k*NR+j], acc[i][j]) for each i, j }
 //	r := p*MR+i; at := r*ldc + r*(r-1)/2*grow // where row r begins: ldc elements after the first, then grow more each time
@@ -118,36 +119,37 @@
 //	for r := range s { for c := range cols { dst[r*32+c] = sqrt(s[r]) * float64(x[r*stride+c]) } }
 //
 // RankKUpdateF64(c, a, b, rows, square) adds the products of the columns of a and b to c, a block of 32 x 32 sums. a
-// and b have len(b)/32 rows, one at least. rows is 1 or a multiple of 4 from 4 to 32. It updates all columns if square
-// is set, else those up to the diagonal. Other elements of c are undefined then:
+// and b have len(b)/32 rows, at least one. rows is 1 or a multiple of 4 from 4 to 32. If square is set, it updates all
+// columns, otherwise the columns up to the diagonal; the other elements of c are undefined then:
 //
 //	acc = zeros; for k := range len(b)/32 { acc[i][j] = fma(a[k*32+i], b[k*32+j], acc[i][j]) for each i, j }
 //	c[i*32+j] += acc[i][j] for each i < rows, and each j if square, else each j <= i
 //
 // CopyNonTemporalF32(dst, src) is copy(dst, src) for whole cache lines, by stores that leave no line in the caches. dst
-// begins at a multiple of 64 bytes. Both have the same number of elements, a multiple of 16. Another core is sure to
-// see them after FenceF32. AVX2 alone has both functions.
+// begins at a multiple of 64 bytes. dst and src have the same number of elements, a multiple of 16. Other cores are
+// sure to see the elements only after FenceF32. Only package avx2 has the two functions.
 //
 // The kernels named Sparse take rows in CSR form: row r holds val[k] in column idx[k] for k from ptr[r] to ptr[r+1].
-// ptr has one number more than there are rows, and val has as many elements as idx. Element k goes to lane idx[k] mod L,
-// k ascending. If columns ascend, that is the order of Dot without the elements that aren't stored. Those would add a
-// zero. So a score equals the dense one, except for the sign of a zero.
+// ptr has one element more than there are rows, and val has as many elements as idx. Element k goes to lane idx[k] mod
+// L, k ascending. If columns ascend, that is the order of Dot without the elements that aren't stored, which would add
+// zeros. So a score equals the dense score, except for the sign of a zero.
 //
-// These kernels alone check what they read. They stop at the first row that lies beyond idx, or has a column beyond the
-// weights, and tell how many rows came before. The processor compares while it waits for the loads of an element.
+// Only these kernels check their input. They stop at the first row that lies beyond idx, or has a column beyond the
+// weights, and return the number of rows before it. The comparisons run while the processor waits for the loads of an
+// element.
 //
-// SparseScores(out, ptr, idx, val, w) scores len(out) rows, and returns how many:
+// SparseScores(out, ptr, idx, val, w) scores len(out) rows, and returns the number of rows that it scored:
 //
 //	for r := range out { out[r] = fold of L lanes: lane[idx[k]%L] = fma(val[k], w[idx[k]], lane[idx[k]%L]) for each k }
 //
 // SparseScores8(out, ptr, idx, val, w) does the same for 8 vectors of weights, and len(out)/8 rows. w holds the 8 weights
 // of a column one after the other, column after column. out holds the 8 scores of a row in the same way.
 //
-// SparseEpoch(w, log, ptr, idx, val, y, eta, margin) is Epoch on len(y) rows. It may also stop before the rows end and the
-// log is full: at a wrong row. SparseEpochIndexed(w, log, ptr, idx, val, y, rows, eta, margin) is SparseEpoch in the order
-// of rows. Row i is row i%512 of chunk i/512, and each chunk has its own ptr, idx, val and y.
+// SparseEpoch(w, log, ptr, idx, val, y, eta, margin) is Epoch on len(y) rows. It also stops at a wrong row, with fewer
+// rows than len(y) and a log that isn't full. SparseEpochIndexed(w, log, ptr, idx, val, y, rows, eta, margin) is
+// SparseEpoch in the order of rows. Row i is row i%512 of chunk i/512, and each chunk has its own ptr, idx, val and y.
 //
-// SparseAdd(w, a, idx, val) adds a row, and returns how many elements it added:
+// SparseAdd(w, a, idx, val) adds a row, and returns the number of elements that it added:
 //
 //	for k := range idx { w[idx[k]] = fma(a, val[k], w[idx[k]]) }
 //
@@ -161,21 +163,22 @@
 //	for i := range x { y[i] = 1 / (1 + exp(-x[i])) }
 //	for i := range x { y[i] = log(1 + x[i]) }
 //
-// LogisticF64(z, factor, curvature, loss, y) takes scores z and signs y. It sets z to the margins m, and the others to
-// the logistic loss log(1 + e^-m) and its first and second derivative by the score. All five have the same length:
+// LogisticF64(z, factor, curvature, loss, y) takes scores z and signs y. It sets z to the margins m. It sets loss,
+// factor and curvature to the logistic loss log(1 + e^-m) and its first and second derivative by the score. All five
+// slices have the same length:
 //
 //	for i := range y {
 //		m := y[i] * z[i]; e := exp(-|m|); r := 1/(1+e); t := e*r
 //		z[i] = m; factor[i] = -(y[i] * (m < 0 ? r : t)); curvature[i] = t*r; loss[i] = log(1+e) + larger(0, -m)
 //	}
 //
-// asm/ref/exp.go defines their operations and the order of them, and so the result to the last bit. Each is computed in
-// the element's own type. The error, in units in the last place of the exact result, is below 0.8 for Exp, 2.6 for
-// Sigmoid and 0.95 for Log1p; it is below 0.9 for subnormal results. Exp and Log1p of float32 are monotone over all
-// numbers. NaN gives NaN. Exp overflows to +Inf and underflows gradually to 0. Sigmoid is exp(x) on its lower tail and
-// never leaves [0, 1]. Log1p of -1 is -Inf, below -1 it is NaN, and zeros keep their sign.
+// asm/ref/exp.go defines the operations of these functions and their order, and so the result to the last bit. Each
+// function computes in the element's own type. The error, in units in the last place of the exact result, is below 0.8
+// for Exp, 2.6 for Sigmoid and 0.95 for Log1p; it is below 0.9 for subnormal results. Exp and Log1p of float32 are
+// monotone over all numbers. NaN gives NaN. Exp overflows to +Inf and underflows gradually to 0. Sigmoid is exp(x) on
+// its lower tail and never leaves [0, 1]. Log1p of -1 is -Inf, below -1 it is NaN, and zeros keep their sign.
 //
-// Peak(n), Load(x) and Stream(x) do one thing as fast as the machine can, so that it can be timed: n rounds of fused
-// multiply-adds in registers (RoundF32 of them each), loads, and non-temporal stores of zeros. Load and
-// Stream leave up to 511 bytes at the end of x alone. Pure Go has no such loops.
+// Peak(n), Load(x) and Stream(x) each run one operation at the machine's full speed, so that it can be timed: n rounds
+// of fused multiply-adds in registers (RoundF32 of them in a round), loads, and non-temporal stores of zeros. Load and
+// Stream skip up to 511 bytes at the end of x. Pure Go lacks these loops.
 package asm

@@ -1,10 +1,9 @@
-// Package bench measures halfspace end to end, most of it beside its peers, in one run on one machine:
+// Package bench measures halfspace end to end, mostly beside its peers, in one run on one machine:
 //
 //	go test -run '^$' -bench . -benchtime 1x ./bench          # all, short: two minutes
 //	go test -run '^$' -bench Peer -benchtime 1x ./bench -full  # the rows and rounds of the documents
 //
-// A name says the benchmark and its case, as in BenchmarkPeerGram/n=2048/d=512-2: 2048 rows of 512 features, 2
-// threads.
+// A benchmark's name has its case, as in BenchmarkPeerGram/n=2048/d=512-2: 2048 rows of 512 features, 2 threads.
 //
 //	BenchmarkCliffs                 trainings with weights, a margin, integers or classes beside plain ones
 //	BenchmarkMNIST                  handwritten digits beside published errors
@@ -16,11 +15,11 @@
 //	BenchmarkPeerSklearnProcess     whole processes, beside Python with scikit-learn
 //	BenchmarkPeerSklearnSolvers     logistic, svm and lda, beside scikit-learn
 //
-// The peers are other people's programs. A benchmark whose peer is not installed is skipped with a line that says so. The
-// results of both sides are compared before the first round. A worse result of halfspace is a failure.
+// The peers are other programs. If a benchmark's peer is not installed, the benchmark is skipped and prints a line that
+// says so. Before the first round, the results of both sides are compared: a worse result of halfspace is a failure.
 //
-// Units without a prefix are those of halfspace. The prefixes sklearn-, numpy-, openblas- and duckdb- name
-// the peer, and sibling- the plain training. Times are medians of rounds in which both sides take turns.
+// Units without a prefix are units of halfspace. The prefixes sklearn-, numpy-, openblas- and duckdb- name the peer,
+// and sibling- the plain training. Times are medians over rounds in which both sides take turns.
 //
 //	ms, s/run, ms/fit, ms/epoch  time of a run, of a fit alone, of an epoch
 //	gram-ms                      time of the Gram matrix, a part of ms
@@ -31,7 +30,7 @@
 //	updates/visit                share of visits that change the weights
 //	x-faster, x-openblas, ...    time of the peer divided by the time of halfspace: above 1, halfspace is faster
 //	x-faster-call                the same for the whole call, which also evaluates the model
-//	ratio                        time divided by that of the plain training (Cliffs) or of DuckDB
+//	ratio                        time divided by the time of the plain training (Cliffs) or of DuckDB
 //	limit-ms, x-limit            time of decoding or reading alone, and the epoch's time divided by it (Stream)
 //	accuracy                     share of rows predicted correctly, 0 to 1
 //	%average, %last, %vote       errors on the test digits in percent, by the form of the perceptron
@@ -39,8 +38,9 @@
 //	rows-computed                rows of the Gram matrix that were computed
 //	relative-gap                 bound on the objective's distance to the optimum, divided by the objective
 //	weights-apart                largest difference of a weight, divided by the largest weight
-//	ns/op                        time of all rounds of both sides, where it is printed
+//	ns/op                        time of all rounds of both sides, if it is printed
 //
-// TestOptima and TestSparsePeers compare optima with those of peers: TestSparsePeers runs LIBLINEAR, scikit-learn and Vowpal
-// Wabbit as whole processes. With -table they write what the page of measurements shows. The scripts that time peers are in the folder peers, beside a module of its own that measures other Go libraries.
+// TestOptima and TestSparsePeers compare optima with the optima of peers: TestSparsePeers runs LIBLINEAR, scikit-learn and
+// Vowpal Wabbit as whole processes. With -table they write the tables of the page of measurements. The scripts that time
+// peers are in the folder peers, beside a separate module that measures other Go libraries.
 package bench

@@ -10,44 +10,44 @@ import (
 
 // Candidates are weight vectors whose errors are counted, arranged for the kernels. They are safe for concurrent use.
 //
-// Errors counts what Dot's order of operations gives. It mostly finds the count in another order, which costs one fused
-// multiply-add for each product. A known bound holds for the error of both sums (Higham, "Accuracy and Stability of
-// Numerical Algorithms", 2002, section 3.1). Let each element of a sum go through at most k roundings, and u be half the
-// distance from 1 to the next number. The error is at most gamma(k) sum |x[i] w[i]|, with gamma(k) = k u / (1 - k u), and
-// that sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign of Dot's score. Only a candidate with a score
-// nearer to zero has the panel's rows scored by Scores.
+// The counts of Errors are exactly the counts of Dot's scores. Errors mostly finds them from scores that sum in another
+// order, which costs one fused multiply-add for each product. A known bound holds for the error of both sums (Higham,
+// "Accuracy and Stability of Numerical Algorithms", 2002, section 3.1). Let each element of a sum go through at most k
+// roundings, and u be half the distance from 1 to the next number. The error is at most gamma(k) sum |x[i] w[i]|, with
+// gamma(k) = k u / (1 - k u), and that sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign of Dot's
+// score. If a candidate has a score nearer to zero, Errors scores the panel's rows for that candidate again, by Scores.
 type Candidates struct {
 	cols, stride int
 	n            int
-	level        Level     // packed has the shape of its tiles
-	w            []float32 // the candidates, as NewCandidates got them
-	packed       []float32 // in groups of a tile's candidates: column c of all of them, c ascending; zeros fill the last
-	limits       []float64 // of each candidate's scores on rows of norm 1; see roundings.limit
-	norm         float64   // no less than the largest Euclidean norm of a candidate
+	level        Level     // the level whose tile shape packed has
+	w            []float32 // the candidates, as NewCandidates or Reset got them
+	packed       []float32 // groups of a tile's candidates, column after column; zeros fill the last group
+	limits       []float64 // bounds of each candidate's rounding error on rows of norm 1; see roundings.limit
+	norm         float64   // at least the largest Euclidean norm of a candidate
 	roundings    roundings
-	quantum      float64   // see SetQuantum; 0 if features aren't known to be multiples
-	shifts       []float64 // by which the packed bias of each candidate is less than its own
-	exactTo      []float64 // the largest norm of a row whose shifted scores have no rounding errors
-	buffers      sync.Pool // of *judgement
+	quantum      float64   // see SetQuantum; 0 if features aren't known to be multiples of a power of two
+	shifts       []float64 // by how much the packed bias of each candidate is less than its bias
+	exactTo      []float64 // for each candidate, the largest row norm without rounding errors in shifted scores
+	buffers      sync.Pool // holds *judgement
 
 	mu     sync.Mutex
-	sparse *Interleaved // for sparse rows; nil until they are asked for
+	sparse *Interleaved // the candidates for sparse rows; nil until Interleaved is called
 }
 
-// A judgement is the memory that counting on a panel needs.
+// A judgement is the working memory of one count over a panel.
 type judgement struct {
 	packed, limits, scores, rest, restY []float32
 	low, high                           []int64
-	weights                             []int32 // of weightRows rows and padding
+	weights                             []int32 // for weightRows rows and padding
 }
 
 const (
-	// fewCandidates is the least number of candidates that rows are packed for.
+	// fewCandidates is the least number of candidates for which rows are packed.
 	fewCandidates = 3
 	// judgedTogether is the largest number of candidates of one kernel call.
 	judgedTogether = 64
 	// judgedBytes bounds the packed rows of one kernel call, so that they stay in the first-level cache. A call takes
-	// one group at least.
+	// at least one group.
 	judgedBytes = 32 << 10
 )
 
@@ -62,8 +62,8 @@ func NewCandidates(w []float32, cols int) *Candidates {
 	return c
 }
 
-// Reset replaces the candidates by those in w, as NewCandidates takes them. It reuses memory where it can. No other
-// method may run meanwhile.
+// Reset replaces the candidates by the candidates in w, laid out as for NewCandidates. It reuses memory where it can.
+// No other method may run meanwhile.
 func (c *Candidates) Reset(w []float32) {
 	c.sparse = nil
 	if len(w)%c.stride != 0 {
@@ -90,7 +90,7 @@ func (c *Candidates) Reset(w []float32) {
 	}
 }
 
-// resized returns n zeros, in the memory of s if that is enough.
+// resized returns n zeros. It reuses the memory of s if s has the capacity.
 func resized[E any](s []E, n int) []E {
 	if n > cap(s) {
 		return make([]E, n)
@@ -132,9 +132,9 @@ func (c *Candidates) Interleaved() *Interleaved {
 	return c.sparse
 }
 
-// Errors adds the errors of each candidate to counts, which has Len elements. An error is a row whose prediction, +1
-// where the score is > 0, else -1, isn't its label. x has len(y) rows of Stride(cols) elements, zeros from cols on. y
-// has no zeros. No rows or no candidates change nothing.
+// Errors adds the errors of each candidate to counts, which has Len elements. The prediction of a row is +1 if its
+// score is > 0, and -1 otherwise; the row is an error if the prediction isn't its label. x has len(y) rows of
+// Stride(cols) elements, zeros from cols on. y has no zeros. If there are no rows or no candidates, nothing changes.
 //
 //	for i := range counts { for r := range y { if (Dot(row r of x, Weights(i)) > 0) != (y[r] > 0) { counts[i]++ } } }
 func (c *Candidates) Errors(counts []int64, x, y []float32) {
@@ -160,8 +160,8 @@ func (c *Candidates) Errors(counts []int64, x, y []float32) {
 
 // ErrorWeights adds to sums[i] a lower bound of the sum of weights over the rows that candidate i predicts wrong. It
 // leaves out rows whose score is so near to zero that rounding might change its sign. Weights are integers from 0 to
-// MaxErrorWeight; x and y are those of Errors. The bound is the same at every level. No rows or no candidates change
-// nothing.
+// MaxErrorWeight; x and y are as for Errors. The bound is the same at every level. If there are no rows or no
+// candidates, nothing changes.
 func (c *Candidates) ErrorWeights(sums []int64, x, y []float32, weights []int32) {
 	if len(sums) != c.n {
 		panic("kernel: length of sums is not the number of candidates")
@@ -187,13 +187,13 @@ func (c *Candidates) ErrorWeights(sums []int64, x, y []float32, weights []int32)
 	}
 }
 
-// MaxErrorWeight is the largest weight that ErrorWeights takes. The sum of those of a panel fits 31 bits.
+// MaxErrorWeight is the largest weight that ErrorWeights takes. The sum of the weights of a panel fits 31 bits.
 const MaxErrorWeight = 1<<20 - 1
 
 // weightRows returns the number of rows of a panel of ErrorWeights: the same at every level, since limits follow from the
 // largest norm of the panel.
 func (c *Candidates) weightRows() int {
-	const most, multiple = 1 << 11, 96 // of the rows of every level's groups
+	const most, multiple = 1 << 11, 96 // multiple is a multiple of the group size of every level
 	return max(1, min(most, judgedBytes/(c.cols*4))/multiple) * multiple
 }
 
@@ -211,8 +211,8 @@ func (c *Candidates) addWeights(j *judgement, x, y []float32, weights []int32, s
 	}
 }
 
-// tiles yields the limits of the candidates of one kernel call after the other, for rows of that norm, and the number
-// of the first candidate.
+// tiles yields, for one kernel call after the other, the number of the call's first candidate and the limits of its
+// candidates. No row has a norm above norm.
 func (c *Candidates) tiles(j *judgement, norm float64) iter.Seq2[int, []float32] {
 	if !(norm*c.norm <= c.roundings.most/4) {
 		norm = math.Inf(1) // a sum might overflow, so that no score is beyond its limit
@@ -234,7 +234,7 @@ func (c *Candidates) tiles(j *judgement, norm float64) iter.Seq2[int, []float32]
 	}
 }
 
-// judge counts the errors on a panel.
+// judge adds the errors of each candidate on a panel to counts.
 func (c *Candidates) judge(j *judgement, x, y []float32, counts []int64) {
 	if c.n < fewCandidates {
 		for i := range c.n {
@@ -261,7 +261,7 @@ func (c *Candidates) judge(j *judgement, x, y []float32, counts []int64) {
 }
 
 // pack packs the rows of a panel for the kernel, and fills the last group with rows of zeros. It returns the number of
-// rows with those, and a number that is at least the largest norm of a row.
+// rows, including the rows of zeros, and an upper bound of the largest norm of a row.
 func (c *Candidates) pack(j *judgement, x, y []float32) (rows int, norm float64) {
 	_, nr := boundsShapeF32()
 	rows = len(y) / nr * nr
@@ -285,7 +285,7 @@ func (c *Candidates) exactErrors(j *judgement, x, y []float32, i int) (errors in
 	return errors
 }
 
-// one returns 1 for true. It has no branch, which would be mispredicted.
+// one returns 1 for true and 0 for false. It has no branch, which would be mispredicted.
 func one(b bool) (n int64) {
 	if b {
 		n = 1
@@ -293,12 +293,12 @@ func one(b bool) (n int64) {
 	return n
 }
 
-// roundings has bounds of the rounding errors of dot products of n elements.
+// roundings computes bounds of the rounding errors of dot products of n elements.
 type roundings struct {
 	n     float64
 	u     float64 // the largest relative error of an operation
 	tiny  float64 // twice the largest absolute error of an operation with a subnormal result
-	least float64 // more than subnormal results add to the difference between the two sums
+	least float64 // more than all that subnormal results add to the difference between the two sums
 	most  float64 // the largest finite float32
 
 	integers float64 // every integer up to this is a float32
@@ -310,7 +310,8 @@ func newRoundings(n int) roundings {
 	return r
 }
 
-// gamma bounds the relative error of k roundings of at most u each. It is +Inf if they may leave no digit.
+// gamma bounds the relative error of k roundings of at most u each. It is +Inf if the roundings may leave no correct
+// digit.
 func gamma(k, u float64) float64 {
 	if k*u >= 0.5 {
 		return math.Inf(1)
@@ -319,14 +320,14 @@ func gamma(k, u float64) float64 {
 }
 
 // norm returns an upper bound of the norm of n elements. squares is the sum of their squares, from n operations with an
-// error of at most u each. The last factor is more than the operations here lose.
+// error of at most u each. The last factor exceeds the rounding errors of norm itself.
 func (r roundings) norm(squares, u float64) float64 {
 	return math.Sqrt((squares+r.n*r.tiny)/(1-gamma(r.n, u))) * (1 + 0x1p-30)
 }
 
-// limit returns an upper bound of the difference between the two sums, without r.least, for a candidate of that norm
-// and rows of norm 1. The kernel's chain has n roundings. A lane of Dot has one for each 16 elements at most, and the
-// fold has five. The last factor lets the limit be rounded down when it becomes a float32.
+// limit returns an upper bound of the difference between the two sums, without r.least, for a candidate with that norm
+// and rows of norm 1. The kernel's chain has n roundings. A lane of Dot has at most one rounding for each 16 elements,
+// and the fold has five. The last factor allows for rounding the limit down to a float32.
 func (r roundings) limit(norm float64) float64 {
 	return gamma(r.n+math.Ceil(r.n/16)+5, r.u) * norm * (1 + 0x1p-20)
 }

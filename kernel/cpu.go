@@ -5,25 +5,26 @@ import "github.com/klauspost/cpuid/v2"
 // CPU describes the processor. A field is 0 or empty if its value isn't known.
 type CPU struct {
 	Brand         string
-	Vendor        string   // the maker: Intel, AMD, ARM, ...
-	Family, Model int      // numbers of the vendor for the kind of core
+	Vendor        string   // the maker, such as Intel, AMD or ARM
+	Family, Model int      // the vendor's numbers for the kind of core
 	Cores         int      // physical cores
-	Threads       int      // logical cores
+	Threads       int      // bytes of the first-level data cache of one core
 	L1D           int      // bytes of the first-level data cache, of a core
 	L2            int      // bytes of the second-level cache
 	L3            int      // bytes of the third-level cache
 	Features      []string // instruction sets that the processor and the operating system support
 }
 
-// A feature is a set of instructions that the processor has if it supports all of needs. Linux is its name in
-// /proc/cpuinfo.
+// A feature is a set of instructions. The processor has it if the processor supports all of needs. linux is the
+// feature's name in /proc/cpuinfo.
 type feature struct {
 	name, linux string
 	needs       []cpuid.FeatureID
 }
 
-// features are the vector instructions and the few others that compilers choose code by. The library's own list is
-// longer and misreads some bits: it takes protection keys for AMXFP8, and lists AMX where the operating system lacks it.
+// features are the vector instructions and a few other instructions that compilers choose code by. The library's own
+// list is longer and misreads some bits: it takes protection keys for AMXFP8, and lists AMX where the operating system
+// lacks it.
 var features = []feature{
 	{"SSE2", "sse2", []cpuid.FeatureID{cpuid.SSE2}},
 	{"SSE4", "sse4_1", []cpuid.FeatureID{cpuid.SSE4}},
@@ -56,7 +57,7 @@ var features = []feature{
 	{"SVE2", "sve2", []cpuid.FeatureID{cpuid.SVE2}},
 }
 
-// DetectedCPU returns what the processor reports.
+// DetectedCPU returns the processor's own description of itself.
 func DetectedCPU() CPU {
 	c := &cpuid.CPU
 	d := CPU{

@@ -4,7 +4,7 @@ package kernel
 
 import "github.com/klauspost/cpuid/v2"
 
-// detected returns the levels beyond Generic that the CPU and the operating system support, the narrowest first.
+// detected returns the levels besides Generic that the CPU and the operating system support, the narrowest first.
 func detected() []Level {
 	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
 		return nil

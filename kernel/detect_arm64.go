@@ -2,5 +2,5 @@
 
 package kernel
 
-// detected returns the levels beyond Generic: every arm64 processor has ASIMD.
+// detected returns the levels besides Generic: every arm64 processor has ASIMD.
 func detected() []Level { return []Level{NEON} }

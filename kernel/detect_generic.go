@@ -2,5 +2,5 @@
 
 package kernel
 
-// detected returns the levels beyond Generic; this build has none.
+// detected returns the levels besides Generic; this build has none.
 func detected() []Level { return nil }

@@ -1,16 +1,16 @@
-// Package kernel holds the loops that training and prediction spend their time in. It detects the CPU, checks every
+// Package kernel holds the loops in which training and prediction spend their time. It detects the CPU, checks every
 // argument, and calls the assembly of the active instruction set, or its pure-Go twin.
 //
-// A comment here shows the Go loop that a function equals. Package asm fixes the order of its floating-point operations,
-// so a result has the same bits on every instruction set.
+// The comment of a function shows the Go loop that the function equals. Package asm fixes the order of the loop's
+// floating-point operations, so a result has the same bits on every instruction set.
 //
 // All functions follow the same rules:
 //
-//   - What is written comes first, then what is read.
-//   - Lengths are exact. A wrong length is a bug of the caller: it panics with a constant, before anything is written.
+//   - Output parameters come first, then input parameters.
+//   - Lengths are exact. A wrong length is a bug of the caller: the function panics with a constant, before it writes.
 //   - A row has Stride elements: its columns, then zeros. The stride is the length of the weight vector, or an argument.
-//   - What is written doesn't overlap what is read, unless the comment allows it.
-//   - Calls are safe for concurrent use if no two of them write the same memory.
+//   - Outputs don't overlap inputs, unless the comment allows it.
+//   - Calls are safe for concurrent use if no two calls write the same memory.
 //
 // The runtime can't preempt assembly. So pass a panel of rows (PanelRows) to a function, not a whole data set.
 package kernel
@@ -29,12 +29,13 @@ const ChunkRows = ref.ChunkRows
 // panelBytes bounds the work of one call: a panel fits the second-level cache and takes microseconds.
 const panelBytes = 128 << 10
 
-// Stride returns the length of a row of cols columns in elements: cols, rounded up to a multiple of 8, which is 32 bytes.
+// Stride returns the length of a row in elements: cols rounded up to a multiple of 8 elements, which is 32 bytes.
 func Stride(cols int) int {
 	return (cols + rowAlign - 1) / rowAlign * rowAlign
 }
 
-// PanelRows returns the number of rows of a stride in a panel, the work of one call: a power of two from 1 to 4,096.
+// PanelRows returns the number of rows in a panel, the work of one call, for rows of that stride: a power of two from 1
+// to 4,096.
 func PanelRows(stride int) int {
 	rows := 1
 	for rows*2*stride*4 <= panelBytes && rows < 4096 {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A Level is an instruction set that the kernels are written for. Levels differ in speed alone: every function returns
+// A Level is an instruction set for which the kernels are written. Levels differ in speed alone: every function returns
 // the same bits on each of them.
 type Level uint8
 
-// Generic is pure Go. The others exist on the architecture that has them.
+// Generic is pure Go, on every architecture. Each other level exists only on the architecture that its comment names.
 const (
 	Generic Level = iota
 	AVX2          // amd64 with AVX2 and FMA3
-	AVX512        // amd64 with AVX-512 F, DQ, BW and VL, and what AVX2 needs
+	AVX512        // amd64 with AVX-512 F, DQ, BW and VL, and all that AVX2 needs
 	NEON          // arm64 with ASIMD, which it always has
 )
 
@@ -28,11 +28,11 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// level is set once at start. Only Use changes it. levelErr is what is wrong with the level that the environment names, nil after Use.
+// level is set once at start; only Use changes it. levelErr is the error in the value of HALFSPACE_ISA, nil after Use.
 var level, levelErr = initialLevel(os.Getenv("HALFSPACE_ISA"))
 
-// initialLevel returns the level that the environment names. Without a name it returns the preferred level of this machine,
-// and so it does, with an error, if the name is wrong.
+// initialLevel returns the level that the environment names. If the name is empty, it returns the preferred level of
+// this machine. If the name is wrong, it returns the preferred level and an error.
 func initialLevel(name string) (Level, error) {
 	if name == "" {
 		return preferred(Levels(), DetectedCPU()), nil
@@ -44,18 +44,19 @@ func initialLevel(name string) (Level, error) {
 	return l, nil
 }
 
-// LevelError returns an error if the environment variable HALFSPACE_ISA named an unknown level at start, or one that this
-// machine lacks. After Use it returns nil.
+// LevelError returns an error if the environment variable HALFSPACE_ISA named an unknown level at start, or a level
+// that this machine lacks. After Use it returns nil.
 func LevelError() error { return levelErr }
 
 // Active returns the level that kernels run on.
 func Active() Level { return level }
 
-// Levels returns the levels that this machine and this build have, in ascending order of their vectors' width; Generic is the
+// Levels returns the levels that this machine and this build have, in ascending order of vector width; Generic is the
 // first.
 func Levels() []Level { return append([]Level{Generic}, detected()...) }
 
-// ParseLevel returns the level of that name. It is an error if the name is unknown or this machine lacks the level.
+// ParseLevel returns the level of that name. It returns an error if the name is unknown or this machine lacks the
+// level.
 func ParseLevel(name string) (Level, error) {
 	known := []string{}
 	for _, l := range Levels() {

@@ -2,15 +2,16 @@ package kernel
 
 import "math"
 
-// SetQuantum says that every feature of the rows to come is a multiple of quantum, a power of two up to 1. Their last
-// column must be 1. Call Reset afterwards.
+// SetQuantum declares that every feature of the rows to come is a multiple of quantum, a power of two up to 1. The last
+// column of the rows must be 1. Call Reset afterwards.
 //
-// Integers have many scores of exactly zero, which no limit above zero tells from others. But weights that are multiples
-// of a power of two give scores that are multiples of a known number q, without rounding errors if they are small. Then
-// score - q/2 has no zeros, and is positive where the score is. So q/2 is taken off the packed bias.
+// Integer features give many scores of exactly zero, and no limit above zero tells a score of zero from other small
+// scores. But weights that are multiples of a power of two give scores that are multiples of a known number q, without
+// rounding errors if the scores are small. Then score - q/2 is never zero, and is positive exactly where the score is
+// positive. So Reset subtracts q/2 from the packed bias.
 func (c *Candidates) SetQuantum(quantum float64) { c.quantum = quantum }
 
-// shift takes half of the quantum of candidate i's scores off its packed bias, if it has one.
+// shift subtracts half of the quantum of candidate i's scores from its packed bias, if the scores have a quantum.
 func (c *Candidates) shift(i int, norm float64, bias *float32) {
 	if c.quantum == 0 {
 		return
@@ -24,11 +25,11 @@ func (c *Candidates) shift(i int, norm float64, bias *float32) {
 	c.exactTo[i] = c.roundings.integers / 4 * quantum / norm * (1 - 0x1p-30)
 }
 
-// leastQuantum is the least quantum of a candidate that is looked for.
+// leastQuantum is the smallest quantum of a candidate's weights that shift uses.
 const leastQuantum = 0x1p-20
 
-// Quantum returns the largest power of two up to 1 that divides every element of x. It returns 0 if that is below least,
-// or an element is NaN.
+// Quantum returns the largest power of two up to 1 that divides every element of x. It returns 0 if that power is below
+// least, or if an element is NaN.
 func Quantum(x []float32, least float64) float64 {
 	quantum, inverse := 1.0, 1.0
 	for _, v := range x {

@@ -6,7 +6,7 @@ import (
 	"halfspace/internal/race"
 )
 
-// Scores computes the score of len(out) rows, whose stride is len(w). No rows change nothing.
+// Scores computes the scores of len(out) rows, whose stride is len(w). Without rows nothing changes.
 //
 //	for r := range out { out[r] = Dot(row r of x, w) }
 func Scores(out, x, w []float32) {
@@ -21,13 +21,13 @@ func Scores(out, x, w []float32) {
 	scoresF32(out, x, w)
 }
 
-// Epoch runs the perceptron over len(y) rows, whose stride is len(w). It updates w on each mistake, and writes the row's
-// number to log. It stops when log is full. log has room for one number at least. It returns how many rows it visited, and
-// how many updates it made; both are 0 if there are no rows.
+// Epoch runs the perceptron over len(y) rows, whose stride is len(w). It updates w on each mistake, and writes the
+// row's number to log. It stops when log is full; log has room for at least one number. It returns the number of rows
+// that it visited and the number of updates that it made; both are 0 if there are no rows.
 //
-// A row is a mistake if its score, with the sign of y, is at most margin, which is 0 in Rosenblatt's perceptron. The sign
-// of y is the row's class. The size of y multiplies the step: 1, or the row's sample weight. A row with y = 0 is logged
-// like others, and changes nothing.
+// A row is a mistake if its score, with the sign of y, is at most margin, which is 0 in Rosenblatt's perceptron. The
+// sign of y is the row's class. The size of y multiplies the step: 1, or the row's sample weight. A row with y = 0 is
+// logged like other rows, and changes nothing.
 //
 //	for r := range y {
 //		if sign(y[r])*Dot(row r of x, w) <= margin {
@@ -60,7 +60,8 @@ type Rows struct {
 	stride int
 }
 
-// NewRows returns the rows whose chunk c has features x[c], of that stride, and labels y[c]. It keeps the chunks.
+// NewRows returns the rows whose chunk c has features x[c], with rows of that stride, and labels y[c]. It keeps the
+// chunks.
 func NewRows(x, y [][]float32, stride int) *Rows {
 	checkStride(stride)
 	if len(x) != len(y) {
@@ -79,7 +80,7 @@ func NewRows(x, y [][]float32, stride int) *Rows {
 	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
-// WithLabels returns the same rows with other labels, in chunks as NewRows takes them. It keeps the chunks of y.
+// WithLabels returns the same rows with other labels, in chunks as for NewRows. It keeps the chunks of y.
 func (rows *Rows) WithLabels(y [][]float32) *Rows { return NewRows(rows.x, y, rows.stride) }
 
 // Len returns the number of rows.
@@ -94,8 +95,9 @@ func (rows *Rows) Row(i int) (x []float32, y float32) {
 // Chunk returns the features of chunk c.
 func (rows *Rows) Chunk(c int) []float32 { return rows.x[c] }
 
-// EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it visits
-// row idx[i] it prefetches row i of ahead, which has the same stride and any number of rows; ahead changes no result.
+// EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it
+// visits row idx[i] it prefetches row i of ahead. ahead may have any number of rows of the same stride, and changes no
+// result.
 func EpochIndexed(w []float32, log []uint32, rows *Rows, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	if len(w) != rows.stride {
 		panic("kernel: length of w is not the stride")
@@ -123,7 +125,8 @@ func EpochIndexed(w []float32, log []uint32, rows *Rows, idx []uint32, ahead []f
 	return epochIndexedF32(w, log, rows.x, rows.y, idx, ahead, eta, margin)
 }
 
-// below tells whether every element of idx is less than n. Four maxima at a time keep its cost far below a visit's.
+// below tells whether every element of idx is less than n. It keeps four maxima at a time, so its cost is far below the
+// cost of the visits.
 func below(idx []uint32, n uint) bool {
 	var a, b, c, d uint32
 	i := 0
@@ -138,8 +141,7 @@ func below(idx []uint32, n uint) bool {
 }
 
 // Transpose turns columns of equal length into rows of a stride. It fills each row with zeros up to the stride. There
-// is at least one column, and dst holds exactly one row for each element of a column. Columns without elements change
-// nothing.
+// is at least one column, and dst holds exactly one row for each element of a column. Without elements nothing changes.
 //
 //	for r := range len(cols[0]) { for c := range cols { dst[r*stride+c] = cols[c][r] } }
 func Transpose(dst []float32, stride int, cols [][]float32) {

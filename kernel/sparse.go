@@ -7,14 +7,14 @@ import (
 	"halfspace/internal/race"
 )
 
-// A SparseRows is rows in CSR form: row r holds Val[k] in column Idx[k] for k from Ptr[r] to Ptr[r+1].
+// A SparseRows holds rows in CSR form: row r holds Val[k] in column Idx[k] for k from Ptr[r] to Ptr[r+1].
 //
-// A score has the lanes and the fold of Dot. So a result equals that of the same rows in dense form, except for the sign
-// of a score of zero.
+// A score is summed in the lanes and with the fold of Dot. So a result equals the result for the same rows in dense
+// form, except for the sign of a score of zero.
 //
-// No method believes Ptr or Idx. The kernels compare the bounds of a row with the length of Idx, and each column with
-// the number of weights. A method panics with a constant at the first row that is beyond; rows before it count. The
-// comparisons cost nothing that can be measured, since the loads of an element take longer.
+// Methods don't trust Ptr and Idx. The kernels compare the bounds of a row with the length of Idx, and each column with
+// the number of weights. A method panics with a constant at the first row that is out of bounds, after it has processed
+// the rows before. The comparisons cost no measurable time, since the loads of an element take longer.
 type SparseRows struct {
 	Ptr []int64
 	Idx []uint32
@@ -22,9 +22,9 @@ type SparseRows struct {
 }
 
 const (
-	sparsePanelRows     = 256     // most rows of a kernel call
-	sparsePanelElements = 1 << 14 // most elements of a kernel call, unless one row has more
-	sparseVisits        = 128     // most visits of a kernel call by row numbers
+	sparsePanelRows     = 256     // largest number of rows in a kernel call
+	sparsePanelElements = 1 << 14 // largest number of elements in a kernel call, unless one row has more
+	sparseVisits        = 128     // largest number of visits in a kernel call by row numbers
 )
 
 // Len returns the number of rows.
@@ -36,7 +36,7 @@ func (s *SparseRows) Row(r int) ([]uint32, []float32) {
 	return s.Idx[lo:hi], s.Val[lo:hi]
 }
 
-// check panics unless each element has a column and a value.
+// check panics unless Idx and Val have the same length.
 func (s *SparseRows) check() {
 	if len(s.Idx) != len(s.Val) {
 		panic("kernel: Idx and Val of sparse rows have different lengths")
@@ -47,7 +47,7 @@ func panicBeyond() {
 	panic("kernel: a sparse row is beyond its elements or has a column beyond the weights")
 }
 
-// panel returns the end of a kernel call's rows, which begin at row lo and end at row hi at most.
+// panel returns the end of the rows of one kernel call. The rows begin at row lo and end at row hi at most.
 func (s *SparseRows) panel(lo, hi int) int {
 	n := min(hi-lo, sparsePanelRows)
 	for n > 1 && s.Ptr[lo+n]-s.Ptr[lo] > sparsePanelElements {
@@ -77,7 +77,7 @@ func (s *SparseRows) Scores(out, w []float32) {
 	}
 }
 
-// scores scores rows from row lo on, and returns how many.
+// scores scores len(out) rows from row lo on, and returns the number of rows that it scored.
 func (s *SparseRows) scores(out []float32, lo int, w []float32) int {
 	ptr := slices.Clip(s.Ptr)[lo : lo+len(out)+1]
 	return sparseScoresF32(out, ptr, s.Idx, s.Val, w)
@@ -104,8 +104,8 @@ func (s *SparseRows) Add(w []float32, a float32, r int) {
 	AddSparse(w, a, idx, val)
 }
 
-// AddSparse adds a times a row to w. The row has as many values as columns, val[k] in column idx[k]. AddSparse panics with a
-// constant at a column that is beyond w.
+// AddSparse adds a times a row to w. The row has as many values as columns: val[k] is in column idx[k]. AddSparse
+// panics with a constant at a column that is beyond w.
 //
 //	for k := range idx { w[idx[k]] = fma(a, val[k], w[idx[k]]) }
 func AddSparse(w []float32, a float32, idx []uint32, val []float32) {
@@ -118,7 +118,7 @@ func AddSparse(w []float32, a float32, idx []uint32, val []float32) {
 	}
 }
 
-// Epoch is the function Epoch on the rows of s. y has Len elements.
+// Epoch runs the function Epoch on the rows of s. y has Len elements.
 func (s *SparseRows) Epoch(w []float32, log []uint32, y []float32, eta, margin float32) (rows, updates int) {
 	s.check()
 	if len(y) != s.Len() {
@@ -149,13 +149,14 @@ func (s *SparseRows) Epoch(w []float32, log []uint32, y []float32, eta, margin f
 	return rows, updates
 }
 
-// epoch visits rows from row lo on.
+// epoch visits len(y) rows from row lo on.
 func (s *SparseRows) epoch(w []float32, log []uint32, lo int, y []float32, eta, margin float32) (rows, updates int) {
 	ptr := slices.Clip(s.Ptr)[lo : lo+len(y)+1]
 	return sparseEpochF32(w, log, ptr, s.Idx, s.Val, y, eta, margin)
 }
 
-// MaxSquaredNorm returns the largest squared Euclidean norm of the rows, in the order of the function of that name.
+// MaxSquaredNorm returns the largest squared Euclidean norm of the rows. It sums in the order of the function
+// MaxSquaredNorm.
 func (s *SparseRows) MaxSquaredNorm() float64 {
 	const lanes = 16
 	largest := 0.0
@@ -206,8 +207,8 @@ func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
 	return s
 }
 
-// Set replaces chunk c by as many other rows x, with labels y. It keeps the slices of both. Rows that WithLabels returned
-// change too.
+// Set replaces chunk c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
+// WithLabels returned change too.
 func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	x.check()
 	if x.Len() != len(s.y[c]) || len(y) != len(s.y[c]) {
@@ -234,7 +235,8 @@ func (s *SparseIndex) WithLabels(y [][]float32) *SparseIndex {
 // Len returns the number of rows.
 func (s *SparseIndex) Len() int { return s.n }
 
-// Epoch is the function EpochIndexed on the rows of s, whose numbers are in rows. It prefetches rows that it visits soon.
+// Epoch runs the function EpochIndexed on the rows of s whose numbers are in rows. It prefetches rows that it visits
+// soon.
 func (s *SparseIndex) Epoch(w []float32, log []uint32, rows []uint32, eta, margin float32) (visits, updates int) {
 	if !below(rows, uint(s.n)) {
 		panic("kernel: row number out of range")
@@ -268,14 +270,15 @@ func (s *SparseIndex) epoch(w []float32, log []uint32, rows []uint32, eta, margi
 // interleaved is the number of weight vectors of one kernel call.
 const interleaved = 8
 
-// Interleaved holds weight vectors by column: those of a column stand one after the other. So one pass over the elements
-// of sparse rows scores 8 of them, and a column of them is in one cache line or two. It is safe for concurrent use.
+// Interleaved holds weight vectors by column: the weights of a column stand one after the other. So one pass over the
+// elements of sparse rows scores 8 vectors, and the 8 weights of a column lie in one cache line or two. It is safe for
+// concurrent use.
 type Interleaved struct {
 	n, cols int
-	w       []float32 // of each 8 vectors, column after column; zeros in place of missing ones
+	w       []float32 // for each 8 vectors, column after column; zeros in place of missing vectors
 }
 
-// Interleave returns the vectors in w, each of stride elements, whose first cols ones count. It copies them.
+// Interleave returns the vectors in w, each of stride elements, of which the first cols count. It copies them.
 func Interleave(w []float32, cols, stride int) *Interleaved {
 	if cols <= 0 || stride < cols || len(w)%stride != 0 {
 		panic("kernel: length of w is not vectors of the stride")
@@ -294,8 +297,8 @@ func Interleave(w []float32, cols, stride int) *Interleaved {
 // Len returns the number of vectors.
 func (v *Interleaved) Len() int { return v.n }
 
-// Scores computes the score of each row of s by each vector. It calls each with the number of a row and of a vector, and
-// the scores of up to 8 vectors from that one on. It makes one pass over the rows for each 8 vectors.
+// Scores computes the score of each row of s by each vector. It calls each with a row number, a vector number, and the
+// scores of up to 8 vectors from that vector on. It makes one pass over the rows for each 8 vectors.
 func (v *Interleaved) Scores(s *SparseRows, each func(row, vector int, scores []float32)) {
 	s.check()
 	race.Read(s.Idx)

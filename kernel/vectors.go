@@ -5,25 +5,25 @@ import (
 	"halfspace/internal/race"
 )
 
-// Dot returns the dot product of x and y, which have the same length, and 0 for no elements:
+// Dot returns the dot product of x and y, which have the same length. Without elements it returns 0:
 //
 //	for i := range x { sum += x[i] * y[i] }
 //
-// It sums 32 lanes; package asm has the order.
+// It sums in 32 lanes; package asm states the order.
 func Dot(x, y []float32) float32 {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
 	race.Read(x)
 	race.Read(y)
-	// The level is tested here, not in dotF32: a short product costs little more than its calls.
+	// Dot tests the level here, not in dotF32: a short product costs little more than its calls.
 	if level == Generic {
 		return ref.DotF32(x, y)
 	}
 	return dotF32(x, y)
 }
 
-// Axpy adds a times x to y, which has the same length. x may be y. No elements change nothing.
+// Axpy adds a times x to y, which has the same length. x may be y. Without elements nothing changes.
 //
 //	for i := range y { y[i] = fma(a, x[i], y[i]) }
 func Axpy(y []float32, a float32, x []float32) {
@@ -31,7 +31,7 @@ func Axpy(y []float32, a float32, x []float32) {
 	axpyF32(y, a, x)
 }
 
-// Axpy4 adds four vectors to y, and reads and writes y once. a has 4 elements; x has 4 vectors of y's length.
+// Axpy4 adds four scaled vectors to y, and reads and writes y once. a has 4 elements; x has 4 vectors of y's length.
 //
 //	for k := range 4 { Axpy(y, a[k], x[k]) }
 func Axpy4(y, a []float32, x [][]float32) {
@@ -45,8 +45,8 @@ func Axpy4(y, a []float32, x [][]float32) {
 	axpy4F32(y, a, x)
 }
 
-// FirstMistake returns the first row on which the perceptron makes a mistake, or len(y) if there is none. y holds labels;
-// scores has the same length.
+// FirstMistake returns the number of the first row on which the perceptron makes a mistake, or len(y) if there is none.
+// y holds labels; scores has the same length.
 //
 //	for i := range y { if y[i]*scores[i] <= 0 { return i } }
 //	return len(y)
@@ -63,7 +63,7 @@ func FirstMistake(y, scores []float32) int {
 }
 
 // Exp sets y[i] to e^x[i]. y has x's length and may be x. The error is below 0.8 ULP, or 0.9 ULP where the result is
-// subnormal. No elements change nothing.
+// subnormal. Without elements nothing changes.
 //
 //	for i := range y { y[i] = exp(x[i]) }
 func Exp(y, x []float32) {

@@ -6,27 +6,29 @@ import (
 	"math"
 )
 
-// What Calibration.Method says.
+// The values of Calibration.Method.
 const (
 	Platt    = "platt"    // p = 1/(1 + e^(a s + b))
 	Isotonic = "isotonic" // p is linear between the scores of a list
 )
 
-// Calibration says how scores become probabilities, of a model whose scores aren't logarithms of odds. It was learned from
-// held-out folds. It changes no prediction. Of two classes it is for the positive class. Of more, each class has its own,
-// and its probabilities are divided by their sum.
+// Calibration turns scores into probabilities, for a model whose scores aren't logarithms of odds. It was learned from
+// held-out folds, and changes no prediction. With two classes it gives the probability of the positive class. With
+// more, each class has its own mapping, and the probabilities of a row are divided by their sum.
 type Calibration struct {
 	Method  string    `json:"method"`
 	Folds   int       `json:"folds"`
-	Classes []Mapping `json:"classes"` // one of two classes, else one for each
+	Classes []Mapping `json:"classes"` // with two classes one mapping, otherwise one for each class
 }
 
-// Mapping makes a probability of the score of a class. Platt has A and B, isotonic has Scores and Probabilities.
+// Mapping maps the score of a class to a probability. Platt uses A and B; isotonic uses Scores and Probabilities.
 type Mapping struct {
-	A             float64   `json:"a,omitempty"`
-	B             float64   `json:"b,omitempty"`
-	Scores        []float64 `json:"scores,omitempty"`        // ascending
-	Probabilities []float64 `json:"probabilities,omitempty"` // at the scores, ascending; outside of the scores that of the nearest
+	A      float64   `json:"a,omitempty"`
+	B      float64   `json:"b,omitempty"`
+	Scores []float64 `json:"scores,omitempty"` // ascending
+	// Probabilities are the probabilities at Scores, ascending. Beyond the scores, the probability of the nearest score
+	// holds.
+	Probabilities []float64 `json:"probabilities,omitempty"`
 }
 
 func (m *Model) checkCalibration() error {

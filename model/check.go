@@ -14,8 +14,8 @@ import (
 // errWide is the error of a model of float64 rows, as earlier versions could train.
 var errWide = errors.New("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
 
-// Check returns an error that says what makes the model useless, if anything does. Models that come from a file have
-// passed it.
+// Check returns an error if the model can't be used. It reports the first fault that it finds. A model that was read
+// from a file has passed Check.
 func (m *Model) Check() error {
 	switch m.Dtype {
 	case Float32:
@@ -69,7 +69,7 @@ func (m *Model) Check() error {
 	return cmp.Or(m.checkOptions(), m.checkCounts(), m.checkSums())
 }
 
-// checkOptions makes sure that the options about classes are those of a training.
+// checkOptions checks that the options about classes are possible in a training.
 func (m *Model) checkOptions() error {
 	if way := m.Options.Multiclass; way != "" && way != OneVersusRest && way != Joint {
 		return fmt.Errorf("multiclass is %q, not %s or %s", way, OneVersusRest, Joint)
@@ -85,7 +85,7 @@ func (m *Model) checkOptions() error {
 	return nil
 }
 
-// checkCounts makes sure that no number of rows, errors or the like is negative.
+// checkCounts checks that no number of rows, epochs, visits, updates, errors or mistakes is negative.
 func (m *Model) checkCounts() error {
 	t := &m.Training
 	known := func(v *int64) int64 {
@@ -120,7 +120,7 @@ func (m *Model) checkStdErrors() error {
 	return nil
 }
 
-// checkSums makes sure that the other numbers can be written too.
+// checkSums checks the figures of the training and of the options: JSON can't hold NaN and infinities.
 func (m *Model) checkSums() error {
 	t := &m.Training
 	if t.Path != nil {
@@ -150,7 +150,7 @@ func (m *Model) checkSums() error {
 	return nil
 }
 
-// checkNumber makes sure that v is finite and a float32.
+// checkNumber checks that v is finite and equals a float32.
 func (m *Model) checkNumber(v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("is %v, not a finite number", v)

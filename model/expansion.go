@@ -9,22 +9,26 @@ import (
 	"unsafe"
 )
 
-// An Expansion is a classifier in terms of rows that it was trained on: a score is the sum, over the rows s_j, of coefficient
-// c_j k(s_j, x), plus the bias. Of more than two classes each has coefficients of its own for the same rows.
+// An Expansion is a classifier in terms of training rows: the score of x is the sum of c_j k(s_j, x) over the support
+// rows s_j, with coefficients c_j, plus the bias. With more than two classes, each class has its own coefficients for
+// the same rows.
 //
-// Arrays are base64 of little-endian numbers: those of support, coefficients and steps are float32.
+// Arrays are base64 of little-endian numbers: support, coefficients and steps are float32.
 type Expansion struct {
 	Kernel       Kernel   `json:"kernel"`
-	Rows         []int64  `json:"rows"`         // numbers that the rows had in the training, ascending
-	Support      []byte   `json:"support"`      // their features, one row after the other
-	Coefficients [][]byte `json:"coefficients"` // for each vector that the classes need, a number for each row
+	Rows         []int64  `json:"rows"`         // row numbers in the training, ascending
+	Support      []byte   `json:"support"`      // features of the rows, one row after the other
+	Coefficients [][]byte `json:"coefficients"` // for each vector that the classes need, one number for each row
 	Votes        []Votes  `json:"votes,omitempty"`
-	Steps        []byte   `json:"steps,omitempty"` // beside votes, of each row what a mistake on it adds, above 0; none: 1
+	// Steps, only with votes, has for each row the size of the step, above 0, that a mistake on it makes. Empty: all
+	// are 1.
+	Steps []byte `json:"steps,omitempty"`
 }
 
-// Votes are the mistakes of a voted training (Freund & Schapire 1999). Mistake k added a row, and the bias if there is one, to the sum so
-// far, times the row's step with the sign of its coefficient. Each sum votes by its sign, once for each visit up to the next mistake. The
-// score is the mean vote. Beside votes, only the signs of coefficients count.
+// Votes are the mistakes of a voted training (Freund & Schapire 1999). Mistake k added a row, and the bias if there is
+// one, to the sum so far. It multiplied the row by the row's step, with the sign of the row's coefficient. Each sum
+// votes by its sign, once for each visit until the next mistake. The score is the mean vote. With votes, only the signs
+// of coefficients count.
 type Votes struct {
 	Mistakes []byte `json:"mistakes"` // positions in rows, 32 bits unsigned
 	Survived []byte `json:"survived"` // visits, 64 bits signed
@@ -33,12 +37,12 @@ type Votes struct {
 // A Kernel is a kernel function of two rows.
 type Kernel struct {
 	Kind   string  `json:"kind"`             // linear: x.y; poly: (gamma x.y + coef0)^degree; rbf: exp(-gamma |x-y|^2)
-	Degree int     `json:"degree,omitempty"` // of poly
-	Gamma  float64 `json:"gamma,omitempty"`  // of poly and rbf
-	Coef0  float64 `json:"coef0,omitempty"`  // of poly
+	Degree int     `json:"degree,omitempty"` // for poly
+	Gamma  float64 `json:"gamma,omitempty"`  // for poly and rbf
+	Coef0  float64 `json:"coef0,omitempty"`  // for poly
 }
 
-// number is what a model's arrays hold.
+// number is a type of the numbers in a model's arrays.
 type number interface {
 	float32 | float64 | uint32 | int64
 }
@@ -47,7 +51,7 @@ type number interface {
 func Pack[N number](numbers []N) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, numbers)
 	if err != nil {
-		panic("model: " + err.Error()) // the types have fixed sizes
+		panic("model: " + err.Error()) // never: the types have fixed sizes
 	}
 	return b
 }
@@ -112,7 +116,7 @@ func (m *Model) checkExpansion() error {
 	return nil
 }
 
-// numberBytes is the size of a number of an expansion or of voters.
+// numberBytes is the size in bytes of a number of an expansion or of voters.
 const numberBytes = 4
 
 func allFinite[T float32 | float64](x []T) bool {

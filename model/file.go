@@ -18,12 +18,13 @@ import (
 	"halfspace/internal/say"
 )
 
-// Errors that Read and Load return; test for them with errors.Is. A file that can't be opened has an error of package os.
+// The errors that Read and Load return; test for them with errors.Is. For a file that can't be opened, Load returns an
+// error of package os.
 var (
-	ErrNoModel = errors.New("not a halfspace model")                 // the file is something else
+	ErrNoModel = errors.New("not a halfspace model")                 // the file isn't a model
 	ErrVersion = errors.New("another version of the model's format") // the file is of another version of the program
-	ErrDamaged = errors.New("damaged halfspace model")               // the file was cut or changed, or has values that no model has
-	ErrMemory  = errors.New("too little memory")                     // the model takes more than it may
+	ErrDamaged = errors.New("damaged halfspace model")               // the file was cut or changed, or has impossible values
+	ErrMemory  = errors.New("too little memory")                     // the model takes more memory than allowed
 )
 
 // maxFile bounds the bytes of a model file: room for millions of features.
@@ -40,7 +41,7 @@ func (m *Model) encode() ([]byte, error) {
 	}
 	c := *m.Compact()
 	c.Preprocessing = m.weighedTexts()
-	c.Features = append([]string{}, c.Features...) // null is damage
+	c.Features = append([]string{}, c.Features...) // null in the file would count as damage
 	data, err := sealed(&c)
 	if err == errTooLarge {
 		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFile>>20)
@@ -50,7 +51,7 @@ func (m *Model) encode() ([]byte, error) {
 
 var errTooLarge = fmt.Errorf("it takes more than %d MiB", maxFile>>20)
 
-// sealed returns v as indented JSON, with the checksum of all bytes before it as the last key.
+// sealed returns v as indented JSON. The last key is the checksum of all bytes before it.
 func sealed(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -85,10 +86,11 @@ func (m *Model) Sum() (Sum, error) {
 	return SumBytes(data), err
 }
 
-// Save writes the model's file. A file that is there already is replaced at once or left as it was.
+// Save writes the model's file. It replaces an existing file in one step, or leaves it unchanged.
 func (m *Model) Save(path string) error { return m.SaveContext(context.Background(), path) }
 
-// SaveContext is Save for as long as ctx lasts, where path is a pipe. A file is written whatever becomes of ctx.
+// SaveContext is Save with a context. If path is a pipe, the end of ctx ends the write. A regular file is written even
+// if ctx has ended.
 func (m *Model) SaveContext(ctx context.Context, path string) error {
 	data, err := m.encode()
 	if err != nil {
@@ -97,7 +99,7 @@ func (m *Model) SaveContext(ctx context.Context, path string) error {
 	return put(ctx, path, data)
 }
 
-// put writes a file at once, or leaves what was there.
+// put writes a file in one step, or leaves an existing file unchanged.
 func put(ctx context.Context, path string, data []byte) error {
 	f, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {
@@ -113,13 +115,13 @@ func put(ctx context.Context, path string, data []byte) error {
 // Load reads the model's file at path. Its errors name the file.
 func Load(path string) (*Model, error) { return LoadWithin(path, 0) }
 
-// LoadWithin is Load within a memory in bytes. 0 stands for four fifths of what is available. The error is ErrMemory if
-// the weights take more than half of it.
+// LoadWithin is Load with a memory limit in bytes; 0 stands for four fifths of the available memory. The error is
+// ErrMemory if the file's sparse weights expand to more than half of the limit and more than 16 MiB.
 func LoadWithin(path string, memory int64) (*Model, error) {
 	return load(path, func(r io.Reader) (*Model, error) { return read(r, memory) })
 }
 
-// load reads the file at path by a function, and names it in errors.
+// load reads the file at path with the function read, and names the file in errors.
 func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -133,7 +135,7 @@ func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
 	return r, nil
 }
 
-// plain drops the operation and the path from an error of package os: the caller has told them better.
+// plain drops the operation and the path from an error of package os, since the caller adds them.
 func plain(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
@@ -141,8 +143,9 @@ func plain(err error) error {
 	return err
 }
 
-// Read reads a model's file to its end. It returns ErrNoModel, ErrVersion or ErrDamaged unless the format and the checksum are right and
-// the model passes Check, and ErrMemory if the weights take more than two fifths of the memory that is available.
+// Read reads a model's file to its end. It returns ErrNoModel, ErrVersion or ErrDamaged unless the format and the
+// checksum are right and the model passes Check. It returns ErrMemory if the file's sparse weights expand to more than
+// two fifths of the available memory and more than 16 MiB.
 func Read(r io.Reader) (*Model, error) { return read(r, 0) }
 
 func read(r io.Reader, memory int64) (*Model, error) {
@@ -168,9 +171,9 @@ func read(r io.Reader, memory int64) (*Model, error) {
 		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, say.Short(err.Error(), 200))
 	}
 	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
-		m.Bias = nil // [0] is a way to say that there is none
+		m.Bias = nil // the file may write no bias as [0]
 	}
-	if len(m.Classes) > 2 && m.Options.Multiclass == "" { // once it was the only way
+	if len(m.Classes) > 2 && m.Options.Multiclass == "" { // earlier versions knew only this way
 		m.Options.Multiclass = OneVersusRest
 	}
 	if err = m.expand(memory); errors.Is(err, ErrMemory) {
@@ -185,7 +188,8 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	return m, nil
 }
 
-// readObject reads r to its end, most bytes at the most. Files that are too large, or no JSON object at all, it tells from their start.
+// readObject reads r to its end, at most most bytes. It returns ErrNoModel if the file is larger or doesn't begin with
+// a JSON object.
 func readObject(r io.Reader, most int) ([]byte, error) {
 	br := bufio.NewReader(io.LimitReader(r, int64(most)+1))
 	head, err := br.Peek(64)
@@ -197,7 +201,7 @@ func readObject(r io.Reader, most int) ([]byte, error) {
 	}
 	var data bytes.Buffer
 	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // else it grows, and leaves what it had
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // otherwise data grows, and leaves garbage
 			data.Grow(int(min(info.Size(), int64(most))) + bytes.MinRead)
 		}
 	}
@@ -221,7 +225,7 @@ func checkFormat(name string) error {
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }
 
-// checkSum returns an error unless the checksum is that of the bytes before it.
+// checkSum returns an error unless the checksum matches the bytes before it.
 func checkSum(data []byte) error {
 	if what := sumFault(data); what != "" {
 		return fmt.Errorf("%w: %s; restore it or train again", ErrDamaged, what)
@@ -229,8 +233,8 @@ func checkSum(data []byte) error {
 	return nil
 }
 
-// sumFault finds the line of the checksum, which ends the file but for the closing brace, and compares the sum with the
-// bytes before it. It says what is wrong, or "".
+// sumFault finds the line of the checksum, which is the last line before the closing brace, and compares the checksum
+// with the bytes before the line. It returns the fault, or "".
 func sumFault(data []byte) string {
 	const key = "\n  \"checksum\": \"sha256:"
 	at := bytes.LastIndex(data, []byte(key))

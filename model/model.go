@@ -1,30 +1,32 @@
-// Package model holds what a training learned, the parameters of a linear classifier with what they mean, and its file.
+// Package model holds the result of a training: the parameters of a linear classifier, their meaning, and the model
+// file.
 //
 // # The file
 //
-// A model file is indented JSON with "format": "halfspace-model/1". Nothing in it depends on how it came about: not on
-// the number of workers, the instruction set, memory, paths, file formats, the time or the version of the program. The
-// same data, options and seed give the same bytes.
+// A model file is indented JSON with "format": "halfspace-model/1". It doesn't depend on the number of workers, the
+// instruction set, the memory, paths, file formats, the time or the version of the program. The same data, options and
+// seed give the same bytes.
 //
-// Weights and bias are written as the shortest decimals that parse back, as float64, to the exact value, also where the
-// weight is a float32: any reader of JSON gets the exact number. The score of a row is the dot product of its features
-// with the one row of "weights", plus the "bias"; above zero, or above the "threshold" where there is one, it predicts the class
-// "positive", else the other one. Of more than two
-// classes each has a row and a bias; the greatest score predicts its class. A model of support rows has an "expansion" in place of
-// "weights"; see Expansion.
+// Weights and bias are written as the shortest decimals that parse back, as float64, to the exact value, even if the
+// weight is a float32: any reader of JSON gets the exact number. With two classes, "weights" has one row. The score of
+// a row of data is the dot product of its features with that row, plus the "bias". If the score is above zero, or above
+// the "threshold" if there is one, the prediction is the class "positive", otherwise it is the other class. With more
+// than two classes, each class has a row of "weights" and a bias; the class with the greatest score is predicted. A
+// model of support rows has an "expansion" in place of "weights"; see Expansion.
 //
-// A voted perceptron also has "voters", of which "weights" are the mean. Their "weights" are vectors of little-endian float32
-// in base64, each with the bias at its end. Each vector votes with its number in "counts", for "positive" if its score is
-// above zero. The row's score is the share of those votes less that of the others. For more than two classes, "sizes" has the number of
-// vectors of each class, in the order of "classes". They vote for the class or against it, and the class with the largest share of its
-// votes is predicted.
+// A voted perceptron also has "voters"; its "weights" are the mean of the voters. The "weights" of the voters are
+// vectors of little-endian float32 in base64, each with the bias at its end. Each vector has as many votes as its
+// number in "counts". It votes for "positive" if its score is above zero, and for the other class otherwise. The row's
+// score is the share of the votes for "positive" minus the share of the other votes. With more than two classes,
+// "sizes" has the number of vectors of each class, in the order of "classes". The vectors vote for their class or
+// against it; the class with the largest share of its votes is predicted.
 //
-// The last key, on a line of its own, is "checksum": the SHA-256 of every byte of the file before that line. To check it
-// by hand:
+// The last key, on its own line, is "checksum": the SHA-256 of every byte of the file before that line. To check it by
+// hand:
 //
 //	head -n -2 m.json | sha256sum
 //
-// A reader accepts keys that it doesn't know, and no other number than 1 after the slash of "format".
+// A reader accepts keys that it doesn't know, but only the number 1 after the slash of "format".
 //
 // # In a program
 //
@@ -36,8 +38,8 @@
 //	...
 //	class, err := p.Class([]float64{5.1, 3.5, 1.4, 0.2})
 //
-// A training of package fit gives a whole model, and Save writes it. New makes one of weights that a program has. Files that can't be
-// used are the errors ErrNoModel, ErrVersion and ErrDamaged.
+// A training of package fit gives a complete model, and Save writes it. New makes a model from weights that a program
+// has. For files that can't be used, the errors are ErrNoModel, ErrVersion and ErrDamaged.
 package model
 
 import (
@@ -50,22 +52,23 @@ import (
 	"halfspace/schema"
 )
 
-// Format is the first thing that a model file says.
+// Format is the value of "format", the first key of a model file.
 const Format = "halfspace-model/1"
 
 // Float32 is the Dtype of every model: rows, weights and scores are float32.
 const Float32 = "float32"
 
-// Model is a classifier: a linear one, or one with an Expansion in place of Weights. Of two classes, Weights has one row with a weight for each feature, and Bias one number, or
-// none when it was trained without one. Of more classes both have a row and a number for each.
+// Model is a linear classifier, or a classifier with an Expansion in place of Weights. With two classes, Weights has
+// one row with a weight for each feature, and Bias has one number, or none if the model was trained without a bias.
+// With more classes, Weights has a row and Bias a number for each class.
 type Model struct {
 	Format    string         `json:"format"`
 	Algorithm string         `json:"algorithm"`
-	Dtype     string         `json:"dtype"` // of features, weights and scores: Float32
-	Label     string         `json:"label"` // name of the label's column
+	Dtype     string         `json:"dtype"` // type of features, weights and scores: Float32
+	Label     string         `json:"label"` // name of the label column
 	Classes   []schema.Class `json:"classes"`
 	Positive  schema.Class   `json:"positive"`
-	Features  []string       `json:"features"` // names; none: Preprocessing gives them. See Width and FeatureName
+	Features  []string       `json:"features"` // names; if empty, Preprocessing gives them. See Width and FeatureName
 
 	Preprocessing *schema.Preprocessing `json:"preprocessing,omitempty"` // how features are made; nil: each is a column's number
 
@@ -73,32 +76,34 @@ type Model struct {
 	Weights [][]float64 `json:"weights"`
 	Bias    []float64   `json:"bias"`
 
-	// SparseWeights are in the file of a wide model, in place of Weights: those that aren't 0. Read sets Weights and leaves it nil.
+	// SparseWeights are the weights that aren't 0. The file of a wide model has them in place of Weights. Read sets
+	// Weights from them, and sets SparseWeights to nil.
 	SparseWeights []SparseVector `json:"sparse_weights,omitempty"`
 
-	// Expansion has a nonlinear model's support rows, in place of Weights.
+	// Expansion has the support rows of a nonlinear model, in place of Weights.
 	Expansion *Expansion `json:"expansion,omitempty"`
 
-	// Voters are the weights of a voted perceptron, of which Weights and Bias are the mean.
+	// Voters are the weight vectors of a voted perceptron. Weights and Bias are their mean.
 	Voters *Voters `json:"voters,omitempty"`
 
-	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if there is one. 0
-	// stands for a feature that others determine: the weight is 0, and the other standard errors are those without the feature.
+	// StdErrors are the standard errors of the weights of a logistic regression of two classes, then of the bias if
+	// there is one. The value 0 marks a feature that other features determine: its weight is 0, and the other standard
+	// errors hold without the feature.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
-	// Robust tells that StdErrors are those of the sandwich estimator, since the weights of rows weren't counts.
+	// Robust tells that StdErrors come from the sandwich estimator, since the weights of rows weren't counts.
 	Robust bool `json:"robust,omitempty"`
 
-	// Projection has the discriminant directions of a linear discriminant analysis, where it was asked for them.
+	// Projection has the discriminant directions of a linear discriminant analysis, if the training was asked for them.
 	Projection *Projection `json:"projection,omitempty"`
 
-	// Calibration makes probabilities of scores that aren't logarithms of odds; nil: nothing does.
+	// Calibration turns scores that aren't logarithms of odds into probabilities; nil: there is no calibration.
 	Calibration *Calibration `json:"calibration,omitempty"`
 
 	// Threshold is the score above which a model of two classes predicts Positive; nil: 0. SetThreshold sets it.
 	Threshold *float64 `json:"threshold,omitempty"`
 
-	// State is what the learner needs beside the weights to go on with the training; nil: nothing.
+	// State is the learner's data, in addition to the weights, that it needs to continue the training; nil: none.
 	State State `json:"state,omitempty"`
 
 	Options  Options  `json:"options"`
@@ -106,51 +111,54 @@ type Model struct {
 	Training Training `json:"training"`
 }
 
-// Options are the training options that shaped the result. An option without an effect, such as the seed of a training in file order, is
-// absent.
+// Options are the training options that shaped the result. An option without an effect is absent, such as the seed of a
+// training in file order.
 type Options struct {
 	Order      string  `json:"order,omitempty"`
 	Epochs     int64   `json:"epochs,omitempty"`
-	MaxUpdates int64   `json:"max_updates"` // 0 is no limit
+	MaxUpdates int64   `json:"max_updates"` // 0: no limit
 	Eta        float64 `json:"eta,omitempty"`
-	Margin     float64 `json:"margin,omitempty"` // an update happens on rows with y(w.x+b) of at most this
+	Margin     float64 `json:"margin,omitempty"` // rows with y(w.x+b) of at most Margin cause an update
 	EarlyStop  int64   `json:"early_stop,omitempty"`
 	Seed       *uint64 `json:"seed,omitempty"`
 	Pocket     string  `json:"pocket,omitempty"`
-	Multiclass string  `json:"multiclass,omitempty"` // of more than two classes: OneVersusRest or Joint; a file without it is of the former, and none is written
-	Form       string  `json:"form,omitempty"`       // of a dual training: averaged or voted; absent where the last weights are kept
-	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for it
+	// Multiclass is OneVersusRest or Joint, for more than two classes. A file without it means OneVersusRest, and every
+	// file is written with it.
+	Multiclass string  `json:"multiclass,omitempty"`
+	Form       string  `json:"form,omitempty"`       // for a dual training: averaged or voted; absent if the last weights are kept
+	Validation float64 `json:"validation,omitempty"` // share of the rows that was held back for validation
 
-	Winnow string `json:"winnow,omitempty"` // the variant
+	Winnow string `json:"winnow,omitempty"` // the variant of winnow
 
 	L2          *float64 `json:"l2,omitempty"`          // penalty of a logistic regression or a support vector machine
-	L1          float64  `json:"l1,omitempty"`          // penalty on the absolute values of weights, of the same
+	L1          float64  `json:"l1,omitempty"`          // penalty on the absolute values of their weights
 	NonNegative bool     `json:"nonnegative,omitempty"` // weights are 0 or more
 
-	Loss string `json:"loss,omitempty"` // of a support vector machine: squared_hinge or hinge
+	Loss string `json:"loss,omitempty"` // for a support vector machine: squared_hinge or hinge
 
-	Solver    string `json:"solver,omitempty"`    // of a logistic regression, if it isn't newton, or lda, if it isn't cholesky
-	Shrinkage string `json:"shrinkage,omitempty"` // of lda: auto or a share
+	Solver    string `json:"solver,omitempty"`    // for a logistic regression if it isn't newton, and for lda if it isn't cholesky
+	Shrinkage string `json:"shrinkage,omitempty"` // for lda: auto or a share
 
-	Group   string `json:"group,omitempty"`    // the column of groups, of which none is on two sides of a hold-out or in two folds
-	OrderBy string `json:"order_by,omitempty"` // the column of times, where later rows are held back
-	Split   string `json:"split,omitempty"`    // SplitTime, where later rows are held back in the order of the rows; "": none of this
+	Group   string `json:"group,omitempty"`    // the column of groups; no group is on both sides of a hold-out or in two folds
+	OrderBy string `json:"order_by,omitempty"` // the column of times; later rows are held back
+	Split   string `json:"split,omitempty"`    // SplitTime: later rows are held back, in the order of the rows; otherwise ""
 
 	SampleWeight string    `json:"sample_weight,omitempty"` // the column of sample weights
 	ClassWeight  []float64 `json:"class_weight,omitempty"`  // factor of the sample weights of each class, in the order of Classes
 
-	ThresholdBy string `json:"threshold_by,omitempty"` // how the training chose Model.Threshold, in the words of predict.ParseThreshold
+	ThresholdBy string `json:"threshold_by,omitempty"` // how the training chose Model.Threshold; see predict.ParseThreshold
 
-	Others map[string]any `json:"others,omitempty"` // options of learners that have no key of their own here, by name; see Set
+	Others map[string]any `json:"others,omitempty"` // by name, options of learners for which Options has no field; see Set
 }
 
-// SplitTime is the Options.Split of rows in order of time.
+// SplitTime is the Options.Split for rows in order of time.
 const SplitTime = "time"
 
-// A Projection is directions in which classes differ: a row's coordinate along one is its product with the row's features.
+// A Projection is a list of directions in which the classes differ. A row's coordinate along a direction is the dot
+// product of the direction and the row's features.
 type Projection struct {
-	Directions [][]float64 `json:"directions"` // each a number for each feature
-	Explained  []float64   `json:"explained"`  // each one's share of what all tell of the classes
+	Directions [][]float64 `json:"directions"` // each has one number for each feature
+	Explained  []float64   `json:"explained"`  // each direction's share of the explained differences
 }
 
 func (p *Projection) check(features int) error {
@@ -168,92 +176,100 @@ func (p *Projection) check(features int) error {
 	return nil
 }
 
-// What Options.Multiclass says.
+// The values of Options.Multiclass.
 const (
-	OneVersusRest = "ovr"   // each class has weights that tell it from the rest, learned in a training of its own
-	Joint         = "joint" // the vectors of all classes were learned together
+	OneVersusRest = "ovr"   // each class has weights that tell it from the rest, trained on their own
+	Joint         = "joint" // the vectors of all classes were trained together
 )
 
-// Data tells which rows a model was trained on.
+// Data identifies the rows that a model was trained on.
 type Data struct {
-	Fingerprint string `json:"fingerprint"` // of block.Fingerprint
+	Fingerprint string `json:"fingerprint"` // see block.Fingerprint
 	Rows        int64  `json:"rows"`
 }
 
-// Training tells how the training went. Where each class had a training of its own, Epochs and Visits are the most of any class. Updates,
-// Loss and Optimum are sums over the classes, and Converged tells that all converged.
+// Training describes the course of the training. If each class was trained on its own, Epochs and Visits are the
+// largest over the classes; Updates, Loss and Optimum are sums over the classes; and Converged is true only if all
+// trainings converged.
 type Training struct {
-	Rows          int64           `json:"rows"`
-	Epochs        int64           `json:"epochs"`
-	Visits        int64           `json:"visits"`
-	Updates       int64           `json:"updates"`
-	Errors        *int64          `json:"errors"`             // rows whose prediction isn't their label, without sample weights; nil after one pass over a stream, or if an interrupt left no time
-	Mistakes      *int64          `json:"mistakes,omitempty"` // rows that were predicted wrongly before they were learned from
-	Converged     bool            `json:"converged"`
-	Loss          *float64        `json:"loss,omitempty"`   // nil if an interrupt left no time; sum of -y(w.x+b) over the rows where that isn't negative; logistic: of log(1+e^(-y(w.x+b))); svm: of Options.Loss; lda: 0
-	Radius        *float64        `json:"radius,omitempty"` // nil as Loss; largest Euclidean norm of a row, the bias included
-	Norm          *float64        `json:"norm,omitempty"`   // nil as Loss; Euclidean norm of the weights, the bias included
+	Rows    int64 `json:"rows"`
+	Epochs  int64 `json:"epochs"`
+	Visits  int64 `json:"visits"`
+	Updates int64 `json:"updates"`
+	// Errors is the number of rows whose prediction isn't their label, without sample weights. It is nil after one pass
+	// over a stream, or if an interrupt left no time.
+	Errors    *int64 `json:"errors"`
+	Mistakes  *int64 `json:"mistakes,omitempty"` // rows that were predicted wrong before they were learned
+	Converged bool   `json:"converged"`
+	// Loss is the sum over the rows of max(0, -y(w.x+b)); for logistic, of log(1+e^(-y(w.x+b))); for svm, of
+	// Options.Loss; for lda it is 0. It is nil if an interrupt left no time.
+	Loss          *float64        `json:"loss,omitempty"`
+	Radius        *float64        `json:"radius,omitempty"` // largest Euclidean norm of a row, the bias included; nil as Loss
+	Norm          *float64        `json:"norm,omitempty"`   // Euclidean norm of the weights, the bias included; nil as Loss
 	Kept          *int64          `json:"kept,omitempty"`
-	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, of a dual training
-	Ridge         float64         `json:"ridge,omitempty"`         // what a singular matrix of the solver took to be regular, relative to its diagonal
+	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, in a dual training
+	Ridge         float64         `json:"ridge,omitempty"`         // made a singular matrix regular, relative to its diagonal
 
-	Dependent []Dependence `json:"dependent,omitempty"` // features whose weight is 0, since others tell their values
+	Dependent []Dependence `json:"dependent,omitempty"` // features whose weight is 0, since other features determine their values
 
-	Optimum *Optimum `json:"optimum,omitempty"` // of a support vector machine, and of a logistic regression whose gap is known
+	Optimum *Optimum `json:"optimum,omitempty"` // for a support vector machine, and for a logistic regression whose gap is known
 
-	Validation *Validation `json:"validation,omitempty"` // where a pocket judged on other rows
+	Validation *Validation `json:"validation,omitempty"` // if a pocket judged on other rows
 
 	CrossValidation *CrossValidation `json:"cross_validation,omitempty"`
 
 	Path *Path `json:"path,omitempty"` // the penalties l1 that were tried
 
-	// Of weights that separate the rows: the smallest y(w.x+b)/|w|, and the most updates that the perceptron can make on
-	// such rows by Novikoff's theorem, (radius/margin)^2.
+	// Margin, for weights that separate the rows, is the smallest y(w.x+b)/|w|. MistakeBound is the largest number of
+	// updates that the perceptron can make on these rows by Novikoff's theorem, (radius/margin)^2.
 	Margin       *float64 `json:"margin,omitempty"`
 	MistakeBound *float64 `json:"mistake_bound,omitempty"`
 
-	// MixedUpdates are, with shards, the updates times the shares of their shards in the mixes: what the bound holds for then.
+	// MixedUpdates is, for a training with shards, the sum of the updates times the shares of their shards in the
+	// mixes. With shards, MistakeBound bounds this sum.
 	MixedUpdates float64 `json:"mixed_updates,omitempty"`
 }
 
-// Misclassified tells how often a row was on the wrong side when it was visited: its n_i, summed over the classes where there are
-// more than two.
+// Misclassified tells how often a row was on the wrong side when it was visited: its n_i. With more than two classes it
+// is the sum over the classes.
 type Misclassified struct {
 	Row     int64 `json:"row"`
 	Updates int64 `json:"updates"`
 }
 
-// Optimum tells how near the optimum a training came.
+// Optimum tells how close a training came to the optimum.
 type Optimum struct {
-	Objective float64 `json:"objective"`         // loss and penalty
-	Gap       float64 `json:"duality_gap"`       // Objective less that of a point of the dual problem: the optimum is nearer than that
-	Rounded   bool    `json:"rounded,omitempty"` // before the weights were rounded to the model's dtype, the gap was small enough
+	Objective float64 `json:"objective"` // loss and penalty
+	// Gap is Objective minus the objective of a point of the dual problem: the optimum is at most Gap below Objective.
+	Gap     float64 `json:"duality_gap"`
+	Rounded bool    `json:"rounded,omitempty"` // the gap was small enough before the weights were rounded to the model's dtype
 }
 
-// A Dependence is a feature that is a sum of multiples of other columns, but for rounding. "(bias)" may be among these
+// A Dependence is a feature that is a linear combination of other columns, up to rounding. "(bias)" may be one of these
 // columns. If there are none, the feature is 0 in all rows.
 type Dependence struct {
 	Feature string   `json:"feature"`
 	On      []string `json:"on,omitempty"`
 }
 
-// CrossValidation tells how models with the same options do on rows that they weren't trained on.
+// CrossValidation is the result of models with the same options on rows that they weren't trained on.
 type CrossValidation struct {
 	Folds  int   `json:"folds"`
-	Errors int64 `json:"errors"` // of all rows, each predicted by the model of the folds that it isn't in
+	Errors int64 `json:"errors"` // over all rows, each predicted by the model that wasn't trained on the row's fold
 }
 
-// Validation tells how the model does on rows that it was chosen, but not trained on.
+// Validation is the result of the model on rows that served to choose the model, but not to train it.
 type Validation struct {
-	Fingerprint string `json:"fingerprint"` // of block.Fingerprint
+	Fingerprint string `json:"fingerprint"` // see block.Fingerprint
 	Rows        int64  `json:"rows"`
 	Errors      int64  `json:"errors"`
 }
 
-// New returns the model of those weights for rows of that specification: a weight for each feature, then the bias if
-// there is one, then any padding; Check tells of weights that are too few. Of more than two classes, weights has such a vector for each, all as long. The caller
-// fills in Algorithm, Options, Data and Training, and without weights Expansion and Bias. Of more than two classes it says in
-// Options.Multiclass how they were learned.
+// New returns the model with these weights for rows of that specification. weights has a weight for each feature, then
+// the bias if there is one, then any padding; Check reports weights that are too few. With more than two classes,
+// weights has one vector of this layout for each class, all of equal length. The caller fills in Algorithm, Options,
+// Data and Training; if weights is empty, also Expansion and Bias; and if there are more than two classes, also
+// Options.Multiclass.
 func New(spec *schema.Spec, weights []float32) *Model {
 	m := &Model{
 		Format:   Format,
@@ -301,7 +317,7 @@ func (m *Model) LogOdds() bool {
 	return false
 }
 
-// vectors returns how many vectors of weights the classes need.
+// vectors returns the number of weight vectors that the classes need.
 func (m *Model) vectors() int {
 	if len(m.Classes) <= 2 {
 		return 1
@@ -320,7 +336,8 @@ func (m *Model) Width() int { return m.columns().Width() }
 // FeatureName returns the name of feature i, from 0.
 func (m *Model) FeatureName(i int) string { return m.columns().FeatureName(i) }
 
-// Texts returns texts of the training rows that a hashed column has in feature i, if the training kept them; see schema.Dictionary.
+// Texts returns texts of the training rows that the hashed column has in feature i, if the training kept them; see
+// schema.Dictionary.
 func (m *Model) Texts(i int) []string {
 	if m.Preprocessing == nil {
 		return nil
@@ -328,7 +345,7 @@ func (m *Model) Texts(i int) []string {
 	return m.Preprocessing.Texts(i)
 }
 
-// Spec says what the columns of a block that the model can score mean.
+// Spec returns the specification of the rows that the model can score: features, bias, label and classes.
 func (m *Model) Spec() *schema.Spec {
 	s := &schema.Spec{
 		Features: slices.Clone(m.Features),
@@ -342,8 +359,9 @@ func (m *Model) Spec() *schema.Spec {
 	return s
 }
 
-// Vector returns the weights for kernels: a weight for each feature, the bias where there is one, then zeros up to
-// kernel.Stride; of more than two classes, such a vector for each. Scores by it repeat the arithmetic of the training.
+// Vector returns the weights for kernels: a weight for each feature, the bias if there is one, then zeros up to
+// kernel.Stride. With more than two classes, it returns a vector of this layout for each class. Scores by these weights
+// repeat the arithmetic of the training.
 func Vector(m *Model) []float32 {
 	stride := kernel.Stride(m.cols())
 	w := block.Alloc[float32](stride * len(m.Weights))

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Set sets the option of that name, such as max-updates, to a string, an int64 or a float64. Others has it if the format has no key
-// for it.
+// Set sets the option of that name, such as max-updates, to a string, an int64 or a float64. If Options has no field
+// for the option, Set stores it in Others.
 func (o *Options) Set(name string, value any) {
 	field := o.field(name)
 	switch {
@@ -23,7 +23,7 @@ func (o *Options) Set(name string, value any) {
 	}
 }
 
-// Get returns the option of that name, nil where it is zero or absent.
+// Get returns the option of that name, or nil if it is zero or absent.
 func (o *Options) Get(name string) any {
 	field := o.field(name)
 	switch {
@@ -37,7 +37,7 @@ func (o *Options) Get(name string) any {
 	return field.Interface()
 }
 
-// field returns the field whose key in the file is the name with underscores.
+// field returns the field whose key in the file is the name with underscores instead of dashes.
 func (o *Options) field(name string) reflect.Value {
 	key, v := strings.ReplaceAll(name, "-", "_"), reflect.ValueOf(o).Elem()
 	for i := range v.NumField() {

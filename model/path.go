@@ -5,33 +5,35 @@ import (
 	"math"
 )
 
-// Path is the penalties l1 that a training chose from, the greatest first.
+// Path is the list of penalties l1 among which a training chose, the greatest first.
 type Path struct {
-	Folds  int         `json:"folds"`
-	Chosen int         `json:"chosen"` // the point with the least loss, or the best score, the first of equals
-	Within int         `json:"within"` // the first point whose loss, or score, is at most a standard error above that of the chosen one
-	Passes int64       `json:"passes"` // over all rows, for all points
+	Folds  int `json:"folds"`
+	Chosen int `json:"chosen"` // number of the point with the least loss, or the best score; the first of equals
+	// Within is the number of the first point whose loss or score is at most one standard error worse than the chosen
+	// point's.
+	Within int         `json:"within"`
+	Passes int64       `json:"passes"` // passes over all rows, for all points
 	Points []PathPoint `json:"points"`
 
-	Score            string `json:"score,omitempty"`              // what the point was chosen by, if that isn't the loss
+	Score            string `json:"score,omitempty"`              // the score that chose the point; "" if the loss did
 	Greatest         bool   `json:"-"`                            // the greatest score is the best
 	OneStandardError bool   `json:"one_standard_error,omitempty"` // the model has the penalty of the point Within
 }
 
-// PathPoint is the weights of one penalty.
+// PathPoint describes the weights of one penalty.
 type PathPoint struct {
 	L1        float64 `json:"l1"`
-	Nonzero   int     `json:"nonzero"` // weights that aren't 0, without the bias
+	Nonzero   int     `json:"nonzero"` // number of weights that aren't 0, without the bias
 	Objective float64 `json:"objective"`
 	Gap       float64 `json:"duality_gap"`
-	Loss      float64 `json:"cv_loss"`      // mean over rows, each judged by weights of the other folds
-	StdError  float64 `json:"cv_std_error"` // of Loss
+	Loss      float64 `json:"cv_loss"`      // mean over the rows, each judged by weights of the other folds
+	StdError  float64 `json:"cv_std_error"` // standard error of Loss
 
-	Score      *float64 `json:"cv_score,omitempty"`           // of Path.Score, where that is given and defined
-	ScoreError *float64 `json:"cv_score_std_error,omitempty"` // of two folds or more
+	Score      *float64 `json:"cv_score,omitempty"`           // value of Path.Score, if that is set and defined
+	ScoreError *float64 `json:"cv_score_std_error,omitempty"` // needs two or more folds
 }
 
-// Unproven returns how many points aren't proven to be within a millionth of their optimum.
+// Unproven returns the number of points that aren't proven to be within a millionth of their optimum.
 func (p *Path) Unproven() (n int) {
 	for _, point := range p.Points {
 		if !(point.Gap <= 1e-6*point.Objective) {
@@ -41,8 +43,8 @@ func (p *Path) Unproven() (n int) {
 	return n
 }
 
-// Choose sets Chosen and Within from the losses of the points, or from their scores if the path has one. A point without a
-// score is not chosen, unless none has one.
+// Choose sets Chosen and Within from the losses of the points, or from their scores if the path has a score. It chooses
+// a point without a score only if no point has one.
 func (p *Path) Choose() {
 	p.Chosen, p.Within = 0, 0
 	best, deviation := p.cost(0)
@@ -59,7 +61,7 @@ func (p *Path) Choose() {
 	}
 }
 
-// cost returns what the best point has the least of, and its standard error.
+// cost returns the figure that is least at the best point, and the figure's standard error.
 func (p *Path) cost(i int) (cost, deviation float64) {
 	point := &p.Points[i]
 	switch {

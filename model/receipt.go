@@ -16,26 +16,26 @@ import (
 	"halfspace/internal/say"
 )
 
-// ReceiptFormat is the first thing that a receipt says.
+// ReceiptFormat is the value of "format", the first key of a receipt.
 const ReceiptFormat = "halfspace-receipt/1"
 
-// Receipt tells how a model came about. Whoever has the data can repeat the training and compare: the model, the rows
+// Receipt records how a model was made. Anyone with the data can repeat the training and compare the model, the rows,
 // and the weights after each epoch. All sums are SHA-256.
 type Receipt struct {
 	Format     string      `json:"format"`
-	Model      Sum         `json:"model"`                // of the bytes of the model's file
-	Options    []Typed     `json:"options"`              // of the command, as they were typed
-	Files      []FileSum   `json:"files,omitempty"`      // of the data, in the order in which they were read
-	Rows       RowSums     `json:"rows"`                 // that were learned from
+	Model      Sum         `json:"model"`                // sum of the bytes of the model's file
+	Options    []Typed     `json:"options"`              // options of the command, as the user typed them
+	Files      []FileSum   `json:"files,omitempty"`      // files of the data, in the order in which they were read
+	Rows       RowSums     `json:"rows"`                 // the training rows
 	Validation *RowSums    `json:"validation,omitempty"` // rows that were held out or validated on
-	Epochs     []ClassSums `json:"epochs"`               // the weights after each epoch; a learner of one pass has none
+	Epochs     []ClassSums `json:"epochs"`               // the weights after each epoch; empty for a learner of one pass
 	Machine    Machine     `json:"machine"`
 }
 
 // A Sum is a SHA-256. Its text is "sha256:" and 64 hexadecimal digits.
 type Sum [sha256.Size]byte
 
-// SumBytes returns the sum of data.
+// SumBytes returns the SHA-256 of data.
 func SumBytes(data []byte) Sum { return sha256.Sum256(data) }
 
 const sumPrefix = "sha256:"
@@ -52,7 +52,7 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Typed is an option of a command with its values: one, or several of a list.
+// Typed is an option of a command with its values: one value, or the members of a list.
 type Typed struct {
 	Option string   `json:"option"`
 	Values []string `json:"values"`
@@ -65,16 +65,16 @@ type FileSum struct {
 	SHA256 Sum    `json:"sha256"`
 }
 
-// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a run of RunRows rows, by block.RunSums; the last
-// run may have fewer.
+// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a run of RunRows rows, by block.RunSums; the
+// last run may have fewer rows.
 type RowSums struct {
 	Rows    int64  `json:"rows"`
 	RunRows int64  `json:"run_rows"`
-	Root    Sum    `json:"root"` // of the Merkle tree of RFC 6962, section 2.1
+	Root    Sum    `json:"root"` // root of the Merkle tree of RFC 6962, section 2.1
 	Runs    Leaves `json:"runs"`
 }
 
-// Leaves are sums. Their text is the base64 of their bytes, one after another.
+// Leaves are sums. Their text is the base64 of their bytes, one sum after another.
 type Leaves []Sum
 
 // MarshalText returns the text of l.
@@ -102,14 +102,14 @@ func (l *Leaves) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ClassSums are the sums of the weights after each epoch, from the first. Where each of several classes had a training of
-// its own, Class is the number of the class; otherwise it is 0.
+// ClassSums are the sums of the weights after each epoch, from the first. If each of several classes was trained on its
+// own, Class is the number of the class; otherwise it is 0.
 type ClassSums struct {
 	Class   int   `json:"class"`
 	Weights []Sum `json:"weights"`
 }
 
-// Machine tells where a training ran. No model depends on it.
+// Machine describes where a training ran. No model depends on it.
 type Machine struct {
 	Program  string  `json:"program"` // version
 	OS       string  `json:"os"`
@@ -139,7 +139,7 @@ func root(leaves []Sum) Sum {
 	return SumBytes(slices.Concat([]byte{1}, a[:], b[:]))
 }
 
-// check returns an error if the sums don't belong together.
+// check returns an error if the sums contradict each other.
 func (r *RowSums) check() error {
 	switch {
 	case r.Rows < 0 || r.RunRows < 1 || int64(len(r.Runs)) != (r.Rows+r.RunRows-1)/r.RunRows:
@@ -150,7 +150,7 @@ func (r *RowSums) check() error {
 	return nil
 }
 
-// Save writes the receipt. A file that is there already is replaced at once or left as it was.
+// Save writes the receipt. It replaces an existing file in one step, or leaves it unchanged.
 func (r *Receipt) Save(path string) error {
 	r.Format = ReceiptFormat
 	data, err := sealed(r)
@@ -160,7 +160,7 @@ func (r *Receipt) Save(path string) error {
 	return put(context.Background(), path, data)
 }
 
-// ErrReceipt is the error of LoadReceipt for a file that is no receipt, is of another version, or was cut or changed.
+// ErrReceipt is the error of LoadReceipt for a file that isn't a receipt, has another version, or was cut or changed.
 var ErrReceipt = errors.New("not a receipt that can be used")
 
 // LoadReceipt reads the receipt at path. Its errors name the file.

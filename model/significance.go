@@ -7,14 +7,15 @@ import (
 	"halfspace/internal/moments"
 )
 
-// Significance says of weights with standard errors, in their order, how far from 0 they are. The bias is the last one.
+// Significance describes how far weights with standard errors are from 0, in the order of the weights. The bias is
+// last.
 type Significance struct {
-	Z         []float64    `json:"z"`             // weights in standard errors
-	PValues   []float64    `json:"p_values"`      // chance of a z as far from 0, where the true weight is 0, by the normal distribution
-	Intervals [][2]float64 `json:"confidence_95"` // of 95 %
+	Z         []float64    `json:"z"`             // weight divided by its standard error
+	PValues   []float64    `json:"p_values"`      // of a z as far from 0 if the true weight is 0 (normal distribution)
+	Intervals [][2]float64 `json:"confidence_95"` // 95 % confidence intervals
 }
 
-// Significance returns that of the weights, nil of a model without standard errors.
+// Significance returns the significance of the weights, or nil if the model has no standard errors.
 func (m *Model) Significance() *Significance {
 	if m.StdErrors == nil {
 		return nil
@@ -22,7 +23,7 @@ func (m *Model) Significance() *Significance {
 	s := new(Significance)
 	for i, w := range slices.Concat(m.Weights[0], m.Bias) {
 		e := m.StdErrors[i]
-		if e == 0 { // the column was left out
+		if e == 0 { // the feature was left out
 			s.Z, s.PValues, s.Intervals = append(s.Z, 0), append(s.PValues, 1), append(s.Intervals, [2]float64{})
 			continue
 		}

@@ -8,23 +8,24 @@ import (
 	"halfspace/internal/say"
 )
 
-// A SparseVector is the weights of a vector that aren't 0.
+// A SparseVector holds the weights of a vector that aren't 0.
 type SparseVector struct {
-	Features []int     `json:"features"` // their numbers, from 0, ascending
-	Weights  []float64 `json:"weights"`  // the weight of each
+	Features []int     `json:"features"` // feature numbers, from 0, ascending
+	Weights  []float64 `json:"weights"`  // the weight of each of these features
 }
 
-// wideModel is the most features of a model whose file has all weights.
+// wideModel is the largest number of features of a model whose file always has all weights.
 const wideModel = 1 << 12
 
-// maxWeights is the most weights of a model. They take a gigabyte.
+// maxWeights is the largest number of weights of a model. They take 1 GiB.
 const maxWeights = 1 << 27
 
-// manyWeights is how many weights a file of SparseWeights may ask for whatever the memory is. They take 16 MiB.
+// manyWeights is the number of weights that a file of SparseWeights may ask for even if the memory is smaller. They
+// take 16 MiB.
 const manyWeights = 1 << 21
 
-// Compact returns the model as its file has it. A model of more than wideModel features, of which no more than half have
-// a weight, has SparseWeights in place of Weights.
+// Compact returns the model in the form of its file. A model of more than wideModel features has SparseWeights in place
+// of Weights if at most half of its weights aren't 0.
 func (m *Model) Compact() *Model {
 	if m.Width() <= wideModel || len(m.Weights) == 0 || m.Width() > maxWeights/len(m.Weights) {
 		return m
@@ -47,8 +48,8 @@ func (m *Model) Compact() *Model {
 	return &c
 }
 
-// expand sets Weights from SparseWeights, if there are any: few bytes of a file may ask for a gigabyte. The weights may
-// take half of a memory in bytes, by memory.Limit; what is more is an ErrMemory.
+// expand sets Weights from SparseWeights, if there are any. Since a few bytes of a file may ask for a gigabyte, the
+// weights may take at most half of memory.Limit(most), or 16 MiB if that is more. Otherwise the error is ErrMemory.
 func (m *Model) expand(most int64) error {
 	if m.SparseWeights == nil {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A State is what a learner keeps of its visits beside the weights, such as z and n of FTRL-Proximal. With it a training
-// goes on where it stopped. Each name has a number for each weight, the bias last, of one vector of weights after the
-// other: little-endian float64. In JSON they are base64.
+// A State is the data that a learner keeps in addition to the weights, such as z and n of FTRL-Proximal. With it a
+// training continues where it stopped. For each name it holds one number for each weight, the bias last, of one weight
+// vector after the other: little-endian float64. In JSON the numbers are base64.
 type State map[string][]byte
 
 // NewState returns the state with these numbers, or nil if there are none.
@@ -33,7 +33,8 @@ func (s State) Append(next State) State {
 	return s
 }
 
-// Numbers returns the numbers of the vector of weights of that number; -1: of all.
+// Numbers returns the numbers for one of vectors weight vectors. If vector is -1, it returns the numbers for all of
+// them.
 func (s State) Numbers(vector, vectors int) map[string][]float64 {
 	if s == nil {
 		return nil
@@ -50,7 +51,7 @@ func (s State) Numbers(vector, vectors int) map[string][]float64 {
 	return all
 }
 
-// checkState makes sure that each name has a finite number for each weight.
+// checkState checks that each name has a finite number for each weight.
 func (m *Model) checkState() error {
 	for name, b := range m.State {
 		if len(b) != 8*m.cols()*len(m.Weights) {

@@ -12,17 +12,17 @@ import (
 	"halfspace/schema"
 )
 
-// What the text of a model may ask for. A value takes up to 16 bytes in memory, and has 9 in a file of Save: room for a file of shorter
-// ones, and for a small file.
+// The bounds on the number of values in the text of a model. A value takes up to 16 bytes in memory, and 9 bytes in a
+// file that Save wrote. perValue leaves room for a file of shorter values, and fewValues for a small file.
 const (
 	maxDepth   = 100
 	maxObjects = 2 * schema.MaxFeatures // columns and dependent features
-	maxArrays  = 8 * schema.MaxFeatures // of a column: means, centers, scales and categories
-	perValue   = 6                      // bytes
+	maxArrays  = 8 * schema.MaxFeatures // for a column: means, centers, scales and categories
+	perValue   = 6                      // least number of bytes of the text for each value
 	fewValues  = 1 << 20
 )
 
-// keys are the names of all parts of a model in its file.
+// keys are the names of all keys that a model's file can have.
 var keys = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	var add func(t reflect.Type)
@@ -44,24 +44,24 @@ var keys = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// A survey looks over the text of a model once, and makes nothing of it: a short text may stand for much.
+// A survey scans the text of a model once before it is decoded, since a short text may stand for many values.
 type survey struct {
 	data   []byte
 	format string // value of "format"
-	wrong  error  // why the text is no model, even if it is as it was written
-	much   bool   // it has more than a model, and its rest wasn't looked at
+	wrong  error  // the reason why the text is no model, even if its checksum is right
+	much   bool   // the text has more values than a model, and survey stopped there
 
-	open    []byte // { and [ that aren't closed
-	atKey   bool   // in an object, the next text is a key
+	open    []byte // the { and [ that aren't closed
+	atKey   bool   // inside an object, the next string is a key
 	key     string
-	top     string // the key of the whole text's object
-	foreign int    // len(open) where a key stands that isn't a model's, whose value is passed over; 0: there is none
+	top     string // the key in the outermost object
+	foreign int    // len(open) at a key that no model has, whose value is skipped; 0: no value is skipped
 	seen    map[string]bool
 
 	values, objects, arrays, classes int
 }
 
-// look surveys a text. The error is that of a text that ends early or goes on behind the object.
+// look surveys a text. It returns an error if the text ends early or continues after the object.
 func look(data []byte) (*survey, error) {
 	s := &survey{data: data, seen: map[string]bool{}}
 	for i := 0; i < len(data) && !s.much; i++ {

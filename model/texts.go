@@ -6,8 +6,8 @@ import (
 	"halfspace/schema"
 )
 
-// weighedTexts returns the preprocessing as the model's file has it: without the texts of features that have no weight. A model without
-// weights keeps all.
+// weighedTexts returns the preprocessing for the model's file: without the texts of features that have no weight. For a
+// model without weights it keeps all texts.
 func (m *Model) weighedTexts() *schema.Preprocessing {
 	p := m.Preprocessing
 	if p == nil || len(m.Weights) == 0 || !slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Dictionary != nil }) {

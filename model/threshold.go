@@ -2,7 +2,8 @@ package model
 
 import "fmt"
 
-// ScoreThreshold returns the score above which the model predicts Positive, of two classes: 0 unless there is a Threshold.
+// ScoreThreshold returns the score above which a model of two classes predicts Positive: Threshold, or 0 if that is
+// nil.
 func (m *Model) ScoreThreshold() float64 {
 	if m.Threshold == nil {
 		return 0
@@ -10,7 +11,8 @@ func (m *Model) ScoreThreshold() float64 {
 	return *m.Threshold
 }
 
-// SetThreshold has the model predict Positive above a score, which is finite. 0 leaves the file without a threshold.
+// SetThreshold makes the model predict Positive above the score at, which must be finite. With 0, the file has no
+// threshold.
 func (m *Model) SetThreshold(at float64) {
 	m.Threshold, m.Options.ThresholdBy = nil, ""
 	if at != 0 {

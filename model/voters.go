@@ -9,17 +9,17 @@ import (
 	"halfspace/kernel"
 )
 
-// Voters are the weight vectors of a voted perceptron. Each vector votes with its count: for the positive class if its score is above 0,
-// else for the other class.
+// Voters are the weight vectors of a voted perceptron. Each vector has as many votes as its count. It votes for the
+// positive class if its score is above 0, otherwise for the other class.
 type Voters struct {
-	Counts []int64 `json:"counts"` // visits that each vector survived
+	Counts []int64 `json:"counts"` // the number of visits that each vector survived
 
-	// Sizes are, for more than two classes, the numbers of vectors of each class. The vectors of the first class come first. They vote
-	// on whether a row is of their class.
+	// Sizes are, for more than two classes, the number of vectors of each class. The vectors of the first class come
+	// first. Each vector votes on whether a row is of its class.
 	Sizes []int `json:"sizes,omitempty"`
 
-	// Weights are the vectors, one after the other, in little-endian float32. A vector has a weight for each
-	// feature, and then the bias if there is one. In JSON they are base64.
+	// Weights are the vectors, one after the other, in little-endian float32. A vector has a weight for each feature,
+	// and then the bias if there is one. In JSON the vectors are base64.
 	Weights []byte `json:"weights"`
 }
 
@@ -33,7 +33,7 @@ func NewVoters(w []float32, counts []int64, cols int) *Voters {
 	return v
 }
 
-// VoterVectors returns the vectors of the voters for kernels, as Vector does.
+// VoterVectors returns the vectors of the voters in the layout of Vector.
 func VoterVectors(m *Model) []float32 {
 	cols := m.cols()
 	stride := kernel.Stride(cols)
@@ -77,7 +77,7 @@ func (m *Model) checkVoters() error {
 	return nil
 }
 
-// checkSizes makes sure that each class of more than two has voters.
+// checkSizes checks that, with more than two classes, each class has voters.
 func (m *Model) checkSizes() error {
 	left, want := len(m.Voters.Counts), 0
 	if len(m.Classes) > 2 {

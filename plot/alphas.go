@@ -10,16 +10,18 @@ import (
 	"halfspace/model"
 )
 
-// An alpha is the dual coefficient of a row: how much the row adds to the weights, or to the score by the kernel.
+// An alpha is the dual coefficient of a row: the multiple of the row in the weights, or of the row's kernel value in
+// the score.
 type alpha struct {
 	row      int64
-	size     float64 // not negative
+	size     float64 // absolute value
 	positive bool    // the row is of the positive class
 }
 
-// Alphas draws the dual coefficients of a model, the largest first: up to 30 with the numbers of their rows, else those of each class
-// as a curve. class is the number of the vector to draw, 0 of two classes. Of a linear model it draws how often the rows were
-// misclassified, of which the model names some. It returns nil for a model without dual coefficients.
+// Alphas draws the dual coefficients of a model, the largest first. Up to 30 coefficients are drawn with the numbers of
+// their rows; more are drawn as one curve for each class. class is the number of the vector to draw, 0 for two classes.
+// For a linear model, Alphas draws how often rows were misclassified, for the rows that the model names. It returns nil
+// for a model without dual coefficients.
 func Alphas(m *model.Model, class int) *Figure {
 	e := m.Expansion
 	switch {
@@ -53,8 +55,8 @@ func Alphas(m *model.Model, class int) *Figure {
 	return f
 }
 
-// Witness draws the weights of rows which prove that no plane separates two classes, the largest first, up to 30. labels are -1 and +1.
-// names are those of the classes -1 and +1.
+// Witness draws the weights of the rows that prove that no plane separates two classes, the largest first, up to 30.
+// labels are -1 and +1. names are the names of the classes -1 and +1.
 func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Figure {
 	var all []alpha
 	for i, r := range rows {
@@ -74,7 +76,7 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 	return f
 }
 
-// alphas returns the coefficients that aren't 0, by row.
+// alphas returns the coefficients that aren't 0, in ascending order of their rows.
 func alphas(m *model.Model, class int) (all []alpha) {
 	e := m.Expansion
 	signed, steps := floats(e.Coefficients[class]), floats(e.Steps)
@@ -99,7 +101,7 @@ func alphas(m *model.Model, class int) (all []alpha) {
 	return all
 }
 
-// floats returns an array of a model's expansion.
+// floats decodes an array of a model's expansion.
 func floats(b []byte) []float64 {
 	var all []float64
 	for _, v := range model.Unpack[float32](b) {
@@ -108,7 +110,8 @@ func floats(b []byte) []float64 {
 	return all
 }
 
-// updatesOfRows draws how often the rows were misclassified that a linear model names, nil if it names none.
+// updatesOfRows draws the number of updates of each row that a linear model names. It returns nil if the model names
+// none.
 func updatesOfRows(m *model.Model) *Figure {
 	if len(m.Training.Misclassified) == 0 {
 		return nil
@@ -136,7 +139,7 @@ func updatesOfRows(m *model.Model) *Figure {
 	return f
 }
 
-// bars draws each coefficient with the number of its row, the largest above.
+// bars draws each coefficient with the number of its row, the largest at the top.
 func (f *Figure) bars(all []alpha, names [2]string) {
 	f.X, f.Height = Axis{Name: "α"}, 140+20*len(all)
 	sides := [2]Series{{Name: names[0], Shape: Ranges, Colour: 1}, {Name: names[1], Shape: Ranges}}
@@ -153,7 +156,7 @@ func (f *Figure) bars(all []alpha, names [2]string) {
 	f.addSides(sides)
 }
 
-// ranked draws the coefficients of each class as a curve that falls.
+// ranked draws the coefficients of each class as a falling curve.
 func (f *Figure) ranked(all []alpha, names [2]string) {
 	f.X, f.Y = Axis{Name: "rows of a class, the largest α first"}, Axis{Name: "α", zero: true}
 	sides := [2]Series{{Name: names[0], Colour: 1, Dash: 1}, {Name: names[1]}}

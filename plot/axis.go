@@ -9,24 +9,24 @@ import (
 	"halfspace/internal/say"
 )
 
-// An Axis says what numbers mean.
+// An Axis describes the numbers along one side of a picture.
 type Axis struct {
 	Name     string
-	From, To float64  // the range; both 0: that of the series
-	Names    []string // of the whole numbers from 0 on, in place of ticks
-	Log      bool     // the numbers of the series are logarithms to the base 10: ticks show what they are the logarithms of
+	From, To float64  // the range; both 0: the range of the series
+	Names    []string // names of the whole numbers from 0 on, in place of ticks
+	Log      bool     // the numbers of the series are base-10 logarithms: ticks show the original numbers
 
-	zero bool    // the range has 0
-	step float64 // between two ticks; 0: what suits the range
+	zero bool    // the range includes 0
+	step float64 // distance of two ticks; 0: a distance that suits the range
 }
 
-// farthest is the largest number that an axis reaches, so that the width of its range is finite.
+// farthest is the largest number on an axis. The bound keeps the width of the range finite.
 const farthest = 1e300
 
-// reached returns a number, or the nearest one that an axis reaches.
+// reached clamps a number to the range from -farthest to farthest.
 func reached(v float64) float64 { return max(-farthest, min(v, farthest)) }
 
-// span widens a range by the numbers that aren't NaN or infinite, as far as an axis reaches.
+// span widens a range so that it includes the finite values, clamped to farthest.
 func span(from, to float64, values []float64) (float64, float64) {
 	for _, v := range values {
 		if v-v == 0 {
@@ -36,7 +36,7 @@ func span(from, to float64, values []float64) (float64, float64) {
 	return from, to
 }
 
-// fit makes the range one of numbers, around those that there are. With whole it ends at ticks.
+// fit replaces an impossible or too narrow range by a usable one. With whole, the range ends at ticks.
 func (a *Axis) fit(whole bool) {
 	if a.Names != nil {
 		a.From, a.To = -0.6, float64(len(a.Names))-0.4
@@ -57,7 +57,7 @@ func (a *Axis) fit(whole bool) {
 	a.From, a.To = math.Floor(a.From/step+1e-9)*step, math.Ceil(a.To/step-1e-9)*step
 }
 
-// tickStep returns a distance of 1, 2 or 5 times a power of ten that makes about six ticks.
+// tickStep returns a tick distance of 1, 2 or 5 times a power of ten that gives about six ticks.
 func tickStep(from, to float64) float64 {
 	const about = 6
 	raw := (to - from) / about
@@ -78,18 +78,18 @@ func (a *Axis) between() float64 {
 	return tickStep(a.From, a.To)
 }
 
-// A tick is a labelled number of an axis.
+// A tick is a labelled number on an axis.
 type tick struct {
 	at          float64
-	text, power string // power is raised behind the text
+	text, power string // the exponent power is raised, after the text
 }
 
-// letters returns about how many letters of the usual size are as long as the label.
+// letters returns the approximate length of the label, in letters of the usual size.
 func (t *tick) letters() float64 {
 	return letters(t.text) + 0.75*letters(t.power)
 }
 
-// ticks returns the labelled numbers of an axis, in ascending order.
+// ticks returns the ticks of an axis, in ascending order.
 func (a *Axis) ticks() (all []tick) {
 	switch {
 	case a.Names != nil:
@@ -107,7 +107,7 @@ func (a *Axis) ticks() (all []tick) {
 	return all
 }
 
-// multiples returns those of a step within a range.
+// multiples returns the multiples of step within a range, at most 20.
 func multiples(step, from, to float64) (all []float64) {
 	const most = 20 // tickStep makes fewer
 	first := math.Ceil(from/step - 1e-9)
@@ -121,8 +121,8 @@ func multiples(step, from, to float64) (all []float64) {
 	return all
 }
 
-// powers returns the ticks of a logarithmic axis: powers of ten, else these and their doubles and fivefolds. If fewer than three are
-// in the range, it's so narrow that the ticks of a usual axis do.
+// powers returns the ticks of a logarithmic axis: powers of ten. If there are fewer than three in the range, it returns
+// 1, 2 and 5 times powers of ten. If these are fewer than three too, it returns the ticks of a linear axis.
 func (a *Axis) powers() (all []tick) {
 	for _, e := range multiples(max(1, math.Ceil(tickStep(a.From, a.To))), a.From, a.To) {
 		all = append(all, tick{at: e, text: "10", power: minus(strconv.Itoa(int(e)))})
@@ -153,10 +153,10 @@ func (a *Axis) powers() (all []tick) {
 	return all
 }
 
-// minus writes a minus in place of a hyphen.
+// minus replaces a hyphen by a minus sign.
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// number returns a multiple of a step with as many digits as the step has.
+// number writes a multiple of a step with the number of digits that the step has.
 func number(v, step float64) string {
 	if v = math.Round(v/step) * step; v == 0 {
 		return "0"

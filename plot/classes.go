@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// MostClasses is how many classes of several have a curve, or a picture of their weights, on a page.
+	// MostClasses is the largest number of classes for which a page has a curve, or a picture of their weights.
 	MostClasses = 6
 
 	mostCells = 40 // classes on each axis of a confusion matrix
 )
 
-// Confusion draws a confusion matrix as a heat map: a row for each class, the first one at the top, and a column for each
-// predicted class. The colour of a cell is the share of its row. Of more than 40 classes it draws the 40 with the greatest weight of
-// wrong rows, of the class or predicted as the class.
+// Confusion draws a confusion matrix as a heat map: a row for each class, the first class at the top, and a column for
+// each predicted class. The colour of a cell is its share of the row. If there are more than 40 classes, Confusion
+// draws the 40 classes with the greatest weight of wrong rows: rows of the class, and rows predicted as the class.
 func Confusion(classes []schema.Class, c *metrics.Confusion) *Figure {
 	drawn := mostConfused(len(classes), c)
 	right, wrong := Series{Name: "right", Shape: Cells}, Series{Name: "wrong", Shape: Cells, Colour: 1}

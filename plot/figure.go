@@ -1,5 +1,5 @@
-// Package plot draws how a training went and how good a model is, as SVG and PNG. Colours are those of Okabe and Ito (2008), which
-// colour-blind readers tell apart; shapes and dashes tell series apart too.
+// Package plot draws the course of a training and the quality of a model, as SVG. It uses the colours of Okabe
+// and Ito (2008), which colour-blind readers can tell apart; shapes and dashes distinguish the series too.
 package plot
 
 import (
@@ -8,10 +8,10 @@ import (
 	"halfspace/internal/drawing"
 )
 
-// A Theme is the colours of a picture.
+// A Theme is the set of colours of a picture.
 type Theme = drawing.Theme
 
-// The themes. Page is light or dark, as the reader's system asks for.
+// The themes. Page is light or dark, depending on the reader's system.
 const (
 	Page  = drawing.Page
 	Light = drawing.Light
@@ -22,44 +22,44 @@ const (
 type Figure struct {
 	Title    string
 	Subtitle string
-	Text     string // what the picture shows, for those who can't see it
+	Text     string // description of the picture, for people who can't see it
 	X, Y     Axis
 	Series   []Series
 	Width    int  // in pixels; 0: 720
 	Height   int  // in pixels; 0: 440
-	Square   bool // a unit is as long on both axes' scale: the plot is a square
+	Square   bool // the plot is a square
 
-	steps *steps // of an animation; nil: none
+	steps *steps // steps of an animation; nil: none
 }
 
-// A Shape is how a series is drawn.
+// A Shape says how a series is drawn.
 type Shape int
 
 // The shapes.
 const (
-	Line   Shape = iota // through the points
-	Steps               // each point holds until the next
+	Line   Shape = iota // a line through the points
+	Steps               // a line on which each point holds until the next
 	Dots                // circles
-	Rings               // squares, to tell them from dots
-	Bars                // from 0 up to the points, Size wide
-	Ranges              // from Low to High along the X axis, with a dot at X
-	Cells               // squares of the length 1 around the points, with Texts
+	Rings               // small squares, unlike dots
+	Bars                // bars from 0 to the points, Size wide
+	Ranges              // lines from Low to High along the X axis, with a dot at X
+	Cells               // squares with sides of length 1 around the points, with Texts
 )
 
-// A Series is numbers that belong together. Points with a NaN are left out.
+// A Series is a sequence of points. Points with a NaN are left out.
 type Series struct {
-	Name      string // in the legend; "": not there
+	Name      string // name in the legend; "": not in the legend
 	Shape     Shape
 	Colour    int // number of the colour; -1: faint
 	Dash      int // number of the pattern of dashes; 0: none
 	X, Y      []float64
-	Low, High []float64 // of Ranges
-	Size      float64   // of Bars: their width on the X axis
-	Shares    []float64 // of Cells: from 0 (no colour) to 1
-	Texts     []string  // of Cells; those that are too long are left out
+	Low, High []float64 // ends of Ranges
+	Size      float64   // width of Bars on the X axis
+	Shares    []float64 // opacity of Cells: from 0 (no colour) to 1
+	Texts     []string  // texts of Cells; texts that are too long are left out
 }
 
-// ranges returns the axes with the ranges of the series where none is set.
+// ranges returns the axes. If an axis sets no range, it gets the range of the series.
 func (f *Figure) ranges() (x, y Axis) {
 	x, y = f.X, f.Y
 	if x.From == 0 && x.To == 0 {
@@ -87,7 +87,7 @@ func (f *Figure) ranges() (x, y Axis) {
 	return x, y
 }
 
-// whole tells whether the X axis ends at ticks: not if there are only lines and points.
+// whole tells whether the X axis ends at ticks: it does if the figure has bars or ranges.
 func (f *Figure) whole() bool {
 	for _, s := range f.Series {
 		if s.Shape == Bars || s.Shape == Ranges {

@@ -14,14 +14,14 @@ import (
 	"halfspace/model"
 )
 
-// A Curve is one of a model.
+// A Curve is a ROC curve or a precision-recall curve of a model.
 type Curve struct {
-	Name   string // of the model
+	Name   string // name of the model
 	Points []metrics.Point
 	Figure float64 // the area under the ROC curve, or the average precision
 }
 
-// MostPoints is how many points of a curve a picture shows apart, about. See metrics.Scores.Outline.
+// MostPoints is the approximate number of points of a curve that a picture shows apart. See metrics.Scores.Outline.
 const MostPoints = 2000
 
 // ROC draws ROC curves of models.
@@ -64,7 +64,7 @@ func PrecisionRecall(curves ...Curve) *Figure {
 	return f
 }
 
-// Calibration draws how often the positive class came true, by the predicted probability.
+// Calibration draws the share of rows that are positive against the predicted probability.
 func Calibration(bins []metrics.Bin) *Figure {
 	f := &Figure{Title: "Calibration", Square: true, Width: 460, Height: 500, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
 		Subtitle: "with 95 % intervals (Wilson); on the dashed line, predictions are right"}
@@ -84,9 +84,9 @@ func Calibration(bins []metrics.Bin) *Figure {
 	return f
 }
 
-// Margins draws a histogram of the margins of rows: the label, -1 or +1, times the score, divided by the norm of the
-// weights. wrong tells of each row whether its prediction isn't its class. Rows with a negative margin are wrong. Of rows with
-// the margin 0 some are: the wrong ones count in the bar below 0.
+// Margins draws a histogram of the margins of rows. The margin of a row is the label, -1 or +1, times the score,
+// divided by the norm of the weights. wrong tells for each row whether its prediction isn't its class. Rows with a
+// negative margin are wrong. Rows with the margin 0 may be right or wrong: the wrong ones count in the bar below 0.
 func Margins(margins []float64, wrong []bool) *Figure {
 	const bins = 60
 	axis := Axis{From: math.Inf(1), To: math.Inf(-1)}
@@ -103,7 +103,7 @@ func Margins(margins []float64, wrong []bool) *Figure {
 		if m-m != 0 {
 			continue
 		}
-		k := int(math.Floor(m / size)) // an edge lies at 0, so that no bar has right rows and wrong ones
+		k := int(math.Floor(m / size)) // an edge lies at 0, so no bar mixes right and wrong rows
 		if m == 0 && wrong[i] {
 			k = -1
 		}
@@ -120,14 +120,15 @@ func Margins(margins []float64, wrong []bool) *Figure {
 		Y: Axis{Name: "rows"}, Series: []Series{above, below}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", say.Plural(int64(len(margins)), "row"), say.Count(int64(errors)))}
 }
 
-// A Score is how well a learner does on the folds of a cross-validation.
+// A Score is the result of a learner on the folds of a cross-validation.
 type Score struct {
-	Name  string // of the learner
+	Name  string // name of the learner
 	Mean  float64
 	Folds []float64 // NaN where the score is undefined
 }
 
-// Scores draws the scores of learners, the first one at the top: the mean, and a line from the least to the greatest fold.
+// Scores draws the scores of learners, the first learner at the top: the mean, and a line from the least to the
+// greatest fold.
 func Scores(name string, scores []Score) *Figure {
 	s, low, high := Series{Shape: Dots, Name: "mean over the folds"}, math.Inf(1), math.Inf(-1)
 	f := &Figure{Title: "Scores of the learners", Subtitle: "lines go from the least to the greatest fold", X: Axis{Name: name}, Height: 140 + 26*len(scores)}
@@ -151,11 +152,11 @@ func Scores(name string, scores []Score) *Figure {
 	return f
 }
 
-// mostBars is how many weights are drawn.
+// mostBars is the largest number of weights that are drawn.
 const mostBars = 30
 
-// Weights draws the weights of a model, the largest first, with 95 % intervals where the model has standard errors.
-// class is the number of the vector to draw, 0 of two classes. It returns nil for a model without weights.
+// Weights draws the weights of a model, the largest first, with 95 % intervals if the model has standard errors. class
+// is the number of the vector to draw, 0 for two classes. It returns nil for a model without weights.
 func Weights(m *model.Model, class int) *Figure {
 	if len(m.Weights) <= class || len(m.Weights[class]) == 0 {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"halfspace/internal/say"
 )
 
-// Learning draws a trace: the columns of a table of package tracefile, by name. Of a perceptron it draws the norm of the
-// weights and the product with the reference between the bounds of the convergence theorem. Of another learner it draws
-// the objective after each pass. It returns nil if the columns lack these.
+// Learning draws a trace. columns are the columns of a table of package tracefile, by name. For a perceptron it draws
+// the norm of the weights and the product with the reference, between the bounds of the convergence theorem. For any
+// other learner it draws the objective after each pass. It returns nil if columns lacks these figures.
 func Learning(columns map[string][]float64) *Figure {
 	if !known(columns["norm"]) {
 		return passes(columns)
@@ -37,7 +37,7 @@ func Learning(columns map[string][]float64) *Figure {
 	return f
 }
 
-// known tells whether some number isn't NaN.
+// known tells whether at least one value isn't NaN.
 func known(values []float64) bool {
 	for _, v := range values {
 		if v == v {
@@ -47,7 +47,8 @@ func known(values []float64) bool {
 	return false
 }
 
-// passes draws the objective of a solver, on a logarithmic scale of its distance from the least one where a gap is known.
+// passes draws the objective of a solver after each pass, with the gap and the norm of the gradient if they are known,
+// on a logarithmic scale.
 func passes(columns map[string][]float64) *Figure {
 	t, objective := columns["pass"], columns["objective"]
 	if len(t) == 0 || !known(objective) {
@@ -74,8 +75,8 @@ func passes(columns map[string][]float64) *Figure {
 	return f
 }
 
-// restart returns the last index at which the objective is again what it was at first, after lower values: a solver dropped
-// its steps and began again. It returns 0 if that didn't happen.
+// restart returns the last index at which the objective returns to its first value after lower values: the solver
+// dropped its steps and began again. It returns 0 if that didn't happen.
 func restart(objective []float64) int {
 	for i := len(objective) - 1; i > 0; i-- {
 		if Restarted(objective[0], objective[i-1], objective[i]) {
@@ -85,14 +86,14 @@ func restart(objective []float64) int {
 	return 0
 }
 
-// Restarted tells whether a training with some first and last objective began again at the first weights, if next is the
-// next objective.
+// Restarted tells whether a training began again at its first weights. first and last are its first and last objective
+// so far, and next is the next objective.
 func Restarted(first, last, next float64) bool {
 	const same, lower = 1e-12, 1e-3 // relative differences
 	return math.Abs(next-first) <= same*math.Abs(first) && last < next-lower*math.Abs(next)
 }
 
-// after returns the values from an index on, nil if there are none.
+// after returns the values from an index on, or nil if there are none.
 func after(values []float64, from int) []float64 {
 	if len(values) < from {
 		return nil
@@ -100,7 +101,7 @@ func after(values []float64, from int) []float64 {
 	return values[from:]
 }
 
-// log10 returns the logarithms, NaN of what isn't positive.
+// log10 returns the base-10 logarithms of values, with NaN for values that aren't positive.
 func log10(values []float64) (logs []float64) {
 	for _, v := range values {
 		if v > 0 {
@@ -112,8 +113,8 @@ func log10(values []float64) (logs []float64) {
 	return logs
 }
 
-// Errors draws the errors of the weights after each update, and of the best ones so far, which a pocket keeps. It returns
-// nil if the trace has no errors.
+// Errors draws the errors of the weights after each update, and the errors of the best weights so far, which a pocket
+// keeps. It returns nil if the trace has no errors.
 func Errors(columns map[string][]float64) *Figure {
 	t, errors := columns["update"], columns["errors"]
 	if len(t) == 0 || !known(errors) {
@@ -131,7 +132,8 @@ func Errors(columns map[string][]float64) *Figure {
 		Text:   fmt.Sprintf("The fewest errors are %s, after %s.", say.Count(int64(least)), say.Plural(int64(len(t)), "traced update"))}
 }
 
-// Best draws the errors of the weights that a pocket kept, where there is no trace. It returns nil for fewer than two points.
+// Best draws the errors of the weights that a pocket kept, for a training without a trace. It returns nil for fewer
+// than two points.
 func Best(updates, errors []float64) *Figure {
 	if len(updates) < 2 {
 		return nil
@@ -142,7 +144,7 @@ func Best(updates, errors []float64) *Figure {
 		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", say.Count(int64(errors[0])), say.Count(int64(errors[last])), say.Plural(int64(updates[last]), "update"))}
 }
 
-// Mistakes draws the share of mistakes among the first rows, as package fit counts them at powers of two.
+// Mistakes draws the share of mistakes among the first rows. Package fit counts mistakes at powers of two.
 func Mistakes(rows, mistakes []float64) *Figure {
 	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning", X: Axis{Name: "rows, on a logarithmic scale", Log: true},
 		Y: Axis{Name: "share", zero: true}, Series: []Series{{X: log10(rows)}}}

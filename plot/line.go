@@ -8,23 +8,24 @@ import (
 	"halfspace/internal/say"
 )
 
-// Rows are rows of two features.
+// Rows are rows with two features, and the weights of their model.
 type Rows struct {
 	X, Y     []float64
 	Positive []bool
-	Names    [2]string // of the features
-	Classes  [2]string // negative, positive
+	Names    [2]string // names of the features
+	Classes  [2]string // negative class, positive class
 	Weights  [3]float64
-	Path     [][3]float64 // weights on the way; nil: only the last are drawn
-	Updates  []int        // for each of Path the number of the update that made it
-	Visited  []int        // for each of Path the row that made the update; -1: unknown. nil: none are
+	Path     [][3]float64 // weights after each update; nil: only the last line is drawn
+	Updates  []int        // for each element of Path, the number of the update that made it
+	Visited  []int        // for each element of Path, the row that made the update; -1: unknown. nil: all are unknown
 }
 
-// mostSteps is how many lines are drawn of a path, spread over it evenly, the last included.
+// mostSteps is the largest number of lines that are drawn for a path. They are spread evenly over the path and include
+// the last line.
 const mostSteps = 80
 
-// Plane draws rows of two features with the line on which the score is 0. With a path it draws every line on the way one
-// after another, once.
+// Plane draws rows of two features with the line on which the score is 0. If there is a path, it shows the lines of the
+// path one after another, once.
 func Plane(r *Rows) *Figure {
 	f := &Figure{Title: "Rows and the line", Subtitle: "on the line the score is 0", X: Axis{Name: r.Names[0]}, Y: Axis{Name: r.Names[1]}, Height: 520,
 		Series: []Series{{Name: r.Classes[1], Shape: Dots}, {Name: r.Classes[0], Shape: Rings, Colour: 1}}}
@@ -56,9 +57,10 @@ func Plane(r *Rows) *Figure {
 	return f
 }
 
-// cross returns where the line w0 x + w1 y + b = 0 enters and leaves the plot. It tells whether it does.
+// cross returns the points where the line w0 x + w1 y + b = 0 enters and leaves the plot. ok tells whether it crosses
+// the plot.
 func cross(w [3]float64, f *Figure) (x0, y0, x1, y1 float64, ok bool) {
-	// A point of the line and its direction, then the part within the ranges (Liang and Barsky 1984).
+	// Start with a point on the line and its direction, then clip to the ranges (Liang and Barsky 1984).
 	square := w[0]*w[0] + w[1]*w[1]
 	if !(square > 0) {
 		return 0, 0, 0, 0, false
@@ -85,9 +87,9 @@ func cross(w [3]float64, f *Figure) (x0, y0, x1, y1 float64, ok bool) {
 
 // steps are the lines of an animation.
 type steps struct {
-	lines   [][4]float64 // from, to; all 0 if the line isn't in the plot
+	lines   [][4]float64 // ends of the line: x, y, x, y; all 0 if the line isn't in the plot
 	updates []int
-	rows    [][2]float64 // that made the updates; NaN if unknown
+	rows    [][2]float64 // the rows that made the updates; NaN if unknown
 }
 
 func newSteps(f *Figure, r *Rows) *steps {
@@ -111,7 +113,7 @@ func newSteps(f *Figure, r *Rows) *steps {
 	return s
 }
 
-// ends returns the ends of a step's line in pixels, nil if it isn't in the plot.
+// ends returns the ends of a step's line in pixels, or nil if the line isn't in the plot.
 func (c *canvas) ends(l [4]float64) [][2]float64 {
 	if l == [4]float64{} {
 		return nil
@@ -119,7 +121,7 @@ func (c *canvas) ends(l [4]float64) [][2]float64 {
 	return [][2]float64{{c.px(l[0]), c.py(l[1])}, {c.px(l[2]), c.py(l[3])}}
 }
 
-// trail draws a faint line for each step. A reader without animations sees these and the last line.
+// trail draws a faint line for each step. A reader without animations sees these lines and the last line.
 func (c *canvas) trail(s *steps) {
 	p := &drawing.Path{Paint: drawing.Paint{Colour: drawing.Faint, Width: 1, Opacity: 0.3}}
 	for _, l := range s.lines {

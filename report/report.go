@@ -1,5 +1,5 @@
-// Package report writes pages of HTML about a training or an evaluation. A page is one file that refers to nothing else
-// and has no script. It suits phones, paper, dark mode and screen readers.
+// Package report writes HTML pages about a training or an evaluation. A page is one file that loads no other file and
+// has no script. It suits phones, paper, dark mode and screen readers.
 package report
 
 import (
@@ -18,17 +18,17 @@ type Page struct {
 	Sections []Section
 }
 
-// A Section is a part of a page under a heading. What is empty is left out.
+// A Section is a part of a page under a heading. Empty parts of it are left out.
 type Section struct {
 	Heading string
 	Text    []string    // paragraphs
-	Code    string      // as it is typed; it follows the last paragraph
+	Code    string      // a command line; it follows the last paragraph
 	Facts   [][2]string // names and values
 	Tables  []Table
 	Figures []*plot.Figure
 }
 
-// A Table has names of its columns, and rows. The first cell of a row names it.
+// A Table has a head with the names of its columns, and rows. The first cell of a row names the row.
 type Table struct {
 	Caption string
 	Head    []string
@@ -101,8 +101,8 @@ func (section *Section) write(s *strings.Builder, number int) {
 	s.WriteString("</section>\n")
 }
 
-// writeFigure writes a picture as large as a phone shows it, so that its letters stay legible. What is below its title is a
-// caption, which takes as many lines as it needs.
+// writeFigure writes a picture in the size in which a phone shows it, so that its letters stay legible. The subtitle
+// becomes a caption, which takes as many lines as it needs.
 func writeFigure(s *strings.Builder, f *plot.Figure, id string) {
 	const width, height, square = 400, 320, 440
 	small := *f

@@ -1,5 +1,5 @@
-// Package trace tells how a training went: a perceptron update by update, other learners pass by pass. Package fit traces
-// a training; package tracefile writes and reads the points as a table.
+// Package trace records the course of a training: a perceptron update by update, other learners pass by pass. Package
+// fit traces a training; package tracefile writes and reads the points as a table.
 package trace
 
 import (
@@ -14,69 +14,69 @@ import (
 	"halfspace/train"
 )
 
-// Options say what is traced. The result of a training doesn't depend on them.
+// Options configure a trace. The result of a training doesn't depend on them.
 type Options struct {
-	Every int64 // a perceptron has a point for updates whose number is a multiple of this; 0: for every update
+	Every int64 // a perceptron gives points only for updates whose number is a multiple of Every; 0: for every update
 
 	// Reference are weights u of any norm above 0, as many as train.Result.Weights has. Points then have the product
-	// with u and the angle. nil: they don't.
+	// with u, and the angle. If Reference is nil, they have neither.
 	Reference []float64
 
-	NoErrors bool // a pocket's points have no errors, which take a pass over the rows for each point
+	NoErrors bool // the points of a pocket have no errors; counting them takes a pass over the rows for each point
 
-	To func(Point) // is told the points in order, from one goroutine at a time
+	To func(Point) // receives the points in order, from one goroutine at a time
 }
 
 // A Point is an update of a perceptron, or the end of a pass of another learner. Figures that aren't known are NaN.
 type Point struct {
-	Class  int   // number of the class that is learned versus the rest; -1 if there is one training
-	Epoch  int64 // of a perceptron that of the update, from 1 on; of others the passes so far
-	Visit  int64 // of the update, from 1 on; of others the visits so far
-	Update int64 // number of the update, from 1 on; of others the updates or steps so far
+	Class  int   // number of the class that is trained versus the rest; -1 if there is one training
+	Epoch  int64 // for a perceptron the epoch of the update, from 1 on; for others the passes so far
+	Visit  int64 // for a perceptron the visit of the update, from 1 on; for others the visits so far
+	Update int64 // for a perceptron the number of the update, from 1 on; for others the updates or steps so far
 
-	// Of a perceptron.
-	Row    int64   // number of the row among those that are learned from, from 0 on; -1 for other learners
-	Score  float64 // of that row before the update; of several classes that of its own class less the rival's
+	// The following figures are known for a perceptron.
+	Row    int64   // number of the row among the training rows, from 0 on; -1 for other learners
+	Score  float64 // score of Row before the update; with several classes, of the row's class minus the rival's
 	Norm   float64 // Euclidean norm of the weights w after the update
 	Dot    float64 // w.u, with the reference u of length 1
 	Angle  float64 // between w and u in degrees
-	Lower  float64 // bound of w.u and so of the norm, from below; see Bounds
-	Upper  float64 // bound of the norm from above
-	Errors int64   // rows that w is wrong on, if a pocket judges; otherwise -1
+	Lower  float64 // lower bound of w.u, and so of the norm; see Bounds
+	Upper  float64 // upper bound of the norm
+	Errors int64   // number of rows that w predicts wrong, if a pocket judges; otherwise -1
 
 	Vector []float64 // w, as in train.Result; valid until To returns
 
-	// Of a learner that solves for an optimum.
-	Objective float64 // what it minimises
+	// The following figures are known for a learner that solves for an optimum.
+	Objective float64 // the function that the learner minimises
 	Gradient  float64 // Euclidean norm of the gradient
-	Gap       float64 // bound of how far the objective is above the optimum
+	Gap       float64 // bound on Objective minus the optimum
 }
 
-// How has the options of a perceptron: what its convergence theorem and a count of its errors need.
+// How has the options of a perceptron that its convergence theorem and the count of its errors need.
 type How struct {
 	Class   int       // see Point.Class
 	Eta     float64   // learning rate
 	Margin  float64   // see perceptron.Options
-	Begin   []float64 // weights to begin with, as in train.Result; nil: zeros
+	Begin   []float64 // weights to begin with, in the layout of train.Result; nil: zeros
 	Bounded bool      // the theorem holds: sample weights are 1, and there is no penalty
 	Judged  bool      // count the errors of all weights
-	Workers int       // goroutines that may count
+	Workers int       // number of goroutines that may count
 }
 
-// A Recorder makes points of a training.
+// A Recorder makes the points of a perceptron's training.
 type Recorder struct {
 	ctx     context.Context
 	src     block.Source
 	opt     *Options
 	how     How
-	unit    []float64 // the reference of length 1; nil: none
+	unit    []float64 // the reference, scaled to length 1; nil: none
 	bounds  Bounds
-	waiting []Point // whose errors are not counted
-	err     error   // of a count
+	waiting []Point // points whose errors aren't counted yet
+	err     error   // first error of a count
 }
 
-// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. Errors are a reference of
-// another number of weights, and those of src and of ctx.
+// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. It returns an error if
+// the reference has another number of weights than the training, if src fails, or if ctx ends.
 func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorder, error) {
 	r := &Recorder{ctx: ctx, src: src, opt: opt, how: how}
 	spec := src.Spec()
@@ -102,7 +102,7 @@ func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorde
 	return r, nil
 }
 
-// batch is how many weights are judged at a time.
+// batch is the number of weight vectors that are judged at a time.
 const batch = 64
 
 // Update records an update.
@@ -126,14 +126,14 @@ func (r *Recorder) Update(u train.Update) {
 	}
 	p.Vector = append([]float64(nil), u.Vector...)
 	if r.waiting = append(r.waiting, p); len(r.waiting) == batch {
-		if counts, err := r.count(r.ctx); err == nil || r.ctx.Err() == nil { // otherwise Flush has the time to count
+		if counts, err := r.count(r.ctx); err == nil || r.ctx.Err() == nil { // otherwise Flush has time to count
 			r.tell(counts, err)
 		}
 	}
 }
 
-// Flush hands over the last points, after a count that ends with ctx. It returns the first error of a count, unless the
-// training's context had ended then. The points after that error have no errors.
+// Flush sends the last points to Options.To, after a count that ends with ctx. It returns the first error of a count,
+// unless the training's context had ended then. The points after that error have no errors.
 func (r *Recorder) Flush(ctx context.Context) error {
 	if r == nil {
 		return nil
@@ -144,7 +144,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	return r.err
 }
 
-// count returns the errors of the weights that wait, or the first error of a count.
+// count returns the errors of the waiting weights, or the first error of a count.
 func (r *Recorder) count(ctx context.Context) ([]int64, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -159,7 +159,7 @@ func (r *Recorder) count(ctx context.Context) ([]int64, error) {
 	return pocket.Errors(ctx, r.src, w, r.how.Workers)
 }
 
-// tell hands over the points that wait, with their counts unless err says that there are none.
+// tell sends the waiting points to Options.To, with their counts unless err says that there are none.
 func (r *Recorder) tell(counts []int64, err error) {
 	r.err = err
 	for k, p := range r.waiting {
@@ -184,7 +184,7 @@ func Passed(p train.Progress, class int) Point {
 	return at
 }
 
-// none returns a point of which nothing is known.
+// none returns a point without known figures.
 func none(class int) Point {
 	nan := math.NaN()
 	return Point{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, Lower: nan, Upper: nan, Errors: -1,
@@ -198,7 +198,7 @@ func dot(v, w []float64) (sum float64) {
 	return sum
 }
 
-// angle returns the angle in degrees between a vector of a norm and one of length 1; NaN if the norm is 0.
+// angle returns the angle in degrees between a vector with that norm and a vector of length 1; NaN if the norm is 0.
 func angle(dot, norm float64) float64 {
 	return math.Acos(max(-1, min(1, dot/norm))) * 180 / math.Pi
 }

@@ -9,21 +9,21 @@ import (
 // written, and every instruction set does the same. A product that is a term of a sum is converted explicitly, so that
 // no compiler fuses the two.
 //
-// The methods are the usual ones. The argument is reduced to a small interval by a multiple of ln 2 in two parts (Cody
-// and Waite, "Software Manual for the Elementary Functions", 1980). asm/gen/minimax finds minimax polynomials. Results
-// are sums of a large and a small part, in which little but the last addition rounds (Muller, "Elementary Functions",
-// 3rd ed. 2016).
+// The methods are well known. The argument is reduced to a small interval by a multiple of ln 2 in two parts (Cody and
+// Waite, "Software Manual for the Elementary Functions", 1980). asm/gen/minimax finds minimax polynomials. Results are
+// sums of a large and a small part, in which the last addition makes almost all of the rounding error (Muller,
+// "Elementary Functions", 3rd ed. 2016).
 //
-// float32 is computed in float32. Vectors of float64 would have an error of 0.54 ULP, and a faster twin here without an
-// emulated fma. But the kernels would be slower by half and more: with AVX2 on Zen 5, exp takes 0.30 ns for an element,
-// and would take 0.45.
+// float32 functions compute in float32. Computing in vectors of float64 would have an error of 0.54 ULP, and would need
+// no emulated fma here. But the kernels would be slower by half or more: with AVX2 on Zen 5, exp takes 0.30 ns for an
+// element, and would take 0.45.
 
 // A format holds the constants of an element type.
 type format[T float] struct {
-	mantissa        uint   // bits of a number's mantissa, the hidden one not counted
-	bias            uint64 // of its exponent
-	integers        T      // numbers of this size are the integers, whose last bits are those of the difference from it
-	least, most     T      // exp vanishes below least, and overflows above most
+	mantissa        uint   // bits of a number's mantissa, without the hidden bit
+	bias            uint64 // bias of a number's exponent
+	integers        T      // its last bit is worth 1: adding a small number to it rounds the sum to an integer
+	least, most     T      // exp returns 0 below least, and +Inf above most
 	ln2High, ln2Low T
 	exp             []T
 }
@@ -49,7 +49,7 @@ func formatOf[T float]() *format[T] {
 	return (*format[T])(unsafe.Pointer(&formatF64))
 }
 
-// bitsOf and fromBits convert a number to and from an integer. Only the low bits of its size count.
+// bitsOf and fromBits convert a number to and from an integer. For float32, only the low 32 bits of the integer count.
 
 func bitsOf[T float](x T) uint64 {
 	if is32[T]() {
@@ -65,7 +65,8 @@ func fromBits[T float](b uint64) T {
 	return T(math.Float64frombits(b))
 }
 
-// polynomial is c[0] + c[1]*x + c[2]*x*x + ..., with terms of even and of odd order summed apart. Their number is even.
+// polynomial returns c[0] + c[1]*x + c[2]*x*x + .... It sums terms of even and of odd order apart. len(c) is even; xx
+// is x*x.
 func polynomial[T float](c []T, x, xx T) T {
 	even, odd := c[len(c)-2], c[len(c)-1]
 	for i := len(c) - 4; i >= 0; i -= 2 {
@@ -75,14 +76,14 @@ func polynomial[T float](c []T, x, xx T) T {
 	return fma(odd, x, even)
 }
 
-// expOf is exp(x) for x <= most, or NaN.
+// expOf returns exp(x) for x <= most. x may be NaN.
 //
-// x = k*ln2 + r with |r| <= ln2/2, and exp(x) = 2^k * (1 + r + r*r*p(r)). k is rounded by adding it to a number so
-// large that its last bit is 1. That leaves k in the low bits as well. k*ln2High and x - k*ln2High are exact. So is the
-// sum of high and low, 1 + (x - k*ln2High).
+// x = k*ln2 + r with |r| <= ln2/2, and exp(x) = 2^k * (1 + r + r*r*p(r)). k is rounded by adding it to a number whose
+// last bit has the value 1. That leaves k in the low bits as well. k*ln2High and x - k*ln2High are exact. So is the sum
+// of high and low, 1 + (x - k*ln2High).
 //
-// 2^k is two factors, since it may lie beyond the normal numbers where exp(x) doesn't. Only the second product rounds,
-// if exp(x) is subnormal.
+// 2^k is the product of two factors, since 2^k may lie beyond the normal numbers where exp(x) doesn't. Only the second
+// product rounds, and only if exp(x) is subnormal.
 func expOf[T float](f *format[T], x T) T {
 	if x < f.least {
 		x = f.least

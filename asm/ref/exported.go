@@ -1,6 +1,7 @@
 package ref
 
-// The exported names of kernels that exist for both element types, and of copies. Package asm documents them.
+// The functions below are the exported names of kernels that exist for both element types, and of copies. Package asm
+// documents them.
 
 func DotF32(x, y []float32) float32 { return dot(x, y) }
 
@@ -18,5 +19,5 @@ func ExpF32(y, x []float32) { exp(y, x) }
 
 func ExpF64(y, x []float64) { exp(y, x) }
 
-// CopyNonTemporalF32 is copy: pure Go has no non-temporal stores.
+// CopyNonTemporalF32 calls copy: pure Go has no non-temporal stores.
 func CopyNonTemporalF32(dst, src []float32) { copy(dst, src) }

@@ -1,8 +1,8 @@
 // Package ref is the pure-Go twin of every kernel: the oracle of the tests and the fallback on any CPU.
 //
-// Each function has the name, the signature and, bit for bit, the results of the assembly of the packages beside it;
-// package asm states the contract. Nothing is checked here: callers check lengths before. Rows are float32;
-// solvers use the loops over float64.
+// Each function has the name, the signature and, bit for bit, the results of the assembly in the packages avx2, avx512
+// and neon. Package asm states the contract. The functions check nothing: callers check lengths before. Rows are
+// float32; solvers use the loops over float64.
 package ref
 
 import (
@@ -13,13 +13,13 @@ import (
 // float is the element type of vectors and rows.
 type float interface{ float32 | float64 }
 
-// Lanes of a dot product: 128 bytes of either type.
+// lanesF32 and lanesF64 are the lanes of a dot product: 128 bytes of either type.
 const (
 	lanesF32 = 32
 	lanesF64 = 16
 )
 
-// ChunkRows is how many consecutive rows one slice of EpochIndexed holds.
+// ChunkRows is the number of rows in one element of the x and y that EpochIndexed takes.
 const ChunkRows = 512
 
 func is32[T float]() bool { return unsafe.Sizeof(T(0)) == 4 }
@@ -96,8 +96,8 @@ func scores[T float](out, x, w []T) {
 	}
 }
 
-// mistake tells whether the perceptron makes a mistake on a row of label y and score s: y's sign times s is <= 0. A score
-// of NaN is none.
+// mistake tells whether the perceptron makes a mistake on a row of label y and score s: y's sign times s is at most
+// margin. A score of NaN is no mistake.
 func mistake(y, s, margin float32) bool {
 	if math.Signbit(float64(y)) {
 		s = -s
@@ -165,7 +165,8 @@ func MaxSquaredNormF32(x []float32, stride int) float64 {
 	return largest
 }
 
-// The numbers of candidates and rows of a tile of Bounds. Pack packs rows in groups of the latter.
+// BoundsMRF32 and BoundsNRF32 are the candidates and rows of a tile of Bounds. Pack packs rows in groups of
+// BoundsNRF32.
 const (
 	BoundsMRF32, BoundsNRF32 = boundsMR, boundsNR
 
@@ -227,7 +228,7 @@ func boundsScore(group, w []float32, r, cols int) (score float32) {
 	return score
 }
 
-// The rows and columns of the tile that Tile computes.
+// MRF32 and NRF32 are the rows and columns of the output tile that one step of Tile computes.
 const (
 	MRF32, NRF32 = mr, nr
 
@@ -236,7 +237,7 @@ const (
 
 func TileF32(c []float32, ldc, grow int, a, b []float32, add bool) {
 	row := 0
-	size := len(b) / nr * mr // of a panel of a
+	size := len(b) / nr * mr // elements of one panel of a
 	for ; len(a) > 0; a = a[size:] {
 		var acc [mr * nr]float32
 		for k := range len(b) / nr {
@@ -258,7 +259,7 @@ func TileF32(c []float32, ldc, grow int, a, b []float32, add bool) {
 	}
 }
 
-// RoundF32 is the number of fused multiply-adds of a round of Peak, which pure Go lacks.
+// RoundF32 is the number of fused multiply-adds in one round of Peak: 0, since pure Go has no Peak.
 const RoundF32 = 0
 
 // BlockCols is the number of columns of a row that ScaleRows writes and RankKUpdate reads.

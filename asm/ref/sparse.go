@@ -1,8 +1,8 @@
 package ref
 
-// sparseDot is the dot product of w with the row that holds val[k] in column idx[k], with the lanes and the fold of
-// dot. Elements that aren't stored would add a zero to their lane. So the result equals the dense one, except that a
-// zero may differ in its sign. It isn't ok if a column is beyond w.
+// sparseDot returns the dot product of w with the row that holds val[k] in column idx[k], with the lanes and the fold
+// of dot. Elements that aren't stored would add a zero to their lane. So the result equals the dense result, except
+// that a zero may differ in its sign. ok is false if a column is beyond w.
 func sparseDot(idx []uint32, val, w []float32) (s float32, ok bool) {
 	var lane [lanesF32]float32
 	for k, c := range idx {
@@ -15,7 +15,7 @@ func sparseDot(idx []uint32, val, w []float32) (s float32, ok bool) {
 	return fold(lane[:]), true
 }
 
-// sparseRow returns row r of a block. It isn't ok if the row lies beyond idx.
+// sparseRow returns row r of a block. ok is false if the row lies beyond idx.
 func sparseRow(ptr []int64, idx []uint32, val []float32, r int) (columns []uint32, values []float32, ok bool) {
 	lo, hi := uint64(ptr[r]), uint64(ptr[r+1])
 	if hi > uint64(len(idx)) || lo > hi {
@@ -76,7 +76,8 @@ func SparseAddF32(w []float32, a float32, idx []uint32, val []float32) int {
 	return len(idx)
 }
 
-// sparseVisit visits row r of a block. It isn't ok if the row or a column lies beyond the block or w.
+// sparseVisit scores row r of a block and updates w on a mistake. ok is false if the row lies beyond idx, or a column
+// beyond w.
 func sparseVisit(w []float32, ptr []int64, idx []uint32, val []float32, r int, label, eta, margin float32) (wrong, ok bool) {
 	columns, values, ok := sparseRow(ptr, idx, val, r)
 	if !ok {

@@ -23,7 +23,7 @@ import (
 // Options say how passes are made.
 type Options struct {
 	Runner  string   // of Beam, such as prism or flink
-	Staging string   // the folder for what processes tell each other: a path, or a URL such as gs://bucket/folder
+	Staging string   // the folder of the files by which processes exchange tasks and results: a path, or a URL such as gs://bucket/folder
 	Pools   []string // addresses of the workers of Serve; none: Runner starts the workers
 	Workers int      // goroutines of a worker that compute at once; 0: GOMAXPROCS
 }
@@ -47,7 +47,7 @@ type Cluster struct {
 	gone map[string]bool // pools whose worker has gone
 }
 
-// New returns a cluster for files. Close removes what it has written to Options.Staging.
+// New returns a cluster for files. Close removes the files that the cluster wrote to Options.Staging.
 func New(opt Options, files Files) (*Cluster, error) {
 	marks, err := marksOf(files.Paths)
 	if err != nil {
@@ -63,7 +63,7 @@ func New(opt Options, files Files) (*Cluster, error) {
 // Close removes the files of the cluster. Nobody uses it any more.
 func (c *Cluster) Close(ctx context.Context) error { return c.folder.remove(ctx, "") }
 
-// An order is what the workers of a pass read first.
+// An order is the first message of a pass to its workers.
 type order struct {
 	Files   Files
 	Marks   []string // of the local files, as the driver sees them; see marksOf
@@ -177,7 +177,7 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 	return nil, fmt.Errorf("%d of %d pieces of a pass have no result after %d tries: %w", len(missing), pieces, tries, failed)
 }
 
-// elsewhere tells whether another process may compute a piece that is given out again. The error of a piece may be that of one
+// elsewhere tells whether another process may compute a piece that is given out again. The error of a piece may come from one
 // worker's disk or network.
 func (o *Options) elsewhere() bool {
 	return len(o.Pools) > 1 || len(o.Pools) == 0 && strings.TrimSuffix(strings.ToLower(o.Runner), "runner") != "prism"

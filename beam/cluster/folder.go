@@ -22,7 +22,7 @@ type folder struct {
 	written atomic.Bool // some file, or the folder itself
 }
 
-// newFolder makes a folder in another one, which may be "" for that of temporary files.
+// newFolder makes a folder in another one, or in the folder of temporary files if the name is "".
 func newFolder(in string) (*folder, error) {
 	if in == "" {
 		in = os.TempDir()
@@ -123,7 +123,7 @@ func readSealed(ctx context.Context, path string) ([]byte, error) {
 
 // The text of a result is "ok" and the bytes of the result, or "no" and the text of an error.
 
-// wrong is the error of a task in a process. Another process may not have it: it may be that of a disk.
+// wrong is the error of a task in a process. Another process may not have the same error: the error may come from a disk.
 type wrong struct{ error }
 
 // resultName returns the name of the result of a piece in the folder of its pass.

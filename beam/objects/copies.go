@@ -49,10 +49,10 @@ type window struct {
 	slot int64
 	have uint64        // a bit for each block that is in the slot
 	busy chan struct{} // closed when the blocks that are being fetched are there, or have failed; nil: there are none
-	err  error         // of what was busy last
+	err  error         // of the last fetch
 }
 
-// A fetcher begins to read an object at a byte, up to so many bytes.
+// A fetcher begins to read an object: at most bytes bytes from byte at on.
 type fetcher func(ctx context.Context, at, bytes int64) (io.ReadCloser, error)
 
 // open returns the partial of a version of an object for one more user. An older version is dropped.
@@ -245,7 +245,8 @@ func (p *partial) fill(ctx context.Context, slot, number, first, beyond int64) e
 // pause is the wait before the second such try. The first one doesn't wait, and the n-th waits n-1 times as long.
 var pause = 500 * time.Millisecond
 
-// some reads up to so many bytes at a byte of the object. It returns how many came before an error, and whether an answer began.
+// some reads at most bytes bytes of the object from byte at on. It returns the number of bytes that came before an error, and whether an
+// answer began.
 func (p *partial) some(ctx context.Context, to io.Writer, at, bytes int64) (got int64, begun bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,4 +1,4 @@
-// Command chart draws the recorded times in bench/results as SVG files, one for light and one for dark pages:
+// Command chart draws the recorded times in bench/results as two SVG files, one for light and one for dark pages:
 //
 //	go run ./bench/chart bench/results/zen3.json docs/images/speed
 package main
@@ -23,7 +23,7 @@ type results struct {
 	Times     []pair `json:"times"`
 }
 
-// pair is the times in milliseconds of a task: one for each recorded run, or the ends of a range.
+// pair is the times of a task in milliseconds: one for each recorded run, or the ends of a range.
 type pair struct {
 	Task      string    `json:"task"`
 	Halfspace []float64 `json:"halfspace_ms"`
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// run writes PREFIX-light.svg and PREFIX-dark.svg.
+// run reads the results at path, and writes PREFIX-light.svg and PREFIX-dark.svg.
 func run(path, prefix string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -61,7 +61,8 @@ func run(path, prefix string) error {
 	return nil
 }
 
-// bars returns the picture. Of several times a bar shows the longest of halfspace's and the shortest of the peer's.
+// bars returns the picture. If a task has several times, its bars show the longest time of halfspace and the shortest
+// time of the peer.
 func (r *results) bars() *chart.Bars {
 	longest := 0.0
 	for _, p := range r.Times {
@@ -79,7 +80,7 @@ func (r *results) bars() *chart.Bars {
 	return b
 }
 
-// duration writes milliseconds with two or three digits, and seconds from 1,000 ms on.
+// duration writes a time below 1,000 ms in whole ms, and a longer time in s with two decimals.
 func duration(ms float64) string {
 	if ms >= 1000 {
 		return fmt.Sprintf("%.2f s", ms/1000)

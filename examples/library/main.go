@@ -1,5 +1,5 @@
 // Command library shows halfspace's packages in a Go program: it loads a Parquet file, trains a perceptron with a
-// pocket on it and prints what was learned.
+// pocket on the rows and prints the model.
 //
 //	go run ./examples/library examples/iris-versicolor-virginica.parquet species
 package main

@@ -75,7 +75,7 @@ func cancerFeatures() []string {
 	return names
 }
 
-// table is what a CSV file of scikit-learn holds: numbers, then the name of each row's class.
+// table is a CSV file of scikit-learn: columns of numbers, then the name of each row's class.
 type table struct {
 	rows    [][]float64
 	classes []string

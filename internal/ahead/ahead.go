@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each yields n results in order, each in one of the buffers. Meanwhile it prepares the next ones in the other buffers.
-// The caller owns a buffer until it asks for the next result.
+// Each yields n results in order, each in one of the buffers. Meanwhile it prepares the next results in the other
+// buffers. The caller owns a buffer until it asks for the next result.
 //
 // Each calls begin for each result, in order, on the caller's goroutine. It calls the function that begin returns on
-// another goroutine, several at a time. The first error in order ends the sequence, and so does the end of ctx. All
-// calls have returned when the sequence ends.
+// another goroutine; several of these calls run at a time. The first error in order ends the sequence, and so does the
+// end of ctx. All calls have returned when the sequence ends.
 func Each[B any](ctx context.Context, n int, buffers []B, begin func(i int, b B) (prepare func() error)) iter.Seq2[B, error] {
 	return func(yield func(B, error) bool) {
 		var g errgroup.Group

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Lent is a buffer with a result. It is the caller's until Release, which any goroutine calls, once.
+// A Lent is a buffer with a result. The caller owns it until Release is called, once, on any goroutine.
 type Lent[B any] struct {
 	Buffer  B
 	Release func()
 }
 
-// Lend is Each for callers that work on several results at once. A buffer gets its next result when it is released. The
+// Lend is Each for callers that work on several results at once. A buffer gets its next result after its release. The
 // sequence ends once all buffers are released and all calls of prepare have returned.
 func Lend[B any](ctx context.Context, n int, buffers []B, prepare func(i int, b B) error) iter.Seq2[Lent[B], error] {
 	return func(yield func(Lent[B], error) bool) {

@@ -1,5 +1,5 @@
-// Package atomicfile writes files that are there completely or not at all: what is written goes to a temporary file in
-// the target's directory, which takes the target's place in one step once everything is on the disk.
+// Package atomicfile writes files atomically: readers see the complete file or nothing. The bytes go to a temporary
+// file in the target's directory. Once all bytes are on the disk, that file replaces the target in one step.
 package atomicfile
 
 import (
@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	perm       = 0o644     // of a new file, less the umask
-	bufferSize = 256 << 10 // bytes; what is written in larger pieces isn't copied
-	maxLinks   = 40        // of symbolic links in a chain, as in Linux
+	perm       = 0o644     // permissions of a new file, less the umask
+	bufferSize = 256 << 10 // bytes; a larger Write isn't copied
+	maxLinks   = 40        // largest number of symbolic links in a chain, as in Linux
 )
 
 // File is a file being written. It has no Close method on purpose: it ends with Commit or with Abort.
@@ -29,23 +29,23 @@ type File struct {
 	path string // as the user named it
 	buf  *bufio.Writer
 	out  output
-	err  error // the first error; everything after it fails likewise
+	err  error // the first error; later calls return it too
 	done bool
 }
 
-// output is where a File's bytes go.
+// output receives the bytes of a File.
 type output interface {
 	io.Writer
-	commit() error // makes what was written visible and closes the output
-	abort()        // closes the output and forgets what was written, as far as that is possible
+	commit() error // makes the bytes visible and closes the output
+	abort()        // closes the output and discards the bytes, as far as that is possible
 }
 
-// Create starts a file that Commit puts at path. A symbolic link at path stays and the file that it points to is
-// replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly. A file that is replaced passes its
-// permissions on; a new one has 0644 less the umask. Errors name path and say what to do.
+// Create starts a file that Commit puts at path. If path is a symbolic link, the link stays and the file that it points
+// to is replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly. A new file keeps the
+// permissions of the file that it replaces; without one it has 0644 less the umask. Errors name path and give advice.
 func Create(path string) (*File, error) { return CreateContext(context.Background(), path) }
 
-// CreateContext is Create for as long as ctx lasts: after that nothing waits for the reader of a pipe.
+// CreateContext is Create with a context: after the end of ctx, nothing waits for the reader of a pipe.
 func CreateContext(ctx context.Context, path string) (*File, error) {
 	out, err := open(ctx, path)
 	if err != nil {
@@ -54,7 +54,7 @@ func CreateContext(ctx context.Context, path string) (*File, error) {
 	return &File{path: path, buf: bufio.NewWriterSize(out, bufferSize), out: out}, nil
 }
 
-// Write writes p, by way of a buffer. Once it has failed, every further call and Commit return the same error.
+// Write writes p through a buffer. After a failed Write, every further call and Commit return the same error.
 func (f *File) Write(p []byte) (int, error) {
 	if f.done {
 		return 0, fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
@@ -67,7 +67,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.err
 }
 
-// Flush writes what the buffer holds: to a pipe or a device, else to the temporary file.
+// Flush writes the buffered bytes to the pipe or device, or to the temporary file.
 func (f *File) Flush() error {
 	if f.err == nil && !f.done {
 		f.err = explain(f.path, f.buf.Flush())
@@ -75,12 +75,12 @@ func (f *File) Flush() error {
 	return f.err
 }
 
-// Err returns the error of the first Write that failed, for callers behind an encoder that loses errors.
+// Err returns the error of the first Write that failed, for callers behind an encoder that drops errors.
 func (f *File) Err() error { return f.err }
 
-// Commit puts the file in its place, synced to the disk with its directory entry. If it fails, the temporary file is
-// gone, and what was at path before is still there, unless it was the sync of the directory entry that failed. A second
-// call does nothing.
+// Commit puts the file in its place, and syncs the file and its directory entry to the disk. If Commit fails, the
+// temporary file is removed and path is unchanged, except if only the sync of the directory entry failed. A second call
+// does nothing.
 func (f *File) Commit() error {
 	if f.done {
 		return f.err
@@ -98,8 +98,7 @@ func (f *File) Commit() error {
 	return f.err
 }
 
-// Abort removes the temporary file and leaves what is at path alone. After Commit it does nothing, so it can be
-// deferred.
+// Abort removes the temporary file and leaves path unchanged. After Commit it does nothing, so it can be deferred.
 func (f *File) Abort() {
 	if f.done {
 		return
@@ -139,8 +138,8 @@ func open(ctx context.Context, path string) (output, error) {
 	return temp, nil
 }
 
-// Lock takes the lock of the file that Create would replace at path, so that no other run locks it until it is released.
-// What Create would write directly has no lock, and no error.
+// Lock takes the lock of the file that Create would replace at path. No other run can lock the file until the lock is
+// released. For a path that Create would write directly, Lock returns neither a lock nor an error.
 func Lock(path string) (*lock.Held, error) {
 	if standard(path) != nil {
 		return nil, nil
@@ -162,8 +161,8 @@ func Lock(path string) (*lock.Held, error) {
 // IsStdout tells whether a File at path would go to standard output.
 func IsStdout(path string) bool { return standard(path) == os.Stdout }
 
-// standard returns the standard stream that path names, or nil. Opening /dev/stdout anew would write from the start of
-// a file that the shell redirected to, over what is there.
+// standard returns the standard stream that path names, or nil. Opening /dev/stdout again would write from the start of
+// the file to which the shell redirected the output, over its content.
 func standard(path string) *os.File {
 	switch filepath.ToSlash(filepath.Clean(path)) {
 	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
@@ -174,7 +173,7 @@ func standard(path string) *os.File {
 	return nil
 }
 
-// resolve returns the path that path leads to through symbolic links, whether there is a file yet or not.
+// resolve follows symbolic links and returns the final path, which need not exist.
 func resolve(path string) (string, error) {
 	for range maxLinks {
 		dir, base := filepath.Split(path)
@@ -193,20 +192,21 @@ func resolve(path string) (string, error) {
 		if filepath.IsAbs(link) {
 			path = link
 		} else {
-			path = dir + string(filepath.Separator) + link // not cleaned: ".." is relative to where links before it lead
+			path = dir + string(filepath.Separator) + link // not cleaned: ".." is relative to the target of the links before it
 		}
 	}
 	return "", syscall.ELOOP
 }
 
-// A stream is a device, a pipe or a standard stream. Nothing in it can be taken back. A write may wait for its reader.
+// A stream is a device, a pipe or a standard stream. Bytes written to it can't be taken back. A write may wait for its
+// reader.
 type stream struct {
 	ctx   context.Context
 	file  *os.File
 	owned bool // opened here, so closed here
 }
 
-// Write writes p, or a copy that it leaves behind.
+// Write writes a copy of p. At the end of ctx it returns without waiting for the write.
 func (s stream) Write(p []byte) (int, error) {
 	p = bytes.Clone(p)
 	return beside.Get(s.ctx, func() (int, error) { return s.file.Write(p) })
@@ -231,7 +231,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// explain returns err as a sentence about path, the name that the user knows, instead of the temporary file's.
+// explain returns err as a sentence about path, the name that the user knows, instead of the temporary file's name.
 func explain(path string, err error) error {
 	if err == nil {
 		return nil

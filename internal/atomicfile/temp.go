@@ -16,15 +16,16 @@ import (
 	"halfspace/internal/lock"
 )
 
-// A tempFile has no name until it is complete, so that nothing is left of it however the process ends. Where the system
-// can't do that, it has a name from the start, and the process owns it.
+// A tempFile has no name until it is complete, so that no file is left however the process ends. If the system doesn't
+// support that, the file has a name from the start, and the process owns it.
 type tempFile struct {
 	*os.File
 	target string
-	name   string // "" for none yet
+	name   string // "": it has no name yet
 }
 
-// createTemp also removes what processes that were killed left beside target.
+// createTemp starts a temporary file for target. It also removes the temporary files that killed processes left beside
+// target.
 func createTemp(target string) (*tempFile, error) {
 	sweep(target)
 	mode := fs.FileMode(perm)
@@ -42,7 +43,7 @@ func createTemp(target string) (*tempFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if existing != nil && existing.Mode().IsRegular() { // the umask may have taken some of it
+	if existing != nil && existing.Mode().IsRegular() { // the umask may have removed some permissions
 		if err := f.chmod(mode); err != nil {
 			f.abort()
 			return nil, err
@@ -60,13 +61,13 @@ func named(target string, mode fs.FileMode) (*tempFile, error) {
 }
 
 func (f *tempFile) chmod(mode fs.FileMode) error {
-	if runtime.GOOS == "windows" { // which has no modes of open files
+	if runtime.GOOS == "windows" { // Windows has no modes of open files
 		return nil
 	}
 	return f.Chmod(mode)
 }
 
-// commit syncs the file, gives it a name, renames that to its target, and closes the file.
+// commit syncs the file, gives it a name, renames it to its target, and closes it.
 func (f *tempFile) commit() error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (f *tempFile) commit() error {
 			return err
 		}
 	}
-	if runtime.GOOS == "windows" { // which renames no open file
+	if runtime.GOOS == "windows" { // Windows renames no open file
 		f.Close()
 	}
 	if err := os.Rename(f.name, f.target); err != nil {
@@ -88,7 +89,7 @@ func (f *tempFile) commit() error {
 	return syncDir(filepath.Dir(f.target))
 }
 
-// giveName gives the file a name of its own: a link can't take the place of another file.
+// giveName gives the file a temporary name: a link can't replace an existing file.
 func (f *tempFile) giveName() error {
 	for {
 		name := newName(f.target)
@@ -105,7 +106,8 @@ func (f *tempFile) giveName() error {
 	}
 }
 
-// copyNamed copies the file to one that has a name, and becomes that: not every file system can link a file that has none.
+// copyNamed copies the file to a file with a name, and continues with that one: not every file system can link a file
+// without a name.
 func (f *tempFile) copyNamed() error {
 	info, err := f.Stat()
 	if err != nil {
@@ -128,7 +130,7 @@ func (f *tempFile) copyNamed() error {
 	return nil
 }
 
-// abort closes the file, and removes it where it has a name.
+// abort closes the file, and removes it if it has a name.
 func (f *tempFile) abort() {
 	if f.name == "" {
 		f.Close()
@@ -137,15 +139,16 @@ func (f *tempFile) abort() {
 	lock.Remove(f.File)
 }
 
-// prefix returns how the names of temporary files beside target begin: with at most 200 bytes of the target's name, since a name has at
-// most 255. It has a number of the running kernel: this computer may not see the locks of another one.
+// prefix returns the start of the names of temporary files beside target. It has at most 200 bytes of the target's
+// name, since a name has at most 255. It contains a number of the running kernel, since this computer may not see the
+// locks of another one.
 func prefix(target string) string {
 	const most = 200
 	base := filepath.Base(target)
 	return fmt.Sprintf(".%s.halfspace-%08x-", base[:min(len(base), most)], computer())
 }
 
-// computer returns a number of the kernel since it started, or of the computer's name. It returns 0 if there is neither.
+// computer returns a number for this start of the kernel, or for the computer's name. It returns 0 if both are unknown.
 func computer() uint32 {
 	id := bootID()
 	if id == "" {
@@ -163,7 +166,8 @@ func newName(target string) string {
 	return filepath.Join(filepath.Dir(target), fmt.Sprintf("%s%016x", prefix(target), rand.Uint64()))
 }
 
-// sweep removes the temporary files beside target whose processes have ended, and the locks of its folder.
+// sweep removes the temporary files beside target whose processes have ended, and the locks in its folder whose
+// processes have ended.
 func sweep(target string) {
 	if computer() == 0 {
 		return

@@ -15,13 +15,13 @@ func unnamed(target string, mode fs.FileMode) (*tempFile, error) {
 		return nil, err
 	}
 	f := &tempFile{os.NewFile(uintptr(fd), target), target, ""}
-	if _, err = os.Stat(f.link()); err != nil { // it could get no name
+	if _, err = os.Stat(f.link()); err != nil { // the file could get no name
 		f.Close()
 	}
 	return f, err
 }
 
-// link is what the system knows the open file by.
+// link returns the path by which the system knows the open file.
 func (f *tempFile) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
 // linkName gives the file a name.
@@ -29,9 +29,9 @@ func linkName(f *tempFile, name string) error {
 	return linkat(unix.AT_FDCWD, f.link(), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
 }
 
-var linkat = unix.Linkat // but in tests
+var linkat = unix.Linkat // a variable for tests
 
-// bootID returns the number of the running kernel since it started, "" if there is none to be had.
+// bootID returns the kernel's random identifier of its current start, or "" if there is none.
 func bootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return string(id)

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// unnamed fails: a file without a name can't get one.
+// unnamed fails, since a file without a name couldn't get one here.
 func unnamed(string, fs.FileMode) (*tempFile, error) { return nil, errors.ErrUnsupported }
 
 func linkName(*tempFile, string) error { return errors.ErrUnsupported }

@@ -13,7 +13,8 @@ import (
 	"halfspace/internal/lock"
 )
 
-// TempDir returns the directory for temporary files: TMPDIR, else /var/tmp, else /tmp, which may lie in memory.
+// TempDir returns the directory for temporary files: TMPDIR, otherwise /var/tmp, otherwise /tmp, which may lie in
+// memory.
 func TempDir() string {
 	const disk = "/var/tmp"
 	if os.Getenv("TMPDIR") == "" && unix.Access(disk, unix.W_OK|unix.X_OK) == nil {
@@ -22,8 +23,8 @@ func TempDir() string {
 	return os.TempDir()
 }
 
-// Unnamed opens a temporary file without a name in TempDir, for reading and writing. It is gone once it is closed or the process
-// ends.
+// Unnamed opens a temporary file without a name in TempDir, for reading and writing. The file is gone once it is closed
+// or the process ends.
 func Unnamed() (*os.File, error) {
 	const mode = 0o600
 	target := filepath.Join(TempDir(), "temporary")
@@ -42,8 +43,8 @@ func Unnamed() (*os.File, error) {
 	return f.File, nil
 }
 
-// syncDir makes a rename in dir last through a power failure. The file is in its place already, so a directory that
-// can't be opened for reading, or a file system that can't sync directories, is no failure.
+// syncDir makes a rename in dir survive a power failure. The file is in its place already, so it is no failure if the
+// directory can't be opened for reading, or if the file system can't sync directories.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

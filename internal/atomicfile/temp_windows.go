@@ -16,7 +16,8 @@ func syncDir(string) error { return nil }
 // TempDir returns the directory for temporary files.
 func TempDir() string { return os.TempDir() }
 
-// Unnamed opens a temporary file in TempDir, for reading and writing. It is gone once it is closed or the process ends.
+// Unnamed opens a temporary file in TempDir, for reading and writing. The file is gone once it is closed or the process
+// ends.
 func Unnamed() (*os.File, error) {
 	for {
 		name := filepath.Join(TempDir(), fmt.Sprintf(".halfspace-%016x", rand.Uint64()))

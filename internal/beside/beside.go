@@ -1,4 +1,4 @@
-// Package beside runs calls that nothing can end, such as a read from a pipe to which nobody writes.
+// Package beside runs calls that can't be cancelled, such as a read from a pipe to which nobody writes.
 package beside
 
 import (
@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run calls f on a goroutine of its own and tells whether f returned. If ctx ends before, or end is closed, Run leaves f
-// behind: f may return much later, so what f uses is f's from then on. A nil end is never closed. Run panics where f does.
+// Run calls f on a new goroutine and tells whether f returned. If ctx ends or end is closed first, Run returns without
+// waiting for f. f may return much later, so the caller must not use the data of f any more. A nil end is never closed.
+// If f panics, Run panics with the same value.
 func Run(ctx context.Context, end <-chan struct{}, f func()) bool {
 	done := make(chan any, 1)
 	var left errgroup.Group
@@ -25,7 +26,7 @@ func Run(ctx context.Context, end <-chan struct{}, f func()) bool {
 	case <-end:
 	}
 	select {
-	case failed := <-done: // that too
+	case failed := <-done: // f returned as well
 		return returned(failed)
 	default:
 		return false
@@ -39,7 +40,7 @@ func returned(failed any) bool {
 	return true
 }
 
-// Get returns what f returns, or ctx's error where ctx ends before. See Run.
+// Get returns the results of f, or ctx's error if ctx ends first. See Run.
 func Get[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	type results struct {
 		r   R
@@ -56,8 +57,8 @@ func Get[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	return all.r, all.err
 }
 
-// After returns a context that ends a second after ctx does, or when end is called. The second is for what an interrupt
-// leaves to do: a pass over the rows, or a reader that is slow. What isn't done by then is left out.
+// After returns a context that ends one second after ctx does, or when end is called. The second is for work after an
+// interrupt: a pass over the rows, or a write to a slow reader. Work that isn't done by then is left out.
 func After(ctx context.Context) (later context.Context, end func()) {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, cancel) })

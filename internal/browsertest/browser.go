@@ -1,4 +1,4 @@
-// Package browsertest shows pages of HTML in headless Chromium, for tests. It speaks the DevTools protocol over two pipes
+// Package browsertest shows HTML pages in headless Chromium, for tests. It speaks the DevTools protocol over two pipes
 // (--remote-debugging-pipe): messages are JSON and end with a zero byte.
 package browsertest
 
@@ -18,13 +18,13 @@ type Browser struct {
 	t       testing.TB
 	to      io.Writer
 	from    *bufio.Reader
-	session string // of the page
-	last    int    // number of a call
+	session string // session of the page
+	last    int    // number of the last call
 	console []string
 	loaded  int
 }
 
-// Start starts a browser, which ends with the test. It skips the test if there is none.
+// Start starts a browser, which ends with the test. It skips the test if Chromium isn't installed.
 func Start(t testing.TB) *Browser {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -43,7 +43,7 @@ func Start(t testing.TB) *Browser {
 	b := &Browser{t: t, to: ourOut, from: bufio.NewReader(ourIn)}
 	t.Cleanup(func() {
 		b.Call("Browser.close", nil, nil)
-		cmd.Wait() // its status tells nothing more
+		cmd.Wait() // its status has no further information
 		ourIn.Close()
 		ourOut.Close()
 	})
@@ -69,7 +69,8 @@ func pipe(t testing.TB) (r, w *os.File) {
 
 type args map[string]any
 
-// Call calls a method and decodes its result, unless result is nil. Messages to the console that come before it are kept.
+// Call calls a method and decodes its result, unless result is nil. It keeps the console messages that arrive before
+// the result.
 func (b *Browser) Call(method string, params args, result any) {
 	b.t.Helper()
 	b.last++
@@ -109,7 +110,7 @@ type message struct {
 	Error          struct{ Message string }
 }
 
-// read reads a message, and keeps what it tells of the page.
+// read reads a message. It keeps console messages, and counts loaded pages.
 func (b *Browser) read(waiting string) (m message) {
 	text, err := b.from.ReadBytes(0)
 	if err == nil {
@@ -127,13 +128,14 @@ func (b *Browser) read(waiting string) (m message) {
 	return m
 }
 
-// A Look is how a page is shown.
+// A Look says how a page is shown.
 type Look struct {
-	Width int // of the window, in pixels
+	Width int // width of the window, in pixels
 	Dark  bool
 }
 
-// Show shows the page of a file. It returns what the console says: of requests too, which these pages forbid.
+// Show shows the page of a file. It returns the console messages. They include requests to load other files, which
+// these pages forbid.
 func (b *Browser) Show(path string, look Look) []string {
 	b.t.Helper()
 	path, err := filepath.Abs(path)
@@ -155,7 +157,7 @@ func (b *Browser) Show(path string, look Look) []string {
 	return b.console
 }
 
-// Eval returns the value of an expression of JavaScript in the page, which result takes as JSON.
+// Eval evaluates a JavaScript expression in the page, and decodes its value, as JSON, into result.
 func (b *Browser) Eval(expression string, result any) {
 	b.t.Helper()
 	var r struct {
@@ -171,13 +173,13 @@ func (b *Browser) Eval(expression string, result any) {
 	}
 }
 
-// A Node is what a screen reader tells of a part of the page.
+// A Node is a part of the page as a screen reader describes it.
 type Node struct {
 	Role, Name string
-	Level      int // of a heading
+	Level      int // level of a heading
 }
 
-// Nodes returns the parts of the page in their order, as a screen reader gets them.
+// Nodes returns the parts of the page in their order, as a screen reader receives them.
 func (b *Browser) Nodes() (all []Node) {
 	b.t.Helper()
 	type value struct{ Value any }
@@ -216,7 +218,7 @@ func (b *Browser) Screenshot() []byte {
 	return b.data("Page.captureScreenshot", args{"captureBeyondViewport": true})
 }
 
-// Print returns the page as it is printed, a PDF.
+// Print returns the printed page, a PDF.
 func (b *Browser) Print() []byte { return b.data("Page.printToPDF", nil) }
 
 func (b *Browser) data(method string, params args) []byte {

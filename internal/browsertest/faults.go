@@ -5,14 +5,16 @@ import (
 	"strings"
 )
 
-// Least size of letters in pixels, and least contrast of a text with its background (WCAG 2.2, 1.4.3).
+// leastLetter is the least size of letters in pixels. leastContrast is the least contrast of a text with its background
+// (WCAG 2.2, 1.4.3).
 const (
 	leastLetter   = 10
 	leastContrast = 4.5
 )
 
-// figures measures a page: its width and that of the window, and the smallest letter of pictures. It also returns the least
-// contrast of a text with that text, and how many elements the tree of Nodes must have.
+// figures is JavaScript that measures a page. It returns the excess of the page's width over the window's, the smallest
+// letter of pictures, the least contrast of a text and that text, texts outside of their pictures, pictures without a
+// title or description, the numbers of tables and pictures that the tree of Nodes must have, and the language.
 const figures = `(() => {
 	const all = s => [...document.querySelectorAll(s)];
 	const light = c => { const [r, g, b] = c.match(/[\d.]+/g).map(v => { v /= 255; return v <= 0.04045 ? v/12.92 : ((v+0.055)/1.055)**2.4 }); return 0.2126*r + 0.7152*g + 0.0722*b };
@@ -30,8 +32,8 @@ const figures = `(() => {
 		Tables: all("table").length, Pictures: all("svg").length, Lang: document.documentElement.lang};
 })()`
 
-// Faults shows the page of a file. It returns what is wrong: messages of the console, parts that are wider than
-// the window, small or faint letters, and what a screen reader lacks.
+// Faults shows the page of a file, and returns its faults: console messages, parts that are wider than the window,
+// small or faint letters, and missing information for a screen reader.
 func (b *Browser) Faults(path string, look Look) (faults []string) {
 	b.t.Helper()
 	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -68,8 +70,8 @@ func (b *Browser) Faults(path string, look Look) (faults []string) {
 	return faults
 }
 
-// heard returns what is wrong for a screen reader: headings that skip a level, tables and pictures without a name or missing, regions
-// without a name, and missing landmarks.
+// heard returns the faults for a screen reader: headings that skip a level, tables and pictures that are missing or
+// have no name, regions without a name, and missing landmarks.
 func heard(nodes []Node, tables, pictures int) (faults []string) {
 	level, count := 0, map[string]int{}
 	for _, n := range nodes {

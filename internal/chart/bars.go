@@ -11,35 +11,35 @@ import (
 type Bars struct {
 	Title, Subtitle string
 	Groups          []Group
-	Notes           []string // the last lines
+	Notes           []string // lines at the bottom
 }
 
-// A Group is bars that are compared.
+// A Group is a number of bars that are compared.
 type Group struct {
 	Name string
 	Bars []Bar
 }
 
-// A Bar is a number.
+// A Bar is a bar with its label.
 type Bar struct {
-	Length float64 // part of the space for bars, up to 1
-	Label  string  // stands behind the bar
+	Length float64 // share of the space for bars, up to 1
+	Label  string  // text behind the bar
 	Strong bool    // the label is bold
 	Colour drawing.Colour
 }
 
-// The drawing's sizes in pixels.
+// The sizes of the drawing's parts, in pixels.
 const (
 	width  = 800
-	left   = 245 // where bars begin, unless a name is long
-	length = 355 // of the longest bar
+	left   = 245 // start of the bars, unless a name is long
+	length = 355 // length of the longest bar
 	top    = 64
 	thick  = 18
-	space  = 14 // between two groups
-	letter = 8  // of a name, about
+	space  = 14 // distance of two groups
+	letter = 8  // approximate width of a name's letter
 )
 
-// Picture returns the shapes.
+// Picture returns the picture of the bars.
 func (b *Bars) Picture() *drawing.Picture {
 	height, begin, room := top+4+18*len(b.Notes), left, width-left-length
 	for _, g := range b.Groups {
@@ -63,13 +63,13 @@ func (b *Bars) Picture() *drawing.Picture {
 	return &c.Picture
 }
 
-// step is the height of a group and the space below it.
+// step returns the height of a group and the space below it.
 func step(g Group) int { return len(g.Bars)*(thick+2) + space }
 
-// A canvas is a picture that is drawn.
+// A canvas is a picture that is being drawn.
 type canvas struct{ drawing.Picture }
 
-// newCanvas begins a picture of that many pixels with the title, the line below it, and the last lines.
+// newCanvas starts a picture of that size in pixels with the title, the subtitle, and the notes at the bottom.
 func newCanvas(width, height int, title, subtitle string, notes []string) *canvas {
 	c := &canvas{drawing.Picture{Title: title, Text: strings.Join(append([]string{subtitle}, notes...), ". "), Width: float64(width), Height: float64(height)}}
 	c.text(&drawing.Text{X: 16, Y: 26, Size: 17, Colour: drawing.Ink, Bold: true, String: title})

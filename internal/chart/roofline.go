@@ -12,10 +12,10 @@ import (
 // CACM 52(4), 2009). Both axes are logarithmic.
 type Roofline struct {
 	Title, Subtitle string
-	Slopes          []Limit // of memory, in bytes per second
-	Peaks           []Limit // of arithmetic, in flops per second
+	Slopes          []Limit // limits of memory, in bytes per second
+	Peaks           []Limit // limits of arithmetic, in flops per second
 	Points          []Point
-	Notes           []string // the last lines
+	Notes           []string // lines at the bottom
 }
 
 // A Limit is a line of the roof.
@@ -32,7 +32,7 @@ type Point struct {
 	Colour    drawing.Colour
 }
 
-// The plot's edges in pixels.
+// The edges of the plot, in pixels.
 const (
 	plotLeft, plotRight = 64, 520
 	plotTop, plotBottom = 72, 472
@@ -49,7 +49,7 @@ func (a axes) y(v float64) float64 {
 	return plotBottom - (math.Log10(v)-a.fromY)/(a.toY-a.fromY)*(plotBottom-plotTop)
 }
 
-// Picture returns the shapes. The roof needs a slope and a peak at least.
+// Picture returns the picture of the roofline. There must be at least one slope and one peak.
 func (r *Roofline) Picture() *drawing.Picture {
 	height := max(plotBottom+52, plotTop+17*len(r.Points)+8) + 18*len(r.Notes)
 	c := newCanvas(width+72, height, r.Title, r.Subtitle, r.Notes)
@@ -65,7 +65,7 @@ func (r *Roofline) Picture() *drawing.Picture {
 	return &c.Picture
 }
 
-// axes returns axes of whole powers of ten around everything.
+// axes returns axes that end at powers of ten and include all points and all corners of the roof.
 func (r *Roofline) axes() axes {
 	a := axes{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
 	point := func(x, y float64) {
@@ -83,7 +83,7 @@ func (r *Roofline) axes() axes {
 	return a
 }
 
-// grid draws lines at powers of ten, and the axes' numbers.
+// grid draws lines at powers of ten, and the numbers of the axes.
 func grid(c *canvas, a axes) {
 	thin := drawing.Paint{Colour: drawing.Grid, Width: 1}
 	for e := a.fromX; e <= a.toX; e++ {

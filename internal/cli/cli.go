@@ -1,8 +1,8 @@
 // Package cli is the command line: a tree of verbs over the packages that do the work.
 //
-// Results go to standard output, everything else to standard error. An error is one line. The exit status is 0 if the verb is done and 1 if it
-// failed. It is 2 if the command line is wrong, and 130 after an interrupt. If the runtime crashes, it prints many lines and SIGABRT ends the
-// process: a shell's status is 134.
+// Results go to standard output, all other text to standard error. An error is one line. The exit status is 0 if the
+// verb is done and 1 if it failed. It is 2 if the command line is wrong, and 130 after an interrupt. If the runtime
+// crashes, it prints many lines and SIGABRT ends the process: a shell's status is 134.
 package cli
 
 import (
@@ -33,7 +33,7 @@ import (
 	"halfspace/kernel"
 )
 
-// The exit statuses.
+// The exit statuses of the program.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -41,24 +41,25 @@ const (
 	exitInterrupted = 130
 )
 
-// oneInterrupt is the time within which further signals belong to the first: a program such as timeout sends one to the
-// process and one to its group.
+// oneInterrupt is the time within which further signals count as the first one: a program such as timeout sends one
+// signal to the process and one to its group.
 const oneInterrupt = 200 * time.Millisecond
 
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process at once.
 func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args, stdout, stderr) }
 
-// MainOn is Main with processes that make passes over rows too; see console.App.
+// MainOn is Main with a cluster: other processes that also make passes over the rows; see console.App.
 func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
-	debug.SetTraceback("crash") // SIGABRT, since the runtime's status 2 is that of wrong usage
+	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
 	collectLater()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // not earlier: a signal would end the process as it exits
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // earlier, a signal would end the exiting process
 	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
-// endAtSignal waits for a signal and ends the process. Files with names that it must not leave are removed, unless that takes long.
+// endAtSignal waits for a signal and ends the process. It first removes the process's lock files and temporary files,
+// unless that takes longer than oneInterrupt.
 func endAtSignal(stop func()) {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
@@ -69,10 +70,10 @@ func endAtSignal(stop func()) {
 	os.Exit(exitInterrupted)
 }
 
-// A call is a run of the program with the verb that the command line names.
+// A call is one run of the program with the verb that the command line names.
 type call struct {
 	*console.App
-	started bool // the verb's work has begun; an error before that is wrong usage
+	started bool // the verb's work has begun; an error before that means wrong usage
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -100,13 +101,13 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 	root.SetErr(c.Stderr)
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
-	if c.Stdout.Err != nil { // cobra forgets that of help and completion
+	if c.Stdout.Err != nil { // cobra drops the write error of help and completion
 		err, c.started = c.Stdout.Err, true
 	}
 	return c.report(ctx, cmd, err)
 }
 
-// report prints err as one line and returns the exit status that it stands for.
+// report prints err as one line and returns its exit status.
 func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	var usage console.UsageError
 	switch {
@@ -158,7 +159,8 @@ workers.`,
 	return root
 }
 
-// finish completes the command of a verb and those below it: it notes when the work begins, checks numbers and paths, and explains errors.
+// finish completes the command of a verb and its subcommands: it notes when the work begins, checks numbers and paths,
+// and explains errors.
 func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	for _, sub := range cmd.Commands() {
 		c.finish(sub)
@@ -177,8 +179,8 @@ func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// checkNames makes cobra's commands help and completion refuse unknown names; they would print a help text and succeed. The output of root
-// must be set before.
+// checkNames makes cobra's commands help and completion refuse unknown names; without it they print a help text and
+// succeed. Set the output of root before.
 func checkNames(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -199,8 +201,8 @@ func checkNames(root *cobra.Command) {
 	}
 }
 
-// flagError returns an error about a flag that cmd can't parse. A wrong verb before the flag is the error if there is one: its options are
-// unknown too.
+// flagError returns an error about a flag that cmd can't parse. If an unknown verb stands before the flag, the error is
+// about the verb: its options are unknown too.
 func flagError(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && (!cmd.HasParent() || !cmd.Runnable()) {
 		if wrong := unknownCommand(cmd, cmd.Flags().Args()); wrong != nil {
@@ -210,7 +212,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return slips.FlagError(cmd, err)
 }
 
-// versionVerb returns the command that prints what --version prints. Help doesn't list it.
+// versionVerb returns the command version, which prints the same line as --version. Help doesn't list it.
 func versionVerb(a *console.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -222,8 +224,8 @@ func versionVerb(a *console.App) *cobra.Command {
 	}
 }
 
-// unknownCommand returns an error about the first argument, which is no verb below cmd. Advice on a name that other programs use comes
-// before that on a similar name.
+// unknownCommand returns an error about the first argument, which isn't a verb below cmd. If other programs use this
+// name, the error says the halfspace verb for it; otherwise it suggests a similar name.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -244,10 +246,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }
 
-// firstCollection is the size of the heap at the first garbage collection, in 4 MiB. A short run then needs none, and later ones are as ever.
+// firstCollection is the size of the heap at the first garbage collection, in units of 4 MiB. A short run then needs no
+// collection; later collections are unchanged.
 const firstCollection = 16
 
-// collectLater has the first garbage collection wait for a larger heap, unless GOGC is set.
+// collectLater delays the first garbage collection until the heap is larger, unless GOGC is set.
 func collectLater() {
 	const usual = 100
 	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {

@@ -91,7 +91,7 @@ func (o *convertOptions) check(args []string) error {
 	return o.text.Check()
 }
 
-// A convertReport is what convert --json prints.
+// A convertReport is the JSON object of convert --json.
 type convertReport struct {
 	Out     string  `json:"out"`
 	Rows    int64   `json:"rows"`

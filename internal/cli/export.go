@@ -20,7 +20,7 @@ import (
 	"halfspace/model"
 )
 
-// A target is a format of models that export writes.
+// A target is a format of models that export can write.
 type target struct {
 	flag, help, name string
 	write            func(w io.Writer, m *model.Model, name string) error
@@ -38,7 +38,7 @@ func targets() []*target {
 	}
 }
 
-// unnamed returns a function that writes a format in which models have no name.
+// unnamed returns a write function for a format in which models have no name.
 func unnamed(write func(io.Writer, *model.Model) error) func(io.Writer, *model.Model, string) error {
 	return func(w io.Writer, m *model.Model, _ string) error { return write(w, m) }
 }
@@ -91,7 +91,8 @@ exported.`,
 	return cmd
 }
 
-// chosen returns the targets that have a file, and claims these files.
+// chosen returns the targets for which a file was given, and claims these files. It is an error if there are none, or
+// if two targets write the same file.
 func chosen(a *console.App, all []*target, from string) (wanted []*target, err error) {
 	var names []string
 	for _, t := range all {
@@ -119,17 +120,18 @@ func chosen(a *console.App, all []*target, from string) (wanted []*target, err e
 	return wanted, nil
 }
 
-// goPlatforms are the words at the end of a file's name that restrict the file to an operating system or a CPU, after
-// go/build. Its list of them isn't exported.
+// goPlatforms are the words that, at the end of a file's name, restrict the file to an operating system or a CPU, as in
+// go/build. The list in go/build isn't exported.
 var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos " +
 	"386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
 
-// leftOut says which files of a kind the Go command doesn't build everywhere, if the path is one of them. Else it returns "".
+// leftOut describes the file names for which the Go command ignores a file, everywhere or on some platforms, if path
+// has one. Otherwise it returns "".
 func leftOut(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	word := name[strings.LastIndexByte(name, '_')+1:]
 	switch {
-	case !strings.HasSuffix(path, ".go"): // the user renames it
+	case !strings.HasSuffix(path, ".go"): // no .go file: the user renames it
 	case name == "" || name[0] == '_':
 		return "files whose name begins with " + filepath.Base(path)[:1]
 	case strings.HasSuffix(path, "_test.go"):
@@ -140,7 +142,8 @@ func leftOut(path string) string {
 	return ""
 }
 
-// export writes the target's file of a model, and a line that says so unless a model goes to standard output.
+// export writes the model to the target's file, or to standard output. It prints a line about the file unless quiet is
+// set.
 func (t *target) export(ctx context.Context, a *console.App, m *model.Model, from string, quiet bool) error {
 	if files.ToStdout(t.path) {
 		var b bytes.Buffer

@@ -21,7 +21,7 @@ type genOptions struct {
 	json        bool
 }
 
-// Gen returns the command that makes data.
+// Gen returns the command that makes test data.
 func Gen(a *console.App) *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{
@@ -79,7 +79,7 @@ Choose one kind of data:
 	return cmd
 }
 
-// A genReport is what gen --json prints.
+// A genReport is the JSON object of gen --json.
 type genReport struct {
 	Out      string  `json:"out"`
 	Rows     int64   `json:"rows"`

@@ -16,7 +16,7 @@ import (
 	"halfspace/model"
 )
 
-// Import returns the command that makes a model of another program's.
+// Import returns the command that converts another program's model to a halfspace model.
 func Import(a *console.App) *cobra.Command {
 	var out string
 	var memory flags.Size

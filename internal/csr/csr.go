@@ -1,4 +1,4 @@
-// Package csr reaches the elements of rows that aren't 0, for learners whose weights are float64. What it returns is the
+// Package csr yields the elements of rows that aren't 0, for learners whose weights are float64. Its results are the
 // same for dense and for sparse rows.
 package csr
 
@@ -10,14 +10,15 @@ import (
 	"halfspace/kernel"
 )
 
-// Clean tells whether a run has sparse rows, of which no element is 0.
+// Clean tells whether a run has sparse rows without stored zeros.
 func Clean(run block.Run) bool {
 	s := run.Sparse
 	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[run.Len()]], 0)
 }
 
-// Rows returns the rows of a run in CSR form as they are stored, without zeros. It writes them to packed, unless clean says
-// that they are so already. A Reader centres rows.
+// Rows returns the rows of a run in CSR form, without zeros. Values are as stored: a Reader centres rows, Rows doesn't.
+// If clean says that the run's sparse rows have no zeros, Rows returns them unchanged; otherwise it writes the rows to
+// packed.
 func Rows(run block.Run, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
 	s := run.Sparse
 	if clean {
@@ -45,7 +46,8 @@ func Rows(run block.Run, clean bool, packed *kernel.SparseRows) *kernel.SparseRo
 	return p
 }
 
-// Score returns the product of a row with w. It sums every fourth product, and then the four sums.
+// Score returns the dot product of a row with w. It keeps four sums, each over every fourth product, and then adds
+// them.
 func Score[T float32 | float64](columns []uint32, values []T, w []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(columns)]
@@ -63,7 +65,7 @@ func Score[T float32 | float64](columns []uint32, values []T, w []float64) float
 	return (a + c) + (b + d)
 }
 
-// Add adds a row times f to w.
+// Add adds f times a row to w.
 func Add[T float32 | float64](w []float64, columns []uint32, values []T, f float64) {
 	values = values[:len(columns)]
 	for k, i := range columns {
@@ -71,7 +73,7 @@ func Add[T float32 | float64](w []float64, columns []uint32, values []T, f float
 	}
 }
 
-// Square returns the sum of squares of a row's elements in the first columns, of that number.
+// Square returns the sum of squares of a row's elements in the columns below first.
 func Square[T float32 | float64](columns []uint32, values []T, first int) float64 {
 	square := 0.0
 	for k, i := range columns {
@@ -82,7 +84,7 @@ func Square[T float32 | float64](columns []uint32, values []T, first int) float6
 	return square
 }
 
-// Norm returns the root of Square, not less than it is.
+// Norm returns (1 + 2^-20) times the square root of Square, an upper bound of the norm.
 func Norm[T float32 | float64](columns []uint32, values []T, first int) float64 {
 	return math.Sqrt(Square(columns, values, first)) * (1 + 0x1p-20)
 }

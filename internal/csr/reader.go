@@ -6,21 +6,21 @@ import (
 	"halfspace/kernel"
 )
 
-// A Reader yields the rows of runs without zeros, as those of Rows. It packs dense rows one by one, in memory that stays in
-// the first-level cache, and so it does rows of centred blocks. It isn't safe for concurrent use.
+// A Reader yields the rows of runs without zeros, like Rows. It packs dense rows, and rows of centred blocks, one by
+// one in memory that stays in the first-level cache. It isn't safe for concurrent use.
 type Reader struct {
 	sparse  *kernel.SparseRows // nil if the rows are dense or centred
 	packed  kernel.SparseRows
 	run     block.Run
 	full    bool // no element of the dense rows is 0
-	centred bool // the rows are those of a centred block
+	centred bool // the rows belong to a centred block
 	idx     []uint32
 	every   []uint32 // the number of each column
 	val     []float32
-	rows    widen.Reader // of centred blocks
+	rows    widen.Reader // reads centred blocks
 }
 
-// Begin begins with the rows of a run of which nothing is known.
+// Begin starts with the rows of a run. It checks by itself whether they have zeros.
 func (r *Reader) Begin(run block.Run) {
 	switch {
 	case run.Centring != nil:
@@ -32,13 +32,13 @@ func (r *Reader) Begin(run block.Run) {
 	}
 }
 
-// Read begins with rows in CSR form that have no zeros.
+// Read starts with rows in CSR form that have no zeros.
 func (r *Reader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
 
-// ReadSparse begins with the rows of a sparse run. clean says that no element is 0.
+// ReadSparse starts with the rows of a sparse run. clean says that no stored element is 0.
 func (r *Reader) ReadSparse(run block.Run, clean bool) { r.Read(Rows(run, clean, &r.packed)) }
 
-// ReadDense begins with the rows of a dense run. full says that no element is 0.
+// ReadDense starts with the rows of a dense run. full says that no element is 0.
 func (r *Reader) ReadDense(run block.Run, full bool) {
 	r.sparse, r.run, r.full, r.centred = nil, run, full, false
 	if len(r.every) == run.Cols {
@@ -50,10 +50,10 @@ func (r *Reader) ReadDense(run block.Run, full bool) {
 	}
 }
 
-// ReadCentred begins with the rows of a run of a centred block.
+// ReadCentred starts with the rows of a run of a centred block.
 func (r *Reader) ReadCentred(run block.Run) { r.sparse, r.run, r.centred = nil, run, true }
 
-// Centred tells whether the rows are those of a centred block. Then CentredRow returns them, and else Row.
+// Centred tells whether the rows belong to a centred block. If they do, read them with CentredRow, otherwise with Row.
 func (r *Reader) Centred() bool { return r.centred }
 
 // Row returns the columns and the values of row k. They are valid until the next call.
@@ -87,7 +87,7 @@ func (r *Reader) CentredRow(k int) ([]uint32, []float64) {
 	return r.idx[:n], values[:n]
 }
 
-// Score returns the product of row k with w, as the function Score does.
+// Score returns the dot product of row k with w, summed as by the function Score.
 func (r *Reader) Score(k int, w []float64) float64 {
 	if r.Centred() {
 		columns, values := r.CentredRow(k)
@@ -97,7 +97,7 @@ func (r *Reader) Score(k int, w []float64) float64 {
 	return Score(columns, values, w)
 }
 
-// Norm returns the norm of row k as the function Norm does, and how many elements the row has.
+// Norm returns the norm of row k, computed as by the function Norm, and the number of elements in the row.
 func (r *Reader) Norm(k, first int) (norm float64, elements int) {
 	if r.Centred() {
 		columns, values := r.CentredRow(k)
@@ -107,8 +107,8 @@ func (r *Reader) Norm(k, first int) (norm float64, elements int) {
 	return Norm(columns, values, first), len(columns)
 }
 
-// pack writes the elements of a dense row that aren't 0, and returns how many they are. It writes every element and then
-// goes on or not: a branch would often be predicted wrongly.
+// pack writes the elements of a dense row that aren't 0, and returns their number. It writes every element, and
+// advances only past those that aren't 0: a branch would often be predicted wrong.
 func pack(idx []uint32, val, x []float32) (n int) {
 	idx, val = idx[:len(x)], val[:len(x)]
 	for i, v := range x {
@@ -122,7 +122,7 @@ func pack(idx []uint32, val, x []float32) (n int) {
 	return n
 }
 
-// Elements returns how many elements of a run aren't 0.
+// Elements returns the number of elements of a run that aren't 0.
 func Elements(run block.Run) (n int) {
 	switch {
 	case run.Centring != nil:

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Parse returns the number in text, rounded to the nearest float64. Words may have letters of either case. The grammar is
+// Parse returns the number in text, rounded to the nearest float64. The case of letters doesn't matter. The grammar is
 //
 //	number  = [sign] decimal | [sign] ("inf" | "infinity") | "nan"
 //	decimal = (digits ["." [digits]] | "." digits) ["e" [sign] digits]
 //	sign    = "+" | "-"
 //
-// Other text is no number, such as 1_000 and 0x1p3, which strconv.ParseFloat reads. Errors are those of strconv.ParseFloat:
-// a *strconv.NumError of strconv.ErrSyntax, or of strconv.ErrRange for a number that float64 can't hold.
+// Any other text is an error, also 1_000 and 0x1p3, which strconv.ParseFloat accepts. Errors are as from
+// strconv.ParseFloat: a *strconv.NumError with strconv.ErrSyntax, or with strconv.ErrRange for a number that float64
+// can't hold.
 func Parse(text string) (float64, error) {
 	if strings.ContainsAny(text, "_xX") { // underscores between digits, and hexadecimal digits
 		return 0, &strconv.NumError{Func: "ParseFloat", Num: strings.Clone(text), Err: strconv.ErrSyntax}

@@ -8,28 +8,28 @@ import (
 )
 
 // A Factor is the Cholesky factor L of a symmetric matrix A, scaled to a diagonal of ones: S A S = L L' with S =
-// diag(scale). It solves equations with A. In L, rows and columns that were left out are those of the identity.
-// Solutions are 0 there.
+// diag(scale). It solves equations with A. Rows and columns of A that are left out are rows and columns of the identity
+// in L. Solutions are 0 there.
 type Factor struct {
 	n     int
 	l     []float64 // rows of L: row i begins at i(i+1)/2
 	scale []float64
-	out   []bool // which rows and columns are left out; nil: none
+	out   []bool // marks the rows and columns that are left out; nil: none
 }
 
-// ridges are what Factorise tries to add to the diagonal of ones. They are small, so that refinement or another Newton
-// step corrects the digits that they change.
+// ridges are the values that Factorise tries to add to the diagonal of ones. They are small, so that refinement or
+// another Newton step corrects the digits that they change.
 var ridges = []float64{0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1}
 
 // Factorise returns the factor of an n x n matrix that is positive semi-definite up to rounding. a is its lower
-// triangle in rows: row i begins at element i(i+1)/2. If it is singular (a pivot of the scaled matrix is below n
-// 2^-44), Factorise adds a ridge to the scaled diagonal: the least of 1e-10, 1e-8, ..., 1 that makes it regular. It
-// returns the ridge, and a nil factor if an element isn't finite. Its error is ctx's.
+// triangle in rows: row i begins at element i(i+1)/2. If the matrix is singular (a pivot of the scaled matrix is below
+// n 2^-44), Factorise adds a ridge to the scaled diagonal: the least of 1e-10, 1e-8, ..., 1 that makes the matrix
+// regular. It returns the ridge, and a nil factor if an element isn't finite. Its only error is ctx's.
 func Factorise(ctx context.Context, a []float64, n int) (f *Factor, ridge float64, err error) {
 	return FactoriseWithout(ctx, a, n, nil)
 }
 
-// FactoriseWithout is Factorise of the matrix without the rows and columns that out marks.
+// FactoriseWithout is Factorise for the matrix without the rows and columns that out marks.
 func FactoriseWithout(ctx context.Context, a []float64, n int, out []bool) (f *Factor, ridge float64, err error) {
 	f = &Factor{n, make([]float64, n*(n+1)/2), make([]float64, n), out}
 	for i := range f.scale {
@@ -111,9 +111,9 @@ func (f *Factor) Whiten(b []float64) []float64 {
 	return x
 }
 
-// Unwhiten sets x to S L'^-1 x. It turns the variables of Whiten into the original ones.
+// Unwhiten sets x to S L'^-1 x. It turns the variables of Whiten into the original variables.
 func (f *Factor) Unwhiten(x []float64) {
-	for i := f.n - 1; i >= 0; i-- { // L' by columns, which are rows of L
+	for i := f.n - 1; i >= 0; i-- { // the columns of L' are the rows of L
 		row := f.row(i)
 		x[i] /= row[i]
 		f64.Axpy(x[:i], -x[i], row[:i])
@@ -126,7 +126,7 @@ func (f *Factor) Unwhiten(x []float64) {
 }
 
 // InverseDiagonal returns the diagonal of A's inverse: the squared norms of the columns of L's inverse. It is 0 for
-// rows that were left out. Its error is ctx's.
+// rows that were left out. Its only error is ctx's.
 func (f *Factor) InverseDiagonal(ctx context.Context) ([]float64, error) {
 	d, x := make([]float64, f.n), make([]float64, f.n)
 	for j := range d {

@@ -16,8 +16,8 @@ const (
 	leastDamping = 1e-3 // the least damping above 0
 )
 
-// Step returns the step against the gradient, given the factor f of the Hessian. gain is that of a quadratic function
-// with this Hessian. Its error is ctx's.
+// Step returns the step against the gradient, given the factor f of the Hessian. gain is the gain of the step on a
+// quadratic function with this Hessian. Its only error is ctx's.
 func (d Damping) Step(ctx context.Context, f *Factor, gradient []float64) (step []float64, gain float64, err error) {
 	by := f
 	if d > 0 {
@@ -32,7 +32,7 @@ func (d Damping) Step(ctx context.Context, f *Factor, gradient []float64) (step 
 // Fail increases the damping after a step on which the objective rose.
 func (d *Damping) Fail() { *d = max(leastDamping, dampMore**d) }
 
-// Gain changes the damping after a step that gained a part of its predicted gain.
+// Gain changes the damping after a step. part is the gain of the step divided by its predicted gain.
 func (d *Damping) Gain(part float64) {
 	switch {
 	case part < 0.1:
@@ -44,8 +44,8 @@ func (d *Damping) Gain(part float64) {
 	}
 }
 
-// damped returns the factor of the matrix with by, above 0, added to its diagonal of ones and to its ridge. It computes
-// the matrix from its factor.
+// damped returns the factor of the matrix with by added to its diagonal of ones and to its ridge. by is above 0. It
+// computes the matrix from its factor.
 func (f *Factor) damped(ctx context.Context, by float64) (*Factor, error) {
 	a, ridge := make([]float64, len(f.l)), 0.0
 	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.out}
@@ -64,7 +64,7 @@ func (f *Factor) damped(ctx context.Context, by float64) (*Factor, error) {
 	return d, err
 }
 
-// curvature returns x'Dx with D the diagonal of the matrix.
+// curvature returns x'Dx, where D is the diagonal of the matrix.
 func (f *Factor) curvature(x []float64) (sum float64) {
 	for i, v := range x {
 		u := v / f.scale[i]

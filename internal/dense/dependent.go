@@ -8,8 +8,8 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// A Dependence is a column that is a linear combination of others, up to the rounding of their elements. On is empty if
-// the column is zeros.
+// A Dependence is a column that is a linear combination of the columns On, up to the rounding of their elements. On is
+// empty if the column is zeros.
 type Dependence struct {
 	Column int
 	On     []int // ascending
@@ -17,21 +17,20 @@ type Dependence struct {
 
 const (
 	suspect = 1e-3 // a column with a smaller scaled pivot may be rounding errors
-	share   = 1e-4 // a column with a smaller share of the sum isn't named
+	share   = 1e-4 // a column with a smaller part of the combination isn't named
 )
 
-// A Claim is a column that seems to be a linear combination of others. Coefficients has an element for each column; it is
-// 0 for the column itself and for columns that depend on others.
+// A Claim is a column that seems to be a linear combination of other columns. Coefficients has an element for each
+// column; it is 0 for the column itself and for columns that depend on others.
 type Claim struct {
 	Dependence
 	Coefficients []float64
-	sizes        []float64 // the norms of the columns; 0 of the column itself and of columns that depend on others
+	sizes        []float64 // norms of the columns; 0 for the column itself and for columns that depend on others
 }
 
-// Claims returns the columns of X that seem to depend on those before them, given the triangle of X, R in rows. The
-// column first, if not negative, comes before all others. Elements of column i have relative errors of up to unit, so
-// that its norm has an error of at most unit*sizes[i].
-// Its error is ctx's.
+// Claims returns the columns of X that seem to depend on columns before them. r is the triangle of X, R in rows. If
+// first isn't negative, column first comes before all others. Elements of column i have relative errors of up to unit,
+// so that its norm has an error of at most unit*sizes[i]. Its only error is ctx's.
 func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, unit float64) (found []Claim, err error) {
 	x := make([][]float64, n)
 	for j := range n {
@@ -65,7 +64,7 @@ func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, uni
 	return found, nil
 }
 
-// before returns the numbers from 0 to n-1, first before the others unless it is negative.
+// before returns the numbers from 0 to n-1. If first isn't negative, first comes before the others.
 func before(n, first int) []int {
 	order := make([]int, 0, n)
 	if first >= 0 {
@@ -97,7 +96,8 @@ func newClaim(i, n int, x [][]float64, kept []int, c []float64) Claim {
 	return claim
 }
 
-// Correct subtracts numbers from the coefficients, unless they are nil, and makes those 0 that are rounding errors.
+// Correct subtracts by from the coefficients, unless by is nil. Then it sets to 0 the coefficients that are only
+// rounding errors.
 func (c *Claim) Correct(by []float64) {
 	f64.Axpy(c.Coefficients[:len(by)], -1, by)
 	most := 0.0
@@ -111,7 +111,8 @@ func (c *Claim) Correct(by []float64) {
 	}
 }
 
-// reflectColumns makes the elements of column i below rank zeros by a Householder reflection, and applies that to others.
+// reflectColumns zeros the elements of column i below rank by a Householder reflection, and applies the reflection to
+// the columns others.
 func reflectColumns(x [][]float64, i, rank int, others []int) {
 	v := x[i][rank+1:]
 	norm := math.Sqrt(f64.Dot(x[i][rank:], x[i][rank:]))
@@ -140,15 +141,15 @@ func solveUpper(x [][]float64, kept []int, b []float64) []float64 {
 	return c
 }
 
-// Dependent returns the columns of X that seem to depend on those before them. X'SX has lost half of the digits, so
-// that Claims must confirm it. The column first, if not negative, comes before
-// all others. a is the lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative
-// errors of up to unit, so that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of
-// the diagonal. Its error is ctx's.
+// Dependent returns the columns of X that seem to depend on columns before them. X'SX has lost half of the digits, so
+// Claims must confirm the result. If first isn't negative, column first comes before all others. a is the lower
+// triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative errors of up to unit, so
+// that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of the diagonal. Its only
+// error is ctx's.
 func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, unit float64) (found []Dependence, err error) {
 	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
 	var kept []int
-	var rows [][]float64 // of L, for the columns that are kept
+	var rows [][]float64 // rows of L, for the kept columns
 	scale := make([]float64, n)
 	for _, i := range before(n, first) {
 		if err := ctx.Err(); err != nil {

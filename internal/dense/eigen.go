@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// maxSweeps is far more than Jacobi's method needs. It converges quadratically, in about ten.
+// maxSweeps bounds the sweeps. Jacobi's method converges quadratically and needs only about ten.
 const maxSweeps = 60
 
 // Eigen returns the eigenvalues of a symmetric n x n matrix, the greatest first, and their eigenvectors, which are
-// orthonormal. a is the lower triangle in rows; Eigen doesn't change it. The method is Jacobi's cyclic one (Golub and
-// Van Loan, "Matrix Computations", section 8.5). Its few operations are the same on every CPU. Its error is ctx's.
+// orthonormal. a is the lower triangle in rows; Eigen doesn't change it. The method is the cyclic Jacobi method (Golub
+// and Van Loan, "Matrix Computations", section 8.5). Its few operations are the same on every CPU. Its only error is
+// ctx's.
 func Eigen(ctx context.Context, a []float64, n int) (values []float64, vectors [][]float64, err error) {
 	m := make([][]float64, n)
 	vectors = make([][]float64, n)
@@ -61,7 +62,7 @@ func Eigen(ctx context.Context, a []float64, n int) (values []float64, vectors [
 	return values, sorted, nil
 }
 
-// rotate turns the plane of axes p and q, and rows p and q of vectors with it, so that element (p, q) becomes 0.
+// rotate rotates the plane of axes p and q, and rows p and q of vectors, so that element (p, q) of m becomes 0.
 func rotate(m, vectors [][]float64, p, q int) {
 	tau := (m[q][q] - m[p][p]) / (2 * m[p][q])
 	t := 1 / (math.Abs(tau) + math.Sqrt(math.FMA(tau, tau, 1)))

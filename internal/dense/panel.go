@@ -1,6 +1,6 @@
-// Package dense is the linear algebra in float64 that trainings share. It holds rows of blocks as float64, with scores
-// and weighted sums, Cholesky factors and eigenvectors of small symmetric matrices. It uses the kernels, so its results
-// are the same on every CPU.
+// Package dense is the float64 linear algebra that trainings share: rows of blocks as float64, with scores and weighted
+// sums, and Cholesky factors and eigenvectors of small symmetric matrices. It uses the kernels, so its results are the
+// same on every CPU.
 package dense
 
 import (
@@ -14,21 +14,22 @@ import (
 )
 
 const (
-	// PanelRows is the most rows of a Panel. With a block of columns they fill a quarter of the first-level cache.
+	// PanelRows is the largest number of rows of a Panel. With a block of columns they fill a quarter of the
+	// first-level cache.
 	PanelRows = widen.PanelRows
-	// PanelCols is the distance from the factors of a row to those of the next, and the number of factors that lie
-	// together.
+	// PanelCols is the distance from the factors of a row to the factors of the next row, and the number of factors
+	// that lie together.
 	PanelCols = cols
 )
 
 const (
 	cols      = microkernel.BlockCols
-	lanes     = 16 // of kernel.Dot
+	lanes     = 16 // lanes of kernel.Dot
 	panelSize = PanelRows * cols
 	blockSize = cols * cols
 )
 
-// A Panel is a few rows of a block as float64, less what its centring subtracts, in blocks of columns. Sparse rows stay
+// A Panel is a few rows of a block as float64, after the block's centring, in blocks of columns. Sparse rows stay
 // sparse. It isn't safe for concurrent use.
 type Panel struct {
 	cols, rows   int
@@ -36,18 +37,18 @@ type Panel struct {
 	wide         []float64
 	ones, scores []float64
 	factors      []float64
-	dense        [][]float64        // blocks of sums, for each PanelCols sums and each block of columns; first rows count
+	dense        [][]float64        // for each PanelCols sums and each block of columns, a block of sums, whose first rows count
 	sparse       *kernel.SparseRows // nil if the rows are dense
-	centred      bool               // the sparse rows are those of ptr, idx and val
-	ptr          []int              // where the elements of each centred row begin, and where the last one ends
+	centred      bool               // the sparse rows are in ptr, idx and val
+	ptr          []int              // start of the elements of each centred row, and the end of the last row
 	idx          []uint32
 	val          []float64
 	scattered    [][]float64 // each sum over sparse rows
-	part         []float64   // the sum over the rows of the panel
-	touched      []uint32    // the columns of part that may be other than 0
+	part         []float64   // the sum over the rows of this panel
+	touched      []uint32    // columns of part that may differ from 0
 }
 
-// NewPanel returns a panel for rows of that many columns. It computes that many weighted sums over rows at a time.
+// NewPanel returns a panel for rows of that many columns. It computes sums weighted sums over rows at a time.
 func NewPanel(columns, sums int) *Panel {
 	p := &Panel{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
 		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
@@ -57,10 +58,10 @@ func NewPanel(columns, sums int) *Panel {
 	return p
 }
 
-// Pad returns the length of weights for that many columns, with the zeros at their end.
+// Pad returns the length of weights for that many columns, including the zeros at the end.
 func Pad(columns int) int { return (columns + cols - 1) / cols * cols }
 
-// Load fills the panel with rows, PanelRows at most. It keeps sparse rows until the next ones.
+// Load fills the panel with rows, at most PanelRows. It keeps a reference to sparse rows until the next Load.
 func (p *Panel) Load(rows *block.Block) {
 	p.rows, p.sparse = rows.Len(), rows.Sparse
 	if p.sparse != nil {
@@ -89,7 +90,7 @@ func (p *Panel) row(r int) ([]uint32, []float64) {
 	return p.idx[p.ptr[r]:p.ptr[r+1]], p.val[p.ptr[r]:p.ptr[r+1]]
 }
 
-// Scores writes each row's product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in
+// Scores writes each row's dot product with w, of Pad(columns) elements, to out: the sum over blocks of 32 columns, in
 // order, of their dot products.
 func (p *Panel) Scores(w, out []float64) {
 	if p.sparse != nil {
@@ -115,12 +116,12 @@ func (p *Panel) Scores(w, out []float64) {
 	}
 }
 
-// sparseScore returns the score of a sparse row, in the order of dense ones. Elements that aren't stored would add
-// zeros.
+// sparseScore returns the score of a sparse row, summed in the order of dense rows. Elements that aren't stored would
+// add zeros.
 func sparseScore[T float32 | float64](columns []uint32, values []T, w []float64) (score float64) {
 	for k := 0; k < len(columns); {
 		first, c := columns[k]/cols, columns[k]
-		if k+1 == len(columns) || columns[k+1]/cols != first { // alone in its block
+		if k+1 == len(columns) || columns[k+1]/cols != first { // the only element in its block
 			score += float64(float64(values[k]) * w[c])
 			k++
 			continue
@@ -192,7 +193,7 @@ func (p *Panel) scatter() {
 	}
 }
 
-// addSparse adds a sparse row times f to a sum. It appends the columns where the sum was 0 to touched.
+// addSparse adds f times a sparse row to a sum. It appends the columns where the sum was 0 to touched.
 func addSparse[T float32 | float64](sum []float64, touched, columns []uint32, values []T, f float64) []uint32 {
 	for i, c := range columns {
 		v := sum[c]
@@ -204,8 +205,9 @@ func addSparse[T float32 | float64](sum []float64, touched, columns []uint32, va
 	return touched
 }
 
-// Take appends sum k to out and sets it to zeros. A sum is made panel by panel: fma(factor, element, sum) from +0 over
-// the rows of a panel, then panels in order. All rows since the last Take must be dense, or all must be sparse.
+// Take appends sum k to out and resets it to zeros. The panel forms a sum panel by panel: fma(factor, element, sum)
+// from +0 over the rows of a panel, then over panels in order. All rows since the last Take must be dense, or all must
+// be sparse.
 func (p *Panel) Take(k int, out []float64) []float64 {
 	if p.sparse != nil {
 		out = append(out, p.scattered[k]...)

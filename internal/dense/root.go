@@ -2,11 +2,11 @@ package dense
 
 import "math"
 
-// bends is the most points that Root tries.
+// bends is the largest number of points that Root tries.
 const bends = 30
 
-// Root returns a length, 0 or more, at which a slope is at most enough, be it above 0 or below. The slope rises with the
-// length from below 0. Root begins at a first length. It is Newton's method between bounds.
+// Root returns a length of 0 or more at which the slope's absolute value is at most enough. The slope rises with the
+// length, from below 0. Root starts at length. The method is Newton's method between bounds.
 func Root(length, enough float64, at func(length float64) (slope, curvature float64, err error)) (float64, error) {
 	lo, hi := 0.0, math.Inf(1)
 	for range bends {

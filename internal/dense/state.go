@@ -6,7 +6,7 @@ import (
 	"halfspace/checkpoint"
 )
 
-// State walks the factor of an n x n matrix, or that there is none.
+// State saves or restores the factor of an n x n matrix. The factor may be nil.
 func State(w *checkpoint.Walk, f **Factor, n int) {
 	is := *f != nil
 	if w.Bool(&is); !is {

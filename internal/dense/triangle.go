@@ -7,25 +7,26 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// MostTriangle is the most columns for which trainings compute a Triangle. A pass takes 4 n^2 operations a row.
+// MostTriangle is the largest number of columns n for which trainings compute a Triangle. A pass takes 4 n^2 operations
+// a row.
 const MostTriangle = 1024
 
 // triangleRows is the number of rows that a Triangle takes at a time.
 const triangleRows = 256
 
-// A Triangle is the upper triangular factor R of the QR factorisation of rows, X = Q R. R'R is X'X, but R has all the
-// digits that X'X loses: its relative error grows with the condition of X, that of X'X with the square. Rows are added
-// by Householder reflections. The row with the largest element leads each reflection, so rows of very different sizes
-// keep their digits (Cox and Higham, "Stability of Householder QR factorization for weighted least squares problems",
-// 1998). A Triangle isn't safe for concurrent use.
+// A Triangle is the upper triangular factor R of the QR factorisation of rows, X = Q R. R'R is X'X, but R keeps the
+// digits that X'X loses: R's relative error grows with the condition number of X, and the error of X'X with its square.
+// Rows are added by Householder reflections. The row with the largest element leads each reflection, so rows of very
+// different sizes keep their digits (Cox and Higham, "Stability of Householder QR factorization for weighted least
+// squares problems", 1998). A Triangle isn't safe for concurrent use.
 type Triangle struct {
 	n      int
 	r      []float64   // row i begins at i*n; elements left of the diagonal are 0
 	buffer [][]float64 // the columns of rows that aren't part of r yet
-	rows   int         // the rows in buffer
+	rows   int         // number of rows in buffer
 }
 
-// NewTriangle returns the triangle of no rows of n columns.
+// NewTriangle returns the triangle of n columns without rows.
 func NewTriangle(n int) *Triangle {
 	t := &Triangle{n: n, r: make([]float64, n*n), buffer: make([][]float64, n)}
 	for i := range t.buffer {
@@ -34,8 +35,7 @@ func NewTriangle(n int) *Triangle {
 	return t
 }
 
-// Next returns the number of the next row in the columns of the buffer, all of whose elements are 0. The caller sets
-// them by Set.
+// Next returns the number of the next row in the buffer. Its elements are 0, and the caller sets them by Set.
 func (t *Triangle) Next() (row int) {
 	if t.rows == triangleRows {
 		t.Flush()
@@ -44,7 +44,7 @@ func (t *Triangle) Next() (row int) {
 	return t.rows - 1
 }
 
-// Set sets an element of a row that Next returned last.
+// Set sets an element of the row that Next returned last.
 func (t *Triangle) Set(row, column int, v float64) { t.buffer[column][row] = v }
 
 // Elements flushes and returns R in rows. Elements left of the diagonal are 0.
@@ -53,7 +53,7 @@ func (t *Triangle) Elements() []float64 {
 	return t.r
 }
 
-// Merge adds the rows of the R of other rows.
+// Merge adds the rows of r, the R of other rows.
 func (t *Triangle) Merge(r []float64) {
 	t.Flush()
 	for i := range t.n {
@@ -76,7 +76,7 @@ func (t *Triangle) Flush() {
 	t.rows = 0
 }
 
-// reflect makes column k of the buffered rows zeros.
+// reflect zeros column k of the buffered rows by a Householder reflection.
 func (t *Triangle) reflect(k int) {
 	v, row := t.buffer[k][:t.rows], t.r[k*t.n:][:t.n]
 	lead, most := -1, math.Abs(row[k])
@@ -101,7 +101,7 @@ func (t *Triangle) reflect(k int) {
 	if tail == 0 {
 		return
 	}
-	norm := math.Sqrt(1 + tail) // of the column, in units of alpha
+	norm := math.Sqrt(1 + tail) // norm of the column, in units of alpha
 	head := 1 + norm
 	beta := head / norm
 	for i := range v {
@@ -116,9 +116,9 @@ func (t *Triangle) reflect(k int) {
 	}
 }
 
-// FactorTriangle returns the factor of R'R without the rows and columns that out marks. r is R in rows, and changes.
-// If R is singular up to rounding, FactorTriangle adds a small ridge to the scaled diagonal of R'R, and returns it. It
-// returns a nil factor if an element isn't finite. Its error is ctx's.
+// FactorTriangle returns the factor of R'R without the rows and columns that out marks. r is R in rows; FactorTriangle
+// doesn't change it. If R is singular up to rounding, FactorTriangle adds a small ridge to the scaled diagonal of R'R,
+// and returns the ridge. It returns a nil factor if an element isn't finite. Its only error is ctx's.
 func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Factor, ridge float64, err error) {
 	f = &Factor{n: n, l: make([]float64, n*(n+1)/2), scale: make([]float64, n), out: out}
 	t := NewTriangle(n)
@@ -172,11 +172,11 @@ func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Fac
 	return f, ridge, nil
 }
 
-// blurred is the pivot of a scaled matrix, for each of its rows, below which rounding errors of X'X change the factor
-// by more than a thousandth.
+// blurred is a bound on the pivots of a scaled matrix, divided by its number of rows. Below it, rounding errors of X'X
+// change the factor by more than a thousandth.
 const blurred = 1.0 / (1 << 34)
 
-// Blurred tells whether rounding errors of the matrix may have changed the factor much: a pivot is small.
+// Blurred tells whether rounding errors of the matrix may have changed the factor much, since a pivot is small.
 func (f *Factor) Blurred() bool {
 	for i := range f.n {
 		if d := f.row(i)[i]; !f.left(i) && !(float64(d*d) > float64(f.n)*blurred) {

@@ -13,14 +13,15 @@ import (
 // A writer writes SVG.
 type writer struct {
 	strings.Builder
-	id    string // of the picture on its page
-	clips int    // so far
+	id    string // id of the picture on its page
+	clips int    // number of clips so far
 }
 
-// SVG returns the picture as a file of its own.
+// SVG returns the picture as the text of an SVG file.
 func (p *Picture) SVG(t Theme) string { return p.svg("halfspace", &t) }
 
-// Inline returns the picture for a page that has Theme.Style. id is the picture's own on that page: letters and digits.
+// Inline returns the picture as SVG for a page that includes Theme.Style. id, which consists of letters and digits,
+// must be unique on the page.
 func (p *Picture) Inline(id string) string { return p.svg(id, nil) }
 
 func (p *Picture) svg(id string, t *Theme) string {
@@ -46,10 +47,10 @@ func (w *writer) all(shapes []Shape) {
 // escape returns a text for XML, with control characters made visible.
 func escape(s string) string { return html.EscapeString(say.Visible(s)) }
 
-// tenth returns a length, rounded to a tenth of a pixel.
+// tenth writes a length, rounded to a tenth of a pixel.
 func tenth(v float64) string { return strconv.FormatFloat(math.Round(10*v)/10+0, 'f', -1, 64) }
 
-// attributes returns the paint as attributes of an element.
+// attributes returns the paint as attributes of an SVG element.
 func (p *Paint) attributes() string {
 	of, width := "fill", ""
 	if p.Width > 0 {
@@ -74,7 +75,7 @@ func (p *Path) svg(w *writer) {
 			pen = "M"
 			continue
 		case pen == "M" && (i+1 == len(p.Points) || missing(p.Points[i+1])):
-			continue // a point alone has no line
+			continue // a single point has no line
 		}
 		d.WriteString(pen + tenth(at[0]) + " " + tenth(at[1]))
 		if pen != "M" {

@@ -1,6 +1,6 @@
-// Package families makes problems that are hard for solvers, each by a rule. Columns have unlike scales or means far
-// from zero, outliers, rare indicators, counts, or heavy tails. Rows drift along the file, have weights, or are of rare
-// classes.
+// Package families makes test problems that are hard for solvers, each by a rule. Columns have very different scales,
+// means far from zero, outliers, rare indicators, counts, or heavy tails. Rows drift along the file, have weights, or
+// belong to rare classes.
 package families
 
 import (
@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/testrows"
 )
 
-// Columns is how many features a family has, unless its rule says otherwise.
+// Columns is the number of features of a family, unless its rule says otherwise.
 const Columns = 8
 
 // A Family is a rule for rows of features, labels of -1 and +1, and weights.
@@ -21,7 +21,7 @@ type Family struct {
 	make func(d *draw)
 }
 
-// Rows returns that many rows of the family, with a bias column. The same numbers give the same rows.
+// Rows returns that many rows of the family, with a bias column. The same arguments give the same rows.
 func Rows(f Family, rows int) *block.Data {
 	d := &draw{Rand: rand.New(rand.NewPCG(16, uint64(rows))), x: make([][]float64, rows), y: make([]float64, rows)}
 	for i := range d.x {
@@ -35,8 +35,8 @@ func Rows(f Family, rows int) *block.Data {
 	return data
 }
 
-// A draw is a family in the making: rows of independent normal features. The rule changes them, labels them, and may
-// give them weights.
+// A draw is a family during its construction: rows of independent normal features. The rule changes them, labels them,
+// and may give them weights.
 type draw struct {
 	*rand.Rand
 	x    [][]float64
@@ -51,14 +51,15 @@ func (d *draw) normals(n int) []float64 {
 	return row
 }
 
-// each calls a function for each row with its position in the file, from 0 to 1.
+// each calls f for each row, with the row's position in the file, from 0 to 1.
 func (d *draw) each(f func(row []float64, at float64)) {
 	for i, row := range d.x {
 		f(row, float64(i)/float64(len(d.x)))
 	}
 }
 
-// columns replaces each column. f gets the column's number and returns a function that makes a number for each row.
+// columns replaces each column. f takes the column's number and returns a function that makes the value of each row in
+// turn.
 func (d *draw) columns(f func(j int) func() float64) {
 	for j := range d.x[0] {
 		next := f(j)
@@ -68,8 +69,8 @@ func (d *draw) columns(f func(j int) func() float64) {
 	}
 }
 
-// label gives labels by a logistic model of the features as they are now. Its score is slope times the sum with weights
-// 1, -1, 1, ..., plus bias.
+// label draws labels from a logistic model of the current features. The score is slope times the sum with weights 1,
+// -1, 1, ..., plus bias.
 func (d *draw) label(slope, bias float64) {
 	for i, row := range d.x {
 		score := bias
@@ -91,7 +92,7 @@ func labelled(change func(d *draw)) func(*draw) {
 	}
 }
 
-// drawn returns the rule that replaces the features and labels them, divided by a scale.
+// drawn returns the rule that replaces the features by values of next, and then labels the rows with that slope.
 func drawn(slope float64, next func(d *draw, j int) float64) func(*draw) {
 	return func(d *draw) {
 		d.columns(func(j int) func() float64 { return func() float64 { return next(d, j) } })
@@ -210,8 +211,8 @@ func (d *draw) flag(p float64) float64 {
 	return 0
 }
 
-// poisson draws by multiplication (Knuth, "The Art of Computer Programming", section 3.4.1). A large mean is a sum of
-// small ones.
+// poisson draws a Poisson number by multiplication (Knuth, "The Art of Computer Programming", section 3.4.1). It splits
+// a large mean into a sum of small ones.
 func (d *draw) poisson(mean float64) float64 {
 	n := 0.0
 	for ; mean > 16; mean -= 16 {

@@ -1,5 +1,5 @@
-// Package faults writes files that are small, or sound but large in one respect, and that ask for much memory or time: for tests
-// of the command's limits.
+// Package faults writes files that demand much memory or time, for tests of the command's limits. The files are small,
+// or valid but large in one respect.
 package faults
 
 import (
@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// A Fault is a file that asks for much.
+// A Fault is a file that demands much memory or time.
 type Fault struct {
-	Name  string // of the file
-	About string // what it asks for, the end of a sentence
+	Name  string // name of the file
+	About string // the demand, as the end of a sentence
 	write func(w io.Writer) error
 }
 
-// All are the faults. Files of rows have a label, the column "label".
+// All are the faults. Files of rows have a label column, "label".
 var All = []Fault{
 	{"pages.parquet", "300 columns of one 16 MiB page each, in 190 KB", wide(300, plainPages)},
 	{"dictionaries.parquet", "300 columns with a dictionary of 16 MiB each", wide(300, dictionaryPages)},
@@ -58,7 +58,7 @@ func (f Fault) Write(dir string) (path string, err error) {
 	return path, err
 }
 
-// labels returns the column "label", which is 0 and 1 in turn.
+// labels returns the column "label", whose values alternate between 0 and 1.
 func labels(rows int) column {
 	values := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0), 1)
 	return column{name: "label", physical: typeInt64, values: rows, pages: []page{
@@ -67,10 +67,10 @@ func labels(rows int) column {
 	}}
 }
 
-// sameIndex is the body of a page of so many indices 0 into a dictionary.
+// sameIndex returns the body of a page of rows dictionary indices, all 0.
 func sameIndex(rows int) []byte { return append(binary.AppendUvarint([]byte{1}, uint64(rows)<<1), 0) }
 
-const pageValues = 2 << 20 // of float64 in 16 MiB
+const pageValues = 2 << 20 // number of float64 in 16 MiB
 
 func plainPages() []page {
 	return []page{{dataPage, plain, pageValues, newFrame(nil, run{0, 8 * pageValues})}}
@@ -83,7 +83,7 @@ func dictionaryPages() []page {
 	}
 }
 
-// wide writes a row group of so many columns with the same pages, and labels.
+// wide writes a row group of labels and that many columns, all with the same pages.
 func wide(columns int, pages func() []page) func(io.Writer) error {
 	return func(w io.Writer) error {
 		all := []column{labels(pageValues)}
@@ -94,7 +94,7 @@ func wide(columns int, pages func() []page) func(io.Writer) error {
 	}
 }
 
-// texts writes rows of a number and a text of so many bytes, of which there are a few in a dictionary.
+// texts writes rows with a number and a text of size bytes. The dictionary has distinct texts.
 func texts(distinct, size, rows int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var runs []run
@@ -113,10 +113,10 @@ func texts(distinct, size, rows int) func(io.Writer) error {
 	}
 }
 
-// list writes two rows, of which each has a list of so many elements.
+// list writes two rows, each with a list of that many elements.
 func list(elements int) func(io.Writer) error {
 	return func(w io.Writer) error {
-		levels := func(first byte, runs ...int) []byte { // of so many levels of 0 and 1 in turn
+		levels := func(first byte, runs ...int) []byte { // runs[i] levels each, 0 and 1 alternating, beginning with first
 			var body []byte
 			for i, n := range runs {
 				body = append(binary.AppendUvarint(body, uint64(n)<<1), first^byte(i&1))
@@ -133,7 +133,7 @@ func list(elements int) func(io.Writer) error {
 	}
 }
 
-// rowGroups writes so many row groups of a row.
+// rowGroups writes n row groups of one row.
 func rowGroups(n int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		one := func(name string) column {
@@ -143,7 +143,7 @@ func rowGroups(n int) func(io.Writer) error {
 	}
 }
 
-// csv writes a header and rows of so many columns beside the label.
+// csv writes a header, and rows with that many columns and the label.
 func csv(columns, rows int, cell func(row, col int) string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var line strings.Builder
@@ -166,8 +166,8 @@ func csv(columns, rows int, cell func(row, col int) string) func(io.Writer) erro
 	}
 }
 
-// longCSV writes rows of a number, and of long texts that differ, in a column; the label is the row's number modulo 2 unless the
-// texts are labels.
+// longCSV writes rows with a number and a long text in the column name. All texts differ. Unless that column is the
+// label, the label is the row's number modulo 2.
 func longCSV(name string, rows, size int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		header := "x," + name
@@ -189,7 +189,7 @@ func longCSV(name string, rows, size int) func(io.Writer) error {
 	}
 }
 
-// zipped writes what write does, compressed by gzip.
+// zipped compresses the output of write by gzip.
 func zipped(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		z := gzip.NewWriter(w)
@@ -200,7 +200,7 @@ func zipped(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// svmlight writes rows whose last feature has an index.
+// svmlight writes rows whose last feature has the number index.
 func svmlight(index, rows int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for r := range rows {
@@ -212,7 +212,7 @@ func svmlight(index, rows int) func(io.Writer) error {
 	}
 }
 
-// model writes the beginning of a model and then a part of its weights, over and over.
+// model writes the start of a model, and then part, a piece of its weights, times times.
 func model(part string, times int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		io.WriteString(w, `{"format":"halfspace-model/1","algorithm":"perceptron","dtype":"float32","features":["x"],"weights":[[`)

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// The physical types of Parquet that are written here (parquet.thrift, Type).
+// The physical types of Parquet that this package writes (parquet.thrift, Type).
 const (
 	typeInt64     = 2
 	typeDouble    = 5
 	typeByteArray = 6
 )
 
-// Encodings and page types of Parquet (parquet.thrift, Encoding and PageType).
+// The encodings and page types of Parquet that this package writes (parquet.thrift, Encoding and PageType).
 const (
 	plain         = 0
 	rle           = 3
@@ -26,21 +26,21 @@ const (
 // A page is a page of a column chunk, compressed by Zstandard.
 type page struct {
 	kind, encoding int
-	values         int // what its header claims
+	values         int // number of values that the header claims
 	body           frame
 }
 
-// A column is a column, whose pages stand once in every row group.
+// A column is a column of the file. Every row group contains its pages once.
 type column struct {
 	name     string
 	physical int
 	text     bool
-	list     bool // a list of required elements, in the three groups of the format
-	values   int  // of the chunk
+	list     bool // a list of required elements, in the format's three levels
+	values   int  // values of the column chunk
 	pages    []page
 }
 
-// writeParquet writes a file of groups row groups of so many rows, all with the same pages.
+// writeParquet writes a file with that many row groups of rows rows, all with the same pages.
 func writeParquet(w io.Writer, groups, rows int, columns ...column) error {
 	out := &bytes.Buffer{}
 	at := int64(0)
@@ -77,7 +77,7 @@ func writeParquet(w io.Writer, groups, rows int, columns ...column) error {
 	return flush()
 }
 
-// write writes the column's pages, which begin at a place of the file, and returns the chunk's metadata.
+// write writes the column's pages, which begin at offset at of the file, and returns the metadata of the column chunk.
 func (c *column) write(out *bytes.Buffer, at int64) []byte {
 	begin, dictionary, data := out.Len(), int64(-1), int64(-1)
 	uncompressed := 0
@@ -129,7 +129,7 @@ func (c *column) write(out *bytes.Buffer, at int64) []byte {
 	return chunk.end()
 }
 
-// schemaOf returns the schema's elements: the root, and those of each column.
+// schemaOf returns the elements of the schema: the root, and the elements of each column.
 func schemaOf(columns []column) (elements [][]byte) {
 	const required, repeated, utf8, list = 0, 2, 0, 3
 	var root object
@@ -162,7 +162,7 @@ func schemaOf(columns []column) (elements [][]byte) {
 	return elements
 }
 
-// Element types of Thrift's compact protocol.
+// The element types of Thrift's compact protocol.
 const (
 	thriftInt    = 5
 	thriftLong   = 6
@@ -171,7 +171,7 @@ const (
 	thriftStruct = 12
 )
 
-// An object is a struct in Thrift's compact protocol, whose fields are written in ascending order.
+// An object is a struct in Thrift's compact protocol. Its fields must be written in ascending order.
 type object struct {
 	bytes []byte
 	last  int

@@ -2,20 +2,21 @@ package faults
 
 import "encoding/binary"
 
-// A frame is a Zstandard frame (RFC 8878, section 3.1.1) that grows by raw and by run-length blocks: a few bytes for 128 KiB.
+// A frame is a Zstandard frame (RFC 8878, section 3.1.1) made of raw blocks and run-length blocks. A run-length block
+// takes a few bytes for 128 KiB.
 type frame struct {
 	bytes []byte
-	size  int // decompressed
-	last  int // place of the last block's header
+	size  int // decompressed size in bytes
+	last  int // offset of the last block's header
 }
 
-// A run is a byte and how often it stands there.
+// A run is a byte that is repeated count times.
 type run struct {
 	value byte
 	count int
 }
 
-// newFrame returns a frame of first, and then of runs.
+// newFrame returns a frame whose content is first, and then the runs.
 func newFrame(first []byte, runs ...run) frame {
 	size := len(first)
 	for _, r := range runs {

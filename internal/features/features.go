@@ -7,13 +7,13 @@ import (
 	"halfspace/schema"
 )
 
-// A Maker makes features as a preprocessing says.
+// A Maker makes features as a schema.Preprocessing specifies.
 type Maker struct {
-	means         []float64 // replace missing values; nil: a missing value is wrong
+	means         []float64 // values that replace missing values; nil: a missing value is an error
 	center, scale []float64 // nil: features aren't standardized
 }
 
-// New returns what makes the features of a spec.
+// New returns the Maker for the features of a spec.
 func New(spec *schema.Spec) *Maker {
 	m := new(Maker)
 	p, n := spec.Preprocessing, spec.Width()
@@ -39,8 +39,8 @@ func New(spec *schema.Spec) *Maker {
 	return m
 }
 
-// Set writes the features of row to dst. It returns the number of the first one that is missing, or that float32 can't hold, or -1.
-// The rows of the spec have the length of row, and dst has room for them.
+// Set writes the features of row to dst. It returns the number of the first feature that is missing, or that float32
+// can't hold; otherwise -1. row has the length of the spec's rows, and dst has room for as many elements.
 func Set[F float32 | float64](m *Maker, dst []float32, row []F) (wrong int) {
 	for i, x := range row {
 		v := float64(x)
@@ -60,10 +60,11 @@ func Set[F float32 | float64](m *Maker, dst []float32, row []F) (wrong int) {
 	return -1
 }
 
-// Missing returns what takes the place of a missing value of each feature, or nil if nothing does.
+// Missing returns, for each feature, the value that replaces a missing value. It returns nil if missing values aren't
+// replaced.
 func (m *Maker) Missing() []float64 { return m.means }
 
-// Scale returns c and s of (x - c)/s, which feature i becomes: 0 and 1 if it isn't standardized.
+// Scale returns c and s of (x - c)/s, the standardized feature i. They are 0 and 1 if the feature isn't standardized.
 func (m *Maker) Scale(i int) (center, scale float64) {
 	if m.center == nil {
 		return 0, 1
@@ -71,7 +72,7 @@ func (m *Maker) Scale(i int) (center, scale float64) {
 	return m.center[i], m.scale[i]
 }
 
-// SameScale tells whether two makers standardize features alike, or neither does.
+// SameScale tells whether two makers standardize features in the same way, or both don't.
 func (m *Maker) SameScale(n *Maker) bool {
 	return slices.Equal(m.center, n.center) && slices.Equal(m.scale, n.scale)
 }

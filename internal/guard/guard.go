@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package guard allocates memory between pages that can't be touched, for tests of code that computes addresses itself.
+// Package guard allocates memory between inaccessible pages, for tests of code that computes addresses itself.
 package guard
 
 import (
@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Buffer is memory between two pages that fault when they are read or written.
+// A Buffer is memory between two pages. Reading or writing these pages faults.
 type Buffer struct {
 	mem    []byte
-	lo, hi int // the slice that Put returned last
+	lo, hi int // bounds of the slice that Put returned last
 }
 
 // New returns a buffer of at least size bytes. It is unmapped when the test ends.
@@ -41,21 +41,21 @@ func New(t testing.TB, size int) *Buffer {
 	return b
 }
 
-// A Place says where a slice lies in its buffer: Shift elements away from the page before it, or, with Back, from the
-// page after it.
+// A Place says where a slice lies in its buffer: Shift elements after the page before the buffer, or, with Back, Shift
+// elements before the page after it.
 type Place struct {
 	Back  bool
 	Shift int
 }
 
-// canary fills the memory around a slice. It is a quiet NaN in either float type, so that code that reads it spoils its
-// result.
+// canary is the value of the memory around a slice. It is a quiet NaN in float32 and in float64, so code that reads it
+// spoils its result.
 const canary = 0x7ff8dead7fc0dead
 
-// margin is the number of bytes of canaries on either side, or fewer if the buffer ends.
+// margin is the number of bytes of canaries on each side, or fewer at the end of the buffer.
 const margin = 256
 
-// Put copies src to its place in the buffer, with canaries around it. It overwrites the former slice.
+// Put copies src to its place in the buffer, with canaries around it. It overwrites the previous slice.
 func Put[E any](b *Buffer, p Place, src []E) []E {
 	size := int(unsafe.Sizeof(*new(E)))
 	lo := p.Shift * size

@@ -1,5 +1,5 @@
-// Package hotloops calls the hot kernels on fixed shapes, whose data stay in the first-level cache. Programs time them,
-// or count their instructions.
+// Package hotloops calls the hot kernels on fixed shapes, whose data stay in the first-level cache. Programs time these
+// calls, or count their instructions.
 package hotloops
 
 import (
@@ -15,8 +15,8 @@ import (
 
 // A Loop is a kernel with its arguments.
 type Loop struct {
-	Name  string // of the kernel in package forecast: the function, and the columns where they matter
-	Units int    // the amount of work of a call, in units of package forecast
+	Name  string // of the kernel: the function, and the columns of a row where they matter
+	Units int    // the work of a call: elements, rows or multiply-adds
 	Run   func() // calls the kernel
 }
 
@@ -27,7 +27,7 @@ func All() []Loop {
 	return append(append(all, bounds()...), sparse()...)
 }
 
-// bytes is the size of an operand that stays in a first-level cache of 32 KiB together with another.
+// bytes is the size of an operand. Two operands stay in a first-level cache of 32 KiB together.
 const bytes = 8 << 10
 
 // elements is the number of float32 in an operand.
@@ -86,7 +86,7 @@ func solvers() []Loop {
 	return all
 }
 
-// rows returns the kernels that score rows of a stride of that many columns. The epochs make no mistake.
+// rows returns the kernels that score rows of that many columns. The epochs make no mistake.
 func rows(columns int) []Loop {
 	stride := kernel.Stride(columns)
 	n := 2 * elements / stride
@@ -130,7 +130,7 @@ func scaleRows() Loop {
 	return Loop{"ScaleRowsF32", n, func() { microkernel.ScaleRows(dst, x, s, cols, cols) }}
 }
 
-// bounds calls Bounds and BoundsWeighted by way of Candidates, which packs the rows before.
+// bounds calls Bounds and BoundsWeighted through Candidates, which packs the rows first.
 func bounds() []Loop {
 	const candidates, cols, n = 64, 29, 240
 	stride := kernel.Stride(cols)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	sparseRows, sparseElements = 3, 256 // of a row
+	sparseRows, sparseElements = 3, 256 // rows, and elements of each row
 	sparseColumns              = 300    // 8 vectors take 10 KiB
 )
 
@@ -39,11 +39,10 @@ func sparse() []Loop {
 	}
 }
 
-// addRow isn't inlined, so that its instructions are found by its name.
+// addRow is a variable so that csr.Add isn't inlined, and its instructions can be found by its name.
 var addRow = csr.Add[float32]
 
-// Compiled returns loops of pure Go over the elements of sparse rows, with weights in float64. The compiler chooses their
-// instructions, so package forecast has no model of them.
+// Compiled returns loops of pure Go over the elements of sparse rows, with weights in float64.
 func Compiled() []Loop {
 	const n = sparseRows * sparseElements
 	s, w := randomSparse(), normals[float64](sparseColumns)
@@ -63,7 +62,7 @@ func Compiled() []Loop {
 	}
 }
 
-// randomSparse returns the same rows of normal numbers in random columns in each call.
+// randomSparse returns rows of normal numbers in random columns, the same in each call.
 func randomSparse() *kernel.SparseRows {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := &kernel.SparseRows{Ptr: []int64{0}, Val: normals[float32](sparseRows * sparseElements)}

@@ -15,7 +15,7 @@ import (
 	"halfspace/internal/testsize"
 )
 
-// arguments returns numbers of all sizes, as exponentials and logarithms get them, and those of the other tests.
+// arguments returns numbers of all sizes, as exponentials and logarithms get them, and the numbers of the other tests.
 func (h *harness[T]) arguments() []flavour {
 	return append([]flavour{
 		{"ordinary", func(r *rand.Rand) float64 { return 10 * r.NormFloat64() }},

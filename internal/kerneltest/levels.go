@@ -49,7 +49,7 @@ func Misused[T Float](t *testing.T, n int, calls []Misuse[T]) {
 	}
 }
 
-// PanicOf returns what a function panics with, "<nil>" if it doesn't.
+// PanicOf returns the value with which a function panics, "<nil>" if it doesn't.
 func PanicOf(f func()) (message string) {
 	defer func() { message = fmt.Sprint(recover()) }()
 	f()

@@ -63,7 +63,7 @@ func (h *harness[T]) axpy4(t *testing.T) {
 	})
 }
 
-// firstMistake has scores that are right up to some position, for every position, and scores of any kind.
+// firstMistake tests scores that are right up to a random position, and then are of any kind.
 func (h *harness[T]) firstMistake(t *testing.T) {
 	lengths(100, func(what string, f flavour, n int) {
 		y, scores := h.labels(n), h.numbers(n, f)

@@ -1,4 +1,4 @@
-// Package learntest has what tests of learners share.
+// Package learntest holds helpers of learners' tests.
 package learntest
 
 import (

@@ -9,7 +9,7 @@ import (
 
 const noFollow, noWait = 0, 0
 
-// lockFile locks nothing.
+// lockFile locks nothing, since this system has no locks.
 func lockFile(*os.File) error { return errors.ErrUnsupported }
 
 // discard removes a file.

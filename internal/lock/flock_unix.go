@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// Flags to open a file by a name that another user may have made.
+// The flags for opening a file by a name that another user may have created.
 const (
 	noFollow = syscall.O_NOFOLLOW
 	noWait   = syscall.O_NONBLOCK
 )
 
-// lockFile locks an open file, or returns errTaken where that is locked.
+// lockFile locks an open file, or returns errTaken if it is locked already.
 func lockFile(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -23,5 +23,5 @@ func lockFile(f *os.File) error {
 	return err
 }
 
-// discard removes a file while it is locked: whoever gets the lock then finds that the file is gone.
+// discard removes a file while it is locked. A process that then gets the lock finds that the file is gone.
 func discard(f *os.File, name string) error { return errors.Join(os.Remove(name), f.Close()) }

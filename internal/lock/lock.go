@@ -1,8 +1,8 @@
-// Package lock keeps two runs from writing the same file or folder at the same time, and removes what killed processes
-// left.
+// Package lock prevents two runs from writing the same file or folder at the same time, and removes the files that
+// killed processes left.
 //
-// A lock is a hidden file: .NAME.halfspace-lock beside a file, or .halfspace-lock in a folder. It says who has it. The
-// system unlocks it when its process ends, however that comes about.
+// A lock is a hidden file: .NAME.halfspace-lock beside a file, or .halfspace-lock in a folder. It says which process
+// has the lock. When that process ends, in whatever way, the system releases the lock.
 package lock
 
 import (
@@ -22,15 +22,15 @@ import (
 
 const (
 	suffix   = ".halfspace-lock"
-	longest  = 200     // bytes of a file's name in that of its lock; a name has at most 255
-	mostText = 1 << 16 // bytes of a lock that are read
-	mostArgs = 300     // characters of a command that are kept
+	longest  = 200     // bytes of a file's name in the name of its lock; a name has at most 255
+	mostText = 1 << 16 // bytes of a lock's file that are read
+	mostArgs = 300     // characters of a command that are stored
 )
 
 // A Held is a lock that this process has. It ends with Release or with the process.
 type Held struct{ file *os.File }
 
-// A holder says who has a lock. It is what the file of the lock holds, as JSON.
+// A holder describes the process that has a lock. The lock's file holds it as JSON.
 type holder struct {
 	Process int       `json:"process"`
 	Host    string    `json:"host"`
@@ -38,14 +38,14 @@ type holder struct {
 	Since   time.Time `json:"since"`
 }
 
-// mostTries bounds how often a lock is tried again that another process removes at that moment.
+// mostTries bounds the number of attempts to take a lock whose file other processes remove at that moment.
 const mostTries = 1000
 
-// Take locks the folder at path, or the file at path if there is no such folder. The file need not be there. Its folder
-// must be there.
+// Take locks the folder at path. If path isn't a folder, Take locks the file at path. The file need not exist, but its
+// folder must.
 //
-// If another run has the lock, the error says who and since when. A second Take of this process is refused too. Where a
-// file system has no locks, Take locks nothing. Take doesn't follow symbolic links in path.
+// If another run has the lock, the error says which process has it and since when. A second Take in this process is an
+// error too. If the file system has no locks, Take locks nothing. Take doesn't follow symbolic links in path.
 func Take(path string) (*Held, error) {
 	name, kind := nameOf(path), "file"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -63,19 +63,19 @@ func Take(path string) (*Held, error) {
 		switch {
 		case err == nil && how != foreign:
 			return hold(f)
-		case err == nil: // a dead one of another user
+		case err == nil: // a lock that a dead process of another user left
 			if err := os.Remove(name); err != nil {
 				f.Close()
 				return nil, fmt.Errorf("%s: its lock is of a run that ended, and can't be removed: %w: remove %s", path, err, name)
 			}
-		case errors.Is(err, errGone): // its holder removed it
-		case errors.Is(err, errTaken) || how == foreign: // some file systems lock no file that is open for reading only
+		case errors.Is(err, errGone): // its holder removed the file
+		case errors.Is(err, errTaken) || how == foreign: // some file systems can't lock a file that is open for reading only
 			defer f.Close()
 			return nil, inUse(path, kind, f)
-		case how == made: // no locks here
+		case how == made: // the file system has no locks
 			discard(f, name)
 			return &Held{}, nil
-		default: // another run may use it
+		default: // another run may use the lock
 			f.Close()
 			return &Held{}, nil
 		}
@@ -84,7 +84,7 @@ func Take(path string) (*Held, error) {
 	return nil, fmt.Errorf("%s: its lock was removed %d times while it was taken: try again, or remove %s", path, mostTries, name)
 }
 
-// Release ends the lock and removes its file. A nil lock is none.
+// Release ends the lock and removes its file. It does nothing if h is nil or holds no file.
 func (h *Held) Release() {
 	if h == nil || h.file == nil {
 		return
@@ -104,16 +104,16 @@ func nameOf(path string) string {
 	return dir + "." + base + suffix
 }
 
-// How open got the file of a lock.
+// opened says how open got the file of a lock.
 type opened int
 
 const (
 	found   opened = iota
-	made           // this process made it
-	foreign        // another user's, open for reading only
+	made           // this process created the file
+	foreign        // the file belongs to another user and is open for reading only
 )
 
-// open opens the file of a lock, or makes it. The error is errGone if another process removed it meanwhile.
+// open opens the file of a lock, or creates it. The error is errGone if another process removed the file meanwhile.
 func open(name string) (f *os.File, how opened, err error) {
 	f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
@@ -140,7 +140,7 @@ func open(name string) (f *os.File, how opened, err error) {
 	return f, how, nil
 }
 
-// hold writes into the file of a lock who has it.
+// hold writes a description of this process into the file of a lock.
 func hold(f *os.File) (*Held, error) {
 	host, _ := os.Hostname()
 	text, err := json.Marshal(holder{os.Getpid(), host, say.Short(strings.Join(os.Args, " "), mostArgs), time.Now().UTC().Truncate(time.Second)})
@@ -151,13 +151,14 @@ func hold(f *os.File) (*Held, error) {
 		_, err = f.WriteAt(text, 0)
 	}
 	remember(f, f.Name())
-	if err != nil { // such as a full disk: the lock holds, without a name
+	if err != nil { // such as a full disk: the lock holds, but names no process
 		f.Truncate(0)
 	}
 	return &Held{f}, nil
 }
 
-// inUse returns the error for a file or a folder whose lock another has. It waits a moment for a holder that hasn't written its name yet.
+// inUse returns the error for a file or a folder that another run has locked. It waits up to 100 ms for a holder that
+// hasn't written its description yet.
 func inUse(path, kind string, f *os.File) error {
 	who := ""
 	for range 10 {

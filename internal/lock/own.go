@@ -14,7 +14,7 @@ var (
 	errGone  = errors.New("the file was removed, or another has its name")
 )
 
-// own locks an open file for this process. It fails unless the file is still at name.
+// own locks an open file for this process. It returns errGone if the file at name is no longer the open file.
 func own(f *os.File, name string) error {
 	if err := lockFile(f); err != nil {
 		return err
@@ -29,8 +29,8 @@ func own(f *os.File, name string) error {
 	return nil
 }
 
-// Create makes a file with a name that name returns, open for reading and writing, and owns it: Sweep of another process
-// leaves it alone. Each call of name returns another random name. The file ends with Remove, or with Keep once it has its place.
+// Create makes a file, open for reading and writing, and owns it: Sweep in another process doesn't remove it. name
+// returns another random name in each call. End the file with Remove, or with Keep once it has its final name.
 func Create(name func() string, mode fs.FileMode) (f *os.File, err error) {
 	for range mostTries {
 		f, err = os.OpenFile(name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -44,19 +44,19 @@ func Create(name func() string, mode fs.FileMode) (f *os.File, err error) {
 			discard(f, f.Name())
 			continue
 		}
-		remember(f, f.Name()) // without a lock, where the file system has none
+		remember(f, f.Name()) // without a lock if the file system has none
 		return f, nil
 	}
 	return nil, err
 }
 
-// Own locks f, a file that nobody else has yet and that is to get a name. It ends like a file of Create.
+// Own locks f, a file that no other process has yet and that will get the name. End it like a file of Create.
 func Own(f *os.File, name string) {
 	lockFile(f)
 	remember(f, name)
 }
 
-// owned are the files that this process must not leave, and their names.
+// owned are the files that this process must remove, with their names.
 var owned struct {
 	sync.Mutex
 	names map[*os.File]string
@@ -71,7 +71,8 @@ func remember(f *os.File, name string) {
 	owned.names[f] = name
 }
 
-// Keep tells that a file stays when the process ends, or has gone. It returns the file's name.
+// Keep releases a file from the process's ownership: it stays when the process ends, or is gone already. Keep returns
+// the file's name.
 func Keep(f *os.File) (name string) {
 	owned.Lock()
 	defer owned.Unlock()
@@ -83,7 +84,8 @@ func Keep(f *os.File) (name string) {
 // Remove closes a file that this process owns and removes it.
 func Remove(f *os.File) error { return discard(f, Keep(f)) }
 
-// RemoveAll removes all files that this process owns. It is for a process that ends at once: the files may be in use.
+// RemoveAll removes all files that this process owns. Call it only when the process ends at once: the files may be in
+// use.
 func RemoveAll() {
 	owned.Lock()
 	defer owned.Unlock()
@@ -93,11 +95,10 @@ func RemoveAll() {
 	clear(owned.names)
 }
 
-// mostNames is how many files of a folder Sweep looks at: of a folder with more, some may stay.
+// mostNames is the largest number of files in a folder that Sweep looks at. In a larger folder, some files may remain.
 const mostNames = 1 << 16
 
-// Sweep removes the files in a folder that processes of this computer owned when they were killed: locks, and those whose
-// names match.
+// Sweep removes the files in a folder that killed processes of this computer owned: locks, and files whose names match.
 func Sweep(dir string, match func(name string) bool) {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// A Comparison is reports of the same work on several computers.
+// A Comparison compares reports of the same work on several computers.
 type Comparison struct {
-	Names   []string // of the reports
+	Names   []string // names of the reports
 	Reports []*Report
-	Rows    []Row // items that two reports or more have
-	Alone   []int // number of items that only one report has, for each report
+	Rows    []Row // items that at least two reports have
+	Alone   []int // for each report, the number of items that only it has
 	Models  int   // number of trainings that all reports have
 }
 
-// A Row is an item of each report, on the fastest level that the report has of it.
+// A Row is one item in each report, on the fastest level for which the report has it.
 type Row struct {
 	Group, Name string
-	Items       []*Item // nil where a report lacks the item
+	Items       []*Item // nil if a report lacks the item
 }
 
-// Compare compares reports of the same items or of some. It is an error if a training of two reports learned different
-// models, or if no two reports have an item in common.
+// Compare compares reports; they may share only some items. It returns an error if a training learned different models
+// in two reports, or if no two reports have an item in common.
 func Compare(names []string, reports []*Report) (*Comparison, error) {
 	c := &Comparison{Names: names, Reports: reports, Alone: make([]int, len(reports))}
 	seen := map[string]bool{}
@@ -63,7 +63,7 @@ func Compare(names []string, reports []*Report) (*Comparison, error) {
 	return c, nil
 }
 
-// sameModels returns an error unless the reports that have a training learned the same model.
+// sameModels returns an error unless all reports that have a training learned the same model.
 func sameModels(names []string, row Row) error {
 	first := -1
 	for k, i := range row.Items {
@@ -79,7 +79,7 @@ func sameModels(names []string, row Row) error {
 	return nil
 }
 
-// Learner returns the learner of a training.
+// Learner returns the name of a training's learner.
 func Learner(name string) string {
 	_, rest, _ := strings.Cut(name, "learner=")
 	learner, _, _ := strings.Cut(rest, "/")
@@ -98,7 +98,7 @@ func (i *Item) Text() string {
 	return fmt.Sprintf("%.3g %s", i.Value/1e9, unit)
 }
 
-// ShareText returns the share of the limit and the limit's name, such as "92 % of L1", or "" where it isn't known.
+// ShareText returns the share of the limit and the limit's name, such as "92 % of L1", or "" if the limit isn't known.
 func (i *Item) ShareText() string {
 	if i.Limit == "" {
 		return ""
@@ -106,7 +106,7 @@ func (i *Item) ShareText() string {
 	return fmt.Sprintf("%.0f %% of %s", 100*i.Share, i.Limit)
 }
 
-// Rate returns the work of an item per second: flops, or bytes where there are none, or the cycles of the clock.
+// Rate returns the work of an item per second: flops, or bytes if there are no flops, or the clock's cycles.
 func (i *Item) Rate() float64 {
 	switch {
 	case i.Flops > 0:
@@ -117,8 +117,8 @@ func (i *Item) Rate() float64 {
 	return 1 / i.Median
 }
 
-// RowsText returns the rows that a load or a training takes per second, such as "7.46M rows/s": the rows of the file or
-// the data set, once, whatever the number of passes over them. It returns "" for an item without rows in its name.
+// RowsText returns the rows per second of a load or a training, such as "7.46M rows/s". It counts the rows of the file
+// or the data set once, whatever the number of passes. It returns "" for an item without rows in its name.
 func (i *Item) RowsText() string {
 	_, rest, _ := strings.Cut(i.Name, "/rows=")
 	digits, _, _ := strings.Cut(rest, "/")

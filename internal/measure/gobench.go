@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WriteGo writes the report in the format of Go's benchmarks (https://go.dev/design/14313-benchmark-format), a line for
-// each round, so that benchstat can compare files.
+// WriteGo writes the report in the format of Go's benchmarks (https://go.dev/design/14313-benchmark-format), with one
+// line for each round, so that benchstat can compare files.
 func (r *Report) WriteGo(w io.Writer) error {
 	var b strings.Builder
 	m := r.Machine
@@ -30,5 +30,5 @@ func (r *Report) WriteGo(w io.Writer) error {
 	return err
 }
 
-// line returns a text as one line.
+// line joins the words of a text to one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -17,25 +17,25 @@ import (
 	"halfspace/kernel/limits"
 )
 
-// Options say what to measure. The zero value of a field stands for its default.
+// Options select the measurements. The zero value of a field stands for the default in the field's comment.
 type Options struct {
-	Levels  []kernel.Level // all of this computer
-	Only    []string       // items whose group and name, as in "kernel/Dot/type=float32/n=2048", contain one of these; all
-	Rounds  int            // 5
-	Time    time.Duration  // about how long an item runs in a round, though once at least; 50 ms
-	Workers int            // one for each core
+	Levels  []kernel.Level // default: all levels of this computer
+	Only    []string       // items whose group and name, such as "kernel/Dot/type=float32/n=2048", contain one of these texts; default: all
+	Rounds  int            // default: 5
+	Time    time.Duration  // approximate time of an item in a round; it runs at least once; default: 50 ms
+	Workers int            // default: one for each core
 
 	Version, Command string // for the report
 
-	// Progress, if not nil, is told what is measured next, and how many of the measurements are done.
+	// Progress, if not nil, receives the name of the next measurement, and the number of measurements done.
 	Progress func(name string, done, total int64)
 }
 
-// mostTime bounds the time of an item. Once its rounds took that long, further rounds leave it out.
+// mostTime bounds the total time of an item. Once an item has taken that long, later rounds skip it.
 const mostTime = 1500 * time.Millisecond
 
-// Run measures this computer. It goes through all levels and items, and then again, so that other programs disturb
-// all items alike. It is an error if a learner's model isn't the same in each run and on each level.
+// Run measures this computer. Each round goes through all levels and items, so that other programs disturb all items
+// alike. It returns an error if a learner's model isn't the same in each run and on each level.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	defer kernel.Use(kernel.Active())
 	if opt.Levels == nil {
@@ -69,17 +69,17 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	return r, nil
 }
 
-// A measurement is a run.
+// A measurement is one call of Run.
 type measurement struct {
 	Options
 	report *Report
 	data   *data
-	levels [][]*Item // of each level
+	levels [][]*Item // items of each level
 	done   int64
 }
 
-// prepare makes the items of each level. An item whose kernels have no code for a level has the level of the code that they
-// run, and is measured once.
+// prepare makes the items of each level. If an item's kernels have no code for a level, the item gets the level of the
+// code that they run, and is measured once.
 func (m *measurement) prepare() error {
 	var ran []kernel.Level
 	for _, l := range m.Levels {
@@ -111,7 +111,7 @@ func (m *measurement) prepare() error {
 	return nil
 }
 
-// wanted tells whether an item is to be measured. Limits always are.
+// wanted tells whether an item is to be measured. Limits are always measured.
 func (m *measurement) wanted(i *Item) bool {
 	return i.Group == Limits || len(m.Only) == 0 ||
 		slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.Group+"/"+i.Name, text) })
@@ -137,10 +137,10 @@ func (m *measurement) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// measure runs an item for about m.Time, and notes the time of one run: the mean of the fastest batch of runs, as limits
-// are the best of short runs.
+// measure runs an item for about m.Time, and records the time of one run: the mean of the fastest batch of runs, since
+// limits are the best of short runs too.
 func (m *measurement) measure(i *Item, round int) error {
-	if i.Group == Limits { // the first one measures the others too
+	if i.Group == Limits { // the first limit measures the others too
 		if i.run != nil {
 			return i.run()
 		}
@@ -169,7 +169,7 @@ func (m *measurement) measure(i *Item, round int) error {
 		if took := time.Since(begin); took >= shortest {
 			seconds = took.Seconds() / float64(more)
 		}
-		for _, noted := range i.Seconds[known:] { // by a training, which times itself
+		for _, noted := range i.Seconds[known:] { // a training times itself
 			seconds = min(seconds, noted)
 		}
 		best, i.Seconds = min(best, seconds), i.Seconds[:known]
@@ -180,21 +180,22 @@ func (m *measurement) measure(i *Item, round int) error {
 	return nil
 }
 
-// A batch of runs takes about batchTime, so that some are done before another program gets the core. One that took less
-// than shortest doesn't count, since some clocks tick every 100 ns.
+// A batch of runs takes about batchTime, so that some batches finish before another program gets the core. A batch that
+// took less than shortest doesn't count, since some clocks tick every 100 ns.
 const (
 	batchTime = 200 * time.Microsecond
 	shortest  = batchTime / 10
 )
 
-// batch returns how many more runs make a batch, of an item that has taken some time for some. It is no more than were made.
+// batch returns the number of further runs that make a batch, if the item's runs so far took the time took. It is at
+// least 1 and at most runs.
 func batch(runs int, took time.Duration) int {
 	fits := float64(batchTime) / max(1, float64(took)) * float64(runs)
 	return max(1, min(runs, int(fits)))
 }
 
-// limits returns the items of the limits of one core and of all. The first of each measures the others as well. Pure Go
-// has no loops to measure with.
+// limits returns the items of the limits of one core and of all cores. The first item of each measures the others as
+// well. Pure Go has no loops to measure with.
 func (m *measurement) limits() []*Item {
 	if kernel.Active() == kernel.Generic {
 		return nil

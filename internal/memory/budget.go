@@ -8,17 +8,17 @@ import (
 	"halfspace/internal/say"
 )
 
-// ErrMemory is in the chain of errors about work that takes more memory than the limit.
+// ErrMemory is in the chain of errors about work that needs more memory than the limit.
 var ErrMemory = errors.New("more memory than the limit")
 
-// A Budget bounds the memory of work whose size the input chooses. Whoever allocates such memory takes it from the budget
-// first. A nil Budget has no bound. The methods are safe for concurrent use.
+// A Budget bounds the memory of work whose size depends on the input. Code takes memory from the budget before it
+// allocates the memory. A nil Budget has no bound. The methods are safe for concurrent use.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
 }
 
-// NewBudget returns a budget of so many bytes, or nil for 0.
+// NewBudget returns a budget of limit bytes, or nil (no bound) if limit is 0 or less.
 func NewBudget(limit int64) *Budget {
 	if limit <= 0 {
 		return nil
@@ -26,7 +26,8 @@ func NewBudget(limit int64) *Budget {
 	return &Budget{limit: limit}
 }
 
-// Take takes n bytes for what, such as "a block of 4,096 rows", which begins the error. After an error nothing is taken.
+// Take takes n bytes for what, such as "a block of 4,096 rows". If the budget has less than n bytes left, Take takes
+// nothing and returns an error that begins with what.
 func (b *Budget) Take(n int64, what string) error {
 	if b == nil {
 		return nil
@@ -52,13 +53,13 @@ func (b *Budget) tooMuch(n, used int64, what string) error {
 		what, say.Size(n), beside, say.Size(b.limit))}
 }
 
-// exceeded is an error about memory, for the user as it is.
+// exceeded is an error about memory with the text for the user.
 type exceeded struct{ text string }
 
 func (e exceeded) Error() string { return e.text }
 func (e exceeded) Unwrap() error { return ErrMemory }
 
-// Give gives back n bytes that were taken.
+// Give returns n bytes to the budget.
 func (b *Budget) Give(n int64) {
 	if b != nil {
 		b.used.Add(-n)

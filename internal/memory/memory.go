@@ -1,19 +1,21 @@
-// Package memory says how much memory there is for this process, and bounds how much of it is taken.
+// Package memory finds the memory that is available to this process, and bounds the memory that the process takes.
 package memory
 
 import "math"
 
-// Available returns how many bytes of memory the process may use without taking some from other processes, or 0 if unknown.
+// Available returns the number of bytes of memory that the process can use without taking memory from other processes,
+// or 0 if it is unknown.
 //
-//   - Linux: what is left within the limits of the process's control groups, and of those around them.
+//   - Linux: the available memory, within the limits of the process's control groups and of the groups that contain them.
 //   - macOS: the share of the physical memory that the system calls free.
 //   - Windows: the free physical memory.
 func Available() int64 { return available() }
 
-// least is what Available returns at least where it knows: less is no use to anyone.
+// least is the smallest result of Available, except 0: less memory is of no use.
 const least = 16 << 20
 
-// share returns so many percent of a number of bytes, all of it where that is no share, and 0 where there is no such number.
+// share returns percent/100 × bytes, at least 16 MiB. It takes percent as 100 if it is 0 or above 100. It returns 0 if
+// bytes is 0 or above 2^60 (unknown).
 func share(bytes uint64, percent uint32) int64 {
 	if percent == 0 || percent > 100 {
 		percent = 100
@@ -24,7 +26,8 @@ func share(bytes uint64, percent uint32) int64 {
 	return max(least, int64(bytes/100*uint64(percent)))
 }
 
-// Limit returns the bytes that were given, and without any four fifths of what is available, or no limit where that isn't known.
+// Limit returns given if it is above 0. Otherwise it returns four fifths of Available, or math.MaxInt64 (no limit) if
+// that is unknown.
 func Limit(given int64) int64 {
 	if given > 0 {
 		return given

@@ -2,7 +2,8 @@ package memory
 
 import "golang.org/x/sys/unix"
 
-// available takes the share of memory that is free from the number that macOS compares with its levels of memory pressure.
+// available returns the free share of the memory. The share is the number that macOS compares with its levels of memory
+// pressure.
 func available() int64 {
 	size, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

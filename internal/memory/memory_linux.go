@@ -12,7 +12,7 @@ import (
 
 func available() int64 { return within("/") }
 
-// within is available where the files of the system are in root.
+// within returns the available memory. root is the folder that holds the system's folders, such as proc.
 func within(root string) int64 {
 	info, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
 	if err != nil {
@@ -24,7 +24,7 @@ func within(root string) int64 {
 	return 0
 }
 
-// field returns the number in the line of a text that begins with a name, 0 if there is none.
+// field returns the number in the line of a text that begins with name, or 0 if there is none.
 func field(text, name string) int64 {
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == name {
@@ -36,12 +36,13 @@ func field(text, name string) int64 {
 	return 0
 }
 
-// A version is the names of a control group's files, and where all groups are mounted.
+// A version is a version of control groups: the names of a group's files, and the folder in which all groups are
+// mounted.
 type version struct {
 	base     string
 	limits   []string
 	used     string
-	inactive string // in memory.stat, those around the group included: files in memory that nobody used for long
+	inactive string // key in memory.stat for the group and the groups in it: cached files that were not used for long
 }
 
 var (
@@ -49,8 +50,8 @@ var (
 	version2 = version{"sys/fs/cgroup", []string{"memory.max", "memory.high"}, "memory.current", "inactive_file"}
 )
 
-// limited returns what is left of the limits of the control groups that the process is in, and of those around them: the least,
-// or most if none is below it (man 7 cgroups). In a container the group's own folder may be where all are mounted.
+// limited returns the least remaining memory of the control groups that contain the process, or most if that is less
+// (man 7 cgroups). In a container, the folder of the process's group may be the folder in which all groups are mounted.
 func limited(root string, most int64) int64 {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {
@@ -77,8 +78,8 @@ func limited(root string, most int64) int64 {
 	return most
 }
 
-// left returns what is left of a group's limit, not counting as used what the system would give up: files in memory that
-// nobody used for long. It is math.MaxInt64 where there is no limit.
+// left returns the remaining memory of a group's limit. It doesn't count as used the memory that the system would give
+// up: cached files that were not used for long. It returns math.MaxInt64 if there is no limit.
 func (v version) left(dir string) int64 {
 	limit := int64(math.MaxInt64)
 	for _, file := range v.limits {
@@ -89,12 +90,12 @@ func (v version) left(dir string) int64 {
 	if limit == math.MaxInt64 {
 		return limit
 	}
-	stat, _ := os.ReadFile(filepath.Join(dir, "memory.stat")) // absent, nothing is given up
+	stat, _ := os.ReadFile(filepath.Join(dir, "memory.stat")) // if it is absent, the system gives up nothing
 	used := number(dir, v.used)
 	return max(least, limit-max(0, used-max(0, field(string(stat), v.inactive))))
 }
 
-// number returns the number in a file, 0 if there is none.
+// number returns the number in a file, or 0 if there is none.
 func number(dir, file string) int64 {
 	text, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil {

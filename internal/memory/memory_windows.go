@@ -9,7 +9,7 @@ import (
 // memoryStatus is the structure MEMORYSTATUSEX.
 type memoryStatus struct {
 	length                  uint32
-	load                    uint32 // percent in use
+	load                    uint32 // percentage in use
 	totalPhys, availPhys    uint64
 	totalPage, availPage    uint64
 	totalVirtual, available uint64

@@ -6,9 +6,9 @@ import (
 	"halfspace/internal/race"
 )
 
-// CopyNonTemporal is copy with non-temporal stores, where the level has them: dst doesn't enter the caches. It is for
-// results larger than the caches. copy would first read their lines and then overwrite them. dst and src have the same
-// length. Call Fence before another goroutine reads dst.
+// CopyNonTemporal is copy with non-temporal stores, if the level has them: dst doesn't enter the caches. Use it for
+// results larger than the caches. copy would first read the cache lines of dst and then overwrite them. dst and src
+// have the same length. Call Fence before another goroutine reads dst.
 func CopyNonTemporal(dst, src []float32) {
 	if len(dst) < len(src) {
 		panic("microkernel: short dst")
@@ -30,5 +30,5 @@ func CopyNonTemporal(dst, src []float32) {
 	copy(dst[head+whole:], src[head+whole:])
 }
 
-// Fence makes this goroutine's non-temporal stores visible to others before its later stores.
+// Fence makes this goroutine's non-temporal stores visible to other goroutines before its later stores.
 func Fence() { fenceF32() }

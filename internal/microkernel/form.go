@@ -12,8 +12,8 @@ var avx512Forms = []string{"Bounds", "BoundsWeighted", "Exp", "Load", "Log1p", "
 // noNEONForms are the functions that asm/neon lacks. At level NEON these functions run pure Go.
 var noNEONForms = []string{"CopyNonTemporal", "Fence"}
 
-// Form returns the instruction set of the code that functions of package asm run at the active level: the widest one, if
-// the functions differ. Names are those of package asm without the element type, such as Dot.
+// Form returns the instruction set of the code that functions of package asm run at the active level. If the functions
+// differ, it returns the widest. The names are the names of package asm without the element type, such as Dot.
 func Form(functions ...string) kernel.Level {
 	form := kernel.Generic
 	for _, f := range functions {

@@ -9,8 +9,9 @@ import (
 const BlockCols = ref.BlockCols
 
 // ScaleRows multiplies len(s) rows of x by the square roots of s, and widens them to BlockCols float64. A product of
-// two such columns then holds the row's weight once. It doesn't write the columns from cols on. cols is a multiple of 4
-// from 4 to BlockCols. x may be longer than its rows, whose stride is cols at least. Without rows nothing changes.
+// two of these columns then contains the row's weight once. ScaleRows doesn't write the columns from cols on. cols is a
+// multiple of 4 from 4 to BlockCols. x may be longer than its rows, whose stride is at least cols. Without rows nothing
+// changes.
 //
 //	for r := range s { for c := range cols { dst[r*BlockCols+c] = sqrt(s[r]) * float64(x[r*stride+c]) } }
 func ScaleRows(dst []float64, x []float32, s []float64, stride, cols int) {
@@ -37,9 +38,9 @@ func ScaleRows(dst []float64, x []float32, s []float64, stride, cols int) {
 }
 
 // RankKUpdate adds the product of a, transposed, and b to c, a block of BlockCols x BlockCols sums. a and b have the
-// same number of rows of BlockCols columns. It updates the first rows of c: 1 row, or a multiple of 4 from 4 to
-// BlockCols. It updates all columns if square is set, and else those up to the diagonal. Other elements of c are
-// undefined then. Without rows in a and b nothing changes.
+// same number of rows of BlockCols columns. RankKUpdate updates the first rows of c; rows is 1 or a multiple of 4 from
+// 4 to BlockCols. If square is set, it updates all columns, otherwise the columns up to the diagonal; the other
+// elements of c are undefined then. Without rows in a and b nothing changes.
 //
 //	for k := range len(b)/BlockCols { c[i][j] += a[k][i] * b[k][j] for each i < rows, and each j or j <= i }
 func RankKUpdate(c, a, b []float64, rows int, square bool) {

@@ -7,9 +7,9 @@ func TileShape() (mr, nr int) {
 	return tileShapeF32()
 }
 
-// Tile multiplies packed panels of mr rows by one packed panel of nr columns, where TileShape returns mr and nr. b holds
-// nr elements for each k, one k at least. a holds one panel after the other, each with mr elements for each k. Without
-// panels in a nothing changes.
+// Tile multiplies packed panels of mr rows by one packed panel of nr columns; TileShape returns mr and nr. b holds nr
+// elements for each k; there is at least one k. a holds one panel after the other, each with mr elements for each k.
+// Without panels in a nothing changes.
 //
 //	for each panel p of a:
 //		acc = zeros
@@ -18,8 +18,8 @@ func TileShape() (mr, nr int) {
 //		if add { acc[i][j] += c[at+j] for each i, j }
 //		c[at+j] = acc[i][j] for each i, j
 //
-// Row r of c begins at element at. So row 1 begins ldc elements after row 0, and each later step is grow longer, as in a
-// packed triangle. c may be longer than its rows.
+// Row r of c begins at element at. So row 1 begins ldc elements after row 0, and each later distance is longer by grow,
+// as in a packed triangle. c may be longer than its rows.
 func Tile(c []float32, ldc, grow int, a, b []float32, add bool) {
 	mr, nr := TileShape()
 	if len(b) == 0 || len(b)%nr != 0 || len(a)%(len(b)/nr*mr) != 0 {

@@ -3,18 +3,18 @@ package moments
 
 import "math"
 
-// Quantile975 is the number that a standard normal variable is below with the chance 0.975. Intervals of 95 % reach that many
-// standard errors to both sides.
+// Quantile975 is the 0.975 quantile of the standard normal distribution. A 95 % interval extends that many standard
+// errors to each side.
 const Quantile975 = 1.959963984540054
 
-// Moments are the mean and the variance of a feature. Those of a run come by Welford's method (Technometrics 4(3), 1962);
-// runs are combined in row order (Chan, Golub, LeVeque 1979).
+// Moments compute the mean and the variance of a feature. Within a run they use Welford's method (Technometrics 4(3),
+// 1962); runs are combined in row order (Chan, Golub, LeVeque 1979).
 type Moments struct{ run, all Run }
 
-// A Run is n numbers, their mean, and the sum of their squared distances to it.
+// A Run holds the count n of numbers, their mean, and the sum of their squared distances to the mean.
 type Run struct{ n, mean, squares float64 }
 
-// Add adds a number to the run. Conversions keep products from being fused with sums.
+// Add adds a number to the current run. Conversions keep the compiler from fusing products with sums.
 func (m *Moments) Add(x float64) {
 	t := &m.run
 	t.n++
@@ -23,7 +23,7 @@ func (m *Moments) Add(x float64) {
 	t.squares += float64(d * (x - t.mean))
 }
 
-// EndRuns ends the run of every feature.
+// EndRuns ends the current run of every feature, and adds it to the feature's moments.
 func EndRuns(all []Moments) {
 	for i := range all {
 		m := &all[i]
@@ -40,7 +40,8 @@ func (t Run) merge(u Run) Run {
 	return Run{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
 }
 
-// TakeRuns ends the run of every feature and appends it to runs. all doesn't count these runs: AddRun adds them to other moments.
+// TakeRuns ends the current run of every feature and appends it to runs. It doesn't add the runs to all: AddRun adds
+// them to other moments.
 func TakeRuns(runs []Run, all []Moments) []Run {
 	for i := range all {
 		runs, all[i].run = append(runs, all[i].run), Run{}
@@ -48,13 +49,13 @@ func TakeRuns(runs []Run, all []Moments) []Run {
 	return runs
 }
 
-// AddRun adds a run that ended.
+// AddRun adds a run that has ended.
 func (m *Moments) AddRun(r Run) { m.all = m.all.merge(r) }
 
-// Empty tells whether the runs that ended have no number.
+// Empty tells whether the ended runs have no numbers.
 func (m *Moments) Empty() bool { return m.all.n == 0 }
 
-// Mean returns the mean of the runs that ended. what says what is wrong with it, or is "".
+// Mean returns the mean over the ended runs. The second result is the reason why the mean can't be used, or "".
 func (m *Moments) Mean() (mean float64, what string) {
 	if mean = m.all.mean; math.IsNaN(mean) || math.IsInf(mean, 0) {
 		what = "its numbers are too large for a mean"
@@ -62,8 +63,8 @@ func (m *Moments) Mean() (mean float64, what string) {
 	return mean, what
 }
 
-// Scale returns the standard deviation in so many rows, or 1 if all numbers are equal. Rows without a number have the mean.
-// what says what is wrong with it, or is "".
+// Scale returns the standard deviation over rows rows, or 1 if all numbers are equal. A row without a number counts
+// with the mean. The second result is the reason why the deviation can't be used, or "".
 func (m *Moments) Scale(rows int64) (scale float64, what string) {
 	switch scale = math.Sqrt(m.all.squares / float64(max(1, rows))); {
 	case math.IsNaN(scale) || math.IsInf(scale, 0):

@@ -1,11 +1,11 @@
-// Package nearest finds the name that a mistyped one most likely stands for.
+// Package nearest finds the name that a user most likely meant by a mistyped name.
 package nearest
 
 import "strings"
 
-// Name returns the candidate with the smallest edit distance from name, upper and lower case alike, or "" where none
-// is near: at most a third of the letters of name, rounded up, may differ, but not its only one. Names with numbers that
-// differ aren't near either: x28 is no slip for x2. The first of equally near candidates wins.
+// Name returns the candidate with the smallest edit distance from name, ignoring case, or "" if none is near. At most a
+// third of name's letters, rounded up, may differ; in a name of one letter, none. Names whose digits differ aren't near
+// either: x28 is no slip for x2. Of equally near candidates, the first wins.
 func Name(name string, candidates []string) string {
 	best, limit := "", (len([]rune(name))+2)/3
 	if limit == 1 && len([]rune(name)) == 1 {
@@ -32,8 +32,8 @@ func digits(s string) string {
 	}, s)
 }
 
-// distance is the Levenshtein distance of a and b: the fewest insertions, deletions and replacements of letters that
-// turn one into the other. Beyond limit it is only known to be more.
+// distance returns the Levenshtein distance of a and b: the fewest insertions, deletions and replacements of letters
+// that turn a into b. If the distance exceeds limit, the result is only known to exceed limit too.
 func distance(a, b string, limit int) int {
 	s, t := []rune(a), []rune(b)
 	if len(s)-len(t) > limit || len(t)-len(s) > limit {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Line is InOrder for tasks whose number isn't known at the start.
+// A Line is InOrder for a number of tasks that isn't known at the start.
 type Line struct {
 	ctx   context.Context
 	g     errgroup.Group
@@ -15,8 +15,8 @@ type Line struct {
 	stop  func() bool
 }
 
-// NewLine returns a line without tasks. It computes on up to workers goroutines. Results are merged one at a time, in the
-// order of Go. Wait must follow.
+// NewLine returns a line without tasks. It computes on up to workers goroutines. It merges results one at a time, in
+// the order of the calls of Go. The caller must call Wait at the end.
 func NewLine(ctx context.Context, workers int) *Line {
 	workers = Workers(workers)
 	l := &Line{ctx: ctx, o: newOrdered(2 * workers)}
@@ -25,7 +25,8 @@ func NewLine(ctx context.Context, workers int) *Line {
 	return l
 }
 
-// Go starts the next task once there is room for its result. part returns the function that merges it. Go returns false, and starts none, if ctx has ended.
+// Go starts the next task once there is room for its result. part returns the function that merges the result. If ctx
+// has ended, Go starts no task and returns false.
 func (l *Line) Go(part func() (merge func())) bool {
 	task := l.begun
 	if l.ctx.Err() != nil || !l.o.wait(task) {
@@ -39,7 +40,7 @@ func (l *Line) Go(part func() (merge func())) bool {
 	return true
 }
 
-// Wait returns when all results are merged. It returns ctx's error if that has ended.
+// Wait waits until all results are merged. It returns ctx's error if ctx has ended.
 func (l *Line) Wait() error {
 	err := l.g.Wait()
 	l.stop()

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// mostWorkers is the most goroutines that compute at once on a machine of fewer cores.
+// mostWorkers is the largest number of goroutines that compute at once, on a machine with fewer cores.
 const mostWorkers = 256
 
-// Resolve returns how many goroutines may compute at once where a caller asks for n workers: GOMAXPROCS for 0, and no more than 256
-// or the cores of the machine, since each takes memory. It is an error if n is negative. Every exported function and option that
-// takes a number of workers calls Resolve first.
+// Resolve returns the number of goroutines that may compute at once if a caller asks for n workers. It is GOMAXPROCS if
+// n is 0. It is at most 256, or the number of the machine's cores if that is larger, since each worker takes memory. It
+// is an error if n is negative. Every exported function and option that takes a number of workers calls Resolve first.
 func Resolve(n int) (int, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("workers is %d: use 1 or more, or 0 for every core", n)
@@ -24,7 +24,7 @@ func Resolve(n int) (int, error) {
 	return Workers(n), nil
 }
 
-// Workers is Resolve for a number that was checked before. It takes a negative number for 0.
+// Workers is Resolve for a number that was checked before. It treats a negative number as 0.
 func Workers(n int) int {
 	if n < 1 {
 		return runtime.GOMAXPROCS(0)
@@ -32,9 +32,9 @@ func Workers(n int) int {
 	return min(n, max(mostWorkers, runtime.NumCPU()))
 }
 
-// For calls do once for each task from 0 to n-1 on up to workers goroutines, and returns when all calls have returned.
-// do gets the number of its worker and of the task. A worker takes the next task when it has finished one. If ctx ends,
-// For starts no more tasks and returns ctx's error. workers is a result of Resolve.
+// For calls do once for each task from 0 to n-1, on up to workers goroutines, and returns when all calls have returned.
+// do takes the number of its worker and the number of the task. A worker takes the next task when it has finished a
+// task. If ctx ends, For starts no more tasks and returns ctx's error. workers is a result of Resolve.
 func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -55,8 +55,9 @@ func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	return g.Wait()
 }
 
-// Ordered computes part of each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at a
-// time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist at a time.
+// Ordered computes part for each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at
+// a time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist at a
+// time.
 func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
 	return InOrder(ctx, workers, n, func(task int) func() {
 		r := part(task)
@@ -64,8 +65,8 @@ func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, 
 	})
 }
 
-// InOrder is Ordered for results of any type: part returns the function that merges the result of a task. It is compiled once, and
-// Ordered is a few instructions for each type.
+// InOrder is Ordered for results of any type: part returns the function that merges the result of a task. InOrder is
+// compiled once, and Ordered adds only a few instructions for each type.
 func InOrder(ctx context.Context, workers, n int, part func(task int) (merge func())) error {
 	workers = Workers(workers)
 	o := newOrdered(2 * workers)
@@ -77,18 +78,18 @@ func InOrder(ctx context.Context, workers, n int, part func(task int) (merge fun
 	})
 	stop()
 	if err == nil {
-		err = ctx.Err() // those who waited may have seen the end before For did
+		err = ctx.Err() // waiting workers may have seen the end of ctx before For did
 	}
 	return err
 }
 
-// An ordered takes results 0, 1, 2, ... in any order and merges them in ascending order. It has room for a few that
-// wait.
+// An ordered takes results 0, 1, 2, ... in any order and merges them in ascending order. It has room for a few results
+// that wait.
 type ordered struct {
 	mu      sync.Mutex
 	moved   sync.Cond
 	merged  int      // number of results merged
-	results []func() // what merges result i, at i modulo the room; nil: result i isn't there
+	results []func() // function that merges result i, at i modulo the room; nil: result i isn't there
 	ended   bool
 }
 
@@ -98,8 +99,8 @@ func newOrdered(room int) *ordered {
 	return o
 }
 
-// wait returns true when there is room for result i, or false at the end. The worker with the next result to merge
-// never waits.
+// wait waits until there is room for result i, and returns true. It returns false after end. The worker with the next
+// result to merge never waits.
 func (o *ordered) wait(i int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,7 +110,7 @@ func (o *ordered) wait(i int) bool {
 	return !o.ended
 }
 
-// end ends all waits.
+// end makes all waits return false.
 func (o *ordered) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

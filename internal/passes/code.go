@@ -11,10 +11,11 @@ import (
 	"halfspace/block"
 )
 
-// Values are coded by their types, which both sides know. Numbers and lengths take 8 little-endian bytes. Floating-point
-// numbers are coded by their bits. In a slice, float32 and uint32 take 4 bytes. So every value stays the same, NaN too. Fields of
-// structures are coded whether they are exported or not. Functions, channels and interfaces other than errors are not coded: in
-// a structure they become nil. encoding/gob doesn't do, as it turns a field of -0 into 0 and leaves out unexported fields.
+// Values are encoded by their types, which both sides know. Numbers and lengths take 8 little-endian bytes.
+// Floating-point numbers are encoded by their bits, so every value stays the same, also NaN. In a slice, float32 and
+// uint32 take 4 bytes. Fields of structures are encoded whether they are exported or not. Functions, channels and
+// interfaces other than errors are not encoded: in a structure they become nil. encoding/gob isn't used, since it turns
+// a field of -0 into 0 and leaves out unexported fields.
 
 // Encode returns the bytes of a value.
 func Encode(v any) ([]byte, error) {
@@ -23,7 +24,7 @@ func Encode(v any) ([]byte, error) {
 	return e.b, err
 }
 
-// Decode sets the value that to points to, of the type that was encoded.
+// Decode sets the value that to points to. That value must have the type of the encoded value.
 func Decode(b []byte, to any) error {
 	d := decoder{b: b}
 	d.value(reflect.ValueOf(to).Elem())
@@ -40,7 +41,7 @@ func (e *encoder) text(s string) {
 	e.b = append(e.b, s...)
 }
 
-// value appends a value.
+// value appends the bytes of v. It returns an error if values of v's type can't be encoded.
 func (e *encoder) value(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -74,7 +75,8 @@ func (e *encoder) value(v reflect.Value) error {
 	return nil
 }
 
-// fields appends the fields of a structure. It reads them through their addresses, as reflection reads unexported ones.
+// fields appends the fields of a structure. It reads them through their addresses, since reflection reads unexported
+// fields only so.
 func (e *encoder) fields(v reflect.Value) error {
 	if !v.CanAddr() {
 		copied := reflect.New(v.Type()).Elem()
@@ -104,7 +106,7 @@ func (e *encoder) pointer(v reflect.Value) error {
 	return e.value(v.Elem())
 }
 
-// error appends the text of an error. Other interfaces count as nil.
+// error appends the text of an error. Any other interface is encoded as nil.
 func (e *encoder) error(v reflect.Value) {
 	if v.Type() != reflect.TypeFor[error]() || v.IsNil() {
 		e.number(0)
@@ -114,14 +116,14 @@ func (e *encoder) error(v reflect.Value) {
 	e.text(v.Interface().(error).Error())
 }
 
-// slice appends the length of a slice plus 1, or 0 for nil, and the elements.
+// slice appends the length of a slice plus 1, or 0 for nil, and then the elements.
 func (e *encoder) slice(v reflect.Value) error {
 	if v.IsNil() {
 		e.number(0)
 		return nil
 	}
 	e.number(uint64(v.Len()) + 1)
-	switch n := v.Len(); v.Type().Elem().Kind() { // most of what there is
+	switch n := v.Len(); v.Type().Elem().Kind() { // most slices have these types
 	case reflect.Float64:
 		e.b = append(e.b, block.LittleEndian(unsafe.Slice((*float64)(v.UnsafePointer()), n))...)
 		return nil
@@ -144,7 +146,7 @@ func (e *encoder) elements(v reflect.Value) error {
 	return nil
 }
 
-// A decoder takes values off the front of b. After the first error it returns zeros.
+// A decoder takes values from the front of b. After the first error it returns zeros.
 type decoder struct {
 	b   []byte
 	err error
@@ -162,7 +164,8 @@ func (d *decoder) number() uint64 {
 	return n
 }
 
-// length takes the length of something whose elements take at least so many bytes each.
+// length reads a length and rejects it if length × each exceeds the bytes left. each is the least number of bytes of an
+// element.
 func (d *decoder) length(each int) int {
 	n := d.number()
 	if n > uint64(len(d.b)/max(1, each)) {
@@ -179,7 +182,7 @@ func (d *decoder) text() string {
 	return s
 }
 
-// any takes a value of a type.
+// any reads a value of type t.
 func (d *decoder) any(t reflect.Type) (any, error) {
 	v := reflect.New(t).Elem()
 	d.value(v)
@@ -194,7 +197,7 @@ func (d *decoder) end() error {
 	return d.err
 }
 
-// value takes a value to v, which can be set.
+// value reads a value into v, which must be settable.
 func (d *decoder) value(v reflect.Value) {
 	if d.err != nil {
 		return
@@ -243,7 +246,7 @@ func sent(text string) error {
 	return errors.New(text)
 }
 
-// slice takes a slice. Elements take at least one byte each, or a length that no message has could be believed.
+// slice reads a slice. It rejects a length that the bytes left can't hold: an element takes at least one byte.
 func (d *decoder) slice(v reflect.Value) {
 	n := d.number()
 	if n == 0 {
@@ -270,7 +273,7 @@ func (d *decoder) slice(v reflect.Value) {
 		d.b = d.b[8*n:]
 		return
 	case 4:
-		for i, to := 0, unsafe.Slice((*uint32)(v.UnsafePointer()), n); i < len(to); i++ { // float32 by their bits
+		for i, to := 0, unsafe.Slice((*uint32)(v.UnsafePointer()), n); i < len(to); i++ { // float32 by its bits
 			to[i] = binary.LittleEndian.Uint32(d.b[4*i:])
 		}
 		d.b = d.b[4*n:]

@@ -1,12 +1,12 @@
-// Package passes gives passes over rows names, so that other processes can make them.
+// Package passes gives names to passes over rows, so that other processes can make them.
 //
-// A pass is a task on pieces of the rows. Each piece is some runs of 4,096 rows. A task is a pure function of the rows of its
-// piece and of its arguments. Some of these may be the piece's own. So a piece may be computed anywhere, and more than once, and
-// its result is the same. Results are merged in the order of the pieces, as the sums of a single process are.
+// A pass is a task on pieces of the rows. A piece consists of runs of 4,096 rows. A task is a pure function of the rows
+// of its piece and of its arguments; a piece may have its own arguments. So a piece may be computed anywhere, and more
+// than once, with the same result. Results are merged in the order of the pieces, as a single process merges its sums.
 //
-// Reduce makes a pass where the rows are: on the cluster of a block.Remote source, otherwise here. Each and EachOwn are for
-// clusters alone. Rowless is for tasks that open files themselves. Run is what a process of a cluster calls. Encode and Decode
-// turn arguments and results into bytes.
+// Reduce makes a pass where the rows are: on the cluster of a block.Remote source, otherwise in this process. Each and
+// EachOwn are for clusters only. Rowless is for tasks that open files themselves. A process of a cluster calls Run.
+// Encode and Decode convert arguments and results to and from bytes.
 package passes
 
 import (
@@ -22,18 +22,19 @@ import (
 // A Task computes a result of type R from the rows of a piece and arguments of type A.
 type Task[A, R any] struct{ of *task }
 
-// An OwnTask is a Task that also takes arguments of type O, which each piece has of its own. The task may change those.
+// An OwnTask is a Task that also takes arguments of type O, which each piece has for itself. The task may change these
+// arguments.
 type OwnTask[A, O, R any] struct{ of *task }
 
-// A Piece is the rows that a task gets, and which piece of the pass they are.
+// A Piece is the rows of one call of a task, with the number of the piece in the pass.
 type Piece struct {
-	block.Source // numbered from 0; each block is a run
+	block.Source // rows numbered from 0; each block is a run
 	Number       int
-	Workers      int // goroutines that may compute at once
-	own          any // arguments of an OwnTask
+	Workers      int // number of goroutines that may compute at once
+	own          any // the piece's own arguments, for an OwnTask
 }
 
-// A task is a Task of any types. All work is done here, so that the generic types are compiled to a few instructions each.
+// A task is a Task of any types. It does all the work, so that the generic types compile to a few instructions each.
 type task struct {
 	name              string
 	args, own, result reflect.Type // own is nil for a task whose pieces have no arguments of their own
@@ -45,7 +46,7 @@ var (
 	views = map[string]view{}
 )
 
-// register adds a task to those of the program.
+// register adds a task to the tasks of the program. It panics if the name is taken.
 func (t *task) register() *task {
 	if tasks[t.name] != nil {
 		panic("passes: two tasks of one name")
@@ -65,7 +66,8 @@ func (t *task) pass(ctx context.Context, cluster block.Cluster, p block.Pass, me
 	})
 }
 
-// each computes the task for pieces of the rows of a Remote source. own is nil if they have no arguments of their own.
+// each computes the task for pieces of the rows of a Remote source. own is nil if the pieces have no arguments of their
+// own.
 func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]int64, own func(i int) any, merge func(result any) error) error {
 	cluster, views := block.RemoteOf(src)
 	if cluster == nil {
@@ -74,7 +76,7 @@ func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]
 	return t.pass(ctx, cluster, block.Pass{Args: args, Own: own, Views: views, Pieces: pieces}, merge)
 }
 
-// New names a task. It is called as the program starts: every process of a cluster has the same tasks.
+// New registers a task under a name. Call it at program start: every process of a cluster must have the same tasks.
 func New[A, R any](name string, do func(ctx context.Context, piece Piece, args A) (R, error)) *Task[A, R] {
 	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		return do(ctx, piece, args.(A))
@@ -98,14 +100,14 @@ func Each[A, R any](ctx context.Context, src block.Source, t *Task[A, R], args A
 
 var errNone = errors.New("no cluster has these rows")
 
-// EachOwn is Each for a task whose pieces have arguments of their own: those of piece i are own(i).
+// EachOwn is Each for a task whose pieces have their own arguments: own(i) returns the arguments of piece i.
 func EachOwn[A, O, R any](ctx context.Context, src block.Source, t *OwnTask[A, O, R], args A, pieces [][]int64, own func(i int) O,
 	merge func(R) error) error {
 	return t.of.each(ctx, src, args, pieces, func(i int) any { return own(i) }, func(r any) error { return merge(r.(R)) })
 }
 
-// Rowless computes a task for pieces without rows: the task reads what it needs by the number of its piece, from 0 to pieces-1.
-// The results go to merge in the order of the pieces.
+// Rowless computes a task for pieces without rows: the task reads its input by the number of its piece, from 0 to
+// pieces-1. The results go to merge in the order of the pieces.
 func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R], args A, pieces int, merge func(R) error) error {
 	return t.of.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
 }
@@ -113,7 +115,8 @@ func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R]
 // A PerRun is a task whose result is a list, with an element for each run of a piece.
 type PerRun[A, R any] struct{ of *task }
 
-// NewPerRun names a task by what it computes of a run. of gets the source of the runs, which says what their columns are.
+// NewPerRun registers a task under a name. of returns the function that computes the result of a run. of takes the
+// source of the runs, which describes their columns.
 func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Run) R) *PerRun[A, R] {
 	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		part := of(piece.Source, args.(A))
@@ -127,7 +130,8 @@ func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Run) R
 	return &PerRun[A, R]{t.register()}
 }
 
-// Reduce is block.ReduceRuns, and makes the pass of a task if the rows have a cluster. part is what the task computes of a run.
+// Reduce is block.ReduceRuns. If the rows have a cluster, it makes the pass as the task t there. part computes the same
+// result of a run as t.
 func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerRun[A, R], args A, part func(block.Run) R, merge func(R)) error {
 	return t.of.reduce(ctx, src, workers, args, func(run block.Run) func() {
 		r := part(run)
@@ -139,8 +143,8 @@ func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *Per
 	})
 }
 
-// reduce is Reduce for results of any type. here returns the function that merges what it computed of a run, and there merges the
-// results of a piece that a cluster computed.
+// reduce is Reduce for results of any type. here computes the result of a run and returns the function that merges it.
+// there merges the results of a piece that a cluster computed.
 func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Run) func(), there func(results any)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return block.MergeRuns(ctx, src, workers, here)
@@ -154,10 +158,11 @@ func (t *task) reduce(ctx context.Context, src block.Source, workers int, args a
 	})
 }
 
-// mostPieces is the most pieces of a Reduce. They are many enough that the last one to come is a small share.
+// mostPieces is the largest number of pieces of a Reduce. With this number, the last piece to finish is a small share
+// of the rows.
 const mostPieces = 256
 
-// Consecutive cuts the runs of so many rows into pieces of runs that follow each other.
+// Consecutive cuts the runs of rows rows into pieces of consecutive runs.
 func Consecutive(rows int64) (pieces [][]int64) {
 	runs := (rows + block.RunRows - 1) / block.RunRows
 	each := max(1, (runs+mostPieces-1)/mostPieces)
@@ -171,13 +176,13 @@ func Consecutive(rows int64) (pieces [][]int64) {
 	return pieces
 }
 
-// RowsOf returns the rows of a piece of Consecutive, from lo to hi-1, of so many.
+// RowsOf returns the range of rows of a piece of Consecutive: lo to hi-1. rows is the number of all rows.
 func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 	lo = piece[0] * block.RunRows
 	return lo, min(rows, lo+int64(len(piece))*block.RunRows)
 }
 
-// ErrOtherRows is the error of a piece whose own arguments are for more or fewer rows than it has.
+// ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
 var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
 
 // fingerprintPass is the pass of Fingerprint.

@@ -10,8 +10,9 @@ import (
 	"halfspace/block"
 )
 
-// Pick returns a source of some rows of src, in their order. keep is called once for each pass. What it returns is called with the label
-// of each row of src in turn, and tells whether the source has that row. The source has that many rows, in blocks of up to each rows.
+// Pick returns a source of some rows of src, in their order. For each pass it calls keep once, and then calls the
+// function that keep returned with the label of each row of src in turn; that function tells whether the source has the
+// row. rows is the number of rows of the source, and each the largest number of rows in its blocks.
 func Pick(src block.Source, rows int64, each int, keep func() func(y float32) bool) block.Source {
 	return picked{src, rows, each, keep}
 }
@@ -29,7 +30,7 @@ func (p picked) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return func(yield func(*block.Block, error) bool) {
 		keep, spec, rows := p.keep(), p.Spec(), int(min(p.rows, int64(p.each)))
 		var to *block.Block
-		n := 0 // rows in it
+		n := 0 // rows in to
 		for from, err := range p.Source.Blocks(ctx) {
 			if err != nil {
 				yield(nil, err)
@@ -63,7 +64,7 @@ func (p picked) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// copyRow copies row r of a block to row n of another one. To a sparse block it appends the row.
+// copyRow copies row r of from to row n of to. If the blocks are sparse, it appends the row.
 func copyRow(to *block.Block, n int, from *block.Block, r int) {
 	if from.Sparse != nil {
 		to.AppendRow(from, r)
@@ -75,8 +76,9 @@ func copyRow(to *block.Block, n int, from *block.Block, r int) {
 	}
 }
 
-// Picked returns a cluster that makes passes over the chosen rows of src, in their order. Row i is chosen if bit i%64 of chosen[i/64] is
-// set. It sends each piece to the cluster of src, with the runs of src that hold the piece's rows. It returns nil if src has no cluster.
+// Picked returns a cluster that makes passes over the chosen rows of src, in their order. Row i is chosen if bit i%64
+// of chosen[i/64] is set. The cluster sends each piece to the cluster of src, with the runs of src that hold the
+// piece's rows. Picked returns nil if src has no cluster.
 func Picked(src block.Source, chosen []uint64) block.Cluster {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return nil
@@ -93,23 +95,24 @@ func Picked(src block.Source, chosen []uint64) block.Cluster {
 	return c
 }
 
-// words is the number of words with the bits of a run.
+// words is the number of words with the bits of one run.
 const words = block.RunRows / 64
 
 // A choice is a cluster for some rows of src.
 type choice struct {
 	src    block.Source
 	chosen []uint64
-	before []int64 // chosen rows before each run of src, and all
+	before []int64 // number of chosen rows before each run of src; the last element is their total
 }
 
-// pickTask computes a task, which is the argument, on the chosen rows of a piece. Its result has the bytes of the task's.
+// pickTask computes the task in its argument on the chosen rows of a piece. Its result is the bytes of that task's
+// result.
 var pickTask = NewOwn("passes.pick", pickPiece)
 
-// A pick is what a piece has of its own.
+// A pick is a piece's own arguments.
 type pick struct {
-	chosen []uint64 // the bits of its rows
-	own    string   // of EncodeOwn
+	chosen []uint64 // the bits of the rows of its runs
+	own    string   // bytes of EncodeOwn
 	err    string
 }
 
@@ -138,10 +141,10 @@ func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) 
 	})
 }
 
-// around returns the runs of src that have rows of some runs of the choice.
+// around returns the runs of src that contain rows of the given runs of the choice.
 func (c *choice) around(runs []int64) (of []int64) {
 	for _, run := range runs {
-		first, _ := slices.BinarySearch(c.before, run*block.RunRows+1) // the first run with so many rows before it comes after
+		first, _ := slices.BinarySearch(c.before, run*block.RunRows+1) // one after the run with the choice's row run*block.RunRows
 		for first--; first < len(c.before)-1 && c.before[first] < (run+1)*block.RunRows; first++ {
 			if n := len(of); n == 0 || of[n-1] < int64(first) {
 				of = append(of, int64(first))
@@ -151,7 +154,7 @@ func (c *choice) around(runs []int64) (of []int64) {
 	return of
 }
 
-// bits returns the bits of the rows of some runs of src that are in some runs of the choice.
+// bits returns, for the runs of src in of, the bits of the rows that belong to the given runs of the choice.
 func (c *choice) bits(runs, of []int64) (all []uint64) {
 	for _, from := range of {
 		n := c.before[from]

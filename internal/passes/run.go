@@ -8,13 +8,13 @@ import (
 	"halfspace/block"
 )
 
-// A view makes a changed source of another one.
+// A view turns a source into a changed source.
 type view struct {
 	args reflect.Type
 	of   func(src block.Source, args any, workers int) block.Source
 }
 
-// NewView names a change of rows, as New does a task.
+// NewView registers a change of rows under a name, like New for a task.
 func NewView[A any](name string, of func(src block.Source, args A, workers int) block.Source) {
 	if views[name].of != nil {
 		panic("passes: two views of one name")
@@ -24,8 +24,8 @@ func NewView[A any](name string, of func(src block.Source, args A, workers int) 
 	}}
 }
 
-// Changed returns the cluster of src, and the views of its rows after one more. It is the method Remote of a source that
-// changes src.
+// Changed returns the cluster of src, and the views of its rows followed by one more view. A source that changes src
+// returns this from its method Remote.
 func Changed(src block.Source, name string, args any) (block.Cluster, []block.View) {
 	cluster, before := block.RemoteOf(src)
 	if cluster == nil {
@@ -76,7 +76,7 @@ func DecodePass(b []byte) (p block.Pass, err error) {
 	return p, d.end()
 }
 
-// EncodeOwn returns the bytes of a piece's own arguments. They are nil if it has none.
+// EncodeOwn returns the bytes of a piece's own arguments, or nil if it has none.
 func EncodeOwn(p block.Pass, piece int) ([]byte, error) {
 	if p.Own == nil {
 		return nil, nil
@@ -84,8 +84,8 @@ func EncodeOwn(p block.Pass, piece int) ([]byte, error) {
 	return Encode(p.Own(piece))
 }
 
-// Run computes a piece of a pass, of a number, from its rows. own has the bytes of
-// EncodeOwn. Run returns the bytes of the result. Up to workers goroutines compute.
+// Run computes the piece of that number of a pass, from the piece's rows. own are the bytes of EncodeOwn. Run returns
+// the bytes of the result. Up to workers goroutines compute.
 func Run(ctx context.Context, p block.Pass, own []byte, rows block.Source, number, workers int) ([]byte, error) {
 	t := tasks[p.Task]
 	if t == nil {
@@ -118,7 +118,7 @@ func Run(ctx context.Context, p block.Pass, own []byte, rows block.Source, numbe
 	return e.b, err
 }
 
-// DecodeResult returns the result of a piece, of the type that the pass's task has.
+// DecodeResult returns the result of a piece, in the result type of the pass's task.
 func DecodeResult(p block.Pass, b []byte) (any, error) {
 	t := tasks[p.Task]
 	if t == nil {

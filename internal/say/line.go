@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// longest is the most characters of Line.
+// longest is the largest number of characters of Line.
 const longest = 1000
 
-// Visible returns a text with escapes such as \x1b in place of what isn't printed: control characters, which a terminal would obey, marks
-// that turn the direction of text, and bytes that aren't UTF-8.
+// Visible replaces unprintable characters of a text by escapes such as \x1b: control characters, which a terminal would
+// obey, marks that change the direction of text, and bytes that aren't UTF-8.
 func Visible(s string) string {
 	plain := func(r rune, size int) bool { return strconv.IsPrint(r) && !(r == utf8.RuneError && size == 1) }
 	var b strings.Builder
@@ -29,7 +29,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// VisibleJSON returns JSON with escapes in place of what isn't printable in its strings. Programs read the same values.
+// VisibleJSON replaces unprintable characters in the strings of JSON by escapes. Programs read the same values.
 func VisibleJSON(text []byte) []byte {
 	var b []byte
 	for len(text) > 0 {
@@ -46,13 +46,13 @@ func VisibleJSON(text []byte) []byte {
 	return b
 }
 
-// Line returns a text as one visible line of at most 1,000 characters: a longer one loses its middle.
+// Line returns a text as one visible line of at most 1,000 characters. A longer text loses its middle.
 func Line(s string) string {
 	words := strings.FieldsFunc(Short(s, longest), func(r rune) bool { return r == '\n' || r == '\r' })
 	return Short(Visible(strings.Join(words, " ")), longest)
 }
 
-// Short returns a text of at most so many characters, with dots in place of the middle of a longer one.
+// Short returns a text of at most most characters, with dots in place of the middle of a longer text.
 func Short(s string, most int) string {
 	const dots = " ... "
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {

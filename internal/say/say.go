@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Count writes a whole number with commas between thousands.
+// Count writes an integer with commas between thousands.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -26,7 +26,7 @@ func Count(n int64) string {
 	return sign + b.String()
 }
 
-// Plural writes a number of things.
+// Plural writes a count and a noun, with a plural s if the count isn't 1.
 func Plural(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -46,20 +46,20 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%.4g %s", v, units[0])
 }
 
-// Real writes a number in a few digits.
+// Real writes a number with six significant digits.
 func Real(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// Exact writes a number in the fewest digits from which it parses back.
+// Exact writes a number with the fewest digits from which it can be parsed back exactly.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Rough writes a number in three digits.
+// Rough writes a number with three significant digits.
 func Rough(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// Known writes a number and what it is of, or that it isn't known.
+// Known writes a number followed by of, or "not known" if v is nil.
 func Known(v *float64, of string) string {
 	if v == nil {
 		return "not known"
@@ -67,7 +67,7 @@ func Known(v *float64, of string) string {
 	return Real(*v) + of
 }
 
-// Bound writes the whole part of a bound on updates.
+// Bound writes the integer part of a bound on updates.
 func Bound(v float64) string {
 	if v < 1<<53 {
 		return Count(int64(v))
@@ -75,7 +75,7 @@ func Bound(v float64) string {
 	return Real(v)
 }
 
-// Fixed writes a number with that many decimals, "-" for one that isn't defined.
+// Fixed writes a number with that many decimals, or "-" if it is NaN.
 func Fixed(v float64, decimals int) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -83,7 +83,8 @@ func Fixed(v float64, decimals int) string {
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
-// Percent writes a share so that anything but all is less than 100 %.
+// Percent writes a share as a percentage, with enough digits that a share below 1 doesn't read 100 %. It writes "-" for
+// NaN.
 func Percent(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -95,10 +96,11 @@ func Percent(v float64) string {
 	}
 }
 
-// Seconds writes a time.
+// Seconds writes a time in seconds with three decimals.
 func Seconds(s float64) string { return fmt.Sprintf("%.3f s", s) }
 
-// Duration writes a time in whole seconds, of an hour or more in minutes, and of two days or more in hours.
+// Duration writes a time: in minutes and seconds below an hour, in hours and minutes below two days, and otherwise in
+// days and hours.
 func Duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch d = d.Round(time.Second); {
@@ -112,7 +114,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d days %d h", d/day, d%day/time.Hour)
 }
 
-// About writes a number of 0 or more in three digits.
+// About writes a number of 0 or more, rounded to three significant digits.
 func About(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

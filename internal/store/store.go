@@ -1,4 +1,4 @@
-// Package store opens files of data: local files, and objects of stores whose URL schemes a program has registered.
+// Package store opens data files: local files, and objects of stores whose URL schemes a program has registered.
 //
 // The program halfspace registers none, so it links no store. halfspace-beam registers gs and s3.
 package store
@@ -15,32 +15,32 @@ import (
 	"strings"
 )
 
-// A File is a file or an object that is open.
+// A File is an open file or object.
 type File interface {
 	io.ReadCloser
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
 }
 
-// A Store has objects that are named by URLs, such as gs://bucket/folder/object. The error is an
-// fs.ErrNotExist if there is no such object, an *Error if the store fails or denies access, and that of a context that ends.
+// A Store holds objects that are named by URLs, such as gs://bucket/folder/object. Methods return an fs.ErrNotExist if
+// the object doesn't exist, an *Error if the store fails or denies access, and the context's error if a context ends.
 type Store interface {
-	// Open opens the current version of an object, or the one that Stat has described. The file that it returns reads no other
-	// version. It is an error to read what is gone, from here or from the file.
+	// Open opens the current version of an object, or the version that seen, a result of Stat, describes. The file that
+	// it returns reads only that version. If the version is gone, Open or reading the file returns an error.
 	Open(url string, seen fs.FileInfo) (File, error)
-	// Stat returns the size and the time of an object. Its Sys is a Version.
+	// Stat returns the size and the time of an object. Sys of the result is a Version.
 	Stat(url string) (fs.FileInfo, error)
 	// List returns the URLs of the objects that begin with a prefix, sorted.
 	List(prefix string) ([]string, error)
 }
 
-// A Version tells an object from another one of the same name, size and time.
+// A Version distinguishes objects of the same name, size and time.
 type Version string
 
-// An Error says what is wrong with an object and what to do. Its text doesn't name the object.
+// An Error describes a problem with an object, and gives advice to the user. Its text doesn't name the object.
 type Error struct {
 	Text string
-	Err  error // or nil
+	Err  error // the cause, or nil
 }
 
 // Error returns the text.
@@ -49,7 +49,8 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Requests is how many requests to a store are made at once. It takes some 50 ms to answer one, much longer than a core to read that.
+// Requests is the number of requests to a store that run at once. A store takes about 50 ms to answer a request, much
+// longer than a core takes to read the answer.
 const Requests = 32
 
 var stores = map[string]Store{}
@@ -57,7 +58,7 @@ var stores = map[string]Store{}
 // Any tells whether any store is registered.
 func Any() bool { return len(stores) > 0 }
 
-// Register makes s the store of URLs with a scheme, such as "gs". Programs call it as they start.
+// Register makes s the store for URLs of a scheme, such as "gs". Programs call it at their start.
 func Register(scheme string, s Store) { stores[scheme] = s }
 
 var address = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
@@ -70,7 +71,7 @@ func Scheme(path string) string {
 	return ""
 }
 
-// Of returns the store of a path. It is nil for a local file. The error says what to do if no store has the scheme.
+// Of returns the store of a path, or nil for a local file. If no store has the scheme, it returns an error with advice.
 func Of(path string) (Store, error) {
 	scheme := Scheme(path)
 	switch s := stores[scheme]; {
@@ -111,8 +112,8 @@ func Stat(path string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// Current returns a function for what is at the path of a file that is open: another file may have taken its place. An object
-// needs no look, since an open one reads a single version.
+// Current returns a function that describes the file which is now at the path of an open file: another file may have
+// replaced it. For an object it describes the open version, since an open object reads a single version.
 func Current(path string, f File) func() (fs.FileInfo, error) {
 	if Scheme(path) != "" {
 		return f.Stat
@@ -120,7 +121,7 @@ func Current(path string, f File) func() (fs.FileInfo, error) {
 	return func() (fs.FileInfo, error) { return os.Stat(path) }
 }
 
-// Abs returns the absolute path of a local file. It returns a URL as it is.
+// Abs returns the absolute path of a local file. It returns a URL unchanged.
 func Abs(path string) (string, error) {
 	if Scheme(path) != "" {
 		return path, nil
@@ -134,7 +135,7 @@ func VersionOf(info fs.FileInfo) Version {
 	return v
 }
 
-// Same tells whether two looks at a path saw the same: the same file or version, size and time.
+// Same tells whether a and b describe the same file or version, with the same size and time.
 func Same(a, b fs.FileInfo) bool {
 	v := VersionOf(a)
 	return v == VersionOf(b) && (v != "" || os.SameFile(a, b)) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())

@@ -1,8 +1,8 @@
-// Package synth makes data sets of which the truth is known. They are linearly separable with a margin, or linear with
-// noise in the labels, or a Boolean conjunction.
+// Package synth makes data sets whose true model is known: linearly separable with a margin, linear with noise in the
+// labels, or a Boolean conjunction.
 //
-// The same options give the same rows on every machine, for any number of goroutines. The rows of each run of 4,096
-// come from a PCG of their own. All arithmetic is exact, or IEEE 754 rounds it in one way.
+// The same options give the same rows on every machine, for any number of goroutines. Each run of 4,096 rows has its
+// own PCG. All arithmetic is exact, or IEEE 754 defines its rounding.
 package synth
 
 import (
@@ -24,38 +24,38 @@ import (
 
 const maxMargin = 1e6
 
-// Options say what to make. Exactly one of Margin, Noise and Conjunction is above zero:
+// Options say which data set to make. Exactly one of Margin, Noise and Conjunction is above zero:
 //
 // Margin: the features are standard normal. Then every row is moved by Margin away from the hyperplane w.x = 0, along
 // the unit vector w, so that |w.x| >= Margin. The label is the sign of w.x.
 //
 // Noise: the features are standard normal. The label is the sign of w.x, and the opposite with probability Noise.
 //
-// Conjunction: the features are -1 or +1 with equal probability. The label is +1 if the features of that many variables
-// have the values in Truth.Literals. About half of the rows are positive.
+// Conjunction: the features are -1 or +1 with equal probability. The label is +1 if all of Truth.Literals, Conjunction
+// of them, are satisfied. About half of the rows are positive.
 type Options struct {
 	Rows        int64 // 1 or more
-	Features    int   // 1 to 100,000
+	Features    int   // 1 to schema.MaxFeatures
 	Margin      float64
 	Noise       float64
 	Conjunction int
 	Seed        uint64
 
-	Compression  string // of Parquet, see dataset.WriterOptions
-	RowGroupRows int64  // of Parquet, see dataset.WriterOptions
+	Compression  string // for Parquet, see dataset.WriterOptions
+	RowGroupRows int64  // for Parquet, see dataset.WriterOptions
 }
 
-// Truth is what a data set was made from. The file's metadata has it as JSON, under the key MetadataKey.
+// Truth is the model from which a data set was made. The file's metadata has it as JSON, under the key MetadataKey.
 type Truth struct {
 	Kind     string    `json:"kind"` // "margin", "noise" or "conjunction"
 	Seed     uint64    `json:"seed"`
 	Margin   float64   `json:"margin,omitempty"`
 	Noise    float64   `json:"noise,omitempty"`
 	Weights  []float64 `json:"weights,omitempty"`  // w, of length 1; no bias
-	Literals []Literal `json:"literals,omitempty"` // of the conjunction
+	Literals []Literal `json:"literals,omitempty"` // the literals of the conjunction
 }
 
-// A Literal is satisfied where the feature has the value.
+// A Literal is satisfied if the feature has the value.
 type Literal struct {
 	Feature int  `json:"feature"` // number of the feature: 3 for x3
 	Value   int8 `json:"value"`   // -1 or +1
@@ -64,7 +64,8 @@ type Literal struct {
 // MetadataKey is the key of the Truth in a Parquet file's metadata.
 const MetadataKey = "halfspace.truth"
 
-// Truth returns what the data set of these options is made from, or an error that says which option can't be used.
+// Truth returns the model from which the data set of these options is made. It returns an error if an option can't be
+// used.
 func (o Options) Truth() (Truth, error) {
 	g, err := newGenerator(o)
 	if err != nil {
@@ -73,7 +74,7 @@ func (o Options) Truth() (Truth, error) {
 	return g.truth, nil
 }
 
-// Validate returns an error that says what is wrong with the options, if anything is.
+// Validate returns an error if an option can't be used.
 func (o Options) Validate() error {
 	kinds := 0
 	for _, v := range []float64{o.Margin, o.Noise, float64(o.Conjunction)} {
@@ -107,8 +108,8 @@ func Names(n int) []string {
 	return names
 }
 
-// Blocks returns the rows that Write writes as a data set in memory, with a bias. It panics on options that Write
-// returns an error for.
+// Blocks returns the rows that Write writes as a data set in memory, with a bias. It panics if Write would return an
+// error about the options.
 func Blocks(opt Options) *block.Data {
 	g, err := newGenerator(opt)
 	if err != nil {
@@ -143,7 +144,7 @@ type generator struct {
 	truth Truth
 }
 
-// newGenerator draws the truth from PCG(seed, 2^64-1). No run has that stream.
+// newGenerator draws the truth from PCG(seed, 2^64-1). No run uses that stream.
 func newGenerator(opt Options) (*generator, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func unit(src *rand.PCG, n int) []float64 {
 	return w
 }
 
-// literals draws k of n variables by a Fisher-Yates shuffle that ends early, and a value for each.
+// literals draws k of n variables by a Fisher-Yates shuffle that stops after k steps, and a value for each.
 func literals(src *rand.PCG, n, k int) []Literal {
 	order := make([]int, n)
 	for i := range order {
@@ -201,8 +202,8 @@ func literals(src *rand.PCG, n, k int) []Literal {
 	return all
 }
 
-// runs makes rows first to last on as many goroutines as can run at once. first must be the first of a run. put gets
-// each row once, in any order and on any goroutine. It may only read x, until it returns.
+// runs makes rows first to last-1, on as many goroutines as can run at once. first must be the first row of a run. runs
+// calls put once for each row, in any order and on any goroutine. put may only read x, and only until it returns.
 func (g *generator) runs(ctx context.Context, first, last int64, put func(row int64, x []float32, y int8)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -239,8 +240,8 @@ func (g *generator) row(src *rand.PCG, x, scratch []float32) int8 {
 	return sign(positive)
 }
 
-// push moves x by margin along w, or against it if side is -1. It moves x farther if narrowing to float32 would leave
-// it short. It adds more to the margin than any order of summing w.x in float64 can lose. y has x's length.
+// push moves x by margin along w, or against w if side is -1. It moves x farther if rounding to float32 would make the
+// margin too small. It adds more to the margin than any order of summing w.x in float64 can lose. y has x's length.
 func push(x, y []float32, w []float64, side, margin float64) {
 	slack := (1 + margin) / (1 << 26)
 	need := margin + slack
@@ -289,9 +290,9 @@ func satisfied(all []Literal, x []float32) bool {
 	return true
 }
 
-// normal draws a number that is about standard normal: the sum of twelve uniforms of 16 bits each, less its mean, in
-// units of 2^-16. Its variance is 1 - 2^-32, it lies within -6 and 6, and float32 holds it exactly. Other methods need
-// a logarithm or an exponential, whose last bit differs between architectures.
+// normal draws an approximately standard normal number: the sum of twelve uniform numbers of 16 bits each, less its
+// mean, in units of 2^-16. Its variance is 1 - 2^-32, it lies between -6 and 6, and float32 holds it exactly. Other
+// methods need a logarithm or an exponential, whose last bit differs between architectures.
 func normal(src *rand.PCG) float32 {
 	const halves = 0x0000ffff0000ffff // two 16-bit numbers with room for carries
 	a, b, c := src.Uint64(), src.Uint64(), src.Uint64()
@@ -299,7 +300,8 @@ func normal(src *rand.PCG) float32 {
 	return float32(int32(sum>>32)+int32(sum&math.MaxUint32)-6*math.MaxUint16) / (1 << 16)
 }
 
-// dot returns w.x, summed from the first element to the last. The conversion keeps compilers from fusing.
+// dot returns w.x, summed from the first element to the last. The conversion keeps compilers from fusing products with
+// sums.
 func dot(w []float64, x []float32) float64 {
 	sum := 0.0
 	for j, v := range x {

@@ -12,13 +12,14 @@ import (
 	"halfspace/dataset"
 )
 
-// batchBytes is about how much of a file is made at a time. While one batch is written, the next one is made.
+// batchBytes is the approximate size of the part of a file that is made at a time. While one batch is written, the next
+// one is made.
 const batchBytes = 16 << 20
 
 // Write makes a data set and writes it to path, in the formats of dataset.Create. The features x0, x1 and so on are
 // float32, or int8 for a conjunction. The last column is the label, int8. There are no nulls. If progress isn't nil,
-// Write calls it now and then with the number of rows written. If Write fails or ctx is cancelled, it leaves nothing at
-// path.
+// Write calls it from time to time with the number of rows written. If Write fails or ctx is cancelled, it leaves no
+// file at path.
 func Write(ctx context.Context, path string, opt Options, progress func(rows int64)) error {
 	g, err := newGenerator(opt)
 	if err != nil {
@@ -66,7 +67,7 @@ func write[E float32 | int8](ctx context.Context, g *generator, path string, pro
 	return w.Close()
 }
 
-// A batch is consecutive rows of a data set in columns.
+// A batch holds consecutive rows of a data set in columns.
 type batch[E float32 | int8] struct {
 	rows   int
 	cols   [][]E
@@ -81,7 +82,7 @@ func newBatch[E float32 | int8](features int, rows int64) *batch[E] {
 	return b
 }
 
-// fill makes rows first to last. It makes none if first isn't below last.
+// fill makes rows first to last-1. It makes none if first isn't below last.
 func (b *batch[E]) fill(ctx context.Context, g *generator, first, last int64) error {
 	b.rows = int(max(0, last-first))
 	return g.runs(ctx, first, last, func(row int64, x []float32, y int8) {

@@ -8,8 +8,8 @@ type Table struct {
 	Y []string
 }
 
-// Forever returns rows that are the same forever: noisy ones of two runs, noisy ones of three classes,
-// bits, and noisy ones of more columns than a Hessian is taken for.
+// Forever returns tables that must never change: noisy rows of two runs, noisy rows of three classes, bits, and noisy
+// rows with more columns than solvers compute a Hessian for.
 func Forever() map[string]Table {
 	state := uint32(1)
 	random := func(n uint32) uint32 { // Knuth and Lewis' generator
@@ -17,7 +17,7 @@ func Forever() map[string]Table {
 		return state >> 8 % n
 	}
 	rows := map[string]Table{}
-	for _, name := range []string{"two", "three"} { // in this order: state goes on
+	for _, name := range []string{"two", "three"} { // in this order, since state continues
 		size := map[string][3]int{"two": {5000, 9, 2}, "three": {900, 5, 3}}[name]
 		var r Table
 		state = uint32(size[0])

@@ -14,8 +14,8 @@ import (
 	"halfspace/schema"
 )
 
-// MNIST reads the first rows of the handwritten digits of LeCun, Cortes and Burges, "train" or "test", from the folder that holds
-// their files, compressed: pixels from 0 to 1, without a bias, and the digits as classes.
+// MNIST reads the first rows of the handwritten digits of LeCun, Cortes and Burges. folder holds their compressed
+// files; part is "train" or "test". Features are pixels from 0 to 1, without a bias. Classes are the digits.
 func MNIST(folder, part string, rows int) (*block.Data, error) {
 	images, err := idx(filepath.Join(folder, part+"-images.idx3.gz"), 16, rows*784)
 	if err != nil {
@@ -47,8 +47,8 @@ func MNIST(folder, part string, rows int) (*block.Data, error) {
 	return block.NewData(spec, blocks), nil
 }
 
-// idx reads the first n bytes behind the header of a compressed file, whose first number of 32 bits says how many dimensions of
-// bytes there are.
+// idx reads n bytes after the header of a compressed IDX file. The file's first 32 bits must say that it holds bytes,
+// in as many dimensions as the header has room for.
 func idx(path string, header, n int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

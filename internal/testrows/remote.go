@@ -11,8 +11,8 @@ import (
 	"halfspace/internal/passes"
 )
 
-// A Remote is rows of a program that a pretended cluster makes passes over. Pieces come in a random order and some twice, and
-// all travel as bytes.
+// A Remote is rows over which a simulated cluster makes passes. The cluster computes pieces in a random order, and some
+// twice. All arguments and results are encoded to bytes.
 type Remote struct {
 	block.Source
 	cluster *cluster
@@ -42,10 +42,10 @@ func (r *Remote) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return r.Source.Blocks(ctx)
 }
 
-// Read returns how often this process began to read the rows.
+// Read returns how many times this process began to read the rows.
 func (r *Remote) Read() int { return r.read }
 
-// Tasks returns how often each task was asked for, by its name.
+// Tasks returns the number of passes of each task, by the task's name.
 func (r *Remote) Tasks() map[string]int { return r.cluster.Tasks }
 
 type cluster struct {

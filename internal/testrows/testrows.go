@@ -1,4 +1,4 @@
-// Package testrows makes data sets of rows that tests write down, in each form that a source may have.
+// Package testrows makes data sets from rows in tests, in each form that a source can have.
 package testrows
 
 import (
@@ -14,7 +14,7 @@ import (
 	"halfspace/schema"
 )
 
-// Dense returns rows of features and labels as a data set, with a bias column if there is to be one.
+// Dense returns rows of features and labels as a data set, with a bias column if bias is set.
 func Dense(x [][]float64, y []float64, bias bool) *block.Data {
 	spec := &schema.Spec{Bias: bias, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range x[0] {
@@ -39,8 +39,8 @@ func Dense(x [][]float64, y []float64, bias bool) *block.Data {
 	return block.NewData(spec, blocks)
 }
 
-// RandomClasses returns normal rows with a bias, whose label is the number of the greatest of some scores, but for a share that is drawn;
-// without those, planes separate them by a margin.
+// RandomClasses returns normal rows with a bias. The label is the number of the greatest of some scores, except for a
+// share wrong of the rows, whose label is random. If wrong is 0, planes separate the classes by a margin.
 func RandomClasses(rows, features, classes int, wrong float64) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
 	x, y := make([][]float64, rows), make([]float64, rows)
@@ -64,7 +64,7 @@ func RandomClasses(rows, features, classes int, wrong float64) *block.Data {
 	return Classes(x, y, classes, true)
 }
 
-// Classes is Dense with class numbers below a number of classes as labels.
+// Classes is Dense with class numbers as labels, each below classes.
 func Classes(x [][]float64, y []float64, classes int, bias bool) *block.Data {
 	d := Dense(x, y, bias)
 	d.Spec().Classes = nil
@@ -74,7 +74,7 @@ func Classes(x [][]float64, y []float64, classes int, bias bool) *block.Data {
 	return d
 }
 
-// Logistic returns rows of normal features, with labels of a logistic model.
+// Logistic returns rows of normal features, with labels drawn from a logistic model.
 func Logistic(rows, d int) *block.Data {
 	rng := rand.New(rand.NewPCG(1, 1))
 	spec := &schema.Spec{Features: make([]string, d), Bias: true, Classes: make([]schema.Class, 2), Positive: 1}
@@ -116,7 +116,7 @@ func Sparse(d *block.Data) *block.Data {
 	return block.NewData(d.Spec(), blocks)
 }
 
-// Weighted returns the same rows with weights, those of their numbers.
+// Weighted returns the same rows with weights. weight returns the weight of a row by the row's number.
 func Weighted(d *block.Data, weight func(row int) float64) *block.Data {
 	spec := *d.Spec()
 	spec.Weighted = true
@@ -132,7 +132,8 @@ func Weighted(d *block.Data, weight func(row int) float64) *block.Data {
 	return block.NewData(&spec, blocks)
 }
 
-// A Stream yields copies of the blocks of a data set, which it overwrites, as a source that reads a file would.
+// A Stream yields copies of the blocks of a data set, and overwrites them afterwards, as a source that reads a file
+// would.
 type Stream struct{ *block.Data }
 
 // Blocks yields the copies.
@@ -159,7 +160,7 @@ func (s Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// Float64s returns numbers of rows, labels or weights as float64, which holds each exactly.
+// Float64s converts features, labels or weights to float64, which is exact.
 func Float64s(x []float32) []float64 {
 	all := make([]float64, len(x))
 	for i, v := range x {
@@ -168,7 +169,8 @@ func Float64s(x []float32) []float64 {
 	return all
 }
 
-// Round rounds the features to float32, as rows hold them, and returns them: plain loops then compute with the numbers of the rows.
+// Round rounds the features to float32, as rows hold them, in place, and returns them. Plain loops then compute with
+// the same numbers as the rows.
 func Round(x [][]float64) [][]float64 {
 	for _, row := range x {
 		for i, v := range row {

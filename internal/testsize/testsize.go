@@ -3,6 +3,6 @@ package testsize
 
 import "os"
 
-// Small tells whether tests try few and small problems, as make test does. HALFSPACE_TEST=full asks for all of them, as make
-// check does.
+// Small tells whether tests try only a few small problems, as in make test. HALFSPACE_TEST=full asks for all problems,
+// as in make check.
 func Small() bool { return os.Getenv("HALFSPACE_TEST") != "full" }

@@ -1,4 +1,4 @@
-// Package widen reads rows of blocks as float64, less what their centring subtracts.
+// Package widen reads rows of blocks as float64, after the block's centring.
 package widen
 
 import (
@@ -27,8 +27,8 @@ func Row(b *block.Block, r int, out []float64) {
 	}
 }
 
-// Append appends the columns and the values of row r of a sparse block with a centring. The row has each of the columns that
-// the centring changes.
+// Append appends the columns and the values of row r of a sparse block with a centring. The result includes every
+// column that the centring changes.
 func Append(b *block.Block, r int, idx []uint32, val []float64) ([]uint32, []float64) {
 	columns, values := b.Sparse.Row(r)
 	c, x := b.Centring, 0.0
@@ -60,8 +60,9 @@ type Reader struct {
 	values  []float64
 }
 
-// Row returns the columns and the values of row r of a block: of dense rows all, of sparse ones those that are stored, and those
-// that a centring changes. They are valid until the next call. Only the values may be changed.
+// Row returns the columns and the values of row r of a block. A dense row has all columns. A sparse row has its stored
+// columns, and the columns that a centring changes. The slices are valid until the next call. The caller may change
+// only the values.
 func (w *Reader) Row(b *block.Block, r int) ([]uint32, []float64) {
 	if b.Sparse != nil && b.Centring != nil {
 		w.columns, w.values = Append(b, r, w.columns[:0], w.values[:0])
@@ -83,14 +84,14 @@ func (w *Reader) Row(b *block.Block, r int) ([]uint32, []float64) {
 	return w.every[:b.Cols], w.values
 }
 
-// PanelRows is the most rows of a panel.
+// PanelRows is the largest number of rows in a panel.
 const PanelRows = 32
 
 var ones = slices.Repeat([]float64{1}, PanelRows)
 
-// Panel writes rows x of that many columns, times the roots of s, to a panel: blocks of microkernel.BlockCols columns, each
-// with PanelRows rows. It writes the first blocks alone. A product of two elements of a row then holds the row's weight once.
-// x are rows of a dense block with the centring c, which may be nil.
+// Panel writes rows x of cols columns, times the square roots of s, to a panel: blocks of microkernel.BlockCols
+// columns, each with PanelRows rows. It writes only the first blocks blocks. A product of two elements of a row then
+// contains the row's weight once. x are rows of a dense block with the centring c, which may be nil.
 func Panel(panel []float64, x []float32, s []float64, stride, cols, blocks int, c *block.Centring) {
 	const n, size = microkernel.BlockCols, PanelRows * microkernel.BlockCols
 	blocks = min(blocks, (cols+n-1)/n)

@@ -1,7 +1,7 @@
-// Package f64 holds the few loops over float64 that solvers spend their time in: dot products, exponentials and the
-// logistic loss. Rows are float32; package kernel has their loops.
+// Package f64 holds the float64 loops in which solvers spend their time: dot products, exponentials and the logistic
+// loss. Rows are float32; package kernel has their loops.
 //
-// Its functions follow the rules of package kernel, whose level they run at.
+// The functions follow the rules of package kernel, and run at its active level.
 package f64
 
 import (
@@ -13,7 +13,7 @@ import (
 // rowAlign divides the length of a row: 32 bytes.
 const rowAlign = 4
 
-// Stride returns the length of a row of cols columns in elements: cols, rounded up to a multiple of 4, which is 32 bytes.
+// Stride returns the length of a row in elements: cols rounded up to a multiple of 4 elements, which is 32 bytes.
 func Stride(cols int) int { return (cols + rowAlign - 1) / rowAlign * rowAlign }
 
 // checkPair panics unless y, which is written, and x, which is read, have the same length. It reports both to the race
@@ -33,25 +33,25 @@ func panicLengths(y, x int) {
 	panic("f64: short x")
 }
 
-// Dot returns the dot product of x and y, which have the same length, and 0 for no elements:
+// Dot returns the dot product of x and y, which have the same length. Without elements it returns 0:
 //
 //	for i := range x { sum += x[i] * y[i] }
 //
-// It sums 16 lanes; package asm has the order.
+// It sums in 16 lanes; package asm states the order.
 func Dot(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
 	race.Read(x)
 	race.Read(y)
-	// The level is tested here, not in dotF64: a short product costs little more than its calls.
+	// Dot tests the level here, not in dotF64: a short product costs little more than its calls.
 	if kernel.Active() == kernel.Generic {
 		return ref.DotF64(x, y)
 	}
 	return dotF64(x, y)
 }
 
-// Axpy adds a times x to y, which has the same length. x may be y. No elements change nothing.
+// Axpy adds a times x to y, which has the same length. x may be y. Without elements nothing changes.
 //
 //	for i := range y { y[i] = fma(a, x[i], y[i]) }
 func Axpy(y []float64, a float64, x []float64) {
@@ -59,7 +59,7 @@ func Axpy(y []float64, a float64, x []float64) {
 	axpyF64(y, a, x)
 }
 
-// Scores computes the score of len(out) rows, whose stride is len(w). No rows change nothing.
+// Scores computes the scores of len(out) rows, whose stride is len(w). Without rows nothing changes.
 //
 //	for r := range out { out[r] = Dot(row r of x, w) }
 func Scores(out, x, w []float64) {
@@ -78,7 +78,7 @@ func Scores(out, x, w []float64) {
 }
 
 // Exp sets y[i] to e^x[i]. y has x's length and may be x. The error is below 0.8 ULP, or 0.9 ULP where the result is
-// subnormal. No elements change nothing.
+// subnormal. Without elements nothing changes.
 //
 //	for i := range y { y[i] = exp(x[i]) }
 func Exp(y, x []float64) {
@@ -87,7 +87,7 @@ func Exp(y, x []float64) {
 }
 
 // Sigmoid sets y[i] to 1/(1 + e^-x[i]), which lies in [0, 1]. y has x's length and may be x. The error is below 2.6 ULP
-// in both tails. No elements change nothing.
+// in both tails. Without elements nothing changes.
 //
 //	for i := range y { y[i] = 1 / (1 + exp(-x[i])) }
 func Sigmoid(y, x []float64) {
@@ -95,8 +95,8 @@ func Sigmoid(y, x []float64) {
 	sigmoidF64(y, x)
 }
 
-// Log1p sets y[i] to the natural logarithm of 1 + x[i]: -Inf for -1, and NaN below. y has x's length and may be x. The
-// error is below 0.95 ULP. No elements change nothing.
+// Log1p sets y[i] to the natural logarithm of 1 + x[i]: -Inf if x[i] is -1, and NaN if it is below -1. y has x's length
+// and may be x. The error is below 0.95 ULP. Without elements nothing changes.
 //
 //	for i := range y { y[i] = log(1 + x[i]) }
 func Log1p(y, x []float64) {
@@ -105,8 +105,8 @@ func Log1p(y, x []float64) {
 }
 
 // Logistic computes the logistic loss of rows, and its first and second derivative by the score. z holds the scores and
-// receives the margins. y holds the signs, -1 or +1. All five slices have the same length. Results are accurate to a few
-// ULP in both tails. No elements change nothing.
+// receives the margins. y holds the signs, -1 or +1. All five slices have the same length. Results are accurate to a
+// few ULP in both tails. Without elements nothing changes.
 //
 //	for i := range z {
 //		z[i] *= y[i]

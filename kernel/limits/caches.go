@@ -6,18 +6,18 @@ import (
 	"halfspace/kernel"
 )
 
-// Caches are the bytes of the caches that one core reads through. L3 is shared by several cores.
+// Caches are the sizes, in bytes, of the caches that one core reads through. Several cores share L3.
 type Caches struct{ L1, L2, L3 int }
 
-// Detected returns the caches of this computer. A size that the processor does not report is taken as 32 KiB, 512 KiB and
-// 8 MiB.
+// Detected returns the caches of this computer. A size that the processor doesn't report counts as 32 KiB (L1), 512 KiB
+// (L2) or 8 MiB (L3).
 func Detected() Caches {
 	c := kernel.DetectedCPU()
 	return Caches{cmp.Or(c.L1D, 32<<10), cmp.Or(c.L2, 512<<10), cmp.Or(c.L3, 8<<20)}
 }
 
-// Level returns the name of the smallest level of memory that holds a number of bytes: L1, L2, L3 or DRAM. Half of the
-// third-level cache counts, since other cores use it too.
+// Level returns the name of the smallest level of memory that holds a number of bytes: L1, L2, L3 or DRAM. Only half of
+// the third-level cache counts, since other cores use it too.
 func (c Caches) Level(bytes int) string {
 	switch {
 	case bytes <= c.L1:
@@ -35,9 +35,9 @@ func (l Limits) Bandwidth(level string) float64 {
 	return map[string]float64{"L1": l.L1, "L2": l.L2, "L3": l.L3, "DRAM": l.DRAM}[level]
 }
 
-// arrays returns the bytes of the arrays that each core reads to measure L1, L2, L3 and DRAM. An array is larger than the
-// caches below its level, and fits well into its own. The last arrays of all cores are twice the third-level cache or
-// more together, up to 1 GiB.
+// arrays returns the sizes, in bytes, of the arrays that each core reads to measure L1, L2, L3 and DRAM. An array is
+// larger than the caches below its level, and fits well into the cache of its level. The DRAM arrays of all cores
+// together take at least twice the third-level cache, up to 1 GiB.
 func (c Caches) arrays(cores int) [4]int {
 	const kib, mib = 1 << 10, 1 << 20
 	page := func(bytes int) int { return bytes &^ (4*kib - 1) }

@@ -1,8 +1,8 @@
-// Package limits measures the machine's limits, so that a benchmark can say how close it comes. They are the clock, the
-// rate of fused multiply-adds, and the bandwidth of each level of memory.
+// Package limits measures the machine's limits, with which a benchmark compares its own rates: the clock, the rate of
+// fused multiply-adds, and the bandwidth of each level of memory.
 //
-// Figures are the best of several short runs on the active instruction set. Measure in the same run as the benchmark:
-// machines are shared and change their clock.
+// Each figure is the best of several short runs on the active instruction set. Measure limits in the same process run
+// as the benchmark: machines are shared and change their clock.
 package limits
 
 import (
@@ -20,23 +20,23 @@ import (
 type Limits struct {
 	Cores int // number of cores that worked together
 
-	FMAF32, FMAF64   float64 // flop/s, two for each fused multiply-add; a register has half as many float64, so FMAF64 is half of FMAF32
+	FMAF32, FMAF64   float64 // flop/s, two per fused multiply-add; FMAF64 is half of FMAF32: registers hold half as many float64
 	L1, L2, L3, DRAM float64 // bytes loaded per second, by all cores together
 	Stream           float64 // bytes written per second by non-temporal stores
 	Clock            float64 // cycles per second, of all cores together
 }
 
-// partBytes is the size of a part of the array in memory, whose size is a multiple of it.
+// partBytes is the size in bytes of one part of a DRAM array. The size of that array is a multiple of partBytes.
 const partBytes = 32 << 20
 
-// tries is the number of runs, of which the best counts. runTime is about the time of one run.
+// tries is the number of runs, of which the best counts. runTime is the approximate time of one run.
 const (
 	tries   = 7
 	runTime = 5 * time.Millisecond
 )
 
-// Measure measures the limits of that many cores together, in about a second. Every figure but the clock is 0 if
-// the active level has no loops to measure with.
+// Measure measures the limits of a number of cores together, in about a second. Every figure but the clock is 0 if the
+// active level has no loops to measure with.
 func Measure(cores int) Limits {
 	l := Limits{Cores: cores}
 	big, sizes := make([][]float32, cores), Detected().arrays(cores)
@@ -55,8 +55,8 @@ func Measure(cores int) Limits {
 	return l
 }
 
-// Clock measures the cycles per second of that many cores together, in some 10 ms: the fastest of many short runs on
-// each, which other programs hardly disturb.
+// Clock measures the cycles per second of a number of cores together, in about 10 ms. It takes the fastest of many
+// short runs on each core, which other programs hardly disturb.
 func Clock(cores int) float64 {
 	const rounds, runs = 4000, 500
 	rates := make([]float64, cores)
@@ -80,7 +80,8 @@ func Clock(cores int) float64 {
 	return sum
 }
 
-// chain takes 16 cycles a round: each of its rotations and additions takes one, and waits for the one before.
+// chain takes 16 cycles a round: each of its 8 rotations and 8 additions takes one cycle, and waits for the operation
+// before.
 //
 //go:noinline
 func chain(to *uint64, rounds int) {
@@ -101,8 +102,8 @@ func chain(to *uint64, rounds int) {
 // One measures the limits of one core once, for all benchmarks of a process.
 var One = sync.OnceValue(func() Limits { return Measure(1) })
 
-// sweep runs f over x in panels, so that no call takes long. It repeats this until the overhead of calls is small, and
-// returns the number of bytes.
+// sweep runs f over x in panels, so that no call takes long. It repeats x until the overhead of calls is small. It
+// returns the number of bytes read, or 0 if f returns false.
 func sweep(x []float32, f func([]float32) bool) float64 {
 	const panel, least = 1 << 18, 1 << 21
 	times := max(1, least/len(x))
@@ -116,7 +117,8 @@ func sweep(x []float32, f func([]float32) bool) float64 {
 	return float64(times) * 4 * float64(len(x))
 }
 
-// inParts returns work for best: each call runs f over the next part of the core's array, and begins again after the last.
+// inParts returns a work function for best: each call runs f over the next part of the core's array, and starts again
+// after the last part.
 func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 {
 	next := make([]int, len(arrays))
 	return func(core int) float64 {
@@ -127,8 +129,8 @@ func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 
 	}
 }
 
-// best runs work on every core at a time, several times, and returns the highest rate. work returns the amount that it
-// did.
+// best runs work on every core at the same time, several times, and returns the highest total rate. work returns the
+// amount of work that it did, such as bytes; if it returns 0, the core's rate is 0.
 func best(cores int, work func(core int) float64) float64 {
 	highest := 0.0
 	for range tries {

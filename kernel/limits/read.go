@@ -6,11 +6,12 @@ import (
 	"halfspace/internal/microkernel"
 )
 
-// Read measures the bytes per second that some cores together load from arrays, wherever these are: small ones in a cache,
-// large ones in memory. Each core loads a part of them, again and again, for some 40 ms. Read uses at most one core for each
-// MiB. It returns 0 if the active level has no loop to measure with, or if the arrays are smaller than 16 KiB together.
+// Read measures the bytes per second that a number of cores together load from arrays. Small arrays lie in a cache,
+// large arrays in memory. Each core loads its part of the arrays again and again, for about 40 ms. Read uses at most
+// one core for each MiB. It returns 0 if the active level has no loop to measure with, or if the arrays are smaller
+// than 16 KiB together.
 func Read(arrays [][]float32, cores int) float64 {
-	const panel, least = 1 << 20, 2 << 20 // bytes of a call of the loop, and of a piece of work
+	const panel, least = 1 << 20, 2 << 20 // bytes of one call of the loop, and of one unit of work
 	var panels [][]float32
 	total := 0
 	for _, x := range arrays {

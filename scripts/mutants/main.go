@@ -112,7 +112,7 @@ func (m mutant) broken() (string, error) {
 	return strings.Replace(string(source), m.old, m.made, 1), err
 }
 
-// try returns what found the mutant: a test or a package that doesn't build; "" if nothing did.
+// try returns the test that found the mutant, or "" if no test did.
 func (m mutant) try() (by string, err error) {
 	text, err := m.broken()
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"halfspace/schema"
 )
 
-// A Table is the points of a file.
+// A Table is the content of a trace file.
 type Table struct {
-	Names   []string             // of the columns of numbers, in the order of the file
+	Names   []string             // names of the number columns, in the order of the file
 	Columns map[string][]float64 // by name; NaN where a number is missing
-	Classes []string             // of each point; nil if there is one training
+	Classes []string             // class of each point; nil if there is one training
 	Rows    int
 }
 
@@ -28,7 +28,8 @@ func (t *Table) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return t.Columns[n] == nil })
 }
 
-// Read reads a table. It is an error if the file isn't one, or if the table takes more than a memory in bytes, of which 0 is no limit.
+// Read reads a table. It returns an error if the file isn't a trace, or if the table takes more than memory bytes; 0
+// means no limit.
 func Read(ctx context.Context, path string, memory int64) (*Table, error) {
 	t := &Table{Columns: map[string][]float64{}}
 	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Memory: memory}
@@ -42,7 +43,7 @@ func Read(ctx context.Context, path string, memory int64) (*Table, error) {
 		}
 		for i, c := range rec.Columns() {
 			name := rec.ColumnName(i)
-			if name == "class" { // which is a number in a text file if all classes are
+			if name == "class" { // in a text file it is a column of numbers if all classes are numbers
 				for r := range c.Len() {
 					t.Classes = append(t.Classes, c.ValueStr(r))
 				}
@@ -70,7 +71,7 @@ func Read(ctx context.Context, path string, memory int64) (*Table, error) {
 	return t, nil
 }
 
-// number returns element r of an array, NaN if it is null or no number.
+// number returns element r of an array, or NaN if it is null or no number.
 func number(c arrow.Array, r int) float64 {
 	if c.IsNull(r) {
 		return math.NaN()

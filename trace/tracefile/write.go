@@ -1,4 +1,4 @@
-// Package tracefile writes the points of a trace as a table, in any format of package dataset, and reads such a table.
+// Package tracefile writes the points of a trace as a table, in any format of package dataset, and reads the table.
 package tracefile
 
 import (
@@ -17,20 +17,20 @@ import (
 // A Layout says which columns a table has.
 type Layout struct {
 	Updates   bool     // the points are updates of a perceptron; otherwise passes
-	Classes   []string // that are learned one versus the rest; nil: there is one training
+	Classes   []string // classes that are trained one versus the rest; nil: there is one training
 	Reference bool     // points have the product with a reference, and the angle
 	Errors    bool     // a pocket judges
-	Vector    []string // names of the weights, as Names returns them; nil: the table has no weights
+	Vector    []string // names of the weights, from the function Names; nil: the table has no weights
 }
 
-// mostWeights is the most columns of weights.
+// mostWeights is the largest number of weight columns.
 const mostWeights = 16
 
-// Prefix begins the names of the columns of weights.
+// Prefix begins the names of the weight columns.
 const Prefix = "weight:"
 
-// Names returns names for the weights of a point: those of the features, and bias. It returns nil if there are more than
-// 16. joint says that the point has weights of each class.
+// Names returns the names of the weights of a point: the names of the features, then bias. It returns nil if there are
+// more than 16 weights. joint says that the point has weights for each class.
 func Names(spec *schema.Spec, joint bool) (names []string) {
 	classes := []string{""}
 	if joint {
@@ -53,11 +53,11 @@ func Names(spec *schema.Spec, joint bool) (names []string) {
 	return names
 }
 
-// A column is one of a table.
+// A column is a column of the table.
 type column struct {
 	name  string
 	whole bool                         // its numbers are integers
-	of    func(p *trace.Point) float64 // NaN: null
+	of    func(p *trace.Point) float64 // returns the value of a point; NaN: null
 }
 
 func (l *Layout) columns() []column {
@@ -100,10 +100,10 @@ type Writer struct {
 	file    *dataset.Writer
 	rows    *array.RecordBuilder
 	waiting int
-	err     error // the first
+	err     error // the first error
 }
 
-// Create starts a file, as dataset.CreateContext does.
+// Create starts a file as dataset.CreateContext does.
 func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
 	w := &Writer{layout: l, columns: l.columns()}
 	var fields []arrow.Field
@@ -126,7 +126,7 @@ func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
 	return w, nil
 }
 
-// atOnce is how many points are written at a time.
+// atOnce is the number of points that are written at a time.
 const atOnce = 4096
 
 // Add writes a point. Close returns the first error.
@@ -181,7 +181,7 @@ func (w *Writer) Close() error {
 	return w.file.Close()
 }
 
-// Abort leaves no file.
+// Abort ends without leaving a file.
 func (w *Writer) Abort() {
 	w.rows.Release()
 	w.file.Abort()

@@ -180,7 +180,7 @@ func servePrism(ctx context.Context, port int, once bool, stderr io.Writer) erro
 	return err
 }
 
-// split parts Beam's flags and those of this program from the other arguments.
+// split separates the flags of Beam and of this program from the other arguments.
 func split(args []string) (beamArgs, rest []string) {
 	for i := 0; i < len(args); i++ {
 		name, _, valued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")

@@ -26,8 +26,8 @@ import (
 	"halfspace/internal/store"
 )
 
-// predictArgs are files and, for each, the file of its predictions. The options are those of halfspace predict but --model: workers get
-// the bytes of the model, as they may not see its file.
+// predictArgs are files and, for each, the file of its predictions. The options are the options of halfspace predict
+// without --model: workers get the bytes of the model, as they may not see the file.
 type predictArgs struct {
 	options, files, outs []string
 	model                string // the name of its file; "" if there is none

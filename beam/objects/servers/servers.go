@@ -20,7 +20,7 @@ const Bucket = "rows"
 type Server struct {
 	Sent     atomic.Int64
 	Requests atomic.Int64
-	Fail     atomic.Int64          // each so many requests, one has status 503 and one is cut short; 0: none
+	Fail     atomic.Int64          // of this number of requests, one has status 503 and one is cut short; 0: no request fails
 	Before   func(r *http.Request) // unless nil, it is called before each request
 	next     http.Handler
 }

@@ -9,7 +9,7 @@ import (
 	"halfspace/internal/measure"
 )
 
-// roofline is the picture of the best level's items under its limits: one colour for one core, one for all.
+// roofline draws the items of the best instruction set under the limits: blue for one core, green for all cores.
 func roofline(r *measure.Report) string {
 	level := r.Best()
 	p := &chart.Roofline{Title: "Roofline: " + r.Machine.Processor, Subtitle: fmt.Sprintf("on %s: one core in blue, %d cores in green; the limits are those of one core", level, r.Machine.Workers),
@@ -37,7 +37,7 @@ func roofline(r *measure.Report) string {
 	return p.Picture().SVG(drawing.Page)
 }
 
-// bars is the picture of a comparison. The bar of the fastest computer is the longest.
+// bars draws a comparison. The bar of the fastest computer is the longest.
 func bars(c *measure.Comparison) string {
 	b := &chart.Bars{Title: "The same work on " + strings.Join(c.Names, ", "), Subtitle: "rates: more is better; in parentheses the share of the computer's own limit"}
 	for _, row := range c.Rows {
@@ -69,7 +69,7 @@ func bars(c *measure.Comparison) string {
 	return b.Picture().SVG(drawing.Page)
 }
 
-// short is the label of an item without the sizes of trainings and files, which have one size each.
+// short returns the label of an item. It leaves out the sizes of trainings and files, since each has only one size.
 func short(name string) string {
 	for _, group := range []string{"Train/", "Load/"} {
 		if strings.HasPrefix(name, group) {

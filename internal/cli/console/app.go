@@ -1,4 +1,5 @@
-// Package console is what one run of the program writes: results to standard output; notes and progress to standard error.
+// Package console is the output of one run of the program: results to standard output; notes and progress to standard
+// error.
 package console
 
 import (
@@ -19,14 +20,15 @@ import (
 type App struct {
 	Stdout *Output
 	Stderr *Patient
-	Kept   string // what an interrupt leaves, as the end of a sentence; may be empty
+	Kept   string // end of the interrupt message, about the files that are kept; may be empty
 	ends   []func()
 	notes  *notes
 
-	progress *Progress // that is shown; nil: none
+	progress *Progress // the progress that is shown; nil: none
 	hushed   bool      // neither notes nor progress are printed
 
-	// Cluster returns the processes that make passes over the rows of files too. nil: there are none. See block.Remote.
+	// Cluster returns the cluster for some files: other processes that also make passes over their rows. It is nil
+	// without a cluster. See block.Remote.
 	Cluster func(Files) (block.Cluster, error)
 }
 
@@ -34,23 +36,24 @@ type App struct {
 type Files struct {
 	Paths   []string
 	Options dataset.Options // Spec is set
-	Rows    int64           // that are kept
+	Rows    int64           // number of rows that are kept
 }
 
-// notes are what was told, for reports. Trainings of several classes may tell at once.
+// notes collects the notes of a run, for reports. Trainings of several classes may add notes at the same time.
 type notes struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// Notes returns what Note has told so far.
+// Notes returns the notes so far.
 func (a *App) Notes() []string {
 	a.notes.mu.Lock()
 	defer a.notes.mu.Unlock()
 	return slices.Clone(a.notes.all)
 }
 
-// New returns an app that writes to stdout and stderr. After the end of ctx, it waits for readers of pipes no longer than a grace time.
+// New returns an app that writes to stdout and stderr. After the end of ctx, it waits no longer than a grace time for
+// the readers of pipes.
 func New(ctx context.Context, stdout, stderr io.Writer) *App {
 	return &App{Stdout: &Output{to: &Patient{ctx: ctx, w: stdout}}, Stderr: &Patient{ctx: ctx, w: stderr}, notes: new(notes)}
 }
@@ -61,10 +64,10 @@ type UsageError struct{ error }
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// AtEnd has f called when the run ends.
+// AtEnd registers f, which End calls.
 func (a *App) AtEnd(f func()) { a.ends = append(a.ends, f) }
 
-// End ends the run.
+// End calls the functions of AtEnd in their order.
 func (a *App) End() {
 	for _, f := range a.ends {
 		f()
@@ -72,7 +75,7 @@ func (a *App) End() {
 	a.ends = nil
 }
 
-// Note tells the user about something that isn't an error.
+// Note prints a message that isn't an error.
 func (a *App) Note(format string, args ...any) {
 	note := say.Line(fmt.Sprintf(format, args...))
 	a.notes.mu.Lock()
@@ -89,7 +92,7 @@ func (a *App) Print(text []byte) error {
 	return err
 }
 
-// PrintJSON writes v as the one JSON object of a verb.
+// PrintJSON writes v as the verb's only JSON object.
 func (a *App) PrintJSON(v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -101,12 +104,12 @@ func (a *App) PrintJSON(v any) error {
 	return a.Print(say.VisibleJSON(b.Bytes()))
 }
 
-// PrintLine writes a result of one line to standard output.
+// PrintLine writes one line to standard output.
 func (a *App) PrintLine(format string, args ...any) error {
 	return a.Print([]byte(say.Line(fmt.Sprintf(format, args...)) + "\n"))
 }
 
-// Hush has a print neither notes nor progress.
+// Hush stops notes and progress of a.
 func (a *App) Hush() { a.hushed = true }
 
 // Hushed returns an app like a that prints neither notes nor progress.

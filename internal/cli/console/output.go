@@ -12,23 +12,23 @@ import (
 	"halfspace/internal/beside"
 )
 
-// ErrStdoutGone says that the reader of standard output has ended, as head does. It isn't reported.
+// ErrStdoutGone says that the reader of standard output has ended, as head does. The program doesn't report it.
 var ErrStdoutGone = errors.New("standard output was closed")
 
 // Output is standard output.
 type Output struct {
 	to  *Patient
-	Err error // the first one
+	Err error // the first error of a write
 }
 
 // A Patient writer waits for a pipe's reader, but only for a grace time after an interrupt.
 type Patient struct {
 	ctx  context.Context
 	w    io.Writer
-	gone atomic.Bool // the reader wasn't there in time
+	gone atomic.Bool // the reader didn't take a text within the grace time
 }
 
-// Write writes a copy of b. It returns before the reader has taken b if the grace time is over.
+// Write writes a copy of b. Once the grace time is over, it returns even if the reader hasn't taken b.
 func (p *Patient) Write(b []byte) (int, error) {
 	ctx, end := beside.After(p.ctx)
 	defer end()
@@ -43,7 +43,7 @@ func (p *Patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes p, unless a write failed before. It returns the first error.
+// Write writes p. After a failed write it writes nothing more, and returns the first error.
 func (o *Output) Write(p []byte) (int, error) {
 	if o.Err != nil {
 		return 0, o.Err

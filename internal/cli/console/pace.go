@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// A pace is how fast a step goes: the mean of the past, in which old moments count less and less.
+// A pace is the rate of a step: a mean in which older intervals count less and less.
 type pace struct {
-	begun, at time.Time // of the step, and of the last moment when more was done
-	done      int64     // then
-	sum, over float64   // what was done in so many seconds, both with fading weights
+	begun, at time.Time // when the step began, and when done grew last
+	done      int64     // the value at that time
+	sum, over float64   // the amount done, and the seconds that it took, both with fading weights
 }
 
 const (
-	leastTime  = time.Second      // no rate and no time left is told before
-	memoryTime = 10 * time.Second // a moment that long ago counts a third of one now; later in a step, one half of the step ago does
+	leastTime  = time.Second      // no rate and no time left is shown before
+	memoryTime = 10 * time.Second // an interval this long ago counts about a third; later, half of the step's time replaces it
 	mostLeft   = 100 * 24 * time.Hour
 )
 
-// reach notes how much is done.
+// reach notes the amount that is done now.
 func (p *pace) reach(done int64, now time.Time) {
 	passed := now.Sub(p.at).Seconds()
 	if done <= p.done || passed <= 0 {
@@ -29,7 +29,7 @@ func (p *pace) reach(done int64, now time.Time) {
 	p.at, p.done = now, done
 }
 
-// rate returns how much is done in a second; 0 if that isn't known yet.
+// rate returns the amount done per second; 0 if it isn't known yet.
 func (p *pace) rate() float64 {
 	if p.over == 0 {
 		return 0
@@ -37,7 +37,8 @@ func (p *pace) rate() float64 {
 	return p.sum / p.over
 }
 
-// left returns the time that is left until total is done. It isn't known where the end isn't, nor if it is very far.
+// left returns the time until total is done. known is false if total or the rate isn't known, or if the time exceeds
+// mostLeft.
 func (p *pace) left(total int64, now time.Time) (left time.Duration, known bool) {
 	rate := p.rate()
 	if total <= 0 || rate == 0 {

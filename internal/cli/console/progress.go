@@ -14,16 +14,16 @@ import (
 	"halfspace/internal/say"
 )
 
-// A Step is how far a step of the work is.
+// A Step is the state of one step of the work.
 type Step struct {
-	Name        string // of the step; one whose Done is less than before begins again
-	Detail      string // what is reached; "" stands for Done of Total, if there is a Unit
-	Done, Total int64  // Total is 0 or less where the end isn't known
-	Unit        Unit   // of Done
+	Name        string // name of the step; if Done is less than before, the step begins again
+	Detail      string // text about the state; "" shows Done of Total, if there is a Unit
+	Done, Total int64  // Total is 0 or less if the end isn't known
+	Unit        Unit   // unit of Done
 	AtMost      bool   // the step may end before Total
 }
 
-// A Unit is what a step counts.
+// A Unit is the unit in which a step counts.
 type Unit string
 
 const (
@@ -32,25 +32,25 @@ const (
 	Bytes Unit = "byte" // bytes of files
 )
 
-// A Progress shows how far the work is: a line that is written again and again on a terminal, lines of text elsewhere. A nil Progress shows
-// nothing.
+// A Progress shows the state of the work: on a terminal one line that is rewritten, elsewhere lines of text. A nil
+// Progress shows nothing.
 type Progress struct {
 	out  io.Writer
-	term *os.File // nil elsewhere
+	term *os.File // nil if the output is no terminal
 	now  func() time.Time
 
-	mu      sync.Mutex // held while something is written
+	mu      sync.Mutex // held while text is written
 	step    Step
-	paces   map[string]*pace // of each step, which may go on after another
-	passed  float64          // share of the rows that a pass of the step has read; 0 without one
+	paces   map[string]*pace // by the name of the step; a step may continue after another one
+	passed  float64          // share of the rows that the current pass has read; 0 without a pass
 	tick    *time.Timer      // nil before the first step, and after End
 	painted time.Time        // when the last line was written
 	wait    time.Duration
 	shown   bool // the terminal shows a line
 }
 
-// On a terminal the line is written at most every oftenest, and every second also without news. Elsewhere the time between two lines of a
-// step doubles from line to line, from firstWait up to mostWait.
+// On a terminal the line is rewritten at most once per oftenest, and each heartbeat even if nothing changed. Elsewhere
+// the time between two lines of a step doubles from line to line, from firstWait up to mostWait.
 const (
 	oftenest  = 100 * time.Millisecond
 	heartbeat = time.Second
@@ -58,7 +58,8 @@ const (
 	mostWait  = time.Minute
 )
 
-// NewProgress returns a progress, or nil. when is the value of --progress. Notes are written above it.
+// NewProgress returns a progress, or nil if nothing is to be shown. when is the value of --progress. Notes are written
+// above the progress.
 func (a *App) NewProgress(when string) *Progress {
 	f := terminal(a.Stderr.w)
 	if when == "never" || when == "auto" && f == nil || a.hushed {
@@ -68,12 +69,13 @@ func (a *App) NewProgress(when string) *Progress {
 	return a.progress
 }
 
-// Rows shows a step that has read or written so many rows. total is -1 if it isn't known.
+// Rows shows a step that has read or written rows rows. total is -1 if it isn't known.
 func (p *Progress) Rows(name string, rows, total int64) {
 	p.Show(Step{Name: name, Done: rows, Total: total, Unit: Rows})
 }
 
-// Reading returns what shows passes over files. A pass over the rows is a step of this name, and one of a stream is a part of the step that runs.
+// Reading returns the function that shows passes over files, nil if p is nil. A pass over the rows becomes a step with
+// this name. A later pass over a stream is shown as a share of the running step.
 func (p *Progress) Reading(name string) func(pass dataset.Pass, rows, total int64) {
 	if p == nil {
 		return nil
@@ -90,7 +92,7 @@ func (p *Progress) Reading(name string) func(pass dataset.Pass, rows, total int6
 	}
 }
 
-// pass notes which share of the rows a pass of the step has read.
+// pass notes the share of the rows that the current pass has read.
 func (p *Progress) pass(share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +102,7 @@ func (p *Progress) pass(share float64) {
 	}
 }
 
-// current returns the step as it is shown. A pass that takes a while is a part of it.
+// current returns the step with the share of its current pass added to Detail, if the pass has taken leastTime or more.
 func (p *Progress) current(now time.Time) Step {
 	s := p.step
 	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Unit != Other {
@@ -113,7 +115,7 @@ func (p *Progress) current(now time.Time) Step {
 	return s
 }
 
-// Show shows how far a step is.
+// Show shows the state of a step.
 func (p *Progress) Show(s Step) {
 	if p == nil {
 		return
@@ -139,7 +141,7 @@ func (p *Progress) Show(s Step) {
 	p.paint(now)
 }
 
-// beat writes the line again: time passes also where a step says nothing.
+// beat writes the line again, so that the time on it advances even if the step reports nothing.
 func (p *Progress) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +151,7 @@ func (p *Progress) beat() {
 	}
 }
 
-// paint writes the line if enough time has passed since the last.
+// paint writes the line if enough time has passed since the last line.
 func (p *Progress) paint(now time.Time) {
 	wait := p.wait
 	if p.term != nil {
@@ -168,7 +170,7 @@ func (p *Progress) paint(now time.Time) {
 	p.shown = true
 }
 
-// End removes the line, so that what follows stands on a clean one.
+// End removes the line, so that the next text begins on an empty line.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -189,7 +191,7 @@ func (p *Progress) clear() {
 	}
 }
 
-// above has f write above the line.
+// above removes the line and calls f, which writes.
 func (p *Progress) above(f func()) {
 	if p == nil {
 		f()
@@ -204,15 +206,15 @@ func (p *Progress) above(f func()) {
 // barWidth is the number of characters of a bar.
 const barWidth = 20
 
-// line returns the parts as a line of at most so many characters, after a bar if there is room and the end is known. In a narrow terminal the
-// detail loses its end.
+// line returns the parts as a line of at most most characters, after a bar if there is room and the end is known. In a
+// narrow terminal the detail loses its end.
 func (s *Step) line(p *pace, now time.Time, most int, blocks bool) string {
 	parts := s.parts(p, now)
 	text := strings.Join(parts, ", ")
 	n := utf8.RuneCountInString(text)
 	if n > most {
 		room := most - (n - utf8.RuneCountInString(parts[0]))
-		if room < len(s.Name) { // so narrow that the last parts go
+		if room < len(s.Name) { // too narrow: the last parts are cut too
 			return cut(text, most)
 		}
 		parts[0] = cut(parts[0], room)
@@ -229,7 +231,7 @@ func (s *Step) line(p *pace, now time.Time, most int, blocks bool) string {
 	return strings.Repeat(full, filled) + strings.Repeat(empty, barWidth-filled) + " " + text
 }
 
-// cut returns the beginning of a text, of at most so many characters. It leaves out a number that it would cut.
+// cut returns the first characters of a text, at most most. If that would cut a number, it leaves the number out.
 func cut(text string, most int) string {
 	r := []rune(text)
 	n := max(0, min(len(r), most))
@@ -242,8 +244,8 @@ func cut(text string, most int) string {
 // ofNumber tells whether a character is part of a number.
 func ofNumber(c rune) bool { return unicode.IsDigit(c) || c == ',' || c == '.' }
 
-// parts returns the name with the detail, the share that is done, the rate, and the time left. Where that isn't known, the time so far is the
-// last.
+// parts returns the name with the detail, the share that is done, the rate, and the time left. If the time left isn't
+// known, the elapsed time is the last part.
 func (s *Step) parts(p *pace, now time.Time) []string {
 	what, detail := s.Name, s.Detail
 	if detail == "" && s.Unit != Other {
@@ -281,7 +283,7 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 	return parts
 }
 
-// count returns how many rows or bytes are done, of how many.
+// count returns the rows or bytes that are done, and the total if it is known.
 func (s *Step) count() string {
 	switch {
 	case s.Unit == Bytes && s.Total > 0:
@@ -294,5 +296,5 @@ func (s *Step) count() string {
 	return say.Plural(s.Done, string(s.Unit))
 }
 
-// share returns the share that is done.
+// share returns the share that is done, from 0 to 1.
 func (s *Step) share() float64 { return min(1, max(0, float64(s.Done)/float64(s.Total))) }

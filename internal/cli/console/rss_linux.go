@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// PeakRSS returns the most memory that the process had resident so far, in bytes, or 0 if that isn't known. Getrusage
-// would include what the parent had resident when it started the process.
+// PeakRSS returns the largest resident memory of the process so far, in bytes, or 0 if it isn't known. Getrusage isn't
+// used: it would include the resident memory of the parent at the start of the process.
 func PeakRSS() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package console
 
-// PeakRSS returns the most memory that the process had resident so far, in bytes, or 0 if that isn't known.
+// PeakRSS returns 0: the largest resident memory of the process isn't known here.
 func PeakRSS() int64 { return 0 }

@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/say"
 )
 
-// Finite returns v for JSON, nil (null) for NaN and infinities.
+// Finite returns v for JSON, or nil (null) if v is NaN or infinite.
 func Finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -22,19 +22,19 @@ func Finite(v float64) *float64 {
 // A Sheet is text for people: lines and tables. Control characters are made visible, and long cells shortened.
 type Sheet struct {
 	bytes.Buffer
-	Facts  [][2]string // all pairs
+	Facts  [][2]string // all names and values of Pairs
 	Tables []Table
 
 	line string // the last line of prose
 }
 
-// A Table is rows of cells, the first of which names the columns. The caption is the line of prose before it.
+// A Table is rows of cells. The first row names the columns. The caption is the line of prose before the table.
 type Table struct {
 	Caption string
 	Rows    [][]string
 }
 
-// longestCell is the most characters of a cell of a table.
+// longestCell is the largest number of characters in a table's cell.
 const longestCell = 200
 
 // Line adds a line of prose.
@@ -51,7 +51,7 @@ func (s *Sheet) Line(format string, args ...any) {
 	s.line = strings.TrimSpace(fmt.Sprintf(format, args...))
 }
 
-// Pairs adds lines of a name and a value, aligned; the names and values alternate.
+// Pairs adds aligned lines of a name and a value; cells alternates names and values.
 func (s *Sheet) Pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
 	for i := 0; i < len(cells); i += 2 {
@@ -61,7 +61,7 @@ func (s *Sheet) Pairs(cells ...string) {
 	t.Flush() // to a buffer: no error
 }
 
-// Table adds rows of cells, columns aligned to the right but the first.
+// Table adds rows of cells. The first column is aligned to the left, the others to the right.
 func (s *Sheet) Table(rows [][]string) {
 	s.Tables = append(s.Tables, Table{strings.TrimSuffix(s.line, ":"), rows})
 	widths := make([]int, len(rows[0]))

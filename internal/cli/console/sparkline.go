@@ -8,8 +8,9 @@ import (
 // levels are the heights of a sparkline, the lowest first.
 var levels = []rune("▁▂▃▄▅▆▇█")
 
-// Sparkline draws a curve in one line of at most so many characters. Where there are more values than characters, each shows a mean. It returns
-// "" for a curve without a slope.
+// Sparkline draws a curve in one line of at most most characters. If there are more values than characters, each
+// character shows a mean. It returns "" for a flat curve, a curve that isn't finite, and fewer than two values or
+// characters.
 func Sparkline(values []float64, most int) string {
 	if most < 2 || len(values) < 2 {
 		return ""
@@ -33,7 +34,7 @@ func Sparkline(values []float64, most int) string {
 	return s.String()
 }
 
-// UnicodeWidth returns the width of the terminal that shows the results, if its locale has Unicode; else 0.
+// UnicodeWidth returns the width of the terminal that shows the results, if its locale has Unicode; otherwise 0.
 func (a *App) UnicodeWidth() int {
 	if f := terminal(a.Stdout.to.w); f != nil && unicodeTerminal() {
 		return width(f)

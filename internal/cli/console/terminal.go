@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal returns w if it is a terminal, else nil.
+// terminal returns w if it is a terminal, otherwise nil.
 func terminal(w io.Writer) *os.File {
 	if f, is := w.(*os.File); is && term.IsTerminal(int(f.Fd())) {
 		return f
@@ -16,10 +16,10 @@ func terminal(w io.Writer) *os.File {
 	return nil
 }
 
-// usualWidth is the width of a terminal that doesn't tell it.
+// usualWidth is the width used for a terminal that doesn't report its width.
 const usualWidth = 80
 
-// width returns the number of characters of a line of a terminal.
+// width returns the number of characters in a line of a terminal.
 func width(f *os.File) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -27,7 +27,7 @@ func width(f *os.File) int {
 	return usualWidth
 }
 
-// unicodeTerminal tells whether terminals show Unicode, by the locale.
+// unicodeTerminal tells whether the locale says that the terminal shows Unicode.
 func unicodeTerminal() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := os.Getenv(name); value != "" {

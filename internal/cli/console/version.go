@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// Version returns the version of the program and of the compiler.
+// Version returns the versions of the program and of the Go compiler.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

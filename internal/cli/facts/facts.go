@@ -1,4 +1,5 @@
-// Package facts describes models and their trainings in the words of reports. Names and values alternate where it returns several texts.
+// Package facts describes models and their trainings in the words of reports. A function that returns several texts
+// alternates names and values.
 package facts
 
 import (
@@ -13,7 +14,8 @@ import (
 	"halfspace/train"
 )
 
-// Learner returns the learner of that name, or one without any properties. A model may be of the verb online, or of a newer program.
+// Learner returns the learner of that name, or a learner that has only the name: the model may be of the verb online,
+// or of a newer program.
 func Learner(name string) *train.Learner {
 	if l := fit.Describe(name); l != nil {
 		return l
@@ -21,9 +23,10 @@ func Learner(name string) *train.Learner {
 	return &train.Learner{Name: name}
 }
 
-// Margin returns the margin of weights that separate the rows, and the bound on the updates that follows from it.
+// Margin returns the margin of weights that separate the rows, and the bound on the updates that follows from the
+// margin.
 func Margin(t *model.Training) string {
-	if t.MistakeBound == nil { // no theorem tells
+	if t.MistakeBound == nil { // no theorem gives a bound
 		return say.Real(*t.Margin)
 	}
 	text := fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
@@ -41,7 +44,7 @@ func Kept(update int64) string {
 	return "the weights after update " + say.Count(update)
 }
 
-// Voters returns the number of vectors that vote, and the share of votes of the strongest.
+// Voters returns the number of vectors that vote, and the strongest vector's share of the votes.
 func Voters(v *model.Voters) string {
 	total := int64(0)
 	for _, n := range v.Counts {
@@ -50,12 +53,12 @@ func Voters(v *model.Voters) string {
 	return fmt.Sprintf("%s of weights; the strongest has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
-// Errors returns how many of some rows are wrong, and the accuracy.
+// Errors returns the number of wrong rows of rows, and the accuracy.
 func Errors(errors, rows int64) string {
 	return fmt.Sprintf("%s of %s, accuracy %s", say.Count(errors), say.Plural(rows, "row"), say.Percent(float64(rows-errors)/float64(rows)))
 }
 
-// Multiclass says how more than two classes were learned.
+// Multiclass says how a model of more than two classes was trained.
 func Multiclass(m *model.Model) string {
 	if m.Options.Multiclass == model.Joint {
 		return fmt.Sprintf("%d, learned together", len(m.Classes))
@@ -63,7 +66,7 @@ func Multiclass(m *model.Model) string {
 	return fmt.Sprintf("%d, each learned versus the rest", len(m.Classes))
 }
 
-// Classes lists the classes, and names the positive one of two.
+// Classes lists the classes. If there are two, it names the positive class.
 func Classes(m *model.Model) string {
 	if len(m.Classes) > 2 {
 		return "classes " + ClassNames(m.Classes)
@@ -71,7 +74,7 @@ func Classes(m *model.Model) string {
 	return fmt.Sprintf("classes %s (positive: %s)", ClassNames(m.Classes), m.Positive)
 }
 
-// Solved returns the options and the course of a training that solved for an optimum.
+// Solved returns the options and the results of a training that solved for an optimum.
 func Solved(m *model.Model) []string {
 	t, pairs := &m.Training, Learner(m.Algorithm).Story(m)
 	if t.Dependent != nil {
@@ -89,7 +92,7 @@ func Baseline(b *fit.Baseline) string {
 	return fmt.Sprintf("accuracy %s, of always predicting class %s", say.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
-// listDependences says which features depend on which, the first few of them.
+// listDependences lists the first few features that depend on other features, with those features.
 func listDependences(all []model.Dependence) string {
 	const most = 6
 	few := func(names []string) string {
@@ -113,7 +116,7 @@ func listDependences(all []model.Dependence) string {
 	return strings.Join(list, "; ") + rest + ": the other columns determine their values, so their weights are 0"
 }
 
-// ClassNames lists classes.
+// ClassNames lists classes, separated by commas.
 func ClassNames(classes []schema.Class) string {
 	var names []string
 	for _, c := range classes {
@@ -122,12 +125,12 @@ func ClassNames(classes []schema.Class) string {
 	return strings.Join(names, ", ")
 }
 
-// Mistakes returns how many rows were predicted wrong before they were learned.
+// Mistakes returns the number of rows that were predicted wrong before they were learned.
 func Mistakes(mistakes, rows int64) string {
 	return fmt.Sprintf("%s of %s, each predicted before it was learned", say.Count(mistakes), say.Plural(rows, "row"))
 }
 
-// Weights returns the sample weights and class weights of a training, nil if all are 1.
+// Weights returns the sample weights and class weights of a training, or nil if all are 1.
 func Weights(m *model.Model) []string {
 	var parts []string
 	if column := m.Options.SampleWeight; column != "" {
@@ -146,7 +149,7 @@ func Weights(m *model.Model) []string {
 	return []string{"weights", strings.Join(parts, ", ")}
 }
 
-// Threshold returns a threshold, and the probability that stands for it if there is one, as --threshold takes them.
+// Threshold returns a threshold as --threshold takes it, with the matching probability if there is one.
 func Threshold(at float64, p *float64) string {
 	text := say.Exact(at)
 	if p != nil {
@@ -155,7 +158,7 @@ func Threshold(at float64, p *float64) string {
 	return text
 }
 
-// KeptThreshold returns the threshold that a model keeps, nil without one.
+// KeptThreshold returns the threshold that a model keeps, or nil if it keeps none.
 func KeptThreshold(m *model.Model) []string {
 	if m.Threshold == nil {
 		return nil
@@ -167,7 +170,7 @@ func KeptThreshold(m *model.Model) []string {
 	return []string{"threshold", fmt.Sprintf("%s: a greater score predicts %s", text, schema.NameClass(m.Positive))}
 }
 
-// Calibration returns how scores become probabilities, nil without a calibration.
+// Calibration returns how scores become probabilities, or nil if the model has no calibration.
 func Calibration(m *model.Model) []string {
 	c := m.Calibration
 	if c == nil {
@@ -180,7 +183,7 @@ func Calibration(m *model.Model) []string {
 	return []string{"calibrated", text}
 }
 
-// NoProbabilities says that a model has none, and what to train in its place.
+// NoProbabilities says that a model has no probabilities, and which training gives a model that has.
 func NoProbabilities(m *model.Model) string {
 	return fmt.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl", m.Algorithm)
 }

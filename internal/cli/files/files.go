@@ -12,7 +12,7 @@ import (
 	"halfspace/model"
 )
 
-// OpenError returns the error of opening path with what to do. It leaves out the name of the system call.
+// OpenError returns the error of opening path, with advice. It leaves out the name of the system call.
 func OpenError(path string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -20,7 +20,7 @@ func OpenError(path string, err error) error {
 	return advised(fmt.Errorf("%s: %w", path, err))
 }
 
-// advised adds what to do about a file that can't be read.
+// advised adds advice to the error of a file that can't be read.
 func advised(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -35,14 +35,15 @@ func advised(err error) error {
 	return err
 }
 
-// SaveModel writes a model. An interrupt leaves it a grace time.
+// SaveModel writes a model. After an interrupt it still has a grace time.
 func SaveModel(ctx context.Context, m *model.Model, path string) error {
 	grace, end := beside.After(ctx)
 	defer end()
 	return m.SaveContext(grace, path)
 }
 
-// LoadModel reads a model within a memory in bytes, or what is available. An interrupt ends it, also where a pipe sends nothing.
+// LoadModel reads a model. memory is the limit in bytes; 0 means the available memory. An interrupt ends LoadModel even
+// if path is a pipe that sends nothing.
 func LoadModel(ctx context.Context, path string, memory int64) (*model.Model, error) {
 	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.LoadWithin(path, memory) })
 	return m, advised(err)

@@ -8,10 +8,11 @@ import (
 	"halfspace/internal/store"
 )
 
-// JSONKind says which JSON of halfspace a file holds: "a model", "what check --json printed", or "" for neither.
+// JSONKind returns which JSON of halfspace a file holds: "a model", "what check --json printed", or "" for any other
+// file.
 func JSONKind(path string) string {
 	if info, err := store.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "" // to open a pipe and close it again would end its writer
+		return "" // opening a pipe and closing it again would end its writer
 	}
 	f, err := store.Open(path)
 	if err != nil {
@@ -31,14 +32,14 @@ func JSONKind(path string) string {
 	return ""
 }
 
-// IsProof tells whether a file is what check --json prints.
+// IsProof tells whether a file looks like the output of check --json: its first key is "separable".
 func IsProof(path string) bool {
 	f, err := store.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	const most = 4096 // bytes, of which a key may have all
+	const most = 4096 // bytes to read; a key may take all of them
 	d := json.NewDecoder(io.LimitReader(f, most))
 	open, _ := d.Token()
 	key, _ := d.Token()

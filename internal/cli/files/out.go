@@ -15,8 +15,8 @@ import (
 // ToStdout tells whether path is standard output, where reports go.
 func ToStdout(path string) bool { return path == "-" || atomicfile.IsStdout(path) }
 
-// Claim returns an error if path can't be written, is one of the files that are read, or is to be written by another run. It locks
-// path until a ends. An empty path is fine.
+// Claim returns an error if path can't be written, is one of the input files, or is locked by another run that will
+// write it. It locks path until a ends. An empty path is no error.
 func Claim(a *console.App, path string, inputs []string) error {
 	if err := check(path, inputs); err != nil || path == "" || ToStdout(path) {
 		return err
@@ -41,7 +41,7 @@ func check(path string, inputs []string) error {
 			}
 		}
 		if !info.Mode().IsRegular() && !info.IsDir() {
-			return nil // to open a pipe and close it again would end its reader
+			return nil // opening a pipe and closing it again would end its reader
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -57,7 +57,7 @@ func check(path string, inputs []string) error {
 	return nil
 }
 
-// WriteText writes a text to a file, which appears whole.
+// WriteText writes a text to a file atomically: readers see the whole text or nothing.
 func WriteText(ctx context.Context, path, text string) error {
 	f, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {

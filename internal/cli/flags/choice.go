@@ -1,4 +1,4 @@
-// Package flags has the types of flags, the flags that verbs share, and the text of help.
+// Package flags has the types of flags, the flags that several verbs share, and the text of help.
 package flags
 
 import (
@@ -17,11 +17,12 @@ import (
 // A Choice is the value of a flag that takes one of a few words.
 type Choice struct {
 	Value  string
-	Advise func(word string) string // the end of a sentence about another word, "" where nothing is known; may be nil
+	Advise func(word string) string // returns the end of a sentence about a wrong word, or "" without advice; may be nil
 	words  []string
 }
 
-// AddChoice adds a flag that takes one of words, with its completion. The default is c.Value, or the first word if that is empty.
+// AddChoice adds a flag that takes one of words, with its completion. The default is c.Value, or the first word if
+// c.Value is empty.
 func AddChoice(cmd *cobra.Command, c *Choice, name, usage string, words ...string) {
 	if c.words = words; c.Value == "" {
 		c.Value = words[0]
@@ -30,7 +31,7 @@ func AddChoice(cmd *cobra.Command, c *Choice, name, usage string, words ...strin
 	completeWords(cmd, name, words)
 }
 
-// wordsOf is the annotation of a flag with the words that it takes.
+// wordsOf is the key of the annotation that holds the words that a flag takes.
 const wordsOf = "halfspace_words"
 
 func completeWords(cmd *cobra.Command, name string, words []string) {
@@ -39,8 +40,9 @@ func completeWords(cmd *cobra.Command, name string, words []string) {
 	}
 }
 
-// Complete tells cobra which words the flags of a command, and of those below it, take. Cobra keeps such a flag as long as the process
-// lives, and all that its value is part of. So only a command line that asks for completions needs Complete.
+// Complete tells cobra the words that the flags of cmd and of its subcommands take. Cobra keeps these flags until the
+// process ends, with all that their values are part of. So only a command line that asks for completions needs
+// Complete.
 func Complete(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		words := f.Annotations[wordsOf]
@@ -48,7 +50,7 @@ func Complete(cmd *cobra.Command) {
 			return
 		}
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic("flags: " + err.Error()) // it has a completion already
+			panic("flags: " + err.Error()) // the flag has a completion already
 		}
 	})
 	for _, sub := range cmd.Commands() {
@@ -56,13 +58,13 @@ func Complete(cmd *cobra.Command) {
 	}
 }
 
-// String returns the value.
+// String returns the value, for pflag.
 func (c *Choice) String() string { return c.Value }
 
 // Type names the type for pflag.
 func (c *Choice) Type() string { return "choice" }
 
-// Set takes one of the words.
+// Set sets the value to s. It returns an error unless s is one of the words.
 func (c *Choice) Set(s string) error {
 	if !slices.Contains(c.words, s) && c.Advise != nil && c.Advise(s) != "" {
 		return errors.New(strings.TrimPrefix(c.Advise(s), ": "))
@@ -74,7 +76,7 @@ func (c *Choice) Set(s string) error {
 	return nil
 }
 
-// A List is the value of a flag that takes a list. Each use of the flag adds to it, after a comma.
+// A List is the value of a flag that takes a list. Each use of the flag adds to the list, after a comma.
 type List string
 
 // String returns the list.

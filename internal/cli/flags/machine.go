@@ -31,7 +31,7 @@ func AddProgress(cmd *cobra.Command, when *Choice) {
 	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text elsewhere. auto shows it on a terminal.", "auto", "always", "never")
 }
 
-// Apply checks the options, and has the kernels run on the instruction set of --isa.
+// Apply checks the options, and makes the kernels use the instruction set of --isa.
 func (m *Machine) Apply() error {
 	if m.Workers < 0 {
 		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", m.Workers)
@@ -40,8 +40,8 @@ func (m *Machine) Apply() error {
 	return UseISA(m.isa)
 }
 
-// UseISA has the kernels run on the named instruction set. Without a name, it takes the one in the environment. Package kernel ignores a
-// wrong name there; here it is an error.
+// UseISA makes the kernels use the named instruction set. If name is empty, it takes the name in the environment
+// variable. Package kernel ignores a wrong name in the environment; UseISA returns an error.
 func UseISA(name string) error {
 	source := "--isa"
 	if name == "" {

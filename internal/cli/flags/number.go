@@ -11,8 +11,8 @@ import (
 	"halfspace/internal/decimal"
 )
 
-// PlainNumbers makes the flags of a command that take a number read the grammar of package decimal. Pflag reads the numbers of Go
-// programs: 1_000, 0x10, and 010 for 8.
+// PlainNumbers makes the number flags of a command read the grammar of package decimal. Without it, pflag would read
+// numbers as Go source does: 1_000, 0x10, and 010 for 8.
 func PlainNumbers(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		switch f.Value.Type() {

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpColumn is the column of help where the text of an option begins.
+// helpColumn is the column at which the text of an option begins in help.
 const helpColumn = 26
 
-// writeOptions writes the options of flags under a title, if there are any.
+// writeOptions writes the options of flags under a title. It writes nothing if all are hidden.
 func writeOptions(s *strings.Builder, title string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
@@ -24,7 +24,7 @@ func writeOptions(s *strings.Builder, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// writeOption writes the name of an option, the placeholder of its value, what it does, and its default.
+// writeOption writes the name of an option, the placeholder of its value, its text, and its default.
 func writeOption(s *strings.Builder, f *pflag.Flag) {
 	left := "  --" + f.Name
 	if f.Shorthand != "" {
@@ -53,7 +53,7 @@ func writeOption(s *strings.Builder, f *pflag.Flag) {
 	s.WriteString("\n" + left + gap + Wrapped(text, helpColumn))
 }
 
-// Wrapped breaks text into lines of help. The first line begins at a column; the others are indented to it.
+// Wrapped breaks text into lines of help. The first line begins at that column; the other lines are indented to it.
 func Wrapped(text string, column int) string {
 	var s strings.Builder
 	at := column

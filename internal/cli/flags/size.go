@@ -15,7 +15,7 @@ import (
 // A Size is the value of a flag that takes a number of bytes, such as 8G.
 type Size struct {
 	text  string
-	Bytes int64 // 0 where none was given
+	Bytes int64 // 0 if none was given
 }
 
 var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb": 1e3, "m": 1 << 20, "mib": 1 << 20, "mb": 1e6,
@@ -27,7 +27,7 @@ func (s *Size) String() string { return s.text }
 // Type names the type for pflag.
 func (s *Size) Type() string { return "size" }
 
-// Set reads a size.
+// Set reads a size. It returns an error if the size is below 1 byte or too large for an int64.
 func (s *Size) Set(text string) error {
 	number := strings.TrimRight(text, "bBkKmMgGtTiI")
 	v, err := decimal.Parse(strings.TrimSpace(number))
@@ -39,17 +39,18 @@ func (s *Size) Set(text string) error {
 	return errors.New("use a size such as 256MiB or 8G")
 }
 
-// AddTo adds --memory to a verb that reads the rows piece by piece.
+// AddTo adds --memory to a verb that reads the rows block by block.
 func (s *Size) AddTo(cmd *cobra.Command) {
 	cmd.Flags().Var(s, "memory", "`SIZE` Most memory to use, such as 256MiB or 8G. (default 80 % of what is available)")
 }
 
-// Hold has the garbage collector keep within the limit. It returns the limit, and a function that undoes that.
+// Hold sets the memory limit of the garbage collector to Limit. It returns the limit in bytes, and a function that
+// restores the limit from before.
 func (s *Size) Hold() (limit int64, undo func()) {
 	limit = s.Limit()
 	before := debug.SetMemoryLimit(limit)
 	return limit, func() { debug.SetMemoryLimit(before) }
 }
 
-// Limit returns the bytes of the flag. Without it, the limit is four fifths of the memory that is available.
+// Limit returns the bytes of the flag. Without the flag, it returns four fifths of the available memory.
 func (s *Size) Limit() int64 { return memory.Limit(s.Bytes) }

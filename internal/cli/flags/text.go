@@ -7,7 +7,7 @@ import (
 	"halfspace/internal/cli/console"
 )
 
-// Text holds the options on CSV and svmlight files.
+// Text holds the options for CSV and svmlight files.
 type Text struct {
 	header, indexBase Choice
 	delimiter         string

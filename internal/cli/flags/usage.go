@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UsageWidth is the width of lines of help, in characters.
+// UsageWidth is the width of a line of help, in characters.
 const UsageWidth = 80
 
-// WriteUsage writes how a command is used: its forms, examples, commands and options. There is no template, since text/template calls methods
-// by name: the linker would keep each method of each type, half of the binary.
+// WriteUsage writes the usage of a command: its forms, examples, subcommands and options. It uses no template:
+// text/template calls methods by name, so the linker would keep each method of each type, half of the binary.
 func WriteUsage(cmd *cobra.Command) error {
 	var s strings.Builder
 	s.WriteString("Usage:")
@@ -42,10 +42,10 @@ func WriteUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// group is the annotation of a flag that names the heading that it stands under in help.
+// group is the key of the annotation that holds a flag's heading in help.
 const group = "group"
 
-// SetGroup puts flags that have no group yet under a heading.
+// SetGroup puts the flags that have no group yet under a heading.
 func SetGroup(flags *pflag.FlagSet, heading string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[group] == nil {
@@ -54,7 +54,8 @@ func SetGroup(flags *pflag.FlagSet, heading string) {
 	})
 }
 
-// writeGroups writes the options under their headings, in the order of the first option of each. The heading of other options is "Options".
+// writeGroups writes the options under their headings, in the order of each heading's first option. Options without a
+// group stand under "Options".
 func writeGroups(s *strings.Builder, flags *pflag.FlagSet) {
 	var headings []string
 	groups := map[string]*pflag.FlagSet{}

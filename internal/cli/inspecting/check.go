@@ -79,7 +79,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	o.reporting.AddFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.Storage.Access = train.Nested // there are many passes, and a pocket at the end
+		o.Storage.Access = train.Nested // check makes many passes, and trains a pocket at the end
 		o.Storage.Beside = separable.Bytes
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
@@ -134,7 +134,8 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	return a.Print(r.sheet().Bytes())
 }
 
-// oneVersusRest makes two classes of more: that of --positive, and the rest.
+// oneVersusRest turns more than two classes into two: the class of --positive, and the rest. It returns an error if
+// --positive is missing.
 func oneVersusRest(o *checkOptions, data *rows.Rows) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
@@ -148,14 +149,14 @@ func oneVersusRest(o *checkOptions, data *rows.Rows) error {
 	return train.TwoClasses(data.Spec())
 }
 
-// A CheckReport is what check --json prints.
+// A CheckReport is the JSON object of check --json.
 type CheckReport struct {
 	Separable *bool          `json:"separable"` // null: undecided
 	Reason    string         `json:"reason,omitempty"`
-	next      string         // what to type after undecided; "" if the options aren't known
+	next      string         // advice for an undecided verdict; "" if the options aren't known
 	Verified  bool           `json:"verified"` // in exact arithmetic
 	Rows      int64          `json:"rows"`
-	Features  []string       `json:"features"` // none if they are too many to list
+	Features  []string       `json:"features"` // empty if there are too many to list
 	width     int            // number of features
 	Classes   []schema.Class `json:"classes"`
 	Positive  schema.Class   `json:"positive"`
@@ -171,8 +172,8 @@ type CheckReport struct {
 	Witness []witnessRow  `json:"witness,omitempty"`
 	Errors  *errorsReport `json:"errors,omitempty"`
 
-	Passes    int64        `json:"passes"`     // over the rows until the verdict
-	ExactRows int64        `json:"exact_rows"` // whose side exact arithmetic had to find
+	Passes    int64        `json:"passes"`     // passes over the rows until the verdict
+	ExactRows int64        `json:"exact_rows"` // rows whose side needed exact arithmetic
 	Dtype     string       `json:"dtype"`
 	ISA       string       `json:"isa"`
 	Workers   int          `json:"workers"`
@@ -192,23 +193,23 @@ type PlaneReport struct {
 	AtMost  *float64  `json:"margin_at_most"` // upper bound on the margin of any plane; null if none was found
 	Weights []float64 `json:"weights"`
 	Bias    float64   `json:"bias"`
-	Exact   []string  `json:"exact_weights,omitempty"` // whole numbers, the bias last, if no float64 weights separate the rows
+	Exact   []string  `json:"exact_weights,omitempty"` // integers, the bias last, if no float64 weights separate the rows
 }
 
-// A perceptronReport is the short training before the search.
+// A perceptronReport describes the short training before the search.
 type perceptronReport struct {
 	Epochs    int64    `json:"epochs"`
 	Updates   int64    `json:"updates"`
 	Converged bool     `json:"converged"`
 	Errors    int64    `json:"errors"`
 	Margin    *float64 `json:"margin,omitempty"`
-	Angle     *float64 `json:"angle_degrees,omitempty"` // between its weights and those of the largest margin
+	Angle     *float64 `json:"angle_degrees,omitempty"` // between the perceptron's weights and the plane of the largest margin
 }
 
 type errorsReport struct {
-	AtLeast  int64  `json:"at_least"` // every plane errs on so many rows
-	Complete bool   `json:"complete"` // there are no further witnesses that share no row with those found
-	Found    *int64 `json:"found"`    // errors of the best weights seen, in a short training of the perceptron and its pocket
+	AtLeast  int64  `json:"at_least"` // every plane errs on at least this many rows
+	Complete bool   `json:"complete"` // every further witness shares a row with the witnesses found
+	Found    *int64 `json:"found"`    // errors of the best weights seen in the short training of the perceptron and the pocket
 }
 
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *CheckReport {
@@ -274,7 +275,7 @@ func angle(v []float32, w []float64) float64 {
 	return math.Acos(max(-1, min(1, vw/math.Sqrt(vv)/math.Sqrt(ww)))) * 180 / math.Pi
 }
 
-// text is the report for people.
+// sheet returns the report for people.
 func (r *CheckReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	verdict := "undecided"
@@ -333,7 +334,8 @@ func (r *CheckReport) sheet() *console.Sheet {
 	return s
 }
 
-// fraction returns a short fraction as it is, and a long one in a few digits.
+// fraction returns a fraction of at most 20 characters unchanged, and a longer one as a decimal number with a few
+// digits.
 func fraction(text string) string {
 	if len(text) <= 20 {
 		return text
@@ -353,7 +355,7 @@ func (p *PlaneReport) text() string {
 	return fmt.Sprintf("%s (none is above %s)", say.Real(p.Margin), say.Real(*p.AtMost))
 }
 
-// below tells whether other planes may have a margin that is larger by more than a thousandth.
+// below tells whether another plane may have a margin that is larger by more than a thousandth.
 func (p *PlaneReport) below() bool {
 	return p != nil && p.AtMost != nil && *p.AtMost > 1.001*p.Margin
 }
@@ -385,7 +387,7 @@ func (e *errorsReport) text() string {
 	return s
 }
 
-// adviseUndecided says what to try if check found neither a plane nor a witness.
+// adviseUndecided returns advice for the case that check found neither a plane nor a witness.
 func adviseUndecided(standardized bool) string {
 	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
 	if standardized {

@@ -12,7 +12,7 @@ import (
 	"halfspace/kernel"
 )
 
-// A cpuReport is what cpu --json prints. Unknown values are 0 or empty.
+// A cpuReport is the JSON object of cpu --json. Unknown values are 0 or empty.
 type cpuReport struct {
 	Brand    string   `json:"brand"`
 	Arch     string   `json:"arch"`
@@ -22,9 +22,9 @@ type cpuReport struct {
 	L1DBytes int      `json:"l1d_bytes"`
 	L2Bytes  int      `json:"l2_bytes"`
 	L3Bytes  int      `json:"l3_bytes"`
-	Features []string `json:"features"` // of kernel.CPU
+	Features []string `json:"features"` // see kernel.CPU
 	Levels   []string `json:"levels"`   // instruction sets that the kernels can run on, slowest first
-	ISA      string   `json:"isa"`      // the one that they run on
+	ISA      string   `json:"isa"`      // the instruction set in use
 }
 
 // CPU returns the command that shows the processor.
@@ -63,7 +63,7 @@ func newCPUReport() *cpuReport {
 	}
 }
 
-// text is the report for people.
+// text returns the report for people.
 func (r *cpuReport) text() []byte {
 	var s console.Sheet
 	s.Pairs(

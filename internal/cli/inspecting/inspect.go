@@ -1,4 +1,4 @@
-// Package inspecting has the verbs that show what is there: inspect, check and cpu.
+// Package inspecting has the verbs that show a file or this computer: inspect, check and cpu.
 package inspecting
 
 import (
@@ -20,10 +20,10 @@ import (
 	"halfspace/schema"
 )
 
-// largestWeights is how many weights inspect shows of a model without --top.
+// largestWeights is the number of a model's weights that inspect shows without --top.
 const largestWeights = 20
 
-// Inspect returns the command that shows what is in a file.
+// Inspect returns the command that shows the content of a file.
 func Inspect(a *console.App) *cobra.Command {
 	var asJSON bool
 	var top int
@@ -82,7 +82,7 @@ func Inspect(a *console.App) *cobra.Command {
 	return cmd
 }
 
-// inspectData shows a file of data.
+// inspectData shows a data file.
 func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
 	isParquet, err := dataset.IsParquet(ctx, path)
 	if err != nil {
@@ -99,9 +99,9 @@ func inspectData(ctx context.Context, a *console.App, path string, text *flags.T
 	return inspectTable(ctx, a, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
 }
 
-// looksLikeModel tells whether the first byte of a file is that of a JSON object.
+// looksLikeModel tells whether the first byte of a file begins a JSON object.
 func looksLikeModel(path string) (bool, error) {
-	// Before it is opened: a named pipe would wait for a writer.
+	// Stat comes before Open: opening a named pipe would wait for a writer.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)
 	}
@@ -117,10 +117,10 @@ func looksLikeModel(path string) (bool, error) {
 	return head[0] == '{', nil
 }
 
-// maxProof is the most bytes of a proof: enough for as many features as a row may have.
+// maxProof is the largest size of a proof, in bytes: enough for the most features that a row may have.
 const maxProof = 256 << 20
 
-// inspectProof shows the report in a proof, and code that verifies it.
+// inspectProof shows the report in a proof, and code that verifies the proof.
 func inspectProof(a *console.App, path string, asJSON bool) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,7 +134,7 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	if witnesses := bytes.Count(text.Bytes(), []byte("{")); text.Len() > maxProof || witnesses > 4*schema.MaxFeatures {
 		return fmt.Errorf("%s: not what check --json prints: it is too large", path)
 	}
-	r := CheckReport{PlaneReport: new(PlaneReport)} // a proof may lack all keys of it
+	r := CheckReport{PlaneReport: new(PlaneReport)} // a proof may lack all keys of PlaneReport
 	if err := json.Unmarshal(text.Bytes(), &r); err != nil {
 		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
 	}
@@ -153,7 +153,7 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	return a.Print([]byte("\nThese lines verify it for CSV. They round the numbers to float32, as training does:\n\n" + verifyLines))
 }
 
-// A parquetReport is what inspect --json prints for a Parquet file.
+// A parquetReport is the JSON object of inspect --json for a Parquet file.
 type parquetReport struct {
 	Kind string `json:"kind"` // "parquet"
 	*dataset.FileInfo
@@ -171,7 +171,7 @@ func inspectParquet(a *console.App, path string, asJSON bool) error {
 	return a.Print(r.text())
 }
 
-// text is the report for people.
+// text returns the report for people.
 func (r parquetReport) text() []byte {
 	var s console.Sheet
 	var compressed, uncompressed, largest int64
@@ -214,7 +214,7 @@ func (r parquetReport) text() []byte {
 	return s.Bytes()
 }
 
-// A tableReport is what inspect --json prints for a file of another format.
+// A tableReport is the JSON object of inspect --json for a file of another format.
 type tableReport struct {
 	Kind string `json:"kind"` // "table"
 	*dataset.TableInfo
@@ -232,7 +232,7 @@ func inspectTable(ctx context.Context, a *console.App, path string, opt dataset.
 	return a.Print(r.text())
 }
 
-// text is the report for people.
+// text returns the report for people.
 func (r tableReport) text() []byte {
 	var s console.Sheet
 	s.Line("%s: %s\n", r.Path, r.Format)
@@ -265,7 +265,7 @@ func orDash(text string) string {
 	return text
 }
 
-// shorten cuts text to n letters.
+// shorten cuts text to n letters, and then adds "...".
 func shorten(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n]) + "..."

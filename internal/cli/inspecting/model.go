@@ -20,7 +20,8 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// A modelReport is what inspect --json prints for a model: its file without the checksum, and the largest weights.
+// A modelReport is the JSON object of inspect --json for a model: its file without the checksum, and the largest
+// weights.
 type modelReport struct {
 	Kind string `json:"kind"` // "model"
 	*model.Model
@@ -33,10 +34,10 @@ type weight struct {
 	Feature string  `json:"feature"`
 	Weight  float64 `json:"weight"`
 
-	Texts []string `json:"texts,omitempty"` // some that a hashed column has in the feature
+	Texts []string `json:"texts,omitempty"` // some texts that the hashed column has in this feature
 }
 
-// label returns the name of the feature, and its texts.
+// label returns the name of the feature, with its texts if there are any.
 func (w weight) label() string {
 	if len(w.Texts) == 0 {
 		return w.Feature
@@ -57,11 +58,11 @@ func inspectModel(ctx context.Context, a *console.App, path string, top int, asJ
 	return a.Print(r.text(path))
 }
 
-// largest returns the n weights of a model with the largest magnitudes, in descending order. Equal ones are in the order of the features. With
-// more than two classes, the name of a weight has the class.
+// largest returns the n weights of a model with the largest magnitudes, in descending order. Equal weights are in the
+// order of the features. With more than two classes, the name of a weight includes the class.
 func largest(m *model.Model, n int) []weight {
 	type place struct{ class, feature int }
-	var order, zeros []place // of zeros as many as may be among the n
+	var order, zeros []place // zeros holds at most n weights
 	for c, row := range m.Weights {
 		for i, w := range row {
 			if w != 0 {
@@ -89,7 +90,7 @@ func largest(m *model.Model, n int) []weight {
 	return all
 }
 
-// preprocessingText lists how features are made. It is empty for plain numbers.
+// preprocessingText lists how features are made from columns. It is empty if all are plain numbers.
 func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 	if p == nil {
 		return nil
@@ -122,7 +123,7 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 	return pairs
 }
 
-// text is the report for people.
+// text returns the report for people.
 func (r modelReport) text(path string) []byte {
 	var s console.Sheet
 	s.Line("%s: a model, %s\n", path, r.Format)
@@ -131,7 +132,7 @@ func (r modelReport) text(path string) []byte {
 	return s.Bytes()
 }
 
-// pairs returns names and values, in turn.
+// pairs returns names and values, alternating.
 func (r modelReport) pairs() []string {
 	bias := "no bias"
 	if r.FitBias {
@@ -163,7 +164,7 @@ func (r modelReport) pairs() []string {
 	}
 	pairs = append(pairs, resultPairs(r.Model)...)
 	data := say.Plural(r.Data.Rows, "row")
-	if r.Data.Fingerprint != "" { // an interrupt may leave no time for it
+	if r.Data.Fingerprint != "" { // an interrupt may leave no time for the fingerprint
 		data += ", " + r.Data.Fingerprint
 	}
 	return append(pairs, "data", data)
@@ -216,7 +217,7 @@ func updatesText(t *model.Training) string {
 	return text
 }
 
-// resultPairs returns errors, norms and margin of the training.
+// resultPairs returns the errors, norms and margin of the training.
 func resultPairs(m *model.Model) (pairs []string) {
 	t := &m.Training
 	if t.Mistakes != nil {
@@ -241,7 +242,8 @@ func resultPairs(m *model.Model) (pairs []string) {
 	return pairs
 }
 
-// tables writes the weights, or the support rows of a model without weights.
+// tables writes the z-values if there are standard errors. Otherwise it writes the rows that were misclassified most
+// often, and the largest weights of a model without a kernel.
 func (r modelReport) tables(s *console.Sheet) {
 	if r.StdErrors != nil {
 		if r.Robust {
@@ -267,7 +269,8 @@ func (r modelReport) tables(s *console.Sheet) {
 	s.Table(rows)
 }
 
-// zTable returns the table of weights with standard errors, z-values, p-values and intervals. The largest z-values come first, the bias last.
+// zTable returns the table of weights with standard errors, z-values, p-values and intervals. It has n features, the
+// largest z-values first, and the bias last.
 func zTable(m *model.Model, n int) [][]string {
 	of := m.Significance()
 	weights := slices.Concat(m.Weights[0], m.Bias)
@@ -286,7 +289,7 @@ func zTable(m *model.Model, n int) [][]string {
 		if i < m.Width() {
 			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
 		}
-		if m.StdErrors[i] == 0 { // left out
+		if m.StdErrors[i] == 0 { // left out of the model
 			rows = append(rows, []string{name, say.Real(weights[i]), "-", "-", "-", "-", "-"})
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"halfspace/report"
 )
 
-// page returns the verdict as a page of HTML. The rows take so many bytes.
+// page returns the verdict as an HTML page. held is the number of bytes that the rows take.
 func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held int64, bandwidth reporting.Bandwidth) *report.Page {
 	verdict := "Undecided: no plane and no witness were found."
 	switch {
@@ -47,7 +47,7 @@ type witnessRow struct {
 	weight float64
 }
 
-// witnessFigure draws the witness, nil if there is none.
+// witnessFigure draws the witness. It returns nil if there is none.
 func (r *CheckReport) witnessFigure() *plot.Figure {
 	if len(r.Witness) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (r *CheckReport) witnessFigure() *plot.Figure {
 	return plot.Witness(rows, labels, weights, names)
 }
 
-// stages returns the section of the times. A pass reads all rows.
+// stages returns the section of the times. Each pass reads all rows.
 func (r *CheckReport) stages(files, held int64, bandwidth reporting.Bandwidth) report.Section {
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: r.Workers}
 	if !r.Streamed {

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	mostPoints = 5000     // rows that a picture of points shows
-	leastHeld  = 48 << 20 // bytes that numbers of rows may take whatever --memory is
+	mostPoints = 5000     // largest number of rows in a picture of points
+	leastHeld  = 48 << 20 // bytes that figures about rows may take even if --memory is smaller
 )
 
-// room returns an error if what a picture holds of rows takes more than half of the memory.
+// room returns an error if a picture's data about rows takes more than half of the memory, and more than leastHeld.
 func (p *picture) room(rows, bytes int64) error {
 	if limit := p.memory.Limit(); bytes > max(leastHeld, limit/2) {
 		return fmt.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
@@ -58,11 +58,11 @@ func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 	return err
 }
 
-// A judged model has its curves.
+// A judged holds the curves of a model that was evaluated.
 type judged struct {
 	roc, pr              plot.Curve
 	bins                 []metrics.Bin // nil without probabilities
-	negatives, positives bool          // there are rows of these classes
+	negatives, positives bool          // the data has rows of the negative class, and of the positive class
 }
 
 func evaluate(p *picture, m *model.Model) (*judged, error) {
@@ -89,7 +89,8 @@ func evaluate(p *picture, m *model.Model) (*judged, error) {
 	return j, nil
 }
 
-// judge evaluates all models. It returns an error if the data lacks rows that are needed: negative ones or positive ones.
+// judge evaluates all models. It returns an error if the data lacks a class that the picture needs: the negative or the
+// positive one.
 func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
 	for i, m := range p.loaded {
 		j, err := evaluate(p, m)

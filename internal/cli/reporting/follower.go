@@ -14,23 +14,25 @@ import (
 	"halfspace/trace"
 )
 
-// A Follower keeps of a trace what a report shows: some points, and how often each row made an update.
+// A Follower collects from a trace the data that a report shows: some points, and the number of updates that each row
+// made.
 type Follower struct {
 	columns map[string][]float64
-	every   int64 // a point of so many is kept
+	every   int64 // one point of each every points is kept
 	points  int64
-	updates map[int64]int64 // by row; nil if they are too many, or not all are told
-	several bool            // each class has a training; the points are those of the first
+	updates map[int64]int64 // by row; nil if there are too many rows, or the trace leaves out updates
+	several bool            // each class has a training; the points are of the first class
 }
 
-// most is how many points are kept, and mostRows how many rows are counted.
+// most is the largest number of points that are kept, and mostRows the largest number of rows whose updates are
+// counted.
 const (
 	most     = 2000
 	mostRows = 1 << 20
 )
 
-// Follow returns options that tell a follower, and whom opt tells. opt may be nil: then no errors are counted, which takes a
-// pass over the rows for each update.
+// Follow returns a follower and trace options that send each point to it, and also to opt.To. If opt is nil, the trace
+// counts no errors, since that takes a pass over the rows for each update.
 func Follow(opt *trace.Options) (*Follower, *trace.Options) {
 	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
 	both := trace.Options{To: f.add, NoErrors: true}
@@ -63,7 +65,7 @@ func (f *Follower) add(p trace.Point) {
 	if p.Errors >= 0 {
 		errors = float64(p.Errors)
 	}
-	// a point adds to every column, so that all have the same length
+	// A point adds to every column, so that all columns have the same length.
 	for name, v := range map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch), "objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient,
 		"norm": p.Norm, "upper": p.Upper, "dot": p.Dot, "lower": p.Lower, "errors": errors} {
 		f.columns[name] = append(f.columns[name], v)
@@ -80,7 +82,8 @@ func (f *Follower) add(p trace.Point) {
 	}
 }
 
-// Figures returns the pictures of the training. Of several trainings they are those of the first class, which their titles name.
+// Figures returns the pictures of the training. If there are several trainings, it returns the pictures of the first
+// class, and the titles name it.
 func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
 	for _, figure := range []*plot.Figure{plot.Learning(f.columns), plot.Errors(f.columns)} {
 		if figure != nil {
@@ -93,7 +96,7 @@ func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
 	return all
 }
 
-// Rows returns the section of the rows that made the most updates, none if no updates are known.
+// Rows returns the section of the rows that made the most updates, or nil if no updates are known.
 func (f *Follower) Rows() []report.Section {
 	if len(f.updates) == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Package reporting has what verbs share that write a report in HTML.
+// Package reporting has the parts of an HTML report that several verbs share.
 package reporting
 
 import (
@@ -25,10 +25,10 @@ import (
 
 // Options say where a report is written.
 type Options struct {
-	File        string // "": there is none
+	File        string // "": no report
 	Interrupted bool   // the run ended before it was complete
 
-	command string // as it was typed
+	command string // as the user typed it
 	options [][2]string
 }
 
@@ -37,8 +37,8 @@ func (o *Options) AddFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser shows.")
 }
 
-// Check returns an error if the report can't be written. inputs are files that are read, and outputs others that are
-// written.
+// Check returns an error if the report can't be written. inputs are the files that the verb reads, and outputs the
+// other files that it writes.
 func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, outputs []string) error {
 	if o.File == "" {
 		return nil
@@ -58,7 +58,7 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 	return files.Claim(a, o.File, inputs)
 }
 
-// values returns the values of an option: the members of a list.
+// values returns the values of an option: one for each member of a list.
 func values(f *pflag.Flag) []string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		return list.GetSlice()
@@ -66,7 +66,7 @@ func values(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// typed returns a command as a shell takes it, with the options that were given.
+// typed returns the command in the syntax of a shell, with the options that the user gave.
 func typed(cmd *cobra.Command, args []string) string {
 	var options, rest []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -74,7 +74,7 @@ func typed(cmd *cobra.Command, args []string) string {
 			switch f.Value.Type() {
 			case "bool":
 				options = append(options, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
-			case "stringSlice": // whose value is a line of CSV
+			case "stringSlice": // its value is a line of CSV
 				var line strings.Builder
 				w := csv.NewWriter(&line)
 				w.Write([]string{v}) // no error: a Builder takes everything
@@ -97,7 +97,7 @@ func typed(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quote returns an argument as a shell takes it.
+// quote returns an argument in the syntax of a shell.
 func quote(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
@@ -108,12 +108,12 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Asked returns the section of what was asked.
+// Asked returns the section of the options that the user gave.
 func (o *Options) Asked() report.Section {
 	return report.Section{Heading: "What was asked", Facts: o.options}
 }
 
-// Repeat returns the section of how to repeat the run: the command, then the hashes, which are names and values.
+// Repeat returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
 func (o *Options) Repeat(hashes ...[2]string) report.Section {
 	hashes = append(hashes, [2]string{"halfspace", console.Version()})
 	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
@@ -123,7 +123,7 @@ func (o *Options) Repeat(hashes ...[2]string) report.Section {
 	return report.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
 }
 
-// Data returns the section of the files, which names what was noted during the run.
+// Data returns the section of the files, with the notes of the run.
 func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 	s := report.Section{Heading: "Data", Facts: facts}
 	names := strings.Join(paths[:min(len(paths), 10)], ", ")
@@ -140,7 +140,7 @@ func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 	return s
 }
 
-// Bytes returns the bytes of files, 0 if one isn't a file.
+// Bytes returns the total size of files, or 0 if one isn't a regular file.
 func Bytes(paths []string) (bytes int64) {
 	for _, path := range paths {
 		info, err := store.Stat(path)
@@ -152,7 +152,8 @@ func Bytes(paths []string) (bytes int64) {
 	return bytes
 }
 
-// Result returns the section of what a sheet says. captions name its tables in turn.
+// Result returns the section with the facts and tables of a sheet. A table without a caption gets the caption
+// "Classes".
 func Result(sheet *console.Sheet) report.Section {
 	s := report.Section{Heading: "Result", Facts: sheet.Facts}
 	for _, t := range sheet.Tables {
@@ -164,7 +165,7 @@ func Result(sheet *console.Sheet) report.Section {
 	return s
 }
 
-// Write writes a page. An interrupt leaves it a grace time.
+// Write writes a page. After an interrupt it still has a grace time.
 func (o *Options) Write(ctx context.Context, p *report.Page) error {
 	grace, end := beside.After(ctx)
 	defer end()
@@ -174,19 +175,19 @@ func (o *Options) Write(ctx context.Context, p *report.Page) error {
 	return nil
 }
 
-// Hash returns the SHA-256 of a model's file, by its name. There is none without a file.
+// Hash returns the SHA-256 of a model's file under the file's name, or nil if there is no file.
 func Hash(m *model.Model, path string) [][2]string {
 	if path == "" {
 		return nil
 	}
 	sum, err := m.Sum()
-	if err != nil { // no file has these values
+	if err != nil { // the model has values that no file can hold
 		return nil
 	}
 	return [][2]string{{"SHA-256 of " + path, fmt.Sprintf("%x", sum[:])}}
 }
 
-// Interval returns the 95 % interval of a share of rows, in brackets.
+// Interval returns the 95 % interval of the share n/of of rows, in brackets.
 func Interval(n, of int64) string {
 	ends := metrics.Wilson(float64(n)/float64(of), float64(of))
 	return fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(ends[0]), say.Percent(ends[1]))

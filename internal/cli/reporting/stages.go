@@ -12,19 +12,20 @@ import (
 	"halfspace/report"
 )
 
-// A Stage is a part of a run that was timed.
+// A Stage is a timed part of a run.
 type Stage struct {
 	Name    string
 	Seconds float64
-	Rows    int64 // that it read, each as often as it was read; 0: not known
-	Bytes   int64 // of these rows and of files that it read, at least; 0: not known
-	Cores   int   // that work at once, at most
+	Rows    int64 // rows that it read, each counted each time; 0: not known
+	Bytes   int64 // least number of bytes of these rows and of the files that it read; 0: not known
+	Cores   int   // largest number of cores that worked at once
 }
 
-// A Bandwidth returns the bytes per second that some cores read together at most, 0 if that isn't known.
+// A Bandwidth returns the bytes per second that some cores can read together, 0 if that isn't known.
 type Bandwidth func(cores int) float64
 
-// Reading measures the bandwidth of rows in memory, once for each number of cores. It isn't known of other rows.
+// Reading returns a Bandwidth that measures the bandwidth of rows in memory, once for each number of cores. If the rows
+// of src aren't in memory, it returns 0.
 func Reading(src block.Source) Bandwidth {
 	data, held := src.(*block.Data)
 	known := map[int]float64{}
@@ -44,12 +45,12 @@ func Reading(src block.Source) Bandwidth {
 	}
 }
 
-// Time returns the section of the times, with the share of the bandwidth that each stage reached; nil is a bandwidth that isn't
-// known. The rate is that of the bytes, or of the rows where bytes aren't known. What is left of the total is a stage too.
-// Columns without a figure are left out.
+// Time returns the section of the times. bandwidth gives the limit for each stage; nil means that it isn't known. The
+// rate counts bytes, or rows if the bytes aren't known. The rest of total becomes a stage too. Columns without a figure
+// are left out.
 func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 	t := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
-	var used []string // limits
+	var used []string // the limits that the table uses
 	add := func(s Stage) {
 		row := []string{s.Name, say.Seconds(s.Seconds), say.Percent(s.Seconds / total), "", "", "", ""}
 		if s.Rows > 0 {
@@ -94,7 +95,7 @@ func limit(bandwidth Bandwidth, cores int) float64 {
 	return bandwidth(cores)
 }
 
-// withoutEmpty returns a table without columns whose cells are all empty.
+// withoutEmpty returns the table without the columns whose cells are all empty.
 func withoutEmpty(t report.Table) report.Table {
 	short := report.Table{Caption: t.Caption, Rows: make([][]string, len(t.Rows))}
 	for c, name := range t.Head {
@@ -109,5 +110,5 @@ func withoutEmpty(t report.Table) report.Table {
 	return short
 }
 
-// perSecond writes a rate.
+// perSecond writes a rate in GB/s.
 func perSecond(bytes float64) string { return fmt.Sprintf("%.3g GB/s", bytes/1e9) }

@@ -1,4 +1,4 @@
-// Package rows opens the rows that a verb learns from: in memory, as a stream of the files, or in a cache.
+// Package rows opens the rows of a training: in memory, as a stream of the files, or in a cache.
 package rows
 
 import (
@@ -16,21 +16,21 @@ import (
 	"halfspace/train"
 )
 
-// Rows are rows that are open.
+// Rows are open rows.
 type Rows struct {
 	block.Source
-	Density float64 // share of values that aren't 0, about, of sparse rows; otherwise 0
+	Density float64 // approximate share of values that aren't 0, for sparse rows; otherwise 0
 
-	shut  func() error                   // closes them; nil of rows in memory
+	shut  func() error                   // closes the rows; nil for rows in memory
 	input func() (*dataset.Input, error) // opens the files of the rows; nil if they have none
 }
 
-// New returns the rows of src. Close calls shut, unless it is nil.
+// New returns the rows of src. Close calls shut, unless shut is nil.
 func New(src block.Source, shut func() error) *Rows {
 	return &Rows{Source: src, shut: shut}
 }
 
-// Close closes the rows and removes their temporary cache. Of nil it does nothing.
+// Close closes the rows and removes their temporary cache. It does nothing if r is nil.
 func (r *Rows) Close() error {
 	if r == nil || r.shut == nil {
 		return nil
@@ -38,8 +38,8 @@ func (r *Rows) Close() error {
 	return r.shut()
 }
 
-// Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in files, each fold learns them
-// again.
+// Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in
+// files, each fold learns its features from its own rows.
 func (r *Rows) Relearner() block.Source {
 	if r.input == nil {
 		return block.Trust(r.Source)
@@ -47,16 +47,17 @@ func (r *Rows) Relearner() block.Source {
 	return relearner{r.Source, r.input}
 }
 
-// A relearner is rows whose features can be learned again.
+// A relearner is a source whose features can be learned again from some of its rows.
 type relearner struct {
 	block.Source
 	input func() (*dataset.Input, error)
 }
 
-// Unwrap returns the rows alone.
+// Unwrap returns the source without Relearn.
 func (r relearner) Unwrap() block.Source { return block.Trust(r.Source) }
 
-// Relearn opens the rows of each choice with features learned from them: in memory if those of r are, else as a stream.
+// Relearn returns, for each choice of rows, a function that opens all rows with the features learned from the chosen
+// rows: in memory if r is in memory, otherwise as a stream. It returns nil if no feature depends on the rows.
 func (r relearner) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
 	in, err := r.input()
 	if err != nil || !in.Learned() {
@@ -76,9 +77,9 @@ func (r relearner) Relearn(ctx context.Context, choices []func(class int) bool) 
 	return all, err
 }
 
-// Open opens the rows in memory if they fit in --memory. If not, passes in the order of the files read these again; other access is to a
-// cache, which is temporary without --cache. Open limits the memory of the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide
-// left the rows as they are.
+// Open opens the rows in memory if they fit in --memory. If they don't fit, each pass in the order of the files reads
+// the files again; any other access reads a cache, which is temporary without --cache. Open sets the memory limit of
+// the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide left the rows unscaled.
 func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
 	r, err := open(ctx, a, o, paths, bar)
 	if c := &o.Columns; err == nil && c.KeepWide && unscaled(r.Spec().Preprocessing) {
@@ -87,17 +88,18 @@ func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *
 	return r, err
 }
 
-// unscaled tells whether there are features that are numbers, and none is standardized.
+// unscaled tells whether some features are numbers, and none is standardized.
 func unscaled(p *schema.Preprocessing) bool {
 	return p == nil || !p.Standardized() && slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return !c.Categorical() })
 }
 
-// manyBytes are so many that a collection of garbage before they are allocated takes a small share of the time.
+// manyBytes is the size of rows from which a garbage collection before their allocation takes only a small share of the
+// time.
 const manyBytes = 64 << 20
 
 func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
 	opt := o.options(bar)
-	said := false // the files were read before, and their warnings are printed
+	said := false // the files were read before and their warnings printed
 	opt.Warn = func(s string) {
 		if !said {
 			a.Note("%s", s)
@@ -136,10 +138,10 @@ func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *
 	}
 	if fits {
 		if !in.Learned() {
-			again = nil // so that the descriptions of the columns, of 300 bytes each, are freed
+			again = nil // frees the descriptions of the columns, 300 bytes each
 		}
 		if in.Sparse() && in.Bytes(count, s.Weighted) >= manyBytes {
-			debug.FreeOSMemory() // what Open needed for the columns, before the rows take new memory
+			debug.FreeOSMemory() // frees the memory that Open needed for the columns, before the rows take memory
 		}
 		data, err := in.Load(ctx)
 		return &Rows{data, in.Density(), nil, again}, err
@@ -155,8 +157,8 @@ func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *
 	return &Rows{f, in.Density(), f.Close, again}, nil
 }
 
-// openRemote opens the rows for a cluster, which also learns what the features depend on. It sets said once the rows are read again:
-// then their warnings are printed.
+// openRemote opens the rows for a cluster. The cluster also learns the data that features depend on. When the rows are
+// read again, openRemote sets said, since their warnings are printed already.
 func openRemote(ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, said *bool) (r *Rows, err error) {
 	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
 		return nil, err
@@ -175,7 +177,7 @@ func openRemote(ctx context.Context, a *console.App, o *Options, paths []string,
 	return r, nil
 }
 
-// distributed is rows that a cluster reads too.
+// distributed is a stream whose rows a cluster reads too.
 type distributed struct {
 	*dataset.Stream
 	cluster block.Cluster
@@ -184,7 +186,8 @@ type distributed struct {
 // Remote returns the cluster; see block.Remote.
 func (d distributed) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
 
-// Distribute returns rows that a cluster makes passes over. This process reads them only for what the cluster doesn't do.
+// Distribute returns rows over which a cluster makes passes. This process reads them only for work that the cluster
+// can't do.
 func Distribute(ctx context.Context, a *console.App, paths []string, in *dataset.Input) (*Rows, error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
@@ -197,7 +200,7 @@ func Distribute(ctx context.Context, a *console.App, paths []string, in *dataset
 	return New(block.Source(distributed{stream, cluster}), nil), nil
 }
 
-// options returns the options on files.
+// options returns the options for package dataset.
 func (o *Options) options(bar *console.Progress) dataset.Options {
 	show := bar.Reading("loading")
 	if spec := o.Columns.spec; spec != nil {
@@ -212,12 +215,12 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	}
 }
 
-// sizes returns the function for the memory of blocks of some rows.
+// sizes returns a function that returns the bytes of the blocks of a number of rows.
 func sizes(s *Storage, in *dataset.Input) func(rows int64) int64 {
 	return func(rows int64) int64 { return in.Bytes(rows, s.Weighted) }
 }
 
-// openInput opens files. Features are learned from the rows that o.LearnFrom chooses.
+// openInput opens files. If o.LearnFrom is set, features are learned from the rows that it chooses.
 func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Options) (*dataset.Input, error) {
 	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil || o.LearnFrom == nil || !in.Learned() {
@@ -230,7 +233,8 @@ func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 	return shares[0], nil
 }
 
-// rowsAtMost returns an upper bound on the number of rows. It reads text files only if the bound of their size is too large for the memory.
+// rowsAtMost returns an upper bound on the number of rows. It reads text files, to count their rows, only if the bound
+// that follows from their size is too large for the memory.
 func rowsAtMost(ctx context.Context, s *Storage, in *dataset.Input) (int64, error) {
 	most := in.Most()
 	if most >= 0 && in.Bytes(most, s.Weighted) <= s.Memory.Limit()/5*4 {

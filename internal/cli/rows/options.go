@@ -12,21 +12,22 @@ import (
 	"halfspace/schema"
 )
 
-// Options are those of verbs that learn from rows: which rows there are, and where they are kept.
+// Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
 type Options struct {
 	flags.Machine
 	Text    flags.Text
 	Columns Columns
-	form    flags.Choice // of the rows in memory
+	form    flags.Choice // form of the rows in memory
 	Storage Storage
 	Split   Split
 
-	// LearnFrom chooses the rows that features are learned from, by the number of rows of each class; nil: all. LearnFromName names its choice.
+	// LearnFrom chooses the rows from which features are learned, by the number of rows of each class; nil chooses all.
+	// LearnFromName names the choice.
 	LearnFrom     func(counts []int64) dataset.Choice
 	LearnFromName string
 }
 
-// Columns are the options on the columns to read, and on the features to make of them.
+// Columns are the options on the columns to read, and on the features that are made of them.
 type Columns struct {
 	label             string
 	features, exclude []string
@@ -35,14 +36,14 @@ type Columns struct {
 	NoBias            bool
 	nulls             flags.Choice
 	Standardize       bool
-	KeepWide          bool // nobody asked for Standardize: svmlight rows and sparse lists that are too wide for it stay as they are
+	KeepWide          bool // Standardize wasn't asked for: svmlight rows and sparse lists that are too wide for it stay unscaled
 	categorical       string
 	cross             []string
 	hashTexts         bool
-	spec              *schema.Spec // of a model, whose features are made; nil: the other options say which
+	spec              *schema.Spec // the spec of a model, whose features are used; nil: the other options define the features
 }
 
-// Follow makes the features of a model. The label is that of the model unless another one is given.
+// Follow uses the features of a model. The label is the model's label unless the user gave one.
 func (d *Columns) Follow(spec *schema.Spec) {
 	d.spec = spec
 	if d.label == "" {
@@ -108,7 +109,8 @@ func nullsNames() []string {
 	return names
 }
 
-// Check returns an error if an option can't be used. It fills in the label of data that has its own, and applies the options on the machine.
+// Check returns an error if an option can't be used. It sets the label if the data has a default label, and applies the
+// options on the machine.
 func (o *Options) Check(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no data: name a file, a glob or a directory")

@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/cli/flags"
 )
 
-// Split are the options on which rows stay together where some are held back. Their columns are no features.
+// Split are the options on which rows stay together when some are held back. Their columns aren't features.
 type Split struct {
 	Group   string // column of groups
 	OrderBy string // column of times
@@ -26,7 +26,7 @@ func (s *Split) AddTo(cmd *cobra.Command) {
 	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: numbers, dates, or texts such as 2006-01-02.")
 }
 
-// InOrder tells whether rows are in order of time.
+// InOrder tells whether rows are held back in order of time.
 func (s *Split) InOrder() bool { return s.how.Value == "time" }
 
 // Check returns an error if the options exclude each other.
@@ -37,7 +37,7 @@ func (s *Split) Check() error {
 	return nil
 }
 
-// Name says how rows are held back, for a cache.
+// Name describes how rows are held back, as part of a cache's key.
 func (s *Split) Name() string {
 	switch {
 	case s.Group != "":
@@ -50,7 +50,7 @@ func (s *Split) Name() string {
 	return ""
 }
 
-// columns returns the columns that are no features.
+// columns returns the columns that aren't features.
 func (s *Split) columns() (names []string) {
 	for _, name := range []string{s.Group, s.OrderBy} {
 		if name != "" {
@@ -60,7 +60,7 @@ func (s *Split) columns() (names []string) {
 	return names
 }
 
-// Ranks returns the rank of each row's value in the column of groups or of times; nil without one.
+// Ranks returns the rank of each row's value in the column of groups or of times; nil without --group and --order-by.
 func Ranks(ctx context.Context, o *Options, paths []string, bar *console.Progress) ([]int64, error) {
 	columns := o.Split.columns()
 	if columns == nil {

@@ -20,16 +20,16 @@ type Storage struct {
 	Memory flags.Size
 	cache  string
 
-	// What the verb knows besides its flags:
-	Out      string // the file that the verb writes, which the cache can't be; "": none
+	// The following fields come from the verb, not from flags.
+	Out      string // the file that the verb writes, which the cache must not be; "": none
 	Access   train.Access
-	Shards   int64 // the most that learn at the same time; 0: one. Open lowers it if memory has no room for so many
+	Shards   int64 // largest number of shards that learn at the same time; 0: one. Open lowers it if the memory is too small
 	Weighted bool  // rows have weights
-	Shared   bool  // a part of the rows is held out, so that they take their memory twice for a while
-	Folds    bool  // each fold has features of its own: its rows are in memory beside all rows
-	Parted   bool  // each part of the rows gets a cache of its own
+	Shared   bool  // some rows are held out, so that rows take their memory twice for a while
+	Folds    bool  // each fold has its own features: its rows are in memory in addition to all rows
+	Parted   bool  // each part of the rows gets its own cache
 
-	Beside func(rows int64, cols int) int64 // bytes that the verb needs beside the rows; nil: none
+	Beside func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: none
 }
 
 // check returns an error if --cache can't be used.
@@ -49,14 +49,15 @@ func (s *Storage) check() error {
 	return nil
 }
 
-// overhead is what a process takes besides its blocks, and columnBytes what each column takes while rows are loaded: descriptions and names. Without
-// room for these the garbage collector would run all the time.
+// overhead is the memory of a process without its blocks. columnBytes is the memory of each column while rows are
+// loaded: descriptions and names. Without room for both the garbage collector would run all the time.
 const (
 	overhead    = 32 << 20
 	columnBytes = 416
 )
 
-// Hold limits the memory of the garbage collector for a learner that fills it beside rows of so many bytes.
+// Hold sets the garbage collector's memory limit for a learner that fills the memory. bytes is the size of the rows in
+// memory.
 func (s *Storage) Hold(bytes int64) {
 	if s.Memory.Bytes == 0 {
 		bytes = 0 // the limit doesn't include the rows
@@ -64,7 +65,8 @@ func (s *Storage) Hold(bytes int64) {
 	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
 }
 
-// parted returns the bytes of rows in memory with those of their parts. The rows alone take so many.
+// parted returns the bytes of all rows and of the copies that Shared and Folds need. all is the bytes of the rows
+// alone.
 func (s *Storage) parted(all int64) int64 {
 	held := all
 	if s.Shared {
@@ -76,8 +78,8 @@ func (s *Storage) parted(all int64) int64 {
 	return held
 }
 
-// budget tells whether the blocks fit in memory, and limits the memory of the garbage collector. It is an error if not even the blocks fit that
-// are in use at a time. bytes returns the memory of the blocks of some rows.
+// budget tells whether the blocks fit in memory, and sets the garbage collector's memory limit. bytes returns the bytes
+// of the blocks of a number of rows. It is an error if even the blocks that are in use at one time don't fit.
 func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
 	limit, all := s.Memory.Limit(), bytes(count)
 	held := s.parted(all)
@@ -87,7 +89,7 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 	}
 	if held += beside; held <= limit/5*4 {
 		garbage := held / 4
-		if all < block.Bytes(count, cols, false) { // of sparse rows, whose training allocates little
+		if all < block.Bytes(count, cols, false) { // the rows are sparse, and their training allocates little
 			garbage /= 2
 		}
 		debug.SetMemoryLimit(min(limit, held+max(garbage, columnBytes*int64(cols))+overhead))

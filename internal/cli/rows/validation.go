@@ -13,8 +13,8 @@ import (
 	"halfspace/train/visits"
 )
 
-// OpenValidation opens the rows of a validation, with the features and classes of learned. They are in memory if they fit beside learned, and
-// else in a temporary cache.
+// OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
+// they fit in addition to learned, and in a temporary cache otherwise.
 func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
 	in, err := dataset.Open(ctx, paths, dataset.Options{
 		Spec: learned.Spec(), Label: learned.Spec().Label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
@@ -48,7 +48,7 @@ func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []str
 	return v, err
 }
 
-// openTemporary writes the rows of in to a temporary cache and opens that.
+// openTemporary writes the rows of in to a temporary cache and opens the cache.
 func openTemporary(ctx context.Context, in *dataset.Input, written func(rows int64)) (*Rows, error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
@@ -61,8 +61,9 @@ func openTemporary(ctx context.Context, in *dataset.Input, written func(rows int
 	return New(f, f.Close), nil
 }
 
-// budgetBeside tells whether so many rows fit in memory beside those that are learned from, and limits the memory of the garbage collector. It
-// is an error if not even the blocks fit that are in use at a time.
+// budgetBeside tells whether count rows fit in memory in addition to the rows of learned, and sets the garbage
+// collector's memory limit. bytes returns the bytes of the blocks of a number of rows. It is an error if even the
+// blocks that are in use at one time don't fit.
 func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned block.Source) (fits bool, err error) {
 	cols := learned.Spec().Cols()
 	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows(cols)))
@@ -70,7 +71,7 @@ func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned
 	if _, inMemory := learned.(*block.Data); !inMemory {
 		used = min(used, pass) + visits.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
 	} else if parted := s.parted(used); s.Memory.Bytes == 0 {
-		used = parted - used // the limit is of what is available now
+		used = parted - used // the limit is relative to the memory that is available now
 	} else {
 		used = parted
 	}

@@ -16,22 +16,23 @@ import (
 	"halfspace/model"
 )
 
-// A curve is one that eval writes to a file: a point is a line with its threshold, the rows of each class, and two shares.
+// A curve is a curve that eval writes to a file. Each point is one line: the threshold, the rows of each class, and two
+// shares.
 type curve struct {
-	flag, name string // of --roc
-	needs      string // which classes
+	flag, name string // flag is "roc" or "pr"
+	needs      string // the classes that the curve needs rows of
 	shares     [2]string
 	points     func(r *evalReport) []metrics.Point
-	values     func(p, last metrics.Point) [2]float64 // the shares
+	values     func(p, last metrics.Point) [2]float64 // the two shares of a point
 
 	schema *arrow.Schema
 	writer *dataset.Writer
 }
 
-// curves are those that were asked for.
+// curves are the curves that the user asked for.
 type curves []*curve
 
-// createCurves starts the files of the curves, before any row is read: it finds out whether there can be some.
+// createCurves creates the files of the curves before any row is read, so that a wrong path is an error at once.
 func createCurves(ctx context.Context, a *console.App, o *evalOptions, models []*model.Model, paths []string) (all curves, err error) {
 	roc := &curve{flag: "roc", name: "ROC curve", needs: "both classes", shares: [2]string{"fpr", "tpr"}, points: func(r *evalReport) []metrics.Point { return r.roc },
 		values: func(p, last metrics.Point) [2]float64 {
@@ -73,7 +74,8 @@ func (c *curve) create(ctx context.Context, a *console.App, path, other string, 
 	return err
 }
 
-// setSchema sets the columns: of several models one that names the model too. Weights of rows aren't whole numbers.
+// setSchema sets the columns. If there are several models, the last column names the model. With weighted rows, the
+// amounts are float64 instead of int64.
 func (c *curve) setSchema(models int, weighted bool) {
 	var amount arrow.DataType = arrow.PrimitiveTypes.Int64
 	if weighted {
@@ -129,7 +131,7 @@ func (c *curve) write(reports []*evalReport) error {
 	return c.writer.Close()
 }
 
-// batch is how many points become a record. It bounds the memory that these take beside the curve.
+// batch is the number of points in a record. It bounds the memory that records take in addition to the curve.
 const batch = 1 << 16
 
 // writePoints writes the points of a report, with the name of the model if named.
@@ -157,7 +159,7 @@ func (c *curve) writePoints(b *array.RecordBuilder, r *evalReport, named bool) e
 	return nil
 }
 
-// appendAmount appends a number or a weight of rows.
+// appendAmount appends a number of rows, or a weight of rows.
 func appendAmount(to array.Builder, v float64) {
 	if b, ok := to.(*array.Int64Builder); ok {
 		b.Append(int64(v))

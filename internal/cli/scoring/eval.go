@@ -36,7 +36,7 @@ type evalOptions struct {
 	weight string // column of the sample weights, or ""
 
 	threshold     flags.Threshold
-	saveThreshold string // file of the model with the threshold; ownFile: that of the model
+	saveThreshold string // file of the model with the threshold; ownFile: the model's own file
 	calibration   bool
 	roc, pr       string
 	json          bool
@@ -184,7 +184,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	return a.Print(compare(reports, o))
 }
 
-// suits returns an error if an option needs two classes, and a model has more.
+// suits returns an error if an option doesn't suit a model: it needs two classes, or probabilities.
 func (o *evalOptions) suits(models []*model.Model) error {
 	for i, m := range models {
 		for _, flag := range []struct {
@@ -204,7 +204,8 @@ func (o *evalOptions) suits(models []*model.Model) error {
 	return nil
 }
 
-// loadAll loads the models. All models together take at most half of the memory, as one model does elsewhere.
+// loadAll loads the models. All models together may take at most half of the memory, which is also the bound for one
+// model elsewhere.
 func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
 	left := o.memory.Limit()
 	for _, path := range o.models {
@@ -220,7 +221,7 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 	return models, nil
 }
 
-// bytesOf returns the bytes that the arrays of a model take: weights, voters, and the rows that a kernel compares with.
+// bytesOf returns the bytes that the arrays of a model take: weights, voters, and the rows of a kernel's expansion.
 func bytesOf(m *model.Model) (bytes int64) {
 	for _, w := range m.Weights {
 		bytes += int64(len(w)) * int64(unsafe.Sizeof(w[0]))
@@ -240,8 +241,8 @@ func bytesOf(m *model.Model) (bytes int64) {
 	return bytes
 }
 
-// judge evaluates a model on the rows of files, and returns the time that scoring took. held is the bytes that the curves of other
-// models take.
+// judge evaluates a model on the rows of files, and returns the time that scoring took. held is the number of bytes
+// that the curves of other models take.
 func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation, time.Duration, error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
@@ -289,7 +290,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	return e, scoring, nil
 }
 
-// judgeRemote adds the rows of files to an evaluation, on the cluster.
+// judgeRemote adds the rows of files to an evaluation, on the cluster. It calls added after each addition.
 func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *fit.Evaluation, added func() error) error {
 	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil {
@@ -334,7 +335,8 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 	return r, setCurves(o, r, &e.Scores, held)
 }
 
-// setCurves sets the curves that were asked for, and those of pictures. held is the bytes that the curves of other models take.
+// setCurves sets the curves that the user asked for, and the curves of pictures. held is the number of bytes that the
+// curves of other models take.
 func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64) error {
 	if o.reporting.File != "" && len(r.Classes) == 2 {
 		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
@@ -362,7 +364,8 @@ func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64
 	return nil
 }
 
-// room returns an error if the scores of rows and points of curves take more than half of the memory, all in bytes.
+// room returns an error if the scores of rows and the points of curves, in bytes, take more than half of the memory,
+// and more than leastScores.
 func room(memory, rows, scores, curves int64) error {
 	switch {
 	case scores+curves <= max(leastScores, memory/2):
@@ -376,6 +379,6 @@ func room(memory, rows, scores, curves int64) error {
 }
 
 const (
-	leastScores = 48 << 20 // bytes that scores and curves may take whatever --memory is
-	pointBytes  = 54       // of a point of a curve: 24, 9/4 times while the slice grows
+	leastScores = 48 << 20 // bytes that scores and curves may take even if --memory is smaller
+	pointBytes  = 54       // bytes of a point of a curve: 24, times 9/4 while the slice grows
 )

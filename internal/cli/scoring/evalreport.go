@@ -17,43 +17,44 @@ import (
 	"halfspace/schema"
 )
 
-// evalReports is what eval --json prints: the figures of the first model, and a list with those of every model.
+// evalReports is the JSON object of eval --json: the figures of the first model, and a list with the figures of every
+// model.
 type evalReports struct {
 	*evalReport
 	Models []*evalReport `json:"models"`
 }
 
-// An evalReport is what eval --json prints for a model. Undefined figures are null. With sample weights, all but rows and
-// errors are by weight.
+// An evalReport is the part of eval --json for one model. Undefined figures are null. With sample weights, all figures
+// but rows and errors are by weight.
 type evalReport struct {
 	Model            string             `json:"model"`
 	Rows             int64              `json:"rows"`
-	Weight           *float64           `json:"weight,omitempty"` // of all rows, where they have weights
+	Weight           *float64           `json:"weight,omitempty"` // total weight of the rows, if they have weights
 	Errors           int64              `json:"errors"`
 	ErrorWeight      *float64           `json:"error_weight,omitempty"`
 	Accuracy         *float64           `json:"accuracy"`
-	Interval         *metrics.Interval  `json:"accuracy_95"` // Wilson's
+	Interval         *metrics.Interval  `json:"accuracy_95"` // Wilson's interval
 	BalancedAccuracy *float64           `json:"balanced_accuracy"`
 	F1Macro          *float64           `json:"f1_macro"`
 	F1Weighted       *float64           `json:"f1_weighted"`
-	AUC              *float64           `json:"auc"`                    // of more than two classes the mean of each class versus the rest
-	AUCWeighted      *float64           `json:"auc_weighted,omitempty"` // the same by the weight of each class's rows
+	AUC              *float64           `json:"auc"`                    // of more than two classes, the mean over class versus rest
+	AUCWeighted      *float64           `json:"auc_weighted,omitempty"` // weighted by each class's rows
 	AveragePrecision *float64           `json:"average_precision"`
 	LogLoss          *float64           `json:"log_loss"`
 	Brier            *float64           `json:"brier"`
-	Threshold        *float64           `json:"threshold,omitempty"`             // of --threshold, or of the model where that has one
-	Probability      *float64           `json:"threshold_probability,omitempty"` // that stands for the threshold
+	Threshold        *float64           `json:"threshold,omitempty"`             // of --threshold, or of the model if it has one
+	Probability      *float64           `json:"threshold_probability,omitempty"` // the probability for Threshold
 	Cost             *float64           `json:"cost,omitempty"`                  // of all wrong rows, with --threshold cost
 	Classes          []schema.Class     `json:"classes"`
 	Positive         schema.Class       `json:"positive"`
 	Confusion        *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
 	PerClass         []classReport      `json:"per_class"`
 	Baseline         *fit.Baseline      `json:"baseline"`
-	Calibration      []binReport        `json:"calibration,omitempty"` // of two classes and a model with probabilities
+	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
 	roc, pr          []metrics.Point    // only with --roc and --pr
-	drawnROC         []metrics.Point    // of a picture, only with --report and two classes
+	drawnROC         []metrics.Point    // the points of a picture, only with --report and two classes
 	drawnPR          []metrics.Point
-	classROC         []plot.Curve // of classes versus the rest, only with --report and more classes
+	classROC         []plot.Curve // curves of each class versus the rest, only with --report and more than two classes
 	classPR          []plot.Curve
 	loading, scoring time.Duration
 	worst            []fit.Miss
@@ -69,17 +70,17 @@ type classReport struct {
 	Recall            *float64          `json:"recall"`
 	RecallInterval    *metrics.Interval `json:"recall_95"`
 	F1                *float64          `json:"f1"`
-	AUC               *float64          `json:"auc,omitempty"` // versus the rest, of more than two classes
+	AUC               *float64          `json:"auc,omitempty"` // of the class versus the rest, if there are more than two classes
 }
 
-// A binReport is the rows whose probability of the positive class is above Low and at most High.
+// A binReport describes the rows whose probability of the positive class is above Low and at most High.
 type binReport struct {
 	Low         float64  `json:"low"`
 	High        float64  `json:"high"`
 	Rows        int64    `json:"rows"`
 	Weight      float64  `json:"weight"`
-	Probability *float64 `json:"probability"` // mean of the predicted ones
-	Share       *float64 `json:"share"`       // of the rows that are positive
+	Probability *float64 `json:"probability"` // mean predicted probability
+	Share       *float64 `json:"share"`       // share of the positive rows
 }
 
 func newBins(c *metrics.Calibration) (bins []binReport) {
@@ -89,7 +90,7 @@ func newBins(c *metrics.Calibration) (bins []binReport) {
 	return bins
 }
 
-// finite returns an interval for JSON, nil (null) if it is undefined.
+// finite returns an interval for JSON, or nil (null) if it is undefined.
 func finite(i metrics.Interval) *metrics.Interval {
 	if i[0] != i[0] {
 		return nil
@@ -115,7 +116,7 @@ func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
 	return r
 }
 
-// weighBaseline takes the class with the most weight for the baseline.
+// weighBaseline makes the class with the largest weight the baseline.
 func (r *evalReport) weighBaseline(c *metrics.Confusion) {
 	most := -1.0
 	for i, class := range r.PerClass {
@@ -130,7 +131,7 @@ func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
 	r.AUC, r.AveragePrecision, r.LogLoss, r.Brier = console.Finite(auc), console.Finite(averagePrecision), console.Finite(logLoss), console.Finite(brier)
 }
 
-// setClassScores sets the areas of more than two classes.
+// setClassScores sets the areas under the ROC curve of a model with more than two classes.
 func setClassScores(r *evalReport, s *metrics.ClassScores) {
 	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
 	for k, area := range s.AUC() {
@@ -138,7 +139,7 @@ func setClassScores(r *evalReport, s *metrics.ClassScores) {
 	}
 }
 
-// setClassCurves sets the curves of the classes with the least AUC.
+// setClassCurves sets the curves of the classes with the smallest AUC, at most plot.MostClasses.
 func setClassCurves(r *evalReport, s *metrics.ClassScores) {
 	areas, drawn := s.AUC(), []int(nil)
 	for k, area := range areas {
@@ -158,7 +159,7 @@ func setClassCurves(r *evalReport, s *metrics.ClassScores) {
 	}
 }
 
-// text is the report for people.
+// sheet returns the report for people.
 func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	s := new(console.Sheet)
 	pairs := []string{"errors", r.errorsText()}
@@ -192,7 +193,7 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	return s
 }
 
-// errorsText returns the errors, by weight too where rows have weights, and the accuracy with its interval.
+// errorsText returns the errors, their weight if rows have weights, and the accuracy with its interval.
 func (r *evalReport) errorsText() string {
 	weight := ""
 	if r.Weight != nil {
@@ -205,7 +206,7 @@ func (r *evalReport) errorsText() string {
 	return text
 }
 
-// fixed returns a figure with that many decimals, a dash if it is undefined.
+// fixed returns a figure with that many decimals, or a dash if it is undefined.
 func fixed(v *float64, decimals int) string {
 	if v == nil {
 		return "-"
@@ -213,7 +214,7 @@ func fixed(v *float64, decimals int) string {
 	return say.Fixed(*v, decimals)
 }
 
-// percent returns a share as a percentage, a dash if it is undefined.
+// percent returns a share as a percentage, or a dash if it is undefined.
 func percent(v *float64) string {
 	if v == nil {
 		return "-"
@@ -228,7 +229,7 @@ func between(i *metrics.Interval) string {
 	return fmt.Sprintf(" (%s to %s)", say.Fixed(i[0], 4), say.Fixed(i[1], 4))
 }
 
-// confusionTable adds the table of the classes.
+// confusionTable adds the confusion matrix with the figures of each class.
 func (r *evalReport) confusionTable(s *console.Sheet) {
 	wide := len(r.Classes) > maxPredicted
 	head := []string{"class"}
@@ -270,7 +271,7 @@ func (r *evalReport) confusionTable(s *console.Sheet) {
 	}
 }
 
-// amount returns the rows of a class that another was predicted for: their weight if rows have weights.
+// amount returns the number of rows of class that were predicted as predicted, or their weight if rows have weights.
 func (r *evalReport) amount(class, predicted int) string {
 	if r.Weight != nil {
 		return say.Real(r.Confusion.Weight(class, predicted))
@@ -289,10 +290,10 @@ func (r *evalReport) calibrationTable() [][]string {
 	return rows
 }
 
-// maxPredicted is the most classes that have a column each in the table.
+// maxPredicted is the largest number of classes for which the table has a column per predicted class.
 const maxPredicted = 6
 
-// takenFor returns the wrong class that was predicted most often for a class, and how often.
+// takenFor returns the wrong class that was predicted most often for a class, with the number or weight of these rows.
 func (r *evalReport) takenFor(class int) string {
 	best, most := -1, 0.0
 	for other := range r.Classes {
@@ -306,7 +307,8 @@ func (r *evalReport) takenFor(class int) string {
 	return fmt.Sprintf("%s (%s)", r.Classes[best], r.amount(class, best))
 }
 
-// sideBySide is a table of several models, a line for each and one for the baseline.
+// sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
+// baseline.
 func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
 	chosen := slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })
@@ -336,7 +338,7 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 	return rows
 }
 
-// compare is the report on several models for people.
+// compare returns the report on several models for people.
 func compare(reports []*evalReport, o *evalOptions) []byte {
 	var s console.Sheet
 	s.Table(sideBySide(reports, o))

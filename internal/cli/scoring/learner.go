@@ -22,8 +22,8 @@ func onlineNames() []string {
 	return names
 }
 
-// learnerOptions lists the options of the learners of online, each name once, without those that one pass in file order
-// leaves no choice for.
+// learnerOptions lists the options of the learners of online, each name once. It leaves out order and epochs, since
+// online makes one pass in file order, and eta, which has its own flag.
 func learnerOptions() (names []string) {
 	for _, l := range fit.Online() {
 		for _, o := range l.Options {
@@ -35,7 +35,7 @@ func learnerOptions() (names []string) {
 	return names
 }
 
-// addOnlineOptions adds a flag for each option. Its help has the default of each learner.
+// addOnlineOptions adds a flag for each option. The help text of a flag has the default of each learner.
 func addOnlineOptions(cmd *cobra.Command) {
 	for _, name := range learnerOptions() {
 		help, value := "", "NUMBER"
@@ -64,7 +64,8 @@ func addOnlineOptions(cmd *cobra.Command) {
 	}
 }
 
-// setLearner sets the learner of --algo, with the options of the model to continue from and the given ones.
+// setLearner sets the learner of --algo. Its options are the options that the user gave, then the options of m, the
+// model to continue from.
 func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.Model) error {
 	l := fit.Learner{Learner: &train.Learner{}}
 	if o.algo.Value != onlineNames()[0] {

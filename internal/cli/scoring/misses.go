@@ -12,7 +12,7 @@ import (
 	"halfspace/report"
 )
 
-// misses returns the section of the rows that were most wrong; nil if there are none.
+// misses returns the section of the rows that were most wrong, or nil if there are none.
 func (r *evalReport) misses(m *model.Model) *report.Section {
 	if len(r.worst) == 0 {
 		return nil
@@ -56,11 +56,11 @@ func (r *evalReport) misses(m *model.Model) *report.Section {
 	return s
 }
 
-// mostShown is how many features of a wrong row are shown.
+// mostShown is the largest number of features that are shown for a wrong row.
 const mostShown = 8
 
-// shownFeatures returns the features with the largest products of weight and value in wrong rows, in ascending order. Of a model
-// without weights the values count alone. It returns nil if the values aren't known.
+// shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
+// ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
 func shownFeatures(m *model.Model, worst []fit.Miss) (shown []int) {
 	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
 	for _, miss := range worst {
@@ -77,8 +77,8 @@ func shownFeatures(m *model.Model, worst []fit.Miss) (shown []int) {
 	return shown
 }
 
-// weightOf returns how much a feature moves the score of the predicted class above that of the row's class. It returns 1 for a
-// model without weights.
+// weightOf returns the weight of a feature in the difference of two scores: the score of the predicted class minus the
+// score of the row's class. It returns 1 for a model without weights.
 func weightOf(m *model.Model, feature, class, predicted, positive int) float64 {
 	switch {
 	case len(m.Weights) == 0:

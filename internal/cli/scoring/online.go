@@ -120,7 +120,8 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
-// goOn loads the model to continue from, nil without --model. It takes the options that the model determines.
+// goOn loads the model to continue from; it returns nil without --model. It also sets the options that the model
+// determines.
 func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if o.model == "" {
 		return nil, nil
@@ -147,8 +148,8 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	return m, nil
 }
 
-// checkGoesOn returns an error unless a learner can continue from the model: it has weights, and nothing else. The
-// perceptron takes one vector of them.
+// checkGoesOn returns an error unless the learner can continue from the model. The model must have weights, but neither
+// voters nor support rows. The perceptron also needs two classes, and a model of a perceptron learner.
 func checkGoesOn(path, algo string, m *model.Model) error {
 	switch {
 	case m.Voters != nil:
@@ -166,7 +167,7 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 	return nil
 }
 
-// noteGoesOn names options of the model's training that online continues without.
+// noteGoesOn notes the options of the model's training that online ignores.
 func noteGoesOn(a *console.App, path, algo string, m *model.Model) {
 	o := &m.Options
 	for _, option := range []struct {
@@ -198,23 +199,26 @@ func (o *onlineOptions) check(args []string) error {
 	return o.Machine.Apply()
 }
 
-// An onlineReport is what online --json prints.
+// An onlineReport is the JSON object of online --json.
 type onlineReport struct {
-	Algorithm    string            `json:"algorithm,omitempty"` // none: the perceptron
-	Rows         int64             `json:"rows"`
-	Mistakes     int64             `json:"mistakes"`
-	Updates      int64             `json:"updates"`
-	Errors       *int64            `json:"errors"`             // of the last weights; null of standard input, which is read once, and if an interrupt left no time
-	LogLoss      *float64          `json:"log_loss,omitempty"` // mean of the rows, each predicted before it was learned from
+	Algorithm string `json:"algorithm,omitempty"` // empty for the perceptron
+	Rows      int64  `json:"rows"`
+	Mistakes  int64  `json:"mistakes"`
+	Updates   int64  `json:"updates"`
+	// Errors are the errors of the last weights. They are null for standard input, which is read once, and if an
+	// interrupt left no time.
+	Errors       *int64            `json:"errors"`
+	LogLoss      *float64          `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned
 	Progressive  []fit.Progressive `json:"progressive"`
 	Radius       float64           `json:"radius"`
 	Margin       *float64          `json:"margin,omitempty"`
-	MistakeBound *float64          `json:"mistake_bound,omitempty"` // of a perceptron that begins with zeros
-	UpdateBound  *float64          `json:"update_bound,omitempty"`  // most updates of a perceptron from the weights of --model
-	Interrupted  bool              `json:"interrupted"`
-	Model        *string           `json:"model"`
-	stages       []reporting.Stage
-	total        float64 // seconds
+	MistakeBound *float64          `json:"mistake_bound,omitempty"` // for a perceptron that begins with zeros
+	// UpdateBound is the largest number of updates of a perceptron that begins with the weights of --model.
+	UpdateBound *float64 `json:"update_bound,omitempty"`
+	Interrupted bool     `json:"interrupted"`
+	Model       *string  `json:"model"`
+	stages      []reporting.Stage
+	total       float64 // seconds
 }
 
 func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
@@ -272,7 +276,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	r := newOnlineReport(f, err != nil)
 	r.total = time.Since(start).Seconds()
 	learn := reporting.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
-	if r.Errors != nil { // which takes another pass
+	if r.Errors != nil { // counting the errors takes another pass
 		learn.Name, learn.Rows = "learn and count errors", 2*r.Rows
 	}
 	r.stages = []reporting.Stage{load, learn}
@@ -286,7 +290,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	return cmp.Or(o.print(ctx, a, f.Model, r, paths), err)
 }
 
-// print prints the report, and writes it as HTML where that is asked for.
+// print prints the report. With --report it also writes the report as HTML.
 func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Model, r *onlineReport, paths []string) error {
 	if o.reporting.File != "" {
 		if err := o.reporting.Write(ctx, o.page(a, m, r, paths)); err != nil {
@@ -299,7 +303,7 @@ func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Mode
 	return a.Print(r.sheet().Bytes())
 }
 
-// sheet is the report for people.
+// sheet returns the report for people.
 func (r *onlineReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }

@@ -13,7 +13,7 @@ import (
 	"halfspace/report"
 )
 
-// page returns the reports as a page of HTML.
+// page returns the reports as an HTML page.
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *report.Page {
 	first := reports[0]
 	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", say.Plural(first.Rows, "row"), len(first.Classes))}
@@ -63,7 +63,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
 	for i, r := range reports {
 		misses := r.misses(models[i])
-		if o.threshold.By != "" || misses == nil { // the misses are those of the model's threshold
+		if o.threshold.By != "" || misses == nil { // the misses are for the model's own threshold
 			continue
 		}
 		if len(reports) > 1 {
@@ -75,7 +75,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	return p
 }
 
-// stages returns the section of the times. Each model reads the rows.
+// stages returns the section of the times. The rows are read once for each model.
 func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.Section {
 	load, score := reporting.Stage{Name: "load", Cores: o.Workers}, reporting.Stage{Name: "score", Cores: o.Workers}
 	for _, r := range reports {
@@ -84,7 +84,7 @@ func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.
 		score.Seconds += r.scoring.Seconds()
 	}
 	stages := []reporting.Stage{load}
-	if score.Rows = load.Rows; score.Seconds > 0 { // other processes have no times
+	if score.Rows = load.Rows; score.Seconds > 0 { // scoring on other processes isn't timed
 		stages = append(stages, score)
 	}
 	return reporting.Time(stages, total.Seconds(), nil)
@@ -96,7 +96,8 @@ func compared(reports []*evalReport, o *evalOptions) []report.Section {
 	return []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 }
 
-// figures returns the calibration of two classes, the confusion and the curves of more, and the weights.
+// figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
+// two classes, and the weights.
 func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 	if r.calibration != nil {
 		all = append(all, plot.Calibration(r.calibration.Bins()))
@@ -121,7 +122,7 @@ func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 	return all
 }
 
-// page returns how the learning went as a page of HTML.
+// page returns the report of online as an HTML page.
 func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *report.Page {
 	result := reporting.Result(r.sheet())
 	result.Tables[0].Caption = "Mistakes so far"

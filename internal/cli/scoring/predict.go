@@ -27,7 +27,7 @@ import (
 )
 
 type predictOptions struct {
-	models []string // of --model
+	models []string // values of --model
 	flags.Machine
 	text      flags.Text
 	memory    flags.Size
@@ -37,7 +37,7 @@ type predictOptions struct {
 	score     bool
 	proba     bool
 	project   bool
-	threshold flags.Threshold // in place of the model's
+	threshold flags.Threshold // replaces the model's threshold
 	json      bool
 }
 
@@ -134,12 +134,12 @@ func (o *predictOptions) check(args []string) error {
 	return o.Machine.Apply()
 }
 
-// A predictReport is what predict --json prints.
+// A predictReport is the JSON object of predict --json.
 type predictReport struct {
 	Model     string  `json:"model"`
 	Rows      int64   `json:"rows"`
 	Out       string  `json:"out"`
-	Threshold float64 `json:"threshold,omitempty"` // of two classes, if it isn't 0
+	Threshold float64 `json:"threshold,omitempty"` // for two classes, if it isn't 0
 	ISA       string  `json:"isa"`
 	Workers   int     `json:"workers"`
 	Seconds   float64 `json:"seconds"`
@@ -160,7 +160,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	p.live = files.ToStdout(o.out) && slices.Equal(paths, []string{"-"})
 	err = dataset.Scan(ctx, paths, dataset.Options{
 		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto,
-		Memory:   max(1, memory-dataset.GroupBytes), // the rest is the writer's
+		Memory:   max(1, memory-dataset.GroupBytes), // the writer takes the rest
 		Progress: bar.Reading("predicting"),
 		Warn:     p.warn,
 	}, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
@@ -192,12 +192,12 @@ type predictions struct {
 	odds      predict.Odds
 	threshold float64
 	scorer    *predict.Scorer
-	writer    *dataset.Writer // from the first block on
+	writer    *dataset.Writer // nil before the first block
 	warn      func(text string)
 	rows      int64
-	live      bool // predictions are written at once
+	live      bool // each block's predictions are written at once
 
-	directions [][]float32 // of the columns "projection_1", ...
+	directions [][]float32 // weights of the columns "projection_1", ...
 
 	drops   bool // rows with missing values get nulls
 	missing int64
@@ -262,7 +262,7 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 	return p.writer.Flush()
 }
 
-// A tableOf is columns of the file to write. It releases those that were added.
+// A tableOf holds columns of the file to write. release releases the columns that add added.
 type tableOf struct {
 	fields   []arrow.Field
 	columns  []arrow.Array
@@ -281,7 +281,7 @@ func (t *tableOf) release() {
 	}
 }
 
-// addColumns adds what was predicted of the rows of a block.
+// addColumns adds the columns with the predictions of a block: class, scores, probabilities and projections.
 func (p *predictions) addColumns(table *tableOf, b *block.Block, scores [][]float32, predicted []int, valid []bool) {
 	add := func(name string, numbers []float32) {
 		table.add(name, records.Floats(numbers, valid))
@@ -339,5 +339,5 @@ func checkProba(path string, m *model.Model) error {
 	return fmt.Errorf("%s: %s, or write --score", path, facts.NoProbabilities(m))
 }
 
-// projectionName is the name of the column of coordinates along direction i.
+// projectionName returns the name of the column with the coordinates along direction i.
 func projectionName(i int) string { return fmt.Sprintf("projection_%d", i+1) }

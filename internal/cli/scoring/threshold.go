@@ -16,7 +16,8 @@ import (
 	"halfspace/predict"
 )
 
-// applyThreshold returns the threshold of --threshold for the scores of a model, or else that of the model.
+// applyThreshold returns the threshold that --threshold chooses for the scores of a model. Without --threshold it
+// returns the model's threshold.
 func applyThreshold(o *evalOptions, m *model.Model, path string, scores *metrics.Scores, paths []string) (float64, error) {
 	if o.threshold.By == "" {
 		return m.ScoreThreshold(), nil
@@ -32,7 +33,7 @@ func applyThreshold(o *evalOptions, m *model.Model, path string, scores *metrics
 	return at, nil
 }
 
-// setThreshold sets the threshold of the predictions in a report, the probability that stands for it, and the cost.
+// setThreshold sets the threshold of a report, the probability that corresponds to it, and the cost.
 func setThreshold(r *evalReport, t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores) {
 	r.Threshold = &at
 	low, high := scores.Neighbours(at)
@@ -52,7 +53,7 @@ func (o *evalOptions) thresholdText(r *evalReport) string {
 	switch {
 	case o.threshold.By == "":
 		return at + ", of the model"
-	case o.threshold.By == predict.ByCost && r.Cost == nil: // sample weights are enormous
+	case o.threshold.By == predict.ByCost && r.Cost == nil: // the sample weights are enormous
 		return at + ", of the least cost on these rows, which is infinite"
 	case o.threshold.By == predict.ByCost:
 		return at + ", of the least cost on these rows: " + say.Real(*r.Cost)
@@ -62,10 +63,10 @@ func (o *evalOptions) thresholdText(r *evalReport) string {
 	return at
 }
 
-// ownFile is the value of --save-threshold without a file: that of the model.
+// ownFile is the value of --save-threshold without a file. It stands for the model's own file.
 const ownFile = "the file of the model"
 
-// checkSave returns an error if the threshold can't be kept.
+// checkSave returns an error if --save-threshold can't be used.
 func (o *evalOptions) checkSave(a *console.App, paths []string) error {
 	switch {
 	case o.saveThreshold == "":
@@ -86,7 +87,7 @@ func (o *evalOptions) checkSave(a *console.App, paths []string) error {
 	return files.Claim(a, o.saveThreshold, paths)
 }
 
-// keepThreshold writes the model with the threshold of the report, if that is asked for.
+// keepThreshold writes the model with the threshold of the report, if --save-threshold is given.
 func (o *evalOptions) keepThreshold(ctx context.Context, a *console.App, m *model.Model, r *evalReport) error {
 	if o.saveThreshold == "" {
 		return nil
@@ -99,7 +100,7 @@ func (o *evalOptions) keepThreshold(ctx context.Context, a *console.App, m *mode
 	return nil
 }
 
-// thresholdOf returns the threshold of a report in a table, 0 if none was given.
+// thresholdOf returns the threshold of a report for a table, 0 if the report has none.
 func thresholdOf(r *evalReport) string {
 	if r.Threshold == nil {
 		return "0"

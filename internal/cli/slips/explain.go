@@ -16,13 +16,13 @@ import (
 	"halfspace/internal/cli/console"
 )
 
-// A learnersError is an error of a learner. Learners know neither files nor the command line.
+// A learnersError is an error of a learner. A learner knows neither the names of files nor the command line.
 type learnersError struct{ error }
 
 // Unwrap returns the error of the learner.
 func (e learnersError) Unwrap() error { return e.error }
 
-// OfLearner marks an error of a learner, for Explain.
+// OfLearner marks an error as an error of a learner, for Explain.
 func OfLearner(err error) error {
 	if weights := (*fit.ErrClassWeights)(nil); errors.As(err, &weights) {
 		return console.Usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
@@ -35,7 +35,8 @@ func OfLearner(err error) error {
 
 var rowNumber = regexp.MustCompile(`\brow (\d+)\b`)
 
-// optionName matches names of the learners' options without dashes before them. A name of letters alone may be a word, unless a value follows.
+// optionName matches names of the learners' options that have no dashes before them. A name that consists of letters
+// alone may be an ordinary word, so it matches only with a value after it.
 var optionName = sync.OnceValue(func() *regexp.Regexp {
 	var names, words []string
 	for _, l := range fit.Learners {
@@ -50,15 +51,15 @@ var optionName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^-\w])((?:` + strings.Join(names, "|") + `)\b|(?:` + strings.Join(words, "|") + `)(?: is)? (?:[-+]?\d|NaN|[-+]Inf))`)
 })
 
-// optionWords are what learners call options in advice, and what to type.
+// optionWords replaces a learner's words for options, in advice, by the text to type.
 var optionWords = strings.NewReplacer("folds is ", "--cv is ", "with features", "with --features", "with epochs", "with --epochs", ", memory is ", ", --memory is ",
 	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
 	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
 	"learn literals", "use --literals", "standardize them", "use --standardize", "use cyclic", "use --order cyclic",
 	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
 
-// Explain returns an error of a verb in terms of what was typed. To an error of a learner it adds the file, and the dashes of options. To the
-// number of a row it adds the line in a text file.
+// Explain rewrites an error of a verb in terms of the command line. To an error of a learner it adds the file, and the
+// dashes of options. To the number of a row it adds the line, if the data is a text file.
 func Explain(cmd *cobra.Command, args []string, err error) error {
 	if err == nil || errors.As(err, new(console.UsageError)) || errors.Is(err, console.ErrStdoutGone) || cmd.Context().Err() != nil {
 		return err
@@ -92,12 +93,13 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 	return errors.New(lead + text)
 }
 
-// AsTyped names options in an error of a learner as they are typed.
+// AsTyped rewrites the options in an error of a learner as the user types them.
 func AsTyped(text string) string {
 	return optionWords.Replace(optionName().ReplaceAllString(text, "$1--$2"))
 }
 
-// namesFile tells whether an error begins with the name of a file. It is then one of reading the rows again, not of learning.
+// namesFile tells whether an error begins with the name of a file. Then the error comes from reading the rows again,
+// not from the training.
 func namesFile(text string, paths []string) bool {
 	files, _ := dataset.Expand(paths)
 	for _, f := range files {
@@ -105,12 +107,13 @@ func namesFile(text string, paths []string) bool {
 			return true
 		}
 	}
-	first, _, _ := strings.Cut(text, ": ") // a cache
+	first, _, _ := strings.Cut(text, ": ") // the name of a cache
 	_, err := os.Stat(first)
 	return err == nil
 }
 
-// lineOf returns the file and the line of the row that an error names. The line is 0 if the data isn't text, or several rows are named.
+// lineOf returns the file and the line of the row that an error names. The line is 0 if the data isn't text, or if the
+// error doesn't name exactly one row.
 func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (string, int64) {
 	rows := rowNumber.FindAllStringSubmatch(text, -1)
 	flag := func(name string) string {

@@ -13,7 +13,8 @@ import (
 	"halfspace/internal/nearest"
 )
 
-// unknownOption says what to type in place of an option that the verb lacks. dashes are those typed before it.
+// unknownOption returns an error about an option that the verb lacks, with the text to type instead. dashes are the
+// dashes before the option.
 func unknownOption(cmd *cobra.Command, dashes, name string) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -43,7 +44,8 @@ func unknownOption(cmd *cobra.Command, dashes, name string) error {
 	return console.Usagef("unknown option %s%s%s", dashes, name, DidYouMean(plain, names, "--"))
 }
 
-// DidYouMean returns the end of a sentence about an unknown name: the nearest known one with prefix before it. It is empty if none is near.
+// DidYouMean returns the end of a sentence about an unknown name: the nearest known name with prefix before it. It
+// returns "" if no known name is near.
 func DidYouMean(name string, known []string, prefix string) string {
 	if near := nearest.Name(name, known); near != "" {
 		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
@@ -51,7 +53,7 @@ func DidYouMean(name string, known []string, prefix string) string {
 	return ""
 }
 
-// FlagError returns what to type for a flag that can't be parsed.
+// FlagError returns the error for a flag that can't be parsed, with the text to type.
 func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -69,7 +71,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return console.Usagef("%w", err)
 }
 
-// wanted says which values a flag takes.
+// wanted returns an error that says which values a flag takes.
 func wanted(invalid *pflag.InvalidValueError) error {
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":

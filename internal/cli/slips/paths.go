@@ -11,7 +11,8 @@ import (
 	"halfspace/internal/store"
 )
 
-// checkLocal returns an error if one of the paths is an address.
+// checkLocal returns an error if one of the paths is an address, such as s3://.... verb is "read", "written" or
+// "streamed".
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
 		scheme := store.Scheme(p)
@@ -30,7 +31,7 @@ func checkLocal(verb string, paths ...string) error {
 	return nil
 }
 
-// CheckPaths returns an error if a path is an address, or data is a model.
+// CheckPaths returns an error if a path is an address, or if the data is a model.
 func CheckPaths(cmd *cobra.Command, args []string) error {
 	if err := checkData(cmd, args); err != nil {
 		return err
@@ -42,7 +43,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 			continue
 		}
 		paths, err := cmd.Flags().GetStringArray(f.name)
-		if err != nil { // it takes one
+		if err != nil { // the flag takes one path
 			paths = []string{flag.Value.String()}
 		}
 		if err := checkLocal(f.verb, paths...); err != nil {
@@ -55,7 +56,8 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	return checkModels(args, cmd.Flags().Lookup("model") != nil)
 }
 
-// checkData returns an error if data is an address that can't be read. The verbs of halfspace-beam read objects of stores.
+// checkData returns an error if the data is an address that can't be read. In halfspace-beam, the verbs train, eval and
+// predict read objects of stores.
 func checkData(cmd *cobra.Command, args []string) error {
 	if f := cmd.Flags().Lookup("validation"); f != nil {
 		args = append(slices.Clone(args), f.Value.String())
@@ -76,7 +78,8 @@ func checkData(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkModels returns an error if data is a model. applies tells whether the verb applies a model.
+// checkModels returns an error if the data is a model, or the output of check --json. applies tells whether the verb
+// applies a model.
 func checkModels(paths []string, applies bool) error {
 	for _, p := range paths {
 		switch kind := files.JSONKind(p); {

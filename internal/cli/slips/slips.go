@@ -1,4 +1,4 @@
-// Package slips says what to type in place of a wrong word, option or path.
+// Package slips corrects a wrong word, option or path: it says which text to type instead.
 package slips
 
 import (
@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/decimal"
 )
 
-// otherVerbs are what other programs call the verbs.
+// otherVerbs maps other programs' names of verbs to the text to type.
 var otherVerbs = map[string]string{
 	"fit": "train", "learn": "train", "build": "train", "test": "eval", "score": "eval", "validate": "eval", "metrics": "eval",
 	"classify": "predict", "apply": "predict", "infer": "predict", "show": "inspect", "info": "inspect", "describe": "inspect", "head": "inspect",
@@ -21,8 +21,8 @@ var otherVerbs = map[string]string{
 	"benchmark": "bench", "models": "compare", "tune": "train with --grid OPTION=VALUES", "gridsearch": "train with --grid OPTION=VALUES",
 }
 
-// otherOptions are what other programs call the options, and what to type here. An advice that begins with the name of an option
-// is for verbs that have it.
+// otherOptions maps other programs' names of options to the text to type. If the text begins with the name of an
+// option, it applies only to verbs that have the option.
 var otherOptions = map[string]string{
 	"C": "l2 with 1/C", "c": "l2 with 1/C", "alpha": "l2 with alpha times the number of rows", "lambda": "l2", "reg": "l2", "reg_param": "l2",
 	"penalty": "l2 or l1", "lasso": "l1", "lr": "eta", "learning-rate": "eta", "eta0": "eta", "max-iter": "epochs", "iterations": "epochs", "n-iter": "epochs", "passes": "epochs",
@@ -33,10 +33,11 @@ var otherOptions = map[string]string{
 	"q": "quiet", "silent": "quiet", "v": "cv",
 }
 
-// dataOptions are options of other programs that name the data. Here the data has no option.
+// dataOptions are options of other programs that name the data. In halfspace the data has no option.
 var dataOptions = []string{"data", "file", "files", "input", "dataset", "train-data", "train-file", "training-data", "test-data", "csv", "parquet", "i", "d"}
 
-// AdviseVerb returns the end of a sentence about an unknown verb: what to type instead. It is empty where nothing is known.
+// AdviseVerb returns the end of a sentence about an unknown verb: the text to type instead. It returns "" if it knows
+// none.
 func AdviseVerb(name string) string {
 	if verb := otherVerbs[strings.ToLower(name)]; verb != "" {
 		return ": use " + verb
@@ -50,7 +51,7 @@ func AdviseVerb(name string) string {
 	return ""
 }
 
-// otherLearners are what other programs call learners, in lower case without dashes, and what to type here.
+// otherLearners maps other programs' names of learners, in lower case without dashes, to the text to type.
 var otherLearners = map[string]string{
 	"logisticregression": "logistic, whose --l2 is 1/C", "logisticregressioncv": "logistic with --grid l2=0.01,0.1,1,10, or --path 100", "glmnet": "logistic with --path 100", "lassocv": "logistic with --path 100", "logit": "logistic", "logreg": "logistic",
 	"lr": "logistic", "softmax": "logistic", "multinomial": "logistic", "maxent": "logistic", "l2rlr": "logistic, whose --l2 is 1/C",
@@ -64,8 +65,8 @@ var otherLearners = map[string]string{
 	"kernelperceptron": "kernel-perceptron", "pocketperceptron": "pocket",
 }
 
-// OtherOption returns the end of a sentence about an option that other programs have and a learner doesn't: what to type
-// instead. It is empty where nothing is known.
+// OtherOption returns the end of a sentence about an option that other programs have and a learner lacks: the text to
+// type instead. It returns "" if it knows none.
 func OtherOption(name string) string {
 	if advice := otherOptions[name]; advice != "" {
 		return ": use --" + advice
@@ -73,7 +74,7 @@ func OtherOption(name string) string {
 	return ""
 }
 
-// Share returns a percentage as a share, such as 0.2 for 20 or 20%. It is empty for other text.
+// Share converts a percentage to a share, such as 20 or 20% to 0.2. It returns "" for any other text.
 func Share(text string) string {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := decimal.Parse(strings.TrimSpace(digits))
@@ -83,8 +84,8 @@ func Share(text string) string {
 	return strconv.FormatFloat(v/100, 'g', -1, 64)
 }
 
-// AdviseLearner returns the end of a sentence about an unknown learner: what to type for the name that another program uses. It is empty
-// where nothing is known.
+// AdviseLearner returns the end of a sentence about an unknown learner: the text to type, if name is another program's
+// name of a learner. Otherwise it returns "".
 func AdviseLearner(name string) string {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	if l := otherLearners[plain]; l != "" {

@@ -1,4 +1,4 @@
-// Package tracing has the options of train that write how a training goes.
+// Package tracing has the options of train that write a trace of the training.
 package tracing
 
 import (
@@ -27,15 +27,15 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// check is the reference that is looked for.
+// check is the value of --reference that searches for the plane with the largest margin.
 const check = "check"
 
-// Options say which trace is written, and where.
+// Options say which trace is written, and to which file.
 type Options struct {
 	File      string // "": none
 	every     int64
 	reference string
-	from      *model.Model // the reference, where it is a model
+	from      *model.Model // the reference model; nil if --reference names none
 }
 
 // AddFlags adds the flags.
@@ -45,8 +45,8 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.reference, "reference", "", "`MODEL|check` Trace the product and the angle of the weights with those of this model. check looks for the plane with the largest margin first.")
 }
 
-// Check returns an error if an option can't be used. It reads the model of --reference. inputs are files that are read,
-// and outputs others that are written.
+// Check returns an error if an option can't be used. It reads the model of --reference. inputs are the files that train
+// reads, and outputs the other files that it writes.
 func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs, outputs []string) (err error) {
 	f := cmd.Flags()
 	for _, name := range []string{"trace-every", "reference"} {
@@ -75,8 +75,9 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs
 	return files.Claim(a, o.File, inputs)
 }
 
-// Resume returns an error if the trace would replace the one of the run before the stop. It notes that the trace and the report begin at
-// a checkpoint after so many visits.
+// Resume returns an error if the file of the trace exists: the trace would replace the trace of the run before the
+// stop. Otherwise it notes that the trace and the report begin at a checkpoint after that number of visits. report is
+// the file of the report, "" if there is none.
 func (o *Options) Resume(a *console.App, report string, visits int64) error {
 	names := "--trace and --report begin"
 	switch {
@@ -94,7 +95,7 @@ func (o *Options) Resume(a *console.App, report string, visits int64) error {
 	return nil
 }
 
-// Access returns how rows must be readable for the trace.
+// Access returns the access to rows that the trace needs.
 func (o *Options) Access() train.Access {
 	if o.reference == check {
 		return train.Nested
@@ -107,8 +108,8 @@ type Tracer struct {
 	writer *tracefile.Writer
 }
 
-// Open starts the file and returns what fit is to trace. It returns nothing if there is no file to write. multiclass is
-// as in fit.Options.
+// Open starts the file and returns the options for tracing the training. It returns nil if there is no file to write.
+// multiclass is as in fit.Options.
 func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l fit.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
 	if o.File == "" {
 		return nil, nil, nil
@@ -148,7 +149,7 @@ func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l f
 	return &Tracer{w}, opt, nil
 }
 
-// reference returns the weights of the reference, or nil.
+// reference returns the weights of the reference, or nil if there is none.
 func reference(ctx context.Context, a *console.App, o *Options, src block.Source, bar *console.Progress) ([]float64, error) {
 	spec := src.Spec()
 	switch {
@@ -178,7 +179,7 @@ func reference(ctx context.Context, a *console.App, o *Options, src block.Source
 	return found.Origin.Weights, nil
 }
 
-// Close completes the file. Of nil it does nothing.
+// Close completes the file. It does nothing if t is nil.
 func (t *Tracer) Close() error {
 	if t == nil {
 		return nil
@@ -189,7 +190,7 @@ func (t *Tracer) Close() error {
 	return nil
 }
 
-// Abort leaves no file. Of nil it does nothing.
+// Abort ends without leaving a file. It does nothing if t is nil.
 func (t *Tracer) Abort() {
 	if t != nil {
 		t.writer.Abort()

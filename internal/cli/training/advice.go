@@ -9,7 +9,7 @@ import (
 	"halfspace/train/logistic"
 )
 
-// advice says what to try where the training did not converge.
+// advice suggests options to try if the training did not converge. It returns "" if the training converged.
 func (r *Report) advice(o *trainOptions) string {
 	switch {
 	case r.Interrupted:
@@ -54,7 +54,7 @@ func (o *trainOptions) stoppedAtUpdates(r *Report) bool {
 	return most > 0 && r.Updates >= most
 }
 
-// adviseSolver says what to try with a learner that solves for an optimum.
+// adviseSolver gives advice for a learner that solves for an optimum.
 func adviseSolver(r *Report) string {
 	if r.Optimum != nil && r.Optimum.Rounded {
 		return "Not converged: " + r.Dtype + " rounds the weights too much. Use " + r.finer() + "."
@@ -75,7 +75,7 @@ func adviseSolver(r *Report) string {
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }
 
-// finer names the options of which one makes rounding errors smaller.
+// finer names an option that makes rounding errors smaller.
 func (r *Report) finer() string {
 	if !r.Standardize {
 		return "--standardize"
@@ -83,7 +83,7 @@ func (r *Report) finer() string {
 	return "a larger --l2"
 }
 
-// adviseLast says what to try with a learner that keeps its last weights.
+// adviseLast gives advice for a learner that keeps its last weights.
 func adviseLast(o *trainOptions, r *Report) string {
 	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 	if o.learner.Settings.Shared().Order == train.Cyclic {

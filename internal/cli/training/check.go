@@ -64,7 +64,8 @@ func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 	return o.setLearner(cmd)
 }
 
-// openValidation opens the rows to judge on: those of paths, or the share that --validation holds out. Without either there are none.
+// openValidation opens the validation rows: the rows of paths, or the share that --validation holds out. Without both
+// it returns empty Rows.
 func openValidation(ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows.Rows,
 	bar *console.Progress) (*rows.Rows, error) {
 	switch {
@@ -77,7 +78,7 @@ func openValidation(ctx context.Context, a *console.App, o *trainOptions, paths 
 	return rows.OpenValidation(ctx, a, &o.Options, paths, learned, bar)
 }
 
-// holdOut takes a share of the rows out of those that are learned from.
+// holdOut moves a share of the rows from learned to validation.
 func holdOut(ctx context.Context, o *trainOptions, learned, validation *rows.Rows, bar *console.Progress) error {
 	opt := o.fitOptions(nil, bar)
 	opt.HoldOut = o.share

@@ -14,11 +14,11 @@ import (
 	"halfspace/internal/cli/console"
 )
 
-// A savingOptions says where a training saves its state, and when.
+// A savingOptions says where and when a training saves its state.
 type savingOptions struct {
 	checkpoint.Options
-	every string      // as it was typed
-	same  [][2]string // options of which a training that goes on has the same values
+	every string      // as the user typed it
+	same  [][2]string // options that must have the same values when a training resumes
 }
 
 func (o *savingOptions) addFlags(f *pflag.FlagSet) {
@@ -27,7 +27,8 @@ func (o *savingOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.Resume, "resume", false, "Go on from the last checkpoint. The model is the same as without a stop.")
 }
 
-// check returns an error if an option can't be used, and notes the options that must stay.
+// check returns an error if an option can't be used. It also records the options that must have the same values on
+// --resume.
 func (o *savingOptions) check(cmd *cobra.Command) error {
 	f := cmd.Flags()
 	for _, name := range []string{"checkpoint-every", "resume"} {
@@ -51,7 +52,7 @@ func (o *savingOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// open opens the folder, and compares the options with those before. Without a folder it returns nil.
+// open opens the folder, and compares the options with the options of the run before. Without a folder it returns nil.
 func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
 	if o.Dir == "" {
 		return nil, nil

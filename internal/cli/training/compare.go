@@ -36,15 +36,15 @@ type compareOptions struct {
 	reporting   reporting.Options
 
 	balanced bool
-	weights  map[string]float64 // of --class-weight, by class
+	weights  map[string]float64 // values of --class-weight, by class
 }
 
 // An entrant is a learner that compare tries, with options that bound its time.
 type entrant struct {
-	options string // of train, without those on data
-	most    int64  // rows; 0 is any number
-	classes int    // 2 for two classes alone, 3 for more alone; 0 is any number
-	boolean bool   // it takes features that are 0 or 1, not standardized ones
+	options string // options of train, without the options on data
+	most    int64  // largest number of rows; 0 is any number
+	classes int    // 2: only two classes; 3: only more than two; 0: any number
+	boolean bool   // it takes features that are 0 or 1, and no standardized ones
 }
 
 var entrants = []entrant{
@@ -184,7 +184,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// wants tells whether --algo and --skip leave a learner in.
+// wants tells whether --algo and --skip keep a learner.
 func (o *compareOptions) wants(name string) bool {
 	return (len(o.algo) == 0 || slices.Contains(o.algo, name)) && !slices.Contains(o.skip, name)
 }
@@ -250,7 +250,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	return cmp.Or(a.Print(c.sheet().Bytes()), err)
 }
 
-// crossValidation returns how to judge the learners.
+// crossValidation returns the options for judging the learners.
 func (o *compareOptions) crossValidation() fit.CV {
 	cv := fit.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
 	if o.score.Value != autoName {
@@ -267,7 +267,7 @@ func (e *entrant) others(classes int) bool {
 // name returns the name of the learner.
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 
-// unfit says why the entrant can't take such rows. It is empty if it can.
+// unfit returns the reason why the entrant can't take these rows, or "" if it can.
 func (e *entrant) unfit(o *compareOptions, rows int64) string {
 	switch l := fit.Describe(e.name()); {
 	case e.most > 0 && rows > e.most && len(o.algo) == 0:
@@ -280,7 +280,8 @@ func (e *entrant) unfit(o *compareOptions, rows int64) string {
 	return ""
 }
 
-// enter returns the learners that fit the rows, and the options that name them. It lists the others as left out.
+// enter returns the learners that suit the rows, and the options that name them. It adds entrants that can't take the
+// rows to LeftOut, with the reason.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit.Learner, names []string, err error) {
 	for _, e := range entrants {
 		if e.others(len(spec.Classes)) || !o.wants(e.name()) {
@@ -313,7 +314,7 @@ func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
 	return l, err
 }
 
-// givenOptions returns the given options that train has too, each after a space.
+// givenOptions returns the options that the user gave and that train has too, each after a space.
 func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	var text strings.Builder
 	if o.Columns.Standardize && !cmd.Flags().Changed("standardize") {
@@ -339,7 +340,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	return text.String()
 }
 
-// quoted returns words with the quotes that a shell needs.
+// quoted returns words, separated by spaces, with the quotes that a shell needs.
 func quoted(words []string) string {
 	var typed []string
 	for _, w := range words {

@@ -17,38 +17,38 @@ import (
 	"halfspace/schema"
 )
 
-// A comparison is what compare --json prints.
+// A comparison is the JSON object of compare --json.
 type comparison struct {
 	Rows        int64         `json:"rows"`
 	Features    int           `json:"features"`
 	Folds       int           `json:"folds"`
 	Split       string        `json:"split,omitempty"` // see fit.CrossValidation
 	Standardize bool          `json:"standardize"`
-	Score       string        `json:"score"`    // that the learners are ranked by; see fit.Scores
+	Score       string        `json:"score"`    // the score by which the learners are ranked; see fit.Scores
 	Learners    []contestant  `json:"learners"` // the best first
 	LeftOut     []leftOut     `json:"left_out"`
 	Baseline    *fit.Baseline `json:"baseline"`
-	Best        string        `json:"best"`                  // empty if no learner has the score; the command that learns from all rows with the best learner
-	Interrupted bool          `json:"interrupted,omitempty"` // the learners were judged on some folds alone
+	Best        string        `json:"best"`                  // trains it on all rows; empty if no learner has the score
+	Interrupted bool          `json:"interrupted,omitempty"` // the learners were judged on only some folds
 	Seconds     float64       `json:"seconds"`
 }
 
-// A contestant is a learner's result. Figures that it lacks are null. With weights of rows or classes, AUC, LogLoss and ErrorWeight
-// are by weight.
+// A contestant is the result of a learner. Undefined figures are null. With weights of rows or classes, AUC, LogLoss
+// and ErrorWeight are by weight.
 type contestant struct {
 	Options     string    `json:"options"`
-	Folds       int       `json:"folds,omitempty"`    // that it was judged on, if the comparison was interrupted
+	Folds       int       `json:"folds,omitempty"`    // number of folds that were judged, if the comparison was interrupted
 	Score       *float64  `json:"score"`              // mean over the folds
-	StdError    *float64  `json:"std_error"`          // of Score
-	Unranked    string    `json:"unranked,omitempty"` // why there is no score
-	Errors      int64     `json:"errors"`             // of all rows, each predicted by a model of the other folds
+	StdError    *float64  `json:"std_error"`          // standard error of Score
+	Unranked    string    `json:"unranked,omitempty"` // the reason why there is no score
+	Errors      int64     `json:"errors"`             // over all rows, each predicted by a model of the other folds
 	ErrorWeight *float64  `json:"error_weight,omitempty"`
 	Accuracy    float64   `json:"accuracy"`
-	AUC         *float64  `json:"auc"` // mean of the folds'; of more than two classes of each class versus the rest
+	AUC         *float64  `json:"auc"` // mean over the folds; with more than two classes, mean of each class versus the rest
 	LogLoss     *float64  `json:"log_loss"`
-	Seconds     float64   `json:"seconds"`       // of a training, the mean of the folds'
+	Seconds     float64   `json:"seconds"`       // of one training: the mean over the folds
 	Total       float64   `json:"total_seconds"` // of all trainings and of judging their models
-	folds       []float64 // the score of each
+	folds       []float64 // the score of each fold
 }
 
 type leftOut struct {
@@ -56,7 +56,7 @@ type leftOut struct {
 	Reason  string `json:"reason"`
 }
 
-// nobody returns the error of a comparison without learners.
+// nobody returns the error for the case that no learner was judged.
 func (c *comparison) nobody() error {
 	var reasons []string
 	for _, l := range c.LeftOut {
@@ -68,7 +68,8 @@ func (c *comparison) nobody() error {
 func (l *leftOut) name() string    { return strings.TrimPrefix(l.Options, "--algo ") }
 func (l *contestant) name() string { return strings.TrimPrefix(l.Options, "--algo ") }
 
-// add adds the results of a cross-validation, and sorts the learners by the score, then by the log loss. Equal ones keep their order.
+// add adds the results of a cross-validation, and sorts the learners by the score, then by the log loss. Equal learners
+// keep their order.
 func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 	c.Score = cv.Score
 	for i := range cv.Points {
@@ -97,7 +98,7 @@ func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 	})
 }
 
-// least compares two figures, if both exist.
+// least compares two figures, if both exist, and returns 0 otherwise.
 func least(x, y *float64) int {
 	if x == nil || y == nil {
 		return 0
@@ -105,7 +106,7 @@ func least(x, y *float64) int {
 	return cmp.Compare(*x, *y)
 }
 
-// ranked orders a figure that exists before one that doesn't.
+// ranked orders a figure that exists before a figure that doesn't.
 func ranked(x, y *float64) int {
 	switch {
 	case x != nil && y == nil:
@@ -116,7 +117,7 @@ func ranked(x, y *float64) int {
 	return 0
 }
 
-// whyLeftOut says why a learner has no result.
+// whyLeftOut returns the reason why a learner has no result.
 func whyLeftOut(name string, p *fit.Point) string {
 	if slow := (*fit.TooSlow)(nil); errors.As(p.Failure(), &slow) {
 		return fmt.Sprintf("%v: name it with --algo %s to judge it anyway", slow, strings.Fields(name)[1])
@@ -124,7 +125,7 @@ func whyLeftOut(name string, p *fit.Point) string {
 	return cmp.Or(slips.AsTyped(p.Failed), "interrupted before its first fold was judged")
 }
 
-// sheet is the report for people.
+// sheet returns the report for people.
 func (c *comparison) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	how := "as they are"
@@ -154,14 +155,15 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Best == "" {
 		s.Line("\nNo learner has the score %s: choose another with --score.", c.Score)
 	} else {
-		s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // never shortened, since it is copied
+		s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // never shortened: people copy it
 	}
 	return s
 }
 
 func (c *comparison) last() *contestant { return &c.Learners[len(c.Learners)-1] }
 
-// table returns the table of the learners and the baseline. A score that has no other column has one before the errors.
+// table returns the table of the learners and the baseline. If the score isn't one of the usual columns, it gets a
+// column before the errors.
 func (c *comparison) table() [][]string {
 	head := []string{"learner", "errors", "accuracy", "AUC", "log loss", "train s", "total s"}
 	own, weighted := !slices.Contains([]string{fit.ByErrors, fit.ByWeight, fit.ByAUC, fit.ByLogLoss}, c.Score), c.Learners[0].ErrorWeight != nil
@@ -194,7 +196,7 @@ func (c *comparison) table() [][]string {
 	return rows
 }
 
-// page returns the report as a page of HTML.
+// page returns the report as an HTML page.
 func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *report.Page {
 	result := reporting.Result(c.sheet())
 	result.Tables[0].Caption = "Learners, the best first, and the baseline"
@@ -222,7 +224,7 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 	return p
 }
 
-// figure returns the picture of the scores of the ranked learners, with those of the folds.
+// figure draws the scores of the ranked learners, with the scores of the folds.
 func (c *comparison) figure() *plot.Figure {
 	var scores []plot.Score
 	for _, l := range c.Learners {

@@ -20,7 +20,8 @@ import (
 // defaultFolds is the number of folds of a grid without --cv.
 const defaultFolds = 5
 
-// checkFolds returns an error if the options can't be cross-validated. It makes the learners of the grid: one without a grid.
+// checkFolds returns an error if the options can't be cross-validated. It makes the learners of the grid; without a
+// grid that is one learner.
 func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
 		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
@@ -62,7 +63,8 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	return o.checkEffect()
 }
 
-// limitShards lowers the workers of trainings with shards to what rows.Open found memory for: Storage.Shards. It notes that.
+// limitShards lowers the workers of trainings with shards to Storage.Shards, the number for which rows.Open found
+// memory. It notes the change.
 func (o *trainOptions) limitShards(a *console.App) {
 	most, wanted := max(1, o.Storage.Shards), int64(0)
 	for _, l := range append([]fit.Learner{o.learner}, o.learners...) {
@@ -76,7 +78,7 @@ func (o *trainOptions) limitShards(a *console.App) {
 	}
 }
 
-// crossValidation returns how to cross-validate.
+// crossValidation returns the options of the cross-validation.
 func (o *trainOptions) crossValidation() fit.CV {
 	cv := fit.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
 	if o.score.Value != autoName {
@@ -85,7 +87,8 @@ func (o *trainOptions) crossValidation() fit.CV {
 	return cv
 }
 
-// checkScore returns an error if there is nothing to choose by a score, or the learner hasn't the score.
+// checkScore returns an error if --score or --one-standard-error has nothing to choose, or if the learner lacks the
+// score.
 func (o *trainOptions) checkScore() error {
 	penalty := func(a fit.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
 	switch {
@@ -99,7 +102,7 @@ func (o *trainOptions) checkScore() error {
 	return nil
 }
 
-// noCalibration is the --calibrate of none.
+// noCalibration is the value of --calibrate for no calibration.
 const noCalibration = "none"
 
 func (o *trainOptions) calibrates() bool {
@@ -144,13 +147,13 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 		if err := o.learner.CheckTogether(s); err != nil {
 			return console.Usagef("--%w", err)
 		}
-		o.learner.Settings = s // with some l1, as on the path
+		o.learner.Settings = s // with l1 > 0, as on the path
 	}
 	return nil
 }
 
-// setDefaultL2 sets l2 to 0 if l1 or a path is given and l2 isn't. It returns an error if l2 is 0, l1 isn't given and the
-// learner needs a penalty.
+// setDefaultL2 sets l2 to 0 if l1 or a path is given and l2 isn't. It returns an error if l2 is 0, l1 isn't given and
+// the learner needs a penalty.
 func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 	varied := func(name string) bool {
 		return slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name })
@@ -197,7 +200,7 @@ func (o *trainOptions) checkEffect() error {
 	return nil
 }
 
-// readGrid reads what --grid lists: options and their values.
+// readGrid reads the options and values that --grid lists.
 func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 	combinations, scratch := 1, new(cobra.Command)
 	addLearnerFlags(scratch)
@@ -231,7 +234,8 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 	return nil
 }
 
-// gridNames lists what a grid can vary: the learner's options without those that need rows of their own to judge on.
+// gridNames lists the options that a grid can vary: the learner's options. early-stop is one of them only if the
+// learner has a pocket, since otherwise it needs validation rows.
 func (o *trainOptions) gridNames() (names []string) {
 	for _, option := range o.learner.Options {
 		if option.Name != "early-stop" || o.learner.Has("pocket") {
@@ -272,11 +276,12 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 	return rows
 }
 
-// scoreNames are the names of scores in tables. Errors and weights have columns anyway.
+// scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
 var scoreNames = map[string]string{fit.ByLogLoss: "log loss", fit.ByAUC: "AUC", fit.ByAP: "avg precision", fit.ByF1: "F1", fit.ByMacroF1: "macro F1",
 	fit.ByMeanF1: "weighted F1", fit.ByBalanced: "balanced accuracy"}
 
-// pathScore says what a path was chosen by, nil if that is the loss.
+// pathScore names the score by which a point of the path was chosen, with its value. It returns nil if the loss was
+// used.
 func pathScore(p *fit.Path) []string {
 	if p == nil || p.Score == "" {
 		return nil
@@ -286,7 +291,7 @@ func pathScore(p *fit.Path) []string {
 	return []string{"chosen by", name + " " + withError(best.Score, best.ScoreError)}
 }
 
-// scoreText returns the value of a score, a dash if it is undefined.
+// scoreText returns the value of a score, or a dash if it is undefined.
 func scoreText(v *float64) string {
 	if v == nil {
 		return "-"
@@ -294,7 +299,7 @@ func scoreText(v *float64) string {
 	return say.Fixed(*v, 6)
 }
 
-// withError returns the value of a score and its standard error, which takes the values of two folds.
+// withError returns the value of a score and its standard error, which needs the values of two folds.
 func withError(score, off *float64) string {
 	switch {
 	case score == nil:
@@ -305,7 +310,7 @@ func withError(score, off *float64) string {
 	return scoreText(score) + " +- " + scoreText(off)
 }
 
-// errorText returns the standard error of a score. Shares of errors are per cent, as the accuracy.
+// errorText returns the standard error of a score. For shares of errors it is a percentage, like the accuracy.
 func errorText(score string, v *float64) string {
 	if v != nil && (score == fit.ByErrors || score == fit.ByWeight) {
 		return say.Percent(*v)
@@ -313,7 +318,7 @@ func errorText(score string, v *float64) string {
 	return scoreText(v)
 }
 
-// gridFailures says why points failed, a line for each.
+// gridFailures returns the reason for each point that failed.
 func gridFailures(cv *fit.CrossValidation) (lines []string) {
 	for _, p := range cv.Points {
 		if p.Failed != "" {
@@ -323,7 +328,8 @@ func gridFailures(cv *fit.CrossValidation) (lines []string) {
 	return lines
 }
 
-// foldsOf returns the folds and what each was learned from.
+// foldsOf returns the number of folds and which rows the model of each fold learned from. each is the text between the
+// two.
 func foldsOf(folds int, split, each string) string {
 	switch split {
 	case "groups":
@@ -334,7 +340,7 @@ func foldsOf(folds int, split, each string) string {
 	return fmt.Sprintf("%d folds%sthe others", folds, each)
 }
 
-// foldsText returns the errors and accuracies of the chosen point.
+// foldsText returns the errors of the chosen point and the range of its folds' accuracies.
 func foldsText(cv *fit.CrossValidation) string {
 	p := &cv.Points[cv.Chosen]
 	weight := ""

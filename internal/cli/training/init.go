@@ -12,8 +12,8 @@ import (
 	"halfspace/internal/say"
 )
 
-// loadInit loads the model of --init. It takes the options that the model determines: the features, their
-// preprocessing, the type, and without --algo the learner.
+// loadInit loads the model of --init. It sets the options that the model determines: the features, their preprocessing,
+// the type, and the learner if --algo isn't given.
 func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	if o.init == "" {
 		return nil

@@ -17,10 +17,10 @@ import (
 // defaultLearner is the learner without --algo.
 const defaultLearner = "averaged"
 
-// autoName is the value of options that leaves the choice to the learner.
+// autoName is the value with which an option leaves the choice to the learner.
 const autoName = "auto"
 
-// addLearnerFlags adds a flag for each option of a learner. Learners that have an option of the same name share the flag.
+// addLearnerFlags adds a flag for each option of a learner. Learners with an option of the same name share the flag.
 func addLearnerFlags(cmd *cobra.Command) {
 	for _, o := range learnerOptions() {
 		usage := placeholder(o.Value, wordsOf(o.Name)) + helpOf(o.Name)
@@ -42,7 +42,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 	}
 }
 
-// placeholder returns the start of a flag's usage, which names its value: the words that it takes, or name.
+// placeholder returns the start of a flag's usage, which names the flag's value: words, or name if there are no words.
 func placeholder(name string, words []string) string {
 	if len(words) > 0 {
 		name = strings.Join(words, "|")
@@ -50,7 +50,8 @@ func placeholder(name string, words []string) string {
 	return "`" + name + "` "
 }
 
-// helpOf returns what an option does, and for which learners. Learners may describe it differently.
+// helpOf returns the help text of an option, with the learners that have it. If a learner describes the option
+// differently, the text includes that description.
 func helpOf(option string) string {
 	first, others := "", ""
 	var users []string
@@ -69,7 +70,7 @@ func helpOf(option string) string {
 	return first + others + " [" + strings.Join(users, ", ") + "]"
 }
 
-// helpWith limits the help of train to one learner: what it minimises, examples, its options and their defaults.
+// helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *train.Learner) {
 	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Minimises, 13) + "\n  use it     " + flags.Wrapped(l.Use, 13)
 	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
@@ -98,7 +99,7 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 	}
 }
 
-// A learnerOption is an option of the first learner that has it.
+// A learnerOption is an option, with the first learner that has it.
 type learnerOption struct {
 	*train.Option
 	learner *train.Learner
@@ -131,7 +132,7 @@ func wordsOf(option string) (words []string) {
 	return words
 }
 
-// setLearner sets the learner of --algo with the given options.
+// setLearner sets the learner of --algo, with the options that the user gave.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	l, err := fit.Named(o.algo.Value)
 	if err != nil {
@@ -167,7 +168,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	return err
 }
 
-// finish checks the options of a learner. It returns the learner without options that have no effect.
+// finish checks the options of a learner. It returns the learner without the options that have no effect.
 func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	for i := range l.Options {
 		if err := l.Options[i].Check(l.Settings); err != nil {
@@ -185,7 +186,8 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	return l, nil
 }
 
-// checkUnused returns an error if an option that the learner lacks has a value that no learner takes, or one that makes no sense here.
+// checkUnused returns an error if value is wrong for an option that the learner l lacks: no learner takes the value, or
+// the option is strict.
 func checkUnused(l *train.Learner, option learnerOption, value string) error {
 	if advice := slips.OtherOption(option.Name); option.Strict && advice != "" {
 		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
@@ -204,7 +206,7 @@ func checkUnused(l *train.Learner, option learnerOption, value string) error {
 	return nil
 }
 
-// optionError returns an error of an option in terms of what was typed.
+// optionError returns an error about an option in terms of the command line.
 func optionError(l *train.Learner, o *train.Option, value string, err error) error {
 	var of *train.OptionError
 	switch {
@@ -216,7 +218,7 @@ func optionError(l *train.Learner, o *train.Option, value string, err error) err
 	return console.Usagef("%w", err)
 }
 
-// blame names the choice that leaves an option without an effect.
+// blame names the option and value that make another option have no effect.
 func blame(l fit.Learner, option string) string {
 	if o := l.Option(option); o != nil && o.When != nil && l.Text(o.When.Option) != autoName {
 		return "--" + o.When.Option + " " + l.Text(o.When.Option)
@@ -224,8 +226,8 @@ func blame(l fit.Learner, option string) string {
 	return "--algo " + l.Name
 }
 
-// scales tells whether the learning rate only multiplies the weights. That is so for a perceptron that begins with zeros, without margin and
-// penalty.
+// scales tells whether the learning rate only scales the weights. That holds for a perceptron that begins with zeros
+// and has neither margin nor penalty.
 func scales(l fit.Learner) bool {
 	if l.Perceptron == nil {
 		return false
@@ -237,7 +239,7 @@ func scales(l fit.Learner) bool {
 // multiclassNames lists the ways to learn more than two classes, the default first.
 var multiclassNames = []string{autoName, "ovr", "joint"}
 
-// checkMulticlass returns an error if the learner can't learn all classes together and --multiclass asks for that.
+// checkMulticlass returns an error if --multiclass is joint and the learner can't learn all classes together.
 func (o *trainOptions) checkMulticlass(l *train.Learner) error {
 	if o.multiclass.Value != "joint" || l.Joint {
 		return nil

@@ -17,11 +17,11 @@ import (
 	"halfspace/train/logistic"
 )
 
-// noteUnused names the options that have no effect.
+// noteUnused notes the options that have no effect.
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
 		used := func(l fit.Learner) bool { return l.Has(option.Name) }
-		strict := (option.Strict || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // which is an error, or the threshold of the model
+		strict := (option.Strict || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // an error, or the model's threshold
 		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}
@@ -44,10 +44,11 @@ func (o *trainOptions) random() bool {
 		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
 }
 
-// manyNumbers is the number of distinct labels from which a column of numbers gets a note.
+// manyNumbers is the number of distinct labels from which a label column of numbers gets a note.
 const manyNumbers = 20
 
-// noteClasses names options that have no effect with so many classes, and a label that may be a quantity.
+// noteClasses notes options that have no effect with this number of classes, a label that may be a quantity, and
+// classes that differ by case or blanks alone.
 func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
@@ -64,7 +65,7 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	}
 }
 
-// alike returns the first two classes that differ by case or blanks alone, and how many more there are.
+// alike returns the first two classes that differ by case or blanks alone, and a text with the number of further pairs.
 func alike(classes []schema.Class) (one, other, more string) {
 	seen, pairs := map[string]string{}, int64(0)
 	for _, c := range classes {
@@ -88,7 +89,8 @@ func alike(classes []schema.Class) (one, other, more string) {
 	return one, other, more
 }
 
-// noteNeverPredicted names a class that is predicted for no row. counts has the rows of each class: class weights help only if these are unequal.
+// noteNeverPredicted notes a class that is predicted for no training row. counts are the rows of each class: class
+// weights are advised only if the counts are unequal.
 func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, counts []int64) {
 	if len(never) == 0 {
 		return
@@ -104,10 +106,10 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
 
-// mostUnlike is the ratio of two features' standard deviations from which there is a note.
+// mostUnlike is the ratio of two features' standard deviations from which a note is printed.
 const mostUnlike = 1000
 
-// noteSurvey names what in the rows spoils a training with these options, and what to type.
+// noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), say.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
@@ -135,7 +137,7 @@ func columnOf(spec *schema.Spec, feature int) string {
 // heedsScale tells whether the model depends on the units of features.
 func heedsScale(l fit.Learner) bool { return l.ScaleFree == nil || !l.ScaleFree(l.Settings) }
 
-// shuffled says what to do about rows in a bad order. It is empty if the order has no effect.
+// shuffled returns the advice for rows in a bad order, or "" if the order has no effect.
 func shuffled(l fit.Learner) string {
 	switch {
 	case l.Has("order"):

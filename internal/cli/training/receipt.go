@@ -21,10 +21,11 @@ import (
 	"halfspace/model"
 )
 
-// unrecorded are the options of train that a receipt leaves out: where results go, and those that change no result.
+// unrecorded are the options of train that a receipt leaves out: the files of results, and options that change no
+// result.
 var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage", "workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
 
-// typed returns the options that were given, for a receipt.
+// typed returns the options that the user gave, for a receipt.
 func typed(cmd *cobra.Command) []model.Typed {
 	all := []model.Typed{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -40,10 +41,10 @@ func typed(cmd *cobra.Command) []model.Typed {
 	return all
 }
 
-// give gives options to a command, as if they were typed.
+// give sets options of a command as if the user had typed them.
 func give(cmd *cobra.Command, options ...model.Typed) error {
 	for _, o := range options {
-		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote it
+		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
 			continue
 		}
 		f := cmd.Flags().Lookup(o.Option)
@@ -66,7 +67,7 @@ func give(cmd *cobra.Command, options ...model.Typed) error {
 	return nil
 }
 
-// checkReceipt returns an error if --receipt can't be used. others are the files that it can't be.
+// checkReceipt returns an error if --receipt can't be used. others are the files that the training uses otherwise.
 func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
 	switch {
 	case o.receipt == "":
@@ -86,7 +87,7 @@ func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
 	return files.Claim(a, o.receipt, others)
 }
 
-// same tells whether two paths are the same. Nothing need be there.
+// same tells whether two paths are equal as absolute paths. The files need not exist.
 func same(a, b string) bool {
 	x, err := filepath.Abs(a)
 	y, fail := filepath.Abs(b)
@@ -103,7 +104,8 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	return r.Save(t.receipt)
 }
 
-// sumFiles returns the sums of files, and of the model to begin with. Of standard input there are none.
+// sumFiles returns the checksums of files, and of the model of --init. It leaves out standard input and files that
+// aren't regular.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
 	if t.init != "" {
@@ -154,7 +156,7 @@ func (u until) Read(p []byte) (int, error) {
 	return u.Reader.Read(p)
 }
 
-// differingEpochs returns for each class the first epoch, from 1, whose weights differ.
+// differingEpochs returns, for each class, the first epoch (from 1) whose weights differ.
 func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 	for i := range max(len(a), len(b)) {
 		var x, y model.ClassSums
@@ -174,8 +176,9 @@ func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 	return all
 }
 
-// differingFiles names the files of now that aren't among those of the receipt, and those of the receipt that aren't among these. A file
-// that differs stands for one of the same name. Of standard input a receipt has no file.
+// differingFiles compares files by their checksum. differ names the files of now that the receipt lacks, and absent the
+// files of the receipt that now lacks. A file of the receipt isn't absent if a differing file has the same name. A
+// receipt has no entry for standard input.
 func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []string) {
 	if len(r.Files) == 0 {
 		return nil, nil
@@ -195,8 +198,9 @@ func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []str
 	return differ, absent
 }
 
-// comparedBefore compares the files with those of the receipt, if there is one. If some differ, it compares the rows. It returns true if
-// they are others than those of the receipt and of the model: no training of them gives the model.
+// comparedBefore compares the files with the files of the receipt, if there is a receipt. If some differ, it compares
+// the rows. others is true if the rows differ from the rows of the receipt and of the model: then no training on them
+// gives the model.
 func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
 	if r.receipt == nil {
 		return false, nil
@@ -212,7 +216,7 @@ func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, vali
 	return t.compared(ctx, r, paths, validation)
 }
 
-// compared is compareRows, which notes why rows can't be read.
+// compared calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
 func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
 	r.compared = true
 	if slices.Contains(paths, "-") {
@@ -226,8 +230,8 @@ func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation
 	return others, err
 }
 
-// compareRows reads the rows with the features of the model, and compares their sums with those of the receipt. It returns true if the
-// sums differ and the fingerprint isn't that of the model either.
+// compareRows reads the rows with the features of the model, and compares their sums with the sums in the receipt.
+// others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
 func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
 	opt := *t.trainOptions
 	opt.Columns.Follow(r.m.Spec())
@@ -256,7 +260,7 @@ func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validat
 	return print != r.m.Data.Fingerprint, err
 }
 
-// differingRuns returns the rows whose sums differ.
+// differingRuns returns the ranges of rows whose sums differ.
 func differingRuns(a, b *model.Receipt) []RowRange {
 	ranges := rowRanges(a.Rows, b.Rows, false)
 	if a.Validation != nil && b.Validation != nil {
@@ -265,7 +269,7 @@ func differingRuns(a, b *model.Receipt) []RowRange {
 	return ranges
 }
 
-// rowRanges returns the rows of the runs that differ. Adjacent runs are one range.
+// rowRanges returns the rows of the runs that differ. It joins adjacent runs to one range.
 func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
 	rows := max(a.Rows, b.Rows)
 	for i := range max(len(a.Runs), len(b.Runs)) {

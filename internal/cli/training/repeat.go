@@ -18,8 +18,8 @@ import (
 	"halfspace/train/winnow"
 )
 
-// optionsOf returns the options of train that learn a model again from data. It is an error if the model doesn't tell them
-// all.
+// optionsOf returns the options of train that train the model m again from data. It returns an error if the model
+// doesn't record all of them.
 func optionsOf(ctx context.Context, m *model.Model, data []string, given func(option string) bool) ([]model.Typed, error) {
 	if err := unrepeatable(m, given); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
 }
 
-// unrepeatable returns an error if a model doesn't tell how it was learned.
+// unrepeatable returns an error if a model doesn't record all options of its training.
 func unrepeatable(m *model.Model, given func(option string) bool) error {
 	what, also := "", ""
 	switch {
@@ -87,7 +87,7 @@ func (l *optionList) add(option, value string) {
 	}
 }
 
-// append adds a value to the last option if it has that name, and else the option.
+// append adds a value to the last option if that has the same name. Otherwise it adds the option.
 func (l *optionList) append(option, value string) {
 	if n := len(*l); n > 0 && (*l)[n-1].Option == option {
 		(*l)[n-1].Values = append((*l)[n-1].Values, value)
@@ -118,7 +118,8 @@ func (l *optionList) addLearner(m *model.Model) {
 	}
 }
 
-// addColumns adds the options on columns. Features of svmlight data without a gap in their indices are all that it has.
+// addColumns adds the options on columns. It leaves out --features for svmlight data whose indices have no gap: the
+// features are then all that the data has.
 func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 	p := m.Preprocessing
 	spec := m.Spec()
@@ -166,7 +167,7 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 	return err
 }
 
-// adjacent tells whether columns have the indices of svmlight from 0 or 1 on, without a gap.
+// adjacent tells whether columns have the indices of svmlight, from 0 or 1 on, without a gap.
 func adjacent(columns []schema.Column) bool {
 	first := 0
 	if len(columns) > 0 && columns[0].Name != "f0" {
@@ -180,7 +181,7 @@ func adjacent(columns []schema.Column) bool {
 	return true
 }
 
-// fields joins texts by commas. It quotes those that need it.
+// fields joins texts by commas. It quotes the texts that need quotes.
 func fields(texts []string) (string, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

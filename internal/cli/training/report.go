@@ -23,7 +23,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// A Report is what train --json prints.
+// A Report is the JSON object of train --json.
 type Report struct {
 	Algorithm       string               `json:"algorithm"`
 	Rows            int64                `json:"rows"`
@@ -33,28 +33,28 @@ type Report struct {
 	Epochs          int64                `json:"epochs"`
 	Updates         int64                `json:"updates"`
 	Visits          int64                `json:"visits"`
-	TrainErrors     *int64               `json:"train_errors"` // null if an interrupt left no time to count them
+	TrainErrors     *int64               `json:"train_errors"` // null if an interrupt left no time to count the errors
 	TrainAccuracy   *float64             `json:"train_accuracy"`
 	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that are predicted for no row
 	Baseline        *fit.Baseline        `json:"baseline"`
 	Converged       bool                 `json:"converged"`
-	Interrupted     bool                 `json:"interrupted"`          // the weights are those of the training so far
+	Interrupted     bool                 `json:"interrupted"`          // the weights are the weights at the interrupt
 	Multiclass      string               `json:"multiclass,omitempty"` // how more than two classes were learned
 	Loss            *float64             `json:"loss"`
-	Optimum         *model.Optimum       `json:"optimum,omitempty"` // of a support vector machine or a logistic regression
+	Optimum         *model.Optimum       `json:"optimum,omitempty"` // for a support vector machine or a logistic regression
 	Radius          *float64             `json:"radius"`
 	Norm            *float64             `json:"norm"`
 	Voters          int                  `json:"voters,omitempty"`      // vectors of weights that vote
 	Kept            *int64               `json:"kept,omitempty"`        // the update whose weights the pocket kept
-	Candidates      int64                `json:"candidates,omitempty"`  // that the pocket judged
-	RowsScored      int64                `json:"rows_scored,omitempty"` // by the pocket; a row counts once for each candidate
+	Candidates      int64                `json:"candidates,omitempty"`  // candidates that the pocket judged
+	RowsScored      int64                `json:"rows_scored,omitempty"` // scored by the pocket, once for each candidate
 	Curve           []pocket.Point       `json:"curve,omitempty"`       // where the pocket found better weights
-	Validation      *validationReport    `json:"validation,omitempty"`  // on hold-out rows
+	Validation      *validationReport    `json:"validation,omitempty"`  // result on hold-out rows
 	CrossValidation *fit.CrossValidation `json:"cross_validation,omitempty"`
 	Path            *fit.Path            `json:"path,omitempty"`
-	Margin          *float64             `json:"margin,omitempty"` // of weights that separate the rows
+	Margin          *float64             `json:"margin,omitempty"` // for weights that separate the rows
 	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
-	UpdateBound     *float64             `json:"update_bound,omitempty"`  // most updates from the weights of --init
+	UpdateBound     *float64             `json:"update_bound,omitempty"`  // largest number of updates from the weights of --init
 	MixedUpdates    float64              `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
 	Standardize     bool                 `json:"standardize"`
 	Options         model.Options        `json:"options"`
@@ -63,26 +63,28 @@ type Report struct {
 	ISA             string               `json:"isa"`
 	Workers         int                  `json:"workers"`
 	Streamed        bool                 `json:"streamed"`          // the rows weren't in memory
-	Storage         string               `json:"storage,omitempty"` // of the rows; none if they are dense
-	Density         float64              `json:"density,omitempty"` // share of the values that aren't 0, of sparse rows
-	ResumedAt       *int64               `json:"resumed_at"`        // visits of the checkpoint that the training went on from; null if learning began at the start
-	PeakRSSBytes    int64                `json:"peak_rss_bytes"`
-	Seconds         trainSeconds         `json:"seconds"`
-	Model           *string              `json:"model"` // path of the file, null if none was written
-	most            int64                // epochs
-	curve           string               // of the training, for a terminal; "": none
+	Storage         string               `json:"storage,omitempty"` // form of the rows; empty if they are dense
+	Density         float64              `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
+	// ResumedAt is the number of visits at the checkpoint from which the training continued. It is null if the training
+	// began at the start.
+	ResumedAt    *int64       `json:"resumed_at"`
+	PeakRSSBytes int64        `json:"peak_rss_bytes"`
+	Seconds      trainSeconds `json:"seconds"`
+	Model        *string      `json:"model"` // path of the file, null if none was written
+	most         int64        // largest number of epochs
+	curve        string       // curve of the training, for a terminal; "": none
 }
 
 type trainSeconds struct {
-	Load            float64 `json:"load"` // from opening the files to all blocks ready
+	Load            float64 `json:"load"` // from opening the files until all blocks are ready
 	CrossValidation float64 `json:"cross_validation,omitempty"`
 	Calibration     float64 `json:"calibration,omitempty"`
 	Threshold       float64 `json:"threshold,omitempty"`
-	Train           float64 `json:"train"` // learning alone
+	Train           float64 `json:"train"` // the training alone
 	Total           float64 `json:"total"`
 }
 
-// A validationReport is how a model does on hold-out rows.
+// A validationReport is the result of a model on hold-out rows.
 type validationReport struct {
 	*model.Validation
 	Accuracy    float64  `json:"accuracy"`
@@ -115,7 +117,8 @@ func newReport(o *trainOptions, m *model.Model) *Report {
 	return r
 }
 
-// neverPredicted returns the classes that are predicted for no row. predicted has the number of rows of each.
+// neverPredicted returns the classes that are predicted for no row. predicted has the number of rows predicted as each
+// class.
 func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 	var never []schema.Class
 	for c, n := range predicted {
@@ -126,7 +129,8 @@ func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 	return never
 }
 
-// setCrossValidation sets the cross-validation. It names options as they are typed in the reasons of failed points.
+// setCrossValidation sets the cross-validation. It rewrites the reasons of failed points so that they name options as
+// the user types them.
 func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
 	if r.CrossValidation = cv; cv == nil {
 		return
@@ -136,10 +140,10 @@ func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
 	}
 }
 
-// factIndent is the most characters before the value of a fact, with a name as long as "validation".
+// factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
 const factIndent = 2 + len("validation") + 3
 
-// sheet is the report for people.
+// sheet returns the report for people.
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), facts.Classes(m))
@@ -160,7 +164,7 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	return s
 }
 
-// course returns the options, convergence and updates.
+// course returns the options, the convergence and the updates.
 func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 	if o.unnamed {
 		pairs = append(pairs, "options", o.defaultsText())
@@ -246,12 +250,12 @@ func (r *Report) results() []string {
 	return pairs
 }
 
-// weights returns norms, margin and loss of the weights.
+// weights returns the norms, the margin and the loss of the weights.
 func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, facts.Kernel(e)...)
 	}
-	voted := m.Options.Form == string(train.Voted) // each vector has a loss and a norm of its own
+	voted := m.Options.Form == string(train.Voted) // each vector has its own loss and norm
 	if o.learner.Perceptron != nil && !voted {
 		pairs = append(pairs, "loss", say.Known(r.Loss, ""))
 	}
@@ -296,7 +300,7 @@ func (o *trainOptions) defaultsText() string {
 	return text + " --order " + o.learner.Text("order") + ", chosen because no --algo was given"
 }
 
-// page returns the report as a page of HTML.
+// page returns the report as an HTML page.
 func (t *trainer) page(r *Report, f *fit.Fitted, sheet *console.Sheet, paths []string) *report.Page {
 	m := f.Model
 	result := reporting.Result(sheet)
@@ -353,8 +357,8 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	return figures
 }
 
-// stages returns the section of the times. A visit reads a row. It isn't known what a pocket reads to judge, nor what a learner
-// reads of the Gram matrix.
+// stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
+// reads to judge weights, and the elements that a learner reads of the Gram matrix.
 func (t *trainer) stages(r *Report, f *fit.Fitted, files int64) report.Section {
 	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
@@ -384,7 +388,7 @@ func (t *trainer) stages(r *Report, f *fit.Fitted, files int64) report.Section {
 	if !t.inMemory() {
 		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
 	}
-	if own, follows := t.learner.Settings.(*perceptron.Options); follows && own.Shards <= 1 { // dual has mistakes too, but tells no updates
+	if own, follows := t.learner.Settings.(*perceptron.Options); follows && own.Shards <= 1 { // dual traces no updates
 		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
 	}
 	return section

@@ -25,7 +25,7 @@ import (
 	"halfspace/train"
 )
 
-// trainAs opens the rows, judges the candidates of a grid and learns.
+// trainAs opens the rows, judges the candidates of a grid and trains.
 func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
 	if o.out != "" {
@@ -79,7 +79,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	return cmp.Or(err, t.traced)
 }
 
-// save writes the model and the receipt, if there are files for them. A training that ended with an error has no receipt.
+// save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
+// no receipt.
 func (t *trainer) save(ctx context.Context, m *model.Model, learned *train.Result, receipt *model.Receipt, paths []string, ended error) error {
 	if t.out == "" {
 		return nil
@@ -102,7 +103,7 @@ func (t *trainer) save(ctx context.Context, m *model.Model, learned *train.Resul
 	return t.saveReceipt(ctx, receipt, paths)
 }
 
-// tellSaved says that an interrupt leaves a checkpoint, if there is one.
+// tellSaved adds to the interrupt message that a checkpoint is kept, if there is one.
 func (t *trainer) tellSaved() {
 	if !t.saved.Saved() {
 		return
@@ -115,7 +116,7 @@ func (t *trainer) tellSaved() {
 	t.Kept += ", from which --resume goes on"
 }
 
-// unfinished returns err. For an interrupt it notes how far the training was.
+// unfinished returns err. For an interrupt it adds to the message how far the training was.
 func unfinished(a *console.App, err error) error {
 	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
 		a.Kept += ": " + u.Far
@@ -123,19 +124,19 @@ func unfinished(a *console.App, err error) error {
 	return err
 }
 
-// A trainer is rows that are open, and how to learn from them.
+// A trainer is open rows, and the options of the training.
 type trainer struct {
 	*console.App
 	*trainOptions
 	bar              *console.Progress
 	data, validation *rows.Rows
 	followed         *fit.Path       // nil without --path
-	survey           *fit.Survey     // of rows in memory; of a stream, the first pass of the training makes it
+	survey           *fit.Survey     // survey of rows in memory; for a stream, the first pass of the training makes the survey
 	saved            *checkpoint.Run // nil without --checkpoint
 	seconds          trainSeconds
 	follower         *reporting.Follower // nil without --report
-	training         *watching.Training  // the last one, over all rows
-	traced           error               // of the trace, which ends no training
+	training         *watching.Training  // the last training, over all rows
+	traced           error               // error of the trace, which doesn't end the training
 }
 
 func (t *trainer) inMemory() bool {
@@ -148,7 +149,7 @@ func (t *trainer) close() {
 	t.validation.Close()
 }
 
-// open opens the training rows and the hold-out rows, and notes what spoils a training with them.
+// open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	if t.holdsBack() {
 		if t.split, err = splitOf(ctx, &t.Options, paths, t.bar); err != nil {
@@ -186,7 +187,8 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	return nil
 }
 
-// learn judges the candidates of a grid, if there is one, and learns with the best. It fills in the receipt, unless that is nil.
+// learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
+// receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted, error) {
 	opt := t.fitOptions(t.App, t.bar)
 	opt.Checkpoint = t.saved
@@ -245,7 +247,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 	return f, err
 }
 
-// chooseThreshold sets the threshold of --threshold, and chooses it where held-out folds do.
+// chooseThreshold sets the threshold of --threshold. If held-out folds choose it, chooseThreshold runs them.
 func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *fit.Options) error {
 	begin := time.Now()
 	if opt.Threshold = t.threshold; !t.choosesThreshold() {
@@ -256,7 +258,8 @@ func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *fi
 	return err
 }
 
-// trace has the training told to the trace and the report, if there are any. Shards follow no single path: a report does without.
+// trace makes the training send its updates to the trace and the report, if there are any. A training with shards
+// follows no single path, so its report has no trace.
 func (t *trainer) trace(ctx context.Context, opt *fit.Options) (tracer *tracing.Tracer, err error) {
 	tracer, opt.Trace, err = tracing.Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
 	if err == nil && t.reporting.File != "" {
@@ -269,7 +272,7 @@ func (t *trainer) trace(ctx context.Context, opt *fit.Options) (tracer *tracing.
 	return tracer, err
 }
 
-// fitOptions returns the options of fit that the command line gives.
+// fitOptions returns the options for package fit.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
 	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
 		Note:  func(text string) { a.Note("%s", slips.AsTyped(text)) },
@@ -280,7 +283,7 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 	return opt
 }
 
-// print reports how the training went.
+// print prints the report of the training. With --report it also writes the report as HTML.
 func (t *trainer) print(ctx context.Context, f *fit.Fitted, interrupted bool, paths []string) error {
 	m, learned := f.Model, f.Result
 	r := newReport(t.trainOptions, m)

@@ -26,7 +26,7 @@ func splitOf(ctx context.Context, o *rows.Options, paths []string, bar *console.
 // holdsBack tells whether rows are held back.
 func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
 
-// noteSplit notes a split of rows of which none are held back.
+// noteSplit notes that the options on splitting have no effect, if no rows are held back.
 func (o *trainOptions) noteSplit(a *console.App) {
 	if o.holdsBack() {
 		return
@@ -41,10 +41,10 @@ func (o *trainOptions) noteSplit(a *console.App) {
 	}
 }
 
-// kept returns the choice of the rows that --validation leaves to learn from.
+// kept returns the choice of the rows that remain for the training after --validation held out its share.
 func (o *trainOptions) kept(counts []int64) dataset.Choice {
 	has, err := o.split.HoldOut(o.seed, o.share, counts)
-	if err != nil { // the files changed: fit.HoldOut tells of it
+	if err != nil { // the files changed: fit.HoldOut reports it
 		return func(int) bool { return true }
 	}
 	return has.Others()

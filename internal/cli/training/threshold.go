@@ -5,10 +5,11 @@ import (
 	"halfspace/predict"
 )
 
-// thresholdName is the option of the threshold of the model. Winnow has a threshold of its own under this name, a number.
+// thresholdName is the option of the model's threshold. Winnow has an option with the same name for its own threshold,
+// a number.
 const thresholdName = "threshold"
 
-// thresholdUsage describes --threshold of learners other than winnow.
+// thresholdUsage is the help text of --threshold for learners other than winnow.
 const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the exports obey: this number, the score of a probability (p=0.3), " +
 	"or the score with the best F1 (f1) or the least cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
 
@@ -38,7 +39,8 @@ func (o *trainOptions) checkThreshold() error {
 	return nil
 }
 
-// holdsFolds tells whether the rows are dealt into folds, for a calibration or a threshold.
+// holdsFolds tells whether the training deals the rows into folds: for a cross-validation, a calibration or a
+// threshold.
 func (o *trainOptions) holdsFolds() bool {
 	return o.folds > 0 || o.calibrates() || o.choosesThreshold()
 }

@@ -31,25 +31,25 @@ type trainOptions struct {
 	learner     fit.Learner
 	multiclass  flags.Choice
 	validation  string
-	share       float64      // of the rows to hold out; 0 if validation names a file
-	folds       int          // of the cross-validation; 0 for none
-	path        int          // the most penalties l1 of a path; 0 for none
-	score       flags.Choice // what a cross-validation chooses by
+	share       float64      // share of the rows to hold out; 0 if validation names a file
+	folds       int          // folds of the cross-validation; 0 for none
+	path        int          // largest number of penalties l1 on a path; 0 for none
+	score       flags.Choice // the score by which a cross-validation chooses
 	oneError    bool         // --one-standard-error
 	grid        []string
-	axes        []fit.Axis    // what the grid varies
-	learners    []fit.Learner // of the grid; one without a grid
+	axes        []fit.Axis    // the options that the grid varies, with their values
+	learners    []fit.Learner // learners of the grid; without a grid, one learner
 	classWeight []string
-	weights     map[string]float64 // of --class-weight, by class
-	split       fit.Split          // of --group, --order-by and --split
+	weights     map[string]float64 // values of --class-weight, by class
+	split       fit.Split          // split by --group, --order-by and --split
 	seed        uint64
-	calibrate   flags.Choice // how scores become probabilities
+	calibrate   flags.Choice // method that turns scores into probabilities
 	threshold   predict.Threshold
 	init        string       // the file of the model to begin with
-	begin       *model.Model // that model; nil: begin with zeros
+	begin       *model.Model // the model of init; nil: begin with zeros
 
 	out, receipt string
-	typed        []model.Typed // the options, for the receipt
+	typed        []model.Typed // the options that the user gave, for the receipt
 	saving       savingOptions
 	tracing      tracing.Options
 	reporting    reporting.Options
@@ -79,7 +79,7 @@ func Train(a *console.App) *cobra.Command {
 	return cmd
 }
 
-// trainHelp stands before the options in the help of train.
+// trainHelp is the help text of train before the options.
 const trainHelp = `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
 Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
@@ -100,7 +100,7 @@ Learners, and when to use them (train --algo NAME --help shows their options):
 
 `
 
-// learnersHelp lists the learners, and when to use each.
+// learnersHelp lists the learners, each with its use.
 func learnersHelp() string {
 	var s strings.Builder
 	for _, l := range fit.Learners {
@@ -118,7 +118,7 @@ func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string
 	return trainAs(cmd.Context(), a, o, paths, validation)
 }
 
-// prepare checks the options. It returns the files to learn from and those to validate on.
+// prepare checks the options. It returns the training files and the validation files.
 func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string) (paths, validation []string, err error) {
 	o.typed = typed(cmd)
 	if err := o.loadInit(a, cmd); err != nil {

@@ -25,14 +25,14 @@ import (
 )
 
 type verifyOptions struct {
-	rows.Options // on text files and on the machine; a training takes them as they are
+	rows.Options // options on text files and on the machine; the training uses them unchanged
 
 	model, receipt   string
-	validation, init string // of the training, where the files are elsewhere
+	validation, init string // files of the training, if they are elsewhere now
 	json             bool
 }
 
-// Verify returns the command that learns a model again and compares.
+// Verify returns the command that trains a model again and compares the two.
 func Verify(a *console.App) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
@@ -72,34 +72,34 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 	return cmd
 }
 
-// A Verdict is what verify --json prints.
+// A Verdict is the JSON object of verify --json.
 type Verdict struct {
 	Verified bool     `json:"verified"`
-	Trained  bool     `json:"trained"` // again; not if other rows than those of the receipt were found
+	Trained  bool     `json:"trained"` // trained again; false if the rows differ from the rows of the receipt
 	Model    string   `json:"model"`
 	Rows     int64    `json:"rows"`
 	Differ   []string `json:"differ,omitempty"` // keys of the model's file
 
-	Runs   []RowRange   `json:"differing_runs,omitempty"` // of rows, if there is a receipt
+	Runs   []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ, if there is a receipt
 	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
 	Files  []string     `json:"differing_files,omitempty"`
-	Absent []string     `json:"missing_files,omitempty"` // those of the receipt that nobody gave
+	Absent []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
 	Forged bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
-	Unread string       `json:"unread,omitempty"`        // why the rows could not be compared with the receipt
+	Unread string       `json:"unread,omitempty"`        // the reason why the rows couldn't be compared with the receipt
 
 	ISA     string  `json:"isa"`
 	Workers int     `json:"workers"`
 	Seconds float64 `json:"seconds"`
 }
 
-// RowRange is rows of the training, from the first to the last, or of its validation.
+// RowRange is a range of the training rows, or of the validation rows: First to Last, both included.
 type RowRange struct {
 	First      int64 `json:"first"`
 	Last       int64 `json:"last"`
 	Validation bool  `json:"validation,omitempty"`
 }
 
-// ClassEpoch is the first epoch of a training after which the weights differ. Class is that of ClassSums.
+// ClassEpoch is the first epoch of a training after which the weights differ. Class is as in model.ClassSums.
 type ClassEpoch struct {
 	Class int `json:"class"`
 	Epoch int `json:"epoch"`
@@ -142,7 +142,8 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	return err
 }
 
-// loadReceipt reads the receipt of the model at a path, whose file has that sum.
+// loadReceipt reads the receipt at path, and checks that it belongs to the model m. of is the model's file, and sum the
+// checksum of the file.
 func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt, error) {
 	r, err := model.LoadReceipt(path)
 	switch {
@@ -161,7 +162,7 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 	return r, nil
 }
 
-// training returns the training that learns the model again.
+// training returns the training that produces the model again.
 func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *model.Receipt, args []string) (*rerun, error) {
 	t := &rerun{cmd: &cobra.Command{Use: "train"}}
 	t.cmd.SetContext(cmd.Context())
@@ -188,7 +189,7 @@ func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *mo
 	return t, failed
 }
 
-// set gives a flag the value of another.
+// set gives a flag the value of another flag.
 func set(to, from *pflag.Flag) error {
 	to.Changed = true
 	if list, ok := to.Value.(pflag.SliceValue); ok {
@@ -203,18 +204,18 @@ type rerun struct {
 	cmd *cobra.Command
 }
 
-// A repetition compares a model with what its training gives.
+// A repetition compares a model with the result of repeating its training.
 type repetition struct {
 	*console.App
 	*rerun
 	m        *model.Model
-	sum      model.Sum      // of its file
+	sum      model.Sum      // checksum of the model's file
 	receipt  *model.Receipt // nil: there is none
-	compared bool           // the rows were compared with those of the receipt, or can't be
+	compared bool           // the rows were compared with the receipt, or can't be
 	v        *Verdict
 }
 
-// repeatAs trains again, and compares. If the receipt tells that the rows are others, it doesn't train.
+// repeatAs trains again, and compares. If the receipt shows that the rows differ, it doesn't train.
 func repeatAs(ctx context.Context, r *repetition, args []string) error {
 	quiet := r.Hushed()
 	paths, validation, err := r.prepare(quiet, r.cmd, args)
@@ -238,7 +239,7 @@ func repeatAs(ctx context.Context, r *repetition, args []string) error {
 		return err
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
-	if r.v.Verified { // and so are the features
+	if r.v.Verified { // then the features are the same too
 		r.v.Runs, r.v.Unread = differingRuns(r.receipt, sums), ""
 		r.v.Verified = len(r.v.Runs)+len(r.v.Epochs) == 0
 		r.v.Forged = !r.v.Verified
@@ -250,7 +251,7 @@ func repeatAs(ctx context.Context, r *repetition, args []string) error {
 	return err
 }
 
-// repeat learns a model, and fills in the sums.
+// repeat trains a model, and fills in the sums.
 func (t *trainer) repeat(ctx context.Context, sums *model.Receipt, paths, validation []string) (*model.Model, error) {
 	defer t.close()
 	if err := t.open(ctx, paths, validation); err != nil {
@@ -263,7 +264,7 @@ func (t *trainer) repeat(ctx context.Context, sums *model.Receipt, paths, valida
 	return fitted.Model, nil
 }
 
-// differing returns the keys that differ in the files of two models, in the order of the alphabet.
+// differing returns the keys that differ in the files of two models, in alphabetical order.
 func differing(a, b *model.Model) ([]string, error) {
 	var keys [2]map[string]json.RawMessage
 	for i, m := range []*model.Model{a, b} {
@@ -287,7 +288,7 @@ func differing(a, b *model.Model) ([]string, error) {
 	return differ, nil
 }
 
-// text is the report for people.
+// text returns the report for people.
 func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	var s console.Sheet
 	var pairs []string
@@ -348,7 +349,7 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	return s.Bytes()
 }
 
-// mostRanges is the most ranges of rows, and the most missing files, that the text names.
+// mostRanges is the largest number of row ranges, and of missing files, that the text names.
 const mostRanges = 10
 
 func (v *Verdict) ranges() string {

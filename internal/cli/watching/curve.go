@@ -7,24 +7,24 @@ import (
 	"halfspace/train"
 )
 
-// A curve is the course of a training, epoch by epoch or pass by pass.
+// A curve is a figure of a training, epoch by epoch or pass by pass.
 type curve struct {
-	what    string    // that the values are
-	values  []float64 // means, each of so many epochs
+	what    string    // name of the figure
+	values  []float64 // means, each over each epochs
 	each    int
-	sum     float64 // of the epochs after the last value
-	n       int     // how many these are
-	updates int64   // before the epoch
+	sum     float64 // sum over the epochs after the last value
+	n       int     // number of these epochs
+	updates int64   // updates before the current epoch
 	begun   bool
 
 	measured    bool    // first and last are known
 	first, last float64 // objectives
 }
 
-// mostValues is how many values a curve keeps: more than a terminal is wide.
+// mostValues is the largest number of values that a curve keeps: more than the width of a terminal.
 const mostValues = 4096
 
-// follow adds an epoch or a pass, if p is the end of one.
+// follow adds the epoch or pass that ends with p. It adds nothing if p isn't the end of one.
 func (c *curve) follow(p *train.Progress) {
 	if !c.begun {
 		c.begun, c.updates = true, p.Updates
@@ -67,8 +67,8 @@ func (c *curve) add(v float64) {
 	}
 }
 
-// Sparkline returns the curve in one line of at most so many characters, with the first and the last value. It is empty if there is no curve,
-// or no room.
+// Sparkline returns the curve in one line of at most most characters, with the first and the last value. It returns ""
+// if there is no curve, or no room.
 func (t *Training) Sparkline(most int) string {
 	values := t.curve.values
 	if len(values) < 2 {
@@ -81,7 +81,7 @@ func (t *Training) Sparkline(most int) string {
 	return ""
 }
 
-// number writes a value: a count with commas, another in a few digits.
+// number writes a value: an integer with commas, any other number with a few digits.
 func number(v float64) string {
 	if v == float64(int64(v)) {
 		return say.Count(int64(v))

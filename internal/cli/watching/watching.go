@@ -1,4 +1,4 @@
-// Package watching shows trainings as steps of the command.
+// Package watching shows the progress of trainings.
 package watching
 
 import (
@@ -10,29 +10,29 @@ import (
 	"halfspace/train"
 )
 
-// A Training shows how far the training of a learner is, and keeps its curve.
+// A Training shows the progress of a learner's training, and keeps its curve.
 type Training struct {
 	bar     *console.Progress
 	learner fit.Learner
-	measure *train.Measure // the last
+	measure *train.Measure // the last measure
 	curve   curve
 }
 
-// Watch returns the training of a learner that is about to begin.
+// Watch returns the Training of a learner that is about to begin.
 func Watch(bar *console.Progress, l fit.Learner) *Training {
 	return &Training{bar: bar, learner: l, curve: curve{each: 1}}
 }
 
-// Show shows how far the training is.
+// Show shows the progress p.
 func (t *Training) Show(p train.Progress) {
 	t.curve.follow(&p)
-	if p.Measure != nil { // which is missing between two passes
+	if p.Measure != nil { // missing between two passes
 		t.measure = p.Measure
 	}
 	most := maxUpdates(t.learner)
 	s := console.Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, Unit: console.Rows}
 	switch {
-	case t.learner.Solves: // until it is near the optimum, which nobody knows before
+	case t.learner.Solves: // it ends near the optimum, which isn't known before
 	case most > 0:
 		s.Done, s.Total, s.Unit, s.AtMost = p.Updates, most, console.Other, true
 	default:
@@ -41,7 +41,7 @@ func (t *Training) Show(p train.Progress) {
 	t.bar.Show(s)
 }
 
-// maxUpdates returns the most updates of a training of a learner; 0 if there is no such limit.
+// maxUpdates returns the largest number of updates that a learner's training may make; 0 if there is no limit.
 func maxUpdates(l fit.Learner) int64 {
 	if !l.Has("max-updates") {
 		return 0
@@ -49,8 +49,8 @@ func maxUpdates(l fit.Learner) int64 {
 	return l.Settings.Shared().MaxUpdates
 }
 
-// detail returns what a training has reached: passes, objective and gap of one that solves for an optimum; epochs, updates and fewest errors of
-// another.
+// detail returns the state of a training. For a learner that solves for an optimum that is passes, objective and gap;
+// for any other learner it is epochs, updates and fewest errors.
 func detail(l fit.Learner, p *train.Progress, m *train.Measure, mostUpdates int64) string {
 	if l.Solves {
 		text := "pass " + say.Count(p.Epoch)
@@ -74,7 +74,7 @@ func detail(l fit.Learner, p *train.Progress, m *train.Measure, mostUpdates int6
 	return text
 }
 
-// Stage returns a function that shows how far other work of package fit is.
+// Stage returns a function that shows the progress of other stages of package fit.
 func Stage(bar *console.Progress) func(fit.Stage) {
 	return func(s fit.Stage) {
 		text := s.Detail

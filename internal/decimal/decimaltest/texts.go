@@ -1,4 +1,5 @@
-// Package decimaltest has the grammar of package decimal as a regular expression, and random texts to compare a reader with it.
+// Package decimaltest has the grammar of package decimal as a regular expression, and random texts for comparing a
+// reader with the grammar.
 package decimaltest
 
 import (
@@ -13,10 +14,11 @@ var grammar = regexp.MustCompile(`^(?:[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE
 // IsNumber tells whether text is a number by the grammar of package decimal.
 func IsNumber(text string) bool { return grammar.MatchString(text) }
 
-// parts are characters and words that numbers of Go and of other languages have.
+// parts are characters and words that occur in numbers of Go and of other languages.
 var parts = strings.Split("0 1 7 9 . . e E + - _ x 0x 0X p P inf Inf INFINITY nan NaN 0b 0o a f d L ' ,", " ")
 
-// Texts yields n random texts without blanks. Half of them are numbers of Go, with underscores and hexadecimal digits.
+// Texts yields n random texts without blanks. Half of them are number literals of Go, with underscores and hexadecimal
+// digits.
 func Texts(seed uint64, n int) iter.Seq[string] {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	return func(yield func(string) bool) {
@@ -36,7 +38,7 @@ func Texts(seed uint64, n int) iter.Seq[string] {
 	}
 }
 
-// literal returns a number as the source of a Go program may have it.
+// literal returns a random number literal of Go.
 func literal(rng *rand.Rand) string {
 	text := []string{"", "", "-", "+"}[rng.IntN(4)]
 	of, exponent := "0123456789", "e"

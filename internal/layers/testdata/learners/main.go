@@ -1,4 +1,4 @@
-// Command learners has the compiler make code of every learner. It isn't run.
+// Command learners makes the compiler generate the code of every learner. It isn't run.
 package main
 
 import (
