@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestHTMLReport|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build lint asm asm-check demo bench bench-peers models counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse bench-shards: export HALFSPACE_TEST := full
@@ -36,7 +36,7 @@ build: ## one static binary
 test: ## the project at small sizes: build, lint, tests of every package, the models without assembly, the demo
 	@begin=$$SECONDS; \
 	$(MAKE) build && $(MAKE) lint && $(MAKE) --jobs=2 --output-sync=line asm-check unit && $(MAKE) --jobs=2 --output-sync=line recorded demo && \
-	echo "make test: passed in $$((SECONDS - begin)) s: $$(cat tmp/tests), the recorded models without assembly, vet, staticcheck, the generated assembly, the demo. make check adds all sizes, the race detector, other CPUs and systems, counts of instructions, browsers, ONNX and Beam."
+	echo "make test: passed in $$((SECONDS - begin)) s: $$(cat tmp/tests), recorded models without assembly, vet, staticcheck, generated assembly, demo. make check adds all sizes, race detector, other CPUs and systems, browsers, ONNX, Beam."
 
 check: ## make test, then all that is slower
 	$(MAKE) test
@@ -170,10 +170,6 @@ bench-peers: ## against other Go libraries, OpenBLAS, scikit-learn and DuckDB in
 		echo "SKIPPED: benchmarks against DuckDB: npm could not install it" >&2; \
 	else test $$? = 3; fi; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench -full
-
-models: ## cycles of the hot kernels on many CPUs by llvm-mca, beside those measured here
-	./scripts/need.sh llvm-mca-22 llvm-22 "models of speed" || { test $$? = 3; exit; }; \
-	go run ./bench/models internal/forecast/table.json
 
 bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench -full

@@ -18,7 +18,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/internal/forecast"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -309,7 +308,7 @@ func sparseHead() string {
 	cpu := kernel.DetectedCPU()
 	return fmt.Sprintf(`# Sparse rows beside other programs
 
-`+"`make bench-sparse`"+` writes this table: %s (%s), %d cores,
+`+"`make bench-sparse`"+` writes this table: %s (family %d, model %d), %d cores,
 %s, %s. Other programs may have run beside it: the load average says how many. Processor times
 suffer less from them than wall times do.
 
@@ -318,7 +317,7 @@ turns, up to %d times, and wall and processor times are medians. A line with -e,
 says how low the objective can get. Objectives are computed in float64 from the weights of the models, those of halfspace
 in float32. The winner has the shorter wall time; nobody wins where they differ by less than %.0f %%. CSR arrays are 8
 bytes for each element, and 12 for each row. The column above the least objective is relative: 0.01 is 1 %% higher.
-`, cpu.Brand, forecast.Family(cpu), runtime.NumCPU(), kernel.Active(), time.Now().UTC().Format(time.DateOnly), sparseRounds, 100*even)
+`, cpu.Brand, cpu.Family, cpu.Model, runtime.NumCPU(), kernel.Active(), time.Now().UTC().Format(time.DateOnly), sparseRounds, 100*even)
 }
 
 // commit returns the commit that is checked out.

@@ -17,7 +17,7 @@ import (
 	"halfspace/kernel/limits"
 )
 
-// The sizes of what kernels compute on: in the first- and second-level cache of today's processors, and in memory. They
+// The sizes of the kernels' operands: in the first- and second-level cache of today's processors, and in memory. They
 // are the same on every computer.
 const (
 	features   = 28
@@ -26,23 +26,23 @@ const (
 	vector     = 2048
 )
 
-// data is what items work on. Each part is made when the first item needs it.
+// data is the data of the items. Each field is filled when the first item needs it.
 type data struct {
 	ctx     context.Context
-	dir     string // of temporary files
+	dir     string // folder of temporary files
 	workers int
 	rows    map[rowsKey]*block.Data
-	floats  []float32         // normals, as many as the longest vector needs
-	hashes  map[string]string // of each learner's model file
+	floats  []float32         // normal numbers, enough for the longest vector
+	hashes  map[string]string // hashes of each learner's model file
 }
 
-// A rowsKey names rows: noisy ones, or those of a conjunction.
+// A rowsKey identifies rows: noisy rows, or rows of a conjunction.
 type rowsKey struct {
 	rows        int64
 	conjunction int
 }
 
-// noisy returns rows of normal features, of whose labels a tenth is flipped.
+// noisy returns rows of normal features; a tenth of the labels is flipped.
 func (d *data) noisy(rows int64) *block.Data { return d.get(rowsKey{rows, 0}) }
 
 func (d *data) get(k rowsKey) *block.Data {
@@ -55,7 +55,7 @@ func (d *data) get(k rowsKey) *block.Data {
 		for b := range d.rows[k].Blocks(context.Background()) {
 			for r := 0; k.conjunction > 0 && r < b.Len(); r++ {
 				for c, x := range b.X[r*b.Stride:][:features] {
-					b.X[r*b.Stride+c] = (x + 1) / 2 // Booleans, which Winnow learns from
+					b.X[r*b.Stride+c] = (x + 1) / 2 // 0 or 1, which Winnow learns from
 				}
 			}
 		}
@@ -63,11 +63,11 @@ func (d *data) get(k rowsKey) *block.Data {
 	return d.rows[k]
 }
 
-// place returns the name of the smallest cache of this computer that holds that many bytes, or of memory.
+// place returns the name of the smallest cache of this computer that holds that many bytes, or DRAM.
 func place(bytes float64) string { return limits.Detected().Level(int(bytes)) }
 
-// calls returns an item of a kernel on one core, whose bytes lie in the smallest cache that holds them. The name begins
-// with that of the function.
+// calls returns an item of a kernel on one core. Its bytes lie in the smallest cache that holds them. name begins with
+// the name of the function.
 func calls(name string, bytes, flops float64, float string, f func()) *Item {
 	i := &Item{Group: Kernels, Name: name, Cores: 1, Bytes: bytes, Flops: flops, memory: place(bytes), float: "FMA-" + float,
 		run: func() error { f(); return nil }}
@@ -75,13 +75,14 @@ func calls(name string, bytes, flops float64, float string, f func()) *Item {
 	return i.on(function)
 }
 
-// on sets the item's level to the instruction set of the code that functions of package asm run at the active level.
+// on sets the item's level: the instruction set of the code that these functions of package asm run at the active
+// level.
 func (i *Item) on(functions ...string) *Item {
 	i.Level = microkernel.Form(functions...).String()
 	return i
 }
 
-// kernels returns the kernels on one core.
+// kernels returns the kernel items on one core.
 func (d *data) kernels() []*Item {
 	all := slices.Concat(vectors(), d.rowKernels(), d.shuffled(), elementary(), tiles())
 	return append(all, d.inMemory()...)
@@ -97,21 +98,21 @@ func normals[T float32 | float64](n int) []T {
 	return x
 }
 
-// vectors are the kernels of two vectors in the first-level cache.
+// vectors returns the kernels of two vectors in the first-level cache.
 func vectors() []*Item {
 	const n, wide = vector, vector / 2
 	x, y := normals[float32](n), normals[float32](n)
 	u, v := normals[float64](wide), normals[float64](wide)
 	name, wideName := fmt.Sprintf("/type=float32/n=%d", n), fmt.Sprintf("/type=float64/n=%d", wide)
 	return []*Item{
-		calls("Dot"+name, 2*n*4, 2*n, "float32", func() { kernel.Dot(x, y) }).stage("DotF32", n),
-		calls("Axpy"+name, 2*n*4, 2*n, "float32", func() { kernel.Axpy(y, 1e-9, x) }).stage("AxpyF32", n),
-		calls("Dot"+wideName, 2*wide*8, 2*wide, "float64", func() { f64.Dot(u, v) }).stage("DotF64", wide),
-		calls("Axpy"+wideName, 2*wide*8, 2*wide, "float64", func() { f64.Axpy(v, 1e-9, u) }).stage("AxpyF64", wide),
+		calls("Dot"+name, 2*n*4, 2*n, "float32", func() { kernel.Dot(x, y) }),
+		calls("Axpy"+name, 2*n*4, 2*n, "float32", func() { kernel.Axpy(y, 1e-9, x) }),
+		calls("Dot"+wideName, 2*wide*8, 2*wide, "float64", func() { f64.Dot(u, v) }),
+		calls("Axpy"+wideName, 2*wide*8, 2*wide, "float64", func() { f64.Axpy(v, 1e-9, u) }),
 	}
 }
 
-// rowKernels are the kernels of rows, in the second-level cache and in memory.
+// rowKernels returns the kernels of rows, in the second-level cache and in memory.
 func (d *data) rowKernels() []*Item {
 	var all []*Item
 	for _, n := range []int64{cachedRows, memoryRows} {
@@ -123,21 +124,21 @@ func (d *data) rowKernels() []*Item {
 		all = append(all,
 			calls("Scores"+name, bytes, flops, "float32", func() {
 				d.panels(n, func(x, y []float32) { kernel.Scores(out[:len(y)], x, w) })
-			}).stage("ScoresF32/28", float64(n)),
+			}),
 			calls("Epoch"+name, bytes+float64(n)*4, flops, "float32", func() {
 				d.panels(n, func(x, y []float32) { kernel.Epoch(w, log, x, y, 1, 0) })
-			}).stage("EpochF32/28", float64(n)))
+			}))
 	}
 	const candidates, rows = 64, 256
 	c, counts := kernel.NewCandidates(normals[float32](candidates*32), features+1), make([]int64, candidates)
 	return append(all, calls(fmt.Sprintf("Errors/type=float32/rows=%d/candidates=%d/d=%d", rows, candidates, features), rows*32*4, 2*rows*candidates*(features+1), "float32", func() {
 		d.panels(rows, func(x, y []float32) { c.Errors(counts, x, y) })
-	}).on("Bounds").stage("BoundsF32", rows*candidates))
+	}).on("Bounds"))
 }
 
 // panels calls f with panels of the first n noisy rows.
 func (d *data) panels(n int64, f func(x, y []float32)) {
-	for b := range d.noisy(max(n, cachedRows)).Blocks(context.Background()) { // in memory: no error ends it
+	for b := range d.noisy(max(n, cachedRows)).Blocks(context.Background()) { // in memory: Blocks gives no error
 		panel := kernel.PanelRows(b.Stride)
 		for lo := 0; lo < b.Len() && b.First+int64(lo) < n; lo += panel {
 			hi := min(b.Len(), lo+panel, int(n-b.First))
@@ -146,7 +147,8 @@ func (d *data) panels(n int64, f func(x, y []float32)) {
 	}
 }
 
-// elementary are the kernels of functions. Flops are those of asm/ref, a fused multiply-add counted as two.
+// elementary returns the kernels of elementary functions. Flops are the operations of asm/ref; a fused multiply-add
+// counts as two.
 func elementary() []*Item {
 	const n, ofExp, ofSigmoid, ofLog1p, ofLogistic = 1024, 38, 40, 34, 80
 	x, y, labels := normals[float64](n), make([]float64, n), make([]float64, n)
@@ -157,14 +159,14 @@ func elementary() []*Item {
 	}
 	name := fmt.Sprintf("/type=float64/n=%d", n)
 	return []*Item{
-		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { f64.Exp(y, x) }).stage("ExpF64", n),
-		calls("Sigmoid"+name, 2*n*8, ofSigmoid*n, "float64", func() { f64.Sigmoid(y, x) }).stage("SigmoidF64", n),
-		calls("Log1p"+name, 2*n*8, ofLog1p*n, "float64", func() { f64.Log1p(y, size) }).stage("Log1pF64", n),
-		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); f64.Logistic(z, factor, curvature, loss, labels) }).stage("LogisticF64", n),
+		calls("Exp"+name, 2*n*8, ofExp*n, "float64", func() { f64.Exp(y, x) }),
+		calls("Sigmoid"+name, 2*n*8, ofSigmoid*n, "float64", func() { f64.Sigmoid(y, x) }),
+		calls("Log1p"+name, 2*n*8, ofLog1p*n, "float64", func() { f64.Log1p(y, size) }),
+		calls("Logistic"+name, 5*n*8, ofLogistic*n, "float64", func() { copy(z, x); f64.Logistic(z, factor, curvature, loss, labels) }),
 	}
 }
 
-// tiles are the micro-kernels of matrix products, whose panels fit the second-level cache.
+// tiles returns the micro-kernels of matrix products, whose panels fit the second-level cache.
 func tiles() []*Item {
 	const depth, panels, rows, cols = 256, 16, 32, microkernel.BlockCols
 	mr, nr := microkernel.TileShape()
@@ -172,14 +174,14 @@ func tiles() []*Item {
 	products := float64(panels * mr * nr * depth)
 	u, sums := normals[float64](rows*cols), make([]float64, cols*cols)
 	return []*Item{
-		calls("Tile/type=float32", 4*float64(len(a)+len(b)+2*len(c)), 2*products, "float32", func() { microkernel.Tile(c, nr, 0, a, b, true) }).stage("TileF32", products),
+		calls("Tile/type=float32", 4*float64(len(a)+len(b)+2*len(c)), 2*products, "float32", func() { microkernel.Tile(c, nr, 0, a, b, true) }),
 		calls(fmt.Sprintf("RankKUpdate/type=float64/rows=%d", rows), (2*rows+2*cols)*cols*8, 2*rows*cols*cols, "float64", func() {
 			microkernel.RankKUpdate(sums, u, u, cols, true)
-		}).stage("RankKUpdateF64", rows*cols*cols),
+		}),
 	}
 }
 
-// inMemory are the kernels that move vectors and columns.
+// inMemory returns the kernels that move vectors and columns.
 func (d *data) inMemory() []*Item {
 	const n, panel = 1 << 24, 1 << 15
 	vectors := func() (x, y []float32) {
@@ -197,7 +199,7 @@ func (d *data) inMemory() []*Item {
 	copied := calls(fmt.Sprintf("CopyNonTemporal/type=float32/n=%d", n), n*4, 0, "float32", func() { each(func(x, y []float32) { microkernel.CopyNonTemporal(y, x) }) })
 	all := []*Item{calls(fmt.Sprintf("Dot/type=float32/n=%d", n), 2*n*4, 2*n, "float32", func() {
 		each(func(x, y []float32) { kernel.Dot(x, y) })
-	}).stage("DotF32", n), copied}
+	}), copied}
 	for _, rows := range []int{256, 1 << 19} {
 		const cols, stride = features + 1, 32
 		var dst []float32
@@ -206,19 +208,19 @@ func (d *data) inMemory() []*Item {
 			if dst == nil {
 				dst = block.Alloc[float32](rows * stride)
 			}
-			columns, spacing := make([][]float32, cols), rows+3*16 // at equal offsets in a page, columns compete for sets of the cache
+			columns, spacing := make([][]float32, cols), rows+3*16 // equal offsets in a page would compete for cache sets
 			for lo := 0; lo < rows; lo += 256 {
 				for c := range columns {
 					columns[c] = x[c*spacing+lo:][:256]
 				}
 				kernel.Transpose(dst[lo*stride:(lo+256)*stride], stride, columns)
 			}
-		}).stage("TransposeF32", float64(rows)*stride))
+		}))
 	}
 	return all
 }
 
-// matrices are products of matrices on all cores.
+// matrices returns the products of matrices on all cores.
 func (d *data) matrices() []*Item {
 	const n, depth, scattered = 1024, 512, 400_000
 	var x *gram.Rows
@@ -242,6 +244,5 @@ func (d *data) matrices() []*Item {
 			}
 			return gram.Scatter(d.ctx, s, d.noisy(scattered), nil, d.workers)
 		}}
-	scatter.stages = stagesOf("lda", scattered, 0, bytes)
-	return []*Item{products.on("Tile").stage("TileF32", n*n*depth/2), scatter.on("RankKUpdate")}
+	return []*Item{products.on("Tile"), scatter.on("RankKUpdate")}
 }

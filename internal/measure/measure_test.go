@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +16,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
-	"halfspace/internal/forecast"
 	"halfspace/internal/race"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
@@ -186,47 +184,6 @@ func TestCompare(t *testing.T) {
 // limit returns a measured limit of one core.
 func limit(of string, seconds float64) *Item {
 	return &Item{Group: Limits, Name: LimitName(of, 1), Level: "avx2", Cores: 1, Seconds: []float64{seconds}, Flops: 1e9}
-}
-
-// TestForecast: what has stages that the table knows gets a forecast, from the clock and the bandwidth.
-func TestForecast(t *testing.T) {
-	item := func(level string, bytes float64) *Item {
-		i := &Item{Level: level, Cores: 1, Bytes: bytes, memory: "DRAM", Seconds: []float64{1}}
-		return i.stage("DotF32", 8e9)
-	}
-	r := &Report{Machine: Machine{Core: "znver3", Levels: []string{"generic", "avx2"}}, Items: []*Item{limit("clock", 0.5), limit("DRAM", 0.25),
-		item("avx2", 4), item("avx2", 4e9), item("generic", 4)}}
-	r.finish()
-	cycles, ok := forecast.Models().Predicted("znver3", "avx2", "DotF32")
-	if !ok {
-		t.Fatal("no cycles of Dot")
-	}
-	for k, want := range []float64{8e9 * cycles / 2e9, max(8e9*cycles/2e9, 1), 0} {
-		if got := r.Items[k+2].Forecast; math.Abs(got-want) > 1e-9 {
-			t.Errorf("item %d: %v, want %v", k, got, want)
-		}
-	}
-}
-
-// TestStages: the kernels of each item's stages are in the table.
-func TestStages(t *testing.T) {
-	d := newData(t)
-	seen := 0
-	trained := d.trainings()
-	for _, i := range trained {
-		i.stages = stagesOf(Learner(i.Name), 1, 1, 1)
-	}
-	for _, i := range slices.Concat(d.kernels(), d.matrices(), trained) {
-		for _, s := range i.stages {
-			seen++
-			if !slices.ContainsFunc(forecast.Models().Kernels, func(k forecast.Kernel) bool { return k.Name == s.Kernel }) {
-				t.Errorf("%s has the kernel %s, which the table lacks", i.Name, s.Kernel)
-			}
-		}
-	}
-	if seen < 15 {
-		t.Errorf("%d stages", seen)
-	}
 }
 
 // TestFastest: the level in use is the best, whichever is the widest. An item without code for it is found on the level whose code it

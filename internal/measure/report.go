@@ -1,6 +1,6 @@
-// Package measure times the computer that it runs on: its limits, each kernel, the loading of files, and a training of
-// each learner. Every computer does the same work, and learns the same models byte for byte. So figures of two computers
-// can be compared, and Compare refuses reports of different work.
+// Package measure times the computer on which it runs: its limits, each kernel, the loading of files, and a training of
+// each learner. Every computer does the same work, and learns the same models byte for byte. So the figures of two
+// computers can be compared. Compare refuses reports of different work.
 package measure
 
 import (
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/internal/forecast"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -19,12 +18,12 @@ import (
 // Format is the format of a report as JSON.
 const Format = "halfspace-bench/1"
 
-// A Report is what one run measured.
+// A Report is the result of one run.
 type Report struct {
 	Format  string  `json:"format"`
 	Machine Machine `json:"machine"`
-	Version string  `json:"version"` // of halfspace
-	Date    string  `json:"date"`    // of the run, in UTC, as 2006-01-02
+	Version string  `json:"version"` // version of halfspace
+	Date    string  `json:"date"`    // date of the run, in UTC, as 2006-01-02
 	Command string  `json:"command"`
 	Items   []*Item `json:"items"`
 }
@@ -32,19 +31,18 @@ type Report struct {
 // A Machine is a computer. Unknown values are 0 or empty.
 type Machine struct {
 	Processor string   `json:"processor"`
-	Core      string   `json:"core"`   // name of the kind of core in package forecast
 	Family    int      `json:"family"` // the vendor's number
 	Model     int      `json:"model"`
 	OS        string   `json:"os"`
 	Arch      string   `json:"arch"`
-	Workers   int      `json:"workers"` // threads that all cores' items used
+	Workers   int      `json:"workers"` // threads that the items on all cores used
 	Threads   int      `json:"threads"`
 	L1DBytes  int      `json:"l1d_bytes"`
 	L2Bytes   int      `json:"l2_bytes"`
 	L3Bytes   int      `json:"l3_bytes"`
 	Features  []string `json:"features"`
-	Levels    []string `json:"levels"` // that were measured, narrowest first
-	ISA       string   `json:"isa"`    // the one of Levels that is used without --isa, or else the last
+	Levels    []string `json:"levels"` // levels that were measured, narrowest first
+	ISA       string   `json:"isa"`    // the level of Levels that is used without --isa, or otherwise the last
 	Go        string   `json:"go"`
 }
 
@@ -56,39 +54,37 @@ const (
 	Trains  = "train"
 )
 
-// An Item is work that was timed on one level. A limit's work is a billion bytes, flops or cycles.
+// An Item is work that was timed on one level. The work of a limit is a billion bytes, flops or cycles.
 type Item struct {
-	Group    string    `json:"group"`
-	Name     string    `json:"name"`                       // such as "Dot/type=float32/n=2048"
-	Level    string    `json:"level"`                      // whose code runs; of a training, the level in use
-	Cores    int       `json:"cores"`                      // that work at once, at most
-	Seconds  []float64 `json:"seconds"`                    // of one run, of each round
-	Median   float64   `json:"median_seconds"`             // the least of a limit, which is the most that the computer can do
-	Bytes    float64   `json:"bytes"`                      // that a run reads, at the least; writes overlap with that
-	Flops    float64   `json:"flops"`                      // that a run computes, a fused multiply-add counted as two
-	Value    float64   `json:"value"`                      // bytes or flops per second by the median, whichever binds
-	Unit     string    `json:"unit"`                       // "B/s", "flop/s" or "cycle/s"
-	Limit    string    `json:"limit"`                      // name of the limit that binds; "" where it isn't known
-	Share    float64   `json:"share"`                      // of the limit that was reached
-	Forecast float64   `json:"forecast_seconds,omitempty"` // of one run, where a model of the core predicts it
-	SHA256   string    `json:"sha256,omitempty"`           // of the model's file, of a training
+	Group   string    `json:"group"`
+	Name    string    `json:"name"`             // such as "Dot/type=float32/n=2048"
+	Level   string    `json:"level"`            // level whose code runs; for a training, the active level
+	Cores   int       `json:"cores"`            // largest number of cores that work at once
+	Seconds []float64 `json:"seconds"`          // time of one run, in each round
+	Median  float64   `json:"median_seconds"`   // for a limit the least time, since a limit is a maximum
+	Bytes   float64   `json:"bytes"`            // least number of bytes that a run reads; writes overlap with reads
+	Flops   float64   `json:"flops"`            // flops of a run; a fused multiply-add counts as two
+	Value   float64   `json:"value"`            // bytes or flops per second by the median, whichever binds
+	Unit    string    `json:"unit"`             // "B/s", "flop/s" or "cycle/s"
+	Limit   string    `json:"limit"`            // name of the limit that binds; "" if it isn't known
+	Share   float64   `json:"share"`            // share of the limit that was reached
+	SHA256  string    `json:"sha256,omitempty"` // for a training, hash of the model's file
 
-	memory string           // limit of the bytes: "L1", "L2", "L3", "DRAM" or "stream"
-	float  string           // limit of the flops: "FMA-float32" or "FMA-float64"
-	stages []forecast.Stage // of a run
+	memory string // limit of the bytes: "L1", "L2", "L3", "DRAM" or "stream"
+	float  string // limit of the flops: "FMA-float32" or "FMA-float64"
 	run    func() error
-	spent  time.Duration // by all runs
+	spent  time.Duration // time of all runs
 }
 
 // newMachine describes this computer.
 func newMachine(workers int) Machine {
 	c := kernel.DetectedCPU()
-	return Machine{Processor: c.Brand, Core: forecast.Family(c), Family: c.Family, Model: c.Model, OS: runtime.GOOS, Arch: runtime.GOARCH,
+	return Machine{Processor: c.Brand, Family: c.Family, Model: c.Model, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Workers: parallel.Workers(workers), Threads: c.Threads, L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3,
 		Features: append([]string{}, c.Features...), ISA: kernel.Active().String(), Go: runtime.Version()}
 }
 
-// Read reads a report that was written as JSON.
+// Read reads a report from its JSON file.
 func Read(path string) (*Report, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -109,7 +105,8 @@ func Read(path string) (*Report, error) {
 	return &r, nil
 }
 
-// Best returns the level that this computer uses, or the widest one if that wasn't measured.
+// Best returns the level that this computer uses without --isa. If that level wasn't measured, it returns the widest
+// measured level.
 func (r *Report) Best() string {
 	m := r.Machine
 	if slices.Contains(m.Levels, m.ISA) || len(m.Levels) == 0 {
@@ -118,7 +115,7 @@ func (r *Report) Best() string {
 	return m.Levels[len(m.Levels)-1]
 }
 
-// Find returns the item of a name on a level, or nil.
+// Find returns the item with that name on a level, or nil.
 func (r *Report) Find(name, level string) *Item {
 	i := slices.IndexFunc(r.Items, func(i *Item) bool { return i.Name == name && i.Level == level })
 	if i < 0 {
@@ -127,8 +124,8 @@ func (r *Report) Find(name, level string) *Item {
 	return r.Items[i]
 }
 
-// Fastest returns the item of a name on the level that this computer uses, or on the widest level that the item has if its
-// kernels have no code for that one. It returns nil if the report has no such item.
+// Fastest returns the item with that name on the level Best. If the item's kernels have no code for that level, it
+// returns the item on the widest level that has it. It returns nil if the report doesn't have the item.
 func (r *Report) Fastest(name string) *Item {
 	if i := r.Find(name, r.Best()); i != nil {
 		return i
@@ -144,8 +141,8 @@ func (r *Report) Fastest(name string) *Item {
 // LimitName returns the name of a limit's item.
 func LimitName(of string, cores int) string { return fmt.Sprintf("Limit/of=%s/cores=%d", of, cores) }
 
-// rate returns a limit in units per second, or 0 if it isn't known. A level without loops to measure with has those of
-// the best one.
+// rate returns a limit in units per second, or 0 if it isn't known. A level that has no loops to measure with gets the
+// limits of the level Best.
 func (r *Report) rate(of, level string, cores int) float64 {
 	for _, l := range []string{level, r.Best()} {
 		if i := r.Find(LimitName(of, cores), l); i != nil {
@@ -155,7 +152,7 @@ func (r *Report) rate(of, level string, cores int) float64 {
 	return 0
 }
 
-// finish computes what follows from the times.
+// finish computes the figures that follow from the times.
 func (r *Report) finish() {
 	for _, i := range r.Items {
 		i.Median = median(i.Seconds)
@@ -177,10 +174,9 @@ func (r *Report) finish() {
 			i.Value, i.Unit = 1e9/i.Median, "cycle/s"
 		}
 	}
-	r.predict()
 }
 
-// least returns the seconds that an item takes at least by its bytes and by its flops, 0 where that limit isn't known.
+// least returns the least seconds that an item can take by its bytes and by its flops; 0 if that limit isn't known.
 func (r *Report) least(i *Item) (bytes, flops float64) {
 	if i.Group == Limits {
 		return 0, 0
@@ -194,7 +190,7 @@ func (r *Report) least(i *Item) (bytes, flops float64) {
 	return bytes, flops
 }
 
-// median returns the middle of some times, or the mean of the two in the middle.
+// median returns the middle of times, or the mean of the two middle ones.
 func median(times []float64) float64 {
 	s := slices.Sorted(slices.Values(times))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2

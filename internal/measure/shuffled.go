@@ -29,7 +29,7 @@ func newShuffle(d *data, n int64) (*shuffle, error) {
 	return s, nil
 }
 
-// epoch visits all rows. With each chunk's worth of visits it prefetches a chunk of the next window.
+// epoch visits all rows. With each ChunkRows visits it prefetches a chunk of the next window.
 func (s *shuffle) epoch() {
 	for k, window := range s.windows {
 		next := s.order.Window(k + 1)
@@ -46,7 +46,7 @@ func (s *shuffle) epoch() {
 	}
 }
 
-// shuffled is the epoch by row numbers, in a cache and in memory.
+// shuffled returns the item of the epoch by row numbers, in a cache and in memory.
 func (d *data) shuffled() []*Item {
 	var all []*Item
 	for _, n := range []int64{cachedRows, memoryRows} {
@@ -62,7 +62,7 @@ func (d *data) shuffled() []*Item {
 			s.epoch()
 			return nil
 		}
-		all = append(all, i.stage("EpochIndexedF32/28", float64(n)))
+		all = append(all, i)
 	}
 	return all
 }

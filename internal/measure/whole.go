@@ -15,10 +15,11 @@ import (
 	"halfspace/train"
 )
 
-// loadedRows is the number of rows of the files that are loaded.
+// loadedRows is the number of rows in the files that are loaded.
 const loadedRows = 400_000
 
-// loads are the loading of files. Their limit is the memory's bandwidth, by the bytes of the file and those of the rows.
+// loads returns the items of loading files. Their limit is the memory's bandwidth, for the bytes of the file and of the
+// rows.
 func (d *data) loads() []*Item {
 	var all []*Item
 	for _, compression := range []string{"none", "snappy", "zstd"} {
@@ -41,7 +42,7 @@ func (d *data) loads() []*Item {
 	return all
 }
 
-// file returns the size of a file of rows, and writes it first if it isn't there.
+// file returns the size of a file of rows. It writes the file first if it doesn't exist.
 func (d *data) file(path, compression string) (int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,15 +60,15 @@ func (d *data) file(path, compression string) (int64, error) {
 // A shape is the rows and options of a learner's training.
 type shape struct {
 	rows        int64
-	conjunction int               // of the rows; 0: they are noisy
-	options     map[string]string // as they are typed
-	alone       bool              // one core visits the rows
+	conjunction int               // variables of the rows' conjunction; 0: noisy rows
+	options     map[string]string // in the syntax of the command line
+	alone       bool              // only one core visits the rows
 }
 
 // usual is the shape for learners that solve for an optimum.
 var usual = shape{rows: 200_000}
 
-// shapes are those of other learners. They are short, also in pure Go.
+// shapes are the shapes of the other learners. They are short enough for pure Go.
 var shapes = map[string]shape{
 	"perceptron":         {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
 	"averaged":           {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
@@ -81,7 +82,7 @@ var shapes = map[string]shape{
 	"kernel-perceptron":  {rows: 2000, options: map[string]string{"epochs": "10", "kernel": "rbf"}},
 }
 
-// trainings are a training of each learner.
+// trainings returns a training of each learner.
 func (d *data) trainings() []*Item {
 	var all []*Item
 	for _, l := range fit.Learners {
@@ -103,7 +104,7 @@ func (d *data) trainings() []*Item {
 	return all
 }
 
-// train trains once. It notes the time and the hash of the model's file, which must be the same in every run.
+// train trains once. It records the time and the hash of the model's file, which must be the same in every run.
 func (d *data) train(i *Item, of *train.Learner, shape shape) error {
 	l := fit.Learner{Learner: of, Settings: of.New()}
 	l.Settings.Shared().Workers = d.workers
@@ -132,22 +133,21 @@ func (d *data) train(i *Item, of *train.Learner, shape shape) error {
 	return nil
 }
 
-// count notes the bytes and flops that the training took at least.
+// count records a lower bound of the bytes and flops of the training.
 func (i *Item) count(learner string, f *fit.Fitted) {
 	const cols = features + 1
-	defer func() { i.stages = stagesOf(learner, float64(f.Model.Data.Rows), float64(f.Result.Visits), i.Bytes) }()
 	r, n := f.Result, float64(f.Model.Data.Rows)
 	visits, updates := float64(r.Visits), float64(r.Updates)
 	i.Bytes = visits * 32 * 4
 	i.Flops = 2*cols*(visits+updates) + 2*cols*float64(r.RowsScored)
 	switch learner {
-	case "dual", "kernel-perceptron": // the Gram matrix, and a row of it for each update
+	case "dual", "kernel-perceptron": // the Gram matrix, and one of its rows for each update
 		i.Bytes, i.Flops = updates*n*4, n*n*features+2*updates*n
 	case "lda": // a scatter matrix
 		i.Bytes, i.Flops, i.float = n*32*4, n*cols*(cols+1), "FMA-float64"
-	case "logistic": // a Hessian in each pass but the last
+	case "logistic": // a Hessian in each pass except the last
 		i.Flops, i.float = (visits-n)*cols*(cols+1)+4*cols*visits, "FMA-float64"
-	case "svm": // scores and gradients; Hessians have the rows within the margin alone
+	case "svm": // scores and gradients; Hessians include only the rows within the margin
 		i.Flops, i.float = 4*cols*visits, "FMA-float64"
 	}
 }

@@ -1,4 +1,4 @@
-// Package benching has the verb bench: it measures this computer, and compares what was measured on several.
+// Package benching has the verb bench: it measures this computer, and compares the measurements of several computers.
 package benching
 
 import (
@@ -47,8 +47,7 @@ It measures, on each instruction set that the processor has:
 All items run in turn, in several rounds. A figure is the median of the rounds,
 and a limit the best of them. Limits of several cores are sums. A share is that
 of the limit that binds: bytes read or arithmetic. Pure Go has no loops for
-limits, so its shares are those of the best instruction set's limits. A forecast
-is shown if halfspace has a model of the processor's core.
+limits, so its shares are those of the best instruction set's limits.
 
 A column names the instruction set whose code ran. Where a kernel has no code
 for AVX-512, the AVX2 code runs, and the column avx512 has a dash.
@@ -140,7 +139,7 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	return a.Print(text(r))
 }
 
-// save writes a picture.
+// save writes a picture to a file.
 func save(ctx context.Context, path, picture string) error {
 	f, err := atomicfile.CreateContext(ctx, path)
 	if err != nil {

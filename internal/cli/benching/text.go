@@ -9,12 +9,12 @@ import (
 	"halfspace/internal/say"
 )
 
-// headings are those of the groups of items.
+// headings are the headings of the groups of items.
 var headings = []struct{ group, text string }{
 	{measure.Limits, "Limits"}, {measure.Kernels, "Kernels"}, {measure.Loading, "Loading"}, {measure.Trains, "Trainings"},
 }
 
-// text is the report for people.
+// text returns the report for people.
 func text(r *measure.Report) []byte {
 	var s console.Sheet
 	s.Line("%s", machine(r))
@@ -26,9 +26,6 @@ func text(r *measure.Report) []byte {
 		})
 		for _, l := range levels {
 			rows[0] = append(rows[0], l, "")
-			if predicted(r, h.group, l) {
-				rows[0] = append(rows[0], "time/forecast")
-			}
 		}
 		seen := map[string]bool{}
 		for _, i := range r.Items {
@@ -38,11 +35,7 @@ func text(r *measure.Report) []byte {
 			seen[i.Name] = true
 			row := []string{measure.Label(i.Name)}
 			for _, l := range levels {
-				of := r.Find(i.Name, l)
-				row = append(row, cells(of)...)
-				if predicted(r, h.group, l) {
-					row = append(row, ratio(of))
-				}
+				row = append(row, cells(r.Find(i.Name, l))...)
 			}
 			rows = append(rows, row)
 		}
@@ -54,7 +47,7 @@ func text(r *measure.Report) []byte {
 	return s.Bytes()
 }
 
-// machine is the line that describes the computer of a report.
+// machine returns the line that describes the computer of a report.
 func machine(r *measure.Report) string {
 	m := r.Machine
 	line := fmt.Sprintf("%s (%s", m.Processor, m.Arch)
@@ -76,7 +69,8 @@ func machine(r *measure.Report) string {
 	return line
 }
 
-// cells are the figure of an item and the share of its limit. Files and trainings show their time.
+// cells returns the cells of an item: its figure and its share of the limit. For files and trainings the figure is the
+// time.
 func cells(i *measure.Item) []string {
 	switch {
 	case i == nil:
@@ -87,7 +81,7 @@ func cells(i *measure.Item) []string {
 	return []string{i.Text(), i.ShareText()}
 }
 
-// duration writes seconds in three digits.
+// duration writes a time with three digits, in s or ms.
 func duration(seconds float64) string {
 	if seconds >= 0.9995 {
 		return fmt.Sprintf("%.3g s", seconds)
@@ -95,20 +89,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.3g ms", seconds*1e3)
 }
 
-// predicted tells whether there are forecasts of a group's items on a level.
-func predicted(r *measure.Report, group, level string) bool {
-	return slices.ContainsFunc(r.Items, func(i *measure.Item) bool { return i.Group == group && i.Level == level && i.Forecast > 0 })
-}
-
-// ratio is the time of an item as a multiple of its forecast.
-func ratio(i *measure.Item) string {
-	if i == nil || i.Forecast == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.2f", i.Median/i.Forecast)
-}
-
-// comparison is the table of several computers.
+// comparison returns the table of several computers.
 func comparison(c *measure.Comparison) []byte {
 	var s console.Sheet
 	for k, r := range c.Reports {
@@ -164,7 +145,7 @@ func comparison(c *measure.Comparison) []byte {
 	return s.Bytes()
 }
 
-// rowsPerSecond is the rate of a load or a training.
+// rowsPerSecond returns the rate of a load or a training.
 func rowsPerSecond(i *measure.Item) string {
 	if i == nil {
 		return ""
@@ -172,7 +153,7 @@ func rowsPerSecond(i *measure.Item) string {
 	return i.RowsText()
 }
 
-// times is how many times as fast as the first an item is.
+// times returns the rate of an item divided by the rate of first.
 func times(i, first *measure.Item) string {
 	if i == nil || first == nil {
 		return ""
