@@ -11,36 +11,33 @@ import (
 // Themes are the names of the themes.
 var Themes = drawing.Themes
 
-// ThemeOf returns the theme of a name, Page for an unknown one.
+// ThemeOf returns the theme with that name, Page for an unknown name.
 func ThemeOf(name string) Theme { return drawing.ThemeOf(name) }
 
-// SVG returns the picture as a file of its own.
+// SVG returns the picture as the text of an SVG file.
 func (f *Figure) SVG(t Theme) string { return f.picture(usualWidth, usualHeight).SVG(t) }
 
-// PNG returns the picture as a file, twice as wide and high as the SVG, without animation. A PNG of the theme Page is light. Letters
-// that aren't Latin, Greek or Cyrillic are boxes. It returns an error if the picture is too large.
-func (f *Figure) PNG(t Theme) ([]byte, error) { return f.picture(usualWidth, usualHeight).PNG(t) }
-
-// Inline returns the picture as SVG for a page that has Theme.Style. id is the picture's own on that page: letters and digits.
+// Inline returns the picture as SVG for a page that includes Theme.Style. id, which consists of letters and digits,
+// must be unique on the page.
 func (f *Figure) Inline(id string) string { return f.picture(narrowWidth, narrowHeight).Inline(id) }
 
-// A canvas is a picture that is drawn.
+// A canvas is a picture that is being drawn.
 type canvas struct {
 	x, y                     Axis
-	left, right, top, bottom float64 // of the plot in pixels
+	left, right, top, bottom float64 // edges of the plot, in pixels
 	shapes                   []drawing.Shape
 }
 
-// Sizes in pixels.
+// The sizes of a picture and its parts, in pixels; mostName is in letters.
 const (
 	usualWidth, usualHeight   = 720, 440
 	narrowWidth, narrowHeight = 460, 360 // on pages, which phones show too
-	letter                    = 6.6      // of a text of 12 pixels, about
+	letter                    = 6.6      // approximate width of a letter in a text of 12 pixels
 	mostName                  = 30       // letters of a name on an axis
 	titleLine, legendLine     = 24, 20
 )
 
-// picture returns the shapes of the figure. The width and the height are those of a figure that sets none.
+// picture returns the shapes of the figure. usualWidth and usualHeight apply if the figure sets no width or height.
 func (f *Figure) picture(usualWidth, usualHeight int) *drawing.Picture {
 	c := new(canvas)
 	c.x, c.y = f.ranges()
@@ -51,7 +48,7 @@ func (f *Figure) picture(usualWidth, usualHeight int) *drawing.Picture {
 	c.top = 20 + titleLine + legendLine*float64(len(lines))
 	below := wrap(f.Subtitle, (width-40)/letter)
 	c.top += legendLine * float64(len(below))
-	height += legendLine * float64(max(0, len(below)-1)+max(0, len(lines)-1)) // they take nothing from the plot
+	height += legendLine * float64(max(0, len(below)-1)+max(0, len(lines)-1)) // the plot doesn't get smaller
 	c.bottom = height - 52
 	if f.Square {
 		side := min(c.right-c.left, c.bottom-c.top)
@@ -84,7 +81,7 @@ func orElse(v, other int) int {
 	return v
 }
 
-// letters returns about how many usual letters are as long as a text.
+// letters returns the approximate length of a text, in usual letters.
 func letters(s string) (n float64) {
 	for _, c := range s {
 		n += width(c)
@@ -92,9 +89,9 @@ func letters(s string) (n float64) {
 	return n
 }
 
-// width returns the width of a letter, where most small letters and digits have 1.
+// width returns the width of a letter, in widths of most small letters and digits.
 func width(c rune) float64 {
-	const radicals = 0x2e80 // the first letters of East Asia
+	const radicals = 0x2e80 // the first letters of East Asian scripts
 	switch {
 	case c >= radicals:
 		return 2
@@ -108,7 +105,7 @@ func width(c rune) float64 {
 	return 1
 }
 
-// cut returns a text that is at most n letters long, with control characters made visible.
+// cut returns a text shortened to at most n letters, with control characters made visible.
 func cut(s string, n float64) string {
 	if s = say.Visible(s); letters(s) <= n {
 		return s
@@ -122,7 +119,7 @@ func cut(s string, n float64) string {
 	return s
 }
 
-// wrap returns the words of a text in a few lines of at most n letters. What is longer is cut.
+// wrap breaks the words of a text into at most 4 lines of at most n letters. It cuts the rest.
 func wrap(s string, n float64) (lines []string) {
 	const most = 4
 	for _, word := range strings.Fields(s) {
@@ -136,12 +133,12 @@ func wrap(s string, n float64) (lines []string) {
 	return lines
 }
 
-// text draws a text that begins, ends or has its middle at x.
+// text draws a text at x: its start, middle or end is at x, as anchor says.
 func (c *canvas) text(x, y float64, anchor drawing.Anchor, colour drawing.Colour, s string) {
 	c.draw(&drawing.Text{X: x, Y: y, Anchor: anchor, Colour: colour, String: s})
 }
 
-// legend returns the series that have names, in lines that fit a width.
+// legend returns the series that have names, in lines that fit the width.
 func (f *Figure) legend(width float64) (lines [][]*Series) {
 	at := width
 	for i := range f.Series {
@@ -158,13 +155,13 @@ func (f *Figure) legend(width float64) (lines [][]*Series) {
 	return lines
 }
 
-// label returns the name for the legend.
+// label returns the name of the series for the legend.
 func (s *Series) label() string { return cut(s.Name, 60) }
 
-// long returns the length in the legend.
+// long returns the width of the series in the legend, in pixels.
 func (s *Series) long() float64 { return 50 + letter*letters(s.label()) }
 
-// head draws the title, the lines below it and the legend.
+// head draws the title, the lines of the subtitle and the legend.
 func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float64) {
 	y := 28.0
 	c.draw(&drawing.Text{X: 20, Y: y, Colour: drawing.Ink, Size: 16, Bold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
@@ -183,7 +180,7 @@ func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float6
 	}
 }
 
-// key draws the sign of a series in the legend.
+// key draws the symbol of a series in the legend.
 func (c *canvas) key(s *Series, x, y float64) {
 	p := drawing.Paint{Colour: drawing.Colour(s.Colour)}
 	switch s.Shape {
@@ -201,13 +198,13 @@ func (c *canvas) key(s *Series, x, y float64) {
 	}
 }
 
-// patterns are the lengths of dashes and gaps in pixels. Their number and that of the colours have no common divisor: lines that
-// share a colour have different dashes.
+// patterns are the lengths of dashes and gaps in pixels. The number of patterns and the number of colours have no
+// common divisor, so lines that share a colour have different dashes.
 var patterns = [][]float64{nil, {6, 4}, {2, 3}, {9, 3, 2, 3}, {13, 4}}
 
 func (s *Series) dashes() []float64 { return patterns[s.Dash%len(patterns)] }
 
-// px and py return the pixels of a number.
+// px and py return the pixel of a number on the X and the Y axis.
 func (c *canvas) px(v float64) float64 {
 	return c.left + (reached(v)-c.x.From)/(c.x.To-c.x.From)*(c.right-c.left)
 }
@@ -216,7 +213,7 @@ func (c *canvas) py(v float64) float64 {
 	return c.bottom - (reached(v)-c.y.From)/(c.y.To-c.y.From)*(c.bottom-c.top)
 }
 
-// grid draws the ticks with their texts, and the names of the axes. ticks are those of the Y axis.
+// grid draws the ticks with their texts, and the names of the axes. ticks are the ticks of the Y axis.
 func (c *canvas) grid(ticks []tick) {
 	thin := drawing.Paint{Colour: drawing.Grid, Width: 1}
 	for _, t := range ticks {
@@ -227,7 +224,7 @@ func (c *canvas) grid(ticks []tick) {
 		c.draw(&drawing.Text{X: c.left - 8, Y: y + 4, Anchor: drawing.End, Colour: drawing.Faint, String: t.text, Power: t.power})
 	}
 	below := c.x.ticks()
-	every := 1 // tick that has a text
+	every := 1 // one tick of each every has a text
 	long, room := longest(below)*letter+14, (c.right-c.left)/float64(max(1, len(below)))
 	for long > room*float64(every) {
 		every++
@@ -247,7 +244,7 @@ func (c *canvas) grid(ticks []tick) {
 	c.draw(&drawing.Text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: drawing.Middle, Colour: drawing.Ink, Turned: true, String: name})
 }
 
-// longest returns the length of the longest label in letters.
+// longest returns the length of the longest label, in letters.
 func longest(ticks []tick) (n float64) {
 	for _, t := range ticks {
 		n = max(n, t.letters())
@@ -255,10 +252,9 @@ func longest(ticks []tick) (n float64) {
 	return n
 }
 
-// barOpacity lets the grid be seen through bars.
+// barOpacity makes the grid visible through bars.
 const barOpacity = 0.8
 
-// series draws a series.
 func (c *canvas) series(s *Series) {
 	p := drawing.Paint{Colour: drawing.Colour(s.Colour)}
 	if s.Shape == Line || s.Shape == Steps {
@@ -289,7 +285,8 @@ func (c *canvas) series(s *Series) {
 	}
 }
 
-// cell draws a cell around a point in pixels. The least share can be seen, and the text can be read on the greatest.
+// cell draws a cell around a point in pixels. The opacity is high enough that the least share is visible, and low
+// enough that text on the greatest share is legible.
 func (c *canvas) cell(px, py float64, colour drawing.Colour, share float64, text string) {
 	const least, most = 0.06, 0.55 // opacity
 	width, height := c.px(1)-c.px(0), c.py(0)-c.py(1)
@@ -300,7 +297,7 @@ func (c *canvas) cell(px, py float64, colour drawing.Colour, share float64, text
 	}
 }
 
-// stroke returns the width of the line: a thin one if there are so many points that it may go to and fro everywhere.
+// stroke returns the width of a line in pixels. A line of more than 100 points is thin, since it may zigzag everywhere.
 func (s *Series) stroke() float64 {
 	const many = 100
 	if s.Shape == Line && len(s.X) > many {
@@ -309,10 +306,10 @@ func (s *Series) stroke() float64 {
 	return 2
 }
 
-// mostPoints is how many points of a line are drawn. Lines with more of them look the same.
+// mostPoints is the largest number of points of a line that are drawn. More points look the same.
 const mostPoints = 1500
 
-// path returns the points of a line in pixels. One with a NaN is a gap.
+// path returns the points of a line in pixels. A point with a NaN makes a gap.
 func (c *canvas) path(s *Series) (points [][2]float64) {
 	every := max(1, (len(s.X)+mostPoints-1)/mostPoints)
 	gap := true

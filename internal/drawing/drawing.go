@@ -1,30 +1,28 @@
-// Package drawing keeps pictures as lists of shapes, and writes them as SVG and PNG.
+// Package drawing keeps pictures as lists of shapes, and writes them as SVG.
 package drawing
 
-import "math"
-
-// A Picture is shapes on paper. Lengths are pixels of SVG, from the left edge and from the top edge.
+// A Picture is a list of shapes on paper. Lengths are SVG pixels, measured from the left edge and from the top edge.
 type Picture struct {
-	Title, Text   string // read to those who can't see the picture
+	Title, Text   string // read aloud to people who can't see the picture
 	Width, Height float64
-	Shapes        []Shape // later ones lie over earlier ones
+	Shapes        []Shape // later shapes cover earlier ones
 }
 
 // A Shape is a Path, a Box, a Disc, a Text, a Clip or a Frame.
 type Shape interface {
 	svg(w *writer)
-	paint(r *raster)
 }
 
-// A Paint is the look of a shape.
+// A Paint describes how a shape is drawn.
 type Paint struct {
 	Colour  Colour
-	Opacity float64   // from 0 to 1; 0 stands for 1
-	Width   float64   // of the line; 0: the shape is filled
-	Dash    []float64 // lengths of dashes and gaps in turn; nil: the line has no gaps
+	Opacity float64   // from 0 to 1; 0 means 1
+	Width   float64   // width of the line; 0: the shape is filled
+	Dash    []float64 // lengths of dashes and gaps, alternating; nil: a solid line
 }
 
-// A Path is straight lines from point to point. A point with a NaN ends a line, and the next point begins another.
+// A Path is a sequence of straight lines from point to point. A point with a NaN ends a line, and the next point begins
+// another.
 type Path struct {
 	Points [][2]float64
 	Paint
@@ -38,35 +36,16 @@ func Line(x0, y0, x1, y1 float64, p Paint) *Path {
 	return &Path{[][2]float64{{x0, y0}, {x1, y1}}, p}
 }
 
-// A Box is a rectangle. X and Y are its left upper corner.
+// A Box is a rectangle. X and Y are its upper left corner.
 type Box struct {
 	X, Y, Width, Height float64
 	Paint               Paint
-}
-
-// corners returns the corners, with the first one again at the end.
-func (b *Box) corners() [][2]float64 {
-	return [][2]float64{{b.X, b.Y}, {b.X + b.Width, b.Y}, {b.X + b.Width, b.Y + b.Height}, {b.X, b.Y + b.Height}, {b.X, b.Y}}
 }
 
 // A Disc is a circle around X and Y.
 type Disc struct {
 	X, Y, Radius float64
 	Paint
-}
-
-// corners returns the corners of a polygon that looks like the circle when it is drawn scale times as large, with the first one again
-// at the end.
-func (d *Disc) corners(scale float64) (points [][2]float64) {
-	n := 8
-	if r := d.Radius * scale; r > 0 {
-		n += int(6 * math.Sqrt(min(r, 1e4)))
-	}
-	for i := range n + 1 {
-		sin, cos := math.Sincos(2 * math.Pi * float64(i%n) / float64(n))
-		points = append(points, [2]float64{d.X + d.Radius*cos, d.Y + d.Radius*sin})
-	}
-	return points
 }
 
 // An Anchor says which part of a text is at its X.
@@ -79,19 +58,20 @@ const (
 	End
 )
 
-// A Text is one line of letters. Y is that of the base line.
+// A Text is one line of letters. Y is the base line.
 type Text struct {
 	X, Y   float64
 	Anchor Anchor
 	Colour Colour
-	Size   float64 // of the letters; 0: 12
+	Size   float64 // size of the letters; 0: 12
 	Bold   bool
-	Turned bool // it reads from below to above
+	Turned bool // it is turned, and reads from bottom to top
 	String string
-	Power  string // behind String, raised and smaller
+	Power  string // an exponent after String, raised and smaller
 }
 
-// Sizes of letters: the usual one, and of a power as a part of that of its text, with how far it is raised.
+// usualSize is the usual size of letters. powerSize is the size of a power divided by the size of its text, and
+// powerRise its height above the base line divided by the same size.
 const (
 	usualSize = 12
 	powerSize = 0.75
@@ -105,13 +85,13 @@ func (t *Text) size() float64 {
 	return usualSize
 }
 
-// A Clip is shapes of which only what is inside the box is drawn.
+// A Clip is a list of shapes that are drawn only inside the box.
 type Clip struct {
 	Box    Box
 	Shapes []Shape
 }
 
-// A Frame is shapes that an SVG shows for a while: from Begin on, for Length, both in seconds. A PNG never shows them.
+// A Frame is a list of shapes that an SVG shows from Begin on, for Length, both in seconds.
 type Frame struct {
 	Begin, Length float64
 	Shapes        []Shape

@@ -2,15 +2,14 @@ package drawing
 
 import (
 	"fmt"
-	"image/color"
 	"strings"
 )
 
-// A Theme is the colours of a picture.
+// A Theme is the set of colours of a picture.
 type Theme int
 
 const (
-	Page  Theme = iota // light or dark, as the reader's system asks for; a PNG is light
+	Page  Theme = iota // light or dark, depending on the reader's system
 	Light              // dark on white
 	Dark               // light on black
 )
@@ -18,7 +17,7 @@ const (
 // Themes are the names of the themes.
 var Themes = []string{"page", "light", "dark"}
 
-// ThemeOf returns the theme of a name, Page for an unknown one.
+// ThemeOf returns the theme with that name, Page for an unknown name.
 func ThemeOf(name string) Theme {
 	for i, n := range Themes {
 		if n == name {
@@ -28,28 +27,28 @@ func ThemeOf(name string) Theme {
 	return Page
 }
 
-// A Colour is a part of a theme. The numbers from 0 on are those of series. They repeat after Series.
+// A Colour is a colour of a theme. The numbers from 0 on are colours of series; they repeat after Series.
 type Colour int
 
-// The colours of what isn't a series.
+// The colours that aren't colours of series.
 const (
-	Faint Colour = -1 - iota // of less important text and lines
-	Ink                      // of text
+	Faint Colour = -1 - iota // less important text and lines
+	Ink                      // text
 	Grid
 	Paper
 )
 
-// Series is how many different colours series have.
+// Series is the number of different colours of series.
 const Series = 6
 
-// A palette is the colours of a theme as 0xRRGGBB.
+// A palette holds the colours of a theme as 0xRRGGBB.
 type palette struct {
 	paper, ink, faint, grid uint32
 	series                  [Series]uint32
 }
 
-// The colours of series are those of Okabe and Ito, "Color Universal Design" (2008). On each background the ones with the
-// strongest contrast come first.
+// light and dark have the series colours of Okabe and Ito, "Color Universal Design" (2008). On each background the
+// colours with the strongest contrast come first.
 var (
 	light = palette{0xffffff, 0x1b1f24, 0x57606a, 0xd8dee4, [Series]uint32{0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9}}
 	dark  = palette{0x0d1117, 0xf0f6fc, 0x9aa4af, 0x30363d, [Series]uint32{0x56b4e9, 0xe69f00, 0x009e73, 0xcc79a7, 0xf0e442, 0xd55e00}}
@@ -70,13 +69,7 @@ func (p *palette) value(c Colour) uint32 {
 	return p.series[max(0, c)%Series]
 }
 
-// rgba returns a colour for a raster.
-func (p *palette) rgba(c Colour, opacity float64) color.NRGBA {
-	v := p.value(c)
-	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), uint8(0xff*opacity + 0.5)}
-}
-
-// name is the end of a colour's classes in a style sheet.
+// name returns the end of the names of a colour's classes in a style sheet.
 func (c Colour) name() string {
 	switch c {
 	case Faint:
@@ -91,7 +84,7 @@ func (c Colour) name() string {
 	return fmt.Sprint(int(max(0, c) % Series))
 }
 
-// rules returns the style sheet of a palette: hp-f has a colour for fillings and letters, hp-l for lines.
+// rules returns the style sheet of a palette: the class hp-f colours areas and letters, hp-l lines.
 func (p *palette) rules() string {
 	var s strings.Builder
 	for c := Paper; c < Series; c++ {
@@ -100,7 +93,7 @@ func (p *palette) rules() string {
 	return s.String()
 }
 
-// Style returns the style sheet of pictures, for pages that have several of them.
+// Style returns the style sheet of the pictures, for a page that has several.
 func (t Theme) Style() string {
 	switch t {
 	case Light:

@@ -36,16 +36,16 @@ type plotOptions struct {
 	out    string
 }
 
-// A kind is a picture that plot draws.
+// A kind is a kind of picture that plot draws.
 type kind struct {
 	name, what   string
-	data, models bool // it needs data, and a model
+	data, models bool // it needs data, or a model
 	several      bool // it takes several models
-	classes      bool // it is of one class where there are several
+	classes      bool // it shows one class if there are several
 	draw         func(p *picture) (*plot.Figure, error)
 }
 
-// A picture is one to draw.
+// A picture is the picture to draw, with its options and models.
 type picture struct {
 	*console.App
 	*plotOptions
@@ -71,7 +71,7 @@ func kinds() []kind {
 // Plot returns the command that draws pictures.
 func Plot(a *console.App) *cobra.Command {
 	var o plotOptions
-	long := "Plot draws a picture as SVG or PNG. KIND is one of these:\n\n"
+	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
 	var names []string
 	for _, k := range kinds() {
 		long += fmt.Sprintf("  %-13s%s\n", k.name, k.what)
@@ -91,7 +91,7 @@ light or dark mode. The colours suit colour-blind eyes.`,
 		ValidArgs: names,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file: .svg or .png. (required)")
+	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file, which ends in .svg. (required)")
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
@@ -126,20 +126,10 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	return p.write(figure)
 }
 
-// write writes the picture in the format of the file's extension.
+// write writes the picture.
 func (p *picture) write(figure *plot.Figure) error {
-	theme := plot.ThemeOf(p.theme.Value)
-	if extension(p.out) == ".svg" {
-		return files.WriteText(p.ctx, p.out, figure.SVG(theme))
-	}
-	text, err := figure.PNG(theme)
-	if err != nil {
-		return fmt.Errorf("%s: %w; or name a file that ends in .svg", p.out, err)
-	}
-	return files.WriteText(p.ctx, p.out, string(text))
+	return files.WriteText(p.ctx, p.out, figure.SVG(plot.ThemeOf(p.theme.Value)))
 }
-
-func extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // check returns an error if an option can't be used, and loads the models.
 func (p *picture) check(k *kind) error {
@@ -147,8 +137,8 @@ func (p *picture) check(k *kind) error {
 	switch {
 	case p.out == "":
 		return console.Usagef("--out is missing: name the file of the picture, such as %s.svg", k.name)
-	case extension(p.out) != ".svg" && extension(p.out) != ".png":
-		return console.Usagef("--out %s: pictures are SVG or PNG: name a file that ends in .svg or .png", p.out)
+	case strings.ToLower(filepath.Ext(p.out)) != ".svg":
+		return console.Usagef("--out %s: pictures are SVG: name a file that ends in .svg", p.out)
 	case k.models && len(p.models) == 0:
 		return console.Usagef("plot %s needs --model: name the file of a model", k.name)
 	case !k.models && len(p.models) > 0:
@@ -199,7 +189,8 @@ func (p *picture) check(k *kind) error {
 	return files.Claim(p.App, p.out, inputs)
 }
 
-// table reads the trace, of one class if there are several trainings. It returns this class, or "".
+// table reads the trace. If the trace has several trainings, it returns the columns of one class, and this class;
+// otherwise class is "".
 func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
 	t, err := tracefile.Read(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
 	if err != nil {
@@ -226,7 +217,8 @@ func (p *picture) table(path string) (columns map[string][]float64, class string
 	return one, class, nil
 }
 
-// traced draws the trace. The title names the class if there are several trainings. It returns nil if draw does.
+// traced draws the trace. The title names the class if there are several trainings. If draw returns nil, so does
+// traced.
 func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure) (*plot.Figure, error) {
 	columns, class, err := p.table(p.args[0])
 	if err != nil {
@@ -253,7 +245,7 @@ func (p *picture) errors() (*plot.Figure, error) {
 	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
 }
 
-// vector returns the number of the weights that --class asks for, of the several that a model has.
+// vector returns the number of the weight vector that --class names. several is the model's number of weight vectors.
 func (p *picture) vector(several int) (int, error) {
 	m := p.loaded[0]
 	if p.class == "" {
@@ -302,7 +294,8 @@ func (p *picture) alphas() (*plot.Figure, error) {
 	return nil, fmt.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
 }
 
-// planes reads from a trace the weights on the way, with the numbers of their updates and of the rows that made them.
+// planes reads a trace: the weights after each update, with the number of the update and of the row that made it (-1 if
+// unknown).
 func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int, err error) {
 	columns, _, err := p.table(p.trace)
 	if err != nil {
