@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"cache", "model", "kernel/limits", "gram", "internal/dense", "internal/testrows", "dataset/internal/frame"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/encode", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "exchange", "calibrate", "gram/gonumblas", "internal/forecast", "internal/hotloops", "internal/learntest"},
+	{"pocket", "dataset", "predict", "exchange", "calibrate", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
 	{"train", "internal/synth", "internal/families", "dataset/records"},
 	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/visits"},
@@ -64,7 +64,6 @@ var only = map[string][]string{
 	"github.com/pierrec/lz4":        {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":            {"gram/gonumblas"},
 	"google.golang.org/protobuf":    {"exchange"},
-	"golang.org/x/image":            {"internal/drawing"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
 	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},
 	"github.com/apache/arrow/go/v17/arrow/compute":   {},

@@ -78,35 +78,21 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// The bounds on what one reader must hold in mind.
-const (
-	mostLines    = 400 // of a file
-	mostFunction = 60  // lines of a function
-)
+// mostFunction is the most lines of a function.
+const mostFunction = 60
 
-// longFile begins the reason for a longer file, in its first comment.
-const longFile = "Long because"
-
-// TestSizes: no file has more than 400 lines without a reason in its first comment, no function more than 60.
-// Tests and generated code are exempt.
-func TestSizes(t *testing.T) {
+// TestFunctions: a function has at most 60 lines. Tests and generated code are exempt.
+func TestFunctions(t *testing.T) {
 	all, err := sources()
 	require.NoError(t, err)
 	if len(all) < 200 {
 		t.Errorf("%d files found", len(all))
 	}
 	for _, s := range all {
-		if ast.IsGenerated(s.file) {
-			continue
-		}
-		if n := strings.Count(s.text, "\n"); n > mostLines && (len(s.file.Comments) == 0 || !strings.Contains(s.file.Comments[0].Text(), longFile)) {
-			t.Errorf("%s has %d lines, more than %d, and its first comment doesn't say %q", s.name, n, mostLines, longFile)
-		}
 		for _, d := range s.file.Decls {
-			if n := positions.Position(d.End()).Line - positions.Position(d.Pos()).Line + 1; n > mostFunction {
-				if fn, ok := d.(*ast.FuncDecl); ok {
-					t.Errorf("%s: function %s has %d lines, more than %d", positions.Position(d.Pos()), fn.Name.Name, n, mostFunction)
-				}
+			lines := positions.Position(d.End()).Line - positions.Position(d.Pos()).Line + 1
+			if fn, ok := d.(*ast.FuncDecl); ok && lines > mostFunction && !ast.IsGenerated(s.file) {
+				t.Errorf("%s: function %s has %d lines, more than %d", positions.Position(d.Pos()), fn.Name.Name, lines, mostFunction)
 			}
 		}
 	}
