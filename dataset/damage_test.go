@@ -153,7 +153,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestInspectSums: sizes of row groups whose sum int64 can't hold are damage, and so many nulls aren't known.
+// TestInspectSums: sizes of row groups whose sum int64 can't hold are damage, and a sum of nulls that int64 can't hold is unknown.
 func TestInspectSums(t *testing.T) {
 	const most = math.MaxInt64
 	for want, chunk := range map[string]page.ColumnChunk{

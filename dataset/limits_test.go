@@ -205,8 +205,8 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestLongNames: the names of all features have at most schema.MaxNames bytes: those of the categories of many columns, and those of a
-// column with a long name. The second would take 256 MiB.
+// TestLongNames: the names of all features have at most schema.MaxNames bytes, whether many columns have categories or one
+// column has a long name. The names of the second table would take 256 MiB.
 func TestLongNames(t *testing.T) {
 	const columns, rows = 5, 500
 	var fields []testField

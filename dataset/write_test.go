@@ -34,7 +34,7 @@ func writeAll(path string, opt WriterOptions, recs ...arrow.Record) error {
 	return w.Close()
 }
 
-// thirds is a record of a column of so many thirds and one of nulls.
+// thirds returns a record of two columns: rows multiples of 1/3, and rows nulls.
 func thirds(t *testing.T, rows int) arrow.Record {
 	values := make([]float32, rows)
 	for r := range values {

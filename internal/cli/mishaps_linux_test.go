@@ -23,7 +23,7 @@ import (
 	"halfspace/model"
 )
 
-var mishapTable = flag.String("mishaps", "", "a file that TestMishaps writes its table to, after the long set, or with -short the short one; without it the set is short")
+var mishapTable = flag.String("mishaps", "", "a file that TestMishaps writes its table to, after the long set with HALFSPACE_TEST=full, else after the short set; without -mishaps the set is short")
 
 // A mishap is something that goes wrong while the program is at work.
 type mishap struct {

@@ -222,8 +222,8 @@ func wordy(rows, columns int) string {
 	})
 }
 
-// listRows writes rows of svmlight as an Arrow stream: the label y, and a column v of lists. A list has the values of so many
-// indices from 0 on, or is a sparse one.
+// listRows writes rows of svmlight as an Arrow stream: the label y, and a column v of lists. A list has the values of the
+// indices 0 to width-1, or, if sparse is set, pairs of index and value.
 func listRows(path, rows string, width int, sparse bool) error {
 	number := arrow.PrimitiveTypes.Float64
 	typ := arrow.ListOf(number)

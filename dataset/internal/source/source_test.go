@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/require"
 )
 
-// input returns standard input that comes from a reader, of which so many bytes may be held in memory.
+// input returns a source that reads r as standard input and holds at most most bytes of it in memory.
 func input(ctx context.Context, r io.Reader, most int64) *Source {
 	return &Source{Path: "-", Stdin: &StandardInput{Ctx: ctx, R: r, Most: most}}
 }

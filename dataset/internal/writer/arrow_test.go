@@ -168,7 +168,7 @@ func appendWritable(tb testing.TB, rng *rand.Rand, b array.Builder, nulls int) {
 	}
 }
 
-// writableColumn returns random values of a type. One in so many is null, none if nulls is 0.
+// writableColumn returns random values of a type. One value in nulls is null on average; with 0 no value is null.
 func writableColumn(tb testing.TB, rng *rand.Rand, typ arrow.DataType, rows, nulls int) arrow.Array {
 	b := array.NewBuilder(memory.DefaultAllocator, typ)
 	for range rows {
