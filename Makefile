@@ -81,8 +81,8 @@ race:
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip StreamNested \
 		./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
-	CGO_ENABLED=1 $(TEST) -race -run 'Invariance|Progress|Interrupt|Live|OnlineStream' ./internal/cli ./internal/cli/console ./internal/cli/training
-	CGO_ENABLED=1 $(TEST) -race -run 'TestScripts/^(checkpoint|interrupt|online|splits)$$' ./internal/cli
+	CGO_ENABLED=1 $(TEST) -race -run 'Invariance|Progress|Interrupt|Live|OnlineStream' ./cmd/internal ./cmd/internal/console ./cmd/internal/train
+	CGO_ENABLED=1 $(TEST) -race -run 'TestScripts/^(checkpoint|interrupt|online|splits)$$' ./cmd/internal
 
 # With Neon the recorded models hold learners and the pocket to the same bytes as on amd64. Tests of kernels hold Go to Neon.
 arm64:
@@ -104,7 +104,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./scripts/need.sh chromium chromium "reports in a browser" || test $$? = 3
-	$(TEST) -count=1 -run 'TestHTMLReport|TestPageFaults' ./internal/cli ./internal/browsertest
+	$(TEST) -count=1 -run 'TestHTMLReport|TestPageFaults' ./cmd/internal ./internal/browsertest
 
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \
@@ -175,7 +175,7 @@ bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench -full
 
 faults: ## every command on files that ask for much memory or time: minutes
-	go test -count=1 -v -timeout 60m -run TestFaults ./internal/cli -faults ../../bench/results/faults.md
+	go test -count=1 -v -timeout 60m -run TestFaults ./cmd/internal -faults ../../bench/results/faults.md
 
 bench-optima: ## passes of every solver on 67 families and 12 real data sets, each optimum held against the best peer's
 	go test -count=1 -timeout 60m -run TestOptima ./bench -table results/solvers.md
@@ -189,7 +189,7 @@ bench-shards: ## shards: errors by pass on real sets, times on one core and on t
 	go test -count=1 -v -timeout 60m -run 'TestShards$$' ./bench -shards results/shards.md
 
 mishaps: ## processes that are killed, full disks, little address space, flipped bits: 15 minutes or more
-	go test -count=1 -v -timeout 180m -run TestMishaps ./internal/cli -mishaps ../../bench/results/mishaps.md
+	go test -count=1 -v -timeout 180m -run TestMishaps ./cmd/internal -mishaps ../../bench/results/mishaps.md
 
 soak: build mishaps ## 100 million rows in 256 MiB of memory, and mishaps
 	./scripts/soak.sh $(BIN)

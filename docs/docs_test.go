@@ -1,4 +1,4 @@
-// Package docs tests what the documents say of the repository: links, paths, names and keys. The test of package internal/cli runs their
+// Package docs tests what the documents say of the repository: links, paths, names and keys. The test of package cmd/internal runs their
 // commands.
 package docs
 

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"halfspace/internal/cli"
+	"halfspace/cmd/internal"
 )
 
 func main() {

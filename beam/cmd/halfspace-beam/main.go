@@ -23,8 +23,8 @@ import (
 	"halfspace/beam/cluster"
 	"halfspace/beam/objects"
 	"halfspace/block"
-	"halfspace/internal/cli"
-	"halfspace/internal/cli/console"
+	"halfspace/cmd/internal"
+	"halfspace/cmd/internal/console"
 )
 
 const help = `Halfspace-beam makes the passes of halfspace over rows on Apache Beam.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/cli"
+	"halfspace/cmd/internal"
 )
 
 var kills = flag.Int("kills", 2, "how often TestKilled kills workers")

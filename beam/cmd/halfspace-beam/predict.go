@@ -16,11 +16,11 @@ import (
 
 	"halfspace/beam/cluster"
 	"halfspace/beam/objects"
+	"halfspace/cmd/internal"
+	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
-	"halfspace/internal/cli"
-	"halfspace/internal/cli/console"
-	"halfspace/internal/cli/files"
-	"halfspace/internal/cli/scoring"
+
+	scoring "halfspace/cmd/internal/predict"
 	"halfspace/internal/passes"
 	"halfspace/internal/say"
 	"halfspace/internal/store"
@@ -147,7 +147,7 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	var err error
 	if a.model != "" {
 		if a.text, err = os.ReadFile(a.model); err != nil {
-			return nil, files.OpenError(a.model, err)
+			return nil, console.OpenError(a.model, err)
 		}
 	}
 	if a.files, err = dataset.Expand(cmd.Flags().Args()); err != nil {

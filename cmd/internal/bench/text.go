@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/internal/measure"
+	"halfspace/internal/say"
+)
+
+// headings are the headings of the groups of items.
+var headings = []struct{ group, text string }{
+	{measure.Limits, "Limits"}, {measure.Kernels, "Kernels"}, {measure.Loading, "Loading"}, {measure.Trains, "Trainings"},
+}
+
+// text returns the report for people.
+func text(r *measure.Report) []byte {
+	var s console.Sheet
+	s.Line("%s", machine(r))
+	s.Line("version %s, measured on %s by %s", r.Version, r.Date, r.Command)
+	for _, h := range headings {
+		rows := [][]string{{""}}
+		levels := slices.DeleteFunc(slices.Clone(r.Machine.Levels), func(l string) bool {
+			return !slices.ContainsFunc(r.Items, func(i *measure.Item) bool { return i.Group == h.group && i.Level == l })
+		})
+		for _, l := range levels {
+			rows[0] = append(rows[0], l, "")
+		}
+		seen := map[string]bool{}
+		for _, i := range r.Items {
+			if i.Group != h.group || seen[i.Name] {
+				continue
+			}
+			seen[i.Name] = true
+			row := []string{measure.Label(i.Name)}
+			for _, l := range levels {
+				row = append(row, cells(r.Find(i.Name, l))...)
+			}
+			rows = append(rows, row)
+		}
+		if len(rows) > 1 {
+			s.Line("\n%s", h.text)
+			s.Table(rows)
+		}
+	}
+	return s.Bytes()
+}
+
+// machine returns the line that describes the computer of a report.
+func machine(r *measure.Report) string {
+	m := r.Machine
+	line := fmt.Sprintf("%s (%s", m.Processor, m.Arch)
+	if m.Processor == "" {
+		line = "unknown processor (" + m.Arch
+	}
+	if m.Family > 0 {
+		line += fmt.Sprintf(", family %d, model %d", m.Family, m.Model)
+	}
+	line += "), " + say.Plural(int64(m.Workers), "thread")
+	for _, c := range []struct {
+		name  string
+		bytes int
+	}{{"L1 data", m.L1DBytes}, {"L2", m.L2Bytes}, {"L3", m.L3Bytes}} {
+		if c.bytes > 0 {
+			line += ", " + c.name + " " + say.Size(int64(c.bytes))
+		}
+	}
+	return line
+}
+
+// cells returns the cells of an item: its figure and its share of the limit. For files and trainings the figure is the
+// time.
+func cells(i *measure.Item) []string {
+	switch {
+	case i == nil:
+		return []string{"-", ""}
+	case i.Group == measure.Loading || i.Group == measure.Trains:
+		return []string{duration(i.Median), i.ShareText()}
+	}
+	return []string{i.Text(), i.ShareText()}
+}
+
+// duration writes a time with three digits, in s or ms.
+func duration(seconds float64) string {
+	if seconds >= 0.9995 {
+		return fmt.Sprintf("%.3g s", seconds)
+	}
+	return fmt.Sprintf("%.3g ms", seconds*1e3)
+}
+
+// comparison returns the table of several computers.
+func comparison(c *measure.Comparison) []byte {
+	var s console.Sheet
+	for k, r := range c.Reports {
+		s.Line("%s: %s, on %s; halfspace %s, %s", c.Names[k], machine(r), r.Best(), r.Version, r.Date)
+	}
+	for _, h := range headings {
+		rows := [][]string{{""}}
+		whole := h.group == measure.Loading || h.group == measure.Trains
+		for k, name := range c.Names {
+			rows[0] = append(rows[0], name, "")
+			if whole {
+				rows[0] = append(rows[0], "")
+			}
+			if k > 0 {
+				rows[0] = append(rows[0], "ratio")
+			}
+		}
+		for _, row := range c.Rows {
+			if row.Group != h.group {
+				continue
+			}
+			line := []string{measure.Label(row.Name)}
+			for k, i := range row.Items {
+				of := cells(i)
+				if line = append(line, of[0]); whole {
+					line = append(line, rowsPerSecond(i))
+				}
+				if line = append(line, of[1]); k > 0 {
+					line = append(line, times(i, row.Items[0]))
+				}
+			}
+			rows = append(rows, line)
+		}
+		if len(rows) > 1 {
+			s.Line("\n%s", h.text)
+			s.Table(rows)
+		}
+	}
+	s.Line("")
+	for k, n := range c.Alone {
+		if n > 0 {
+			s.Line("Only %s has %s more.", c.Names[k], say.Plural(int64(n), "item"))
+		}
+	}
+	switch c.Models {
+	case 0:
+		s.Line("No training is in all files, so no models were compared.")
+	case 1:
+		s.Line("All files have the same model of the one training that they share, byte for byte.")
+	default:
+		s.Line("All files have the same models of the %d trainings that they share, byte for byte.", c.Models)
+	}
+	return s.Bytes()
+}
+
+// rowsPerSecond returns the rate of a load or a training.
+func rowsPerSecond(i *measure.Item) string {
+	if i == nil {
+		return ""
+	}
+	return i.RowsText()
+}
+
+// times returns the rate of an item divided by the rate of first.
+func times(i, first *measure.Item) string {
+	if i == nil || first == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", i.Rate()/first.Rate())
+}

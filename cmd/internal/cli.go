@@ -1,0 +1,261 @@
+// Package cli is the command line: a tree of verbs over the packages that do the work.
+//
+// Results go to standard output, all other text to standard error. An error is one line. The exit status is 0 if the
+// verb is done and 1 if it failed. It is 2 if the command line is wrong, and 130 after an interrupt. If the runtime
+// crashes, it prints many lines and SIGABRT ends the process: a shell's status is 134.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/bench"
+	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
+	"halfspace/cmd/internal/inspect"
+	"halfspace/cmd/internal/plot"
+	"halfspace/cmd/internal/predict"
+
+	"halfspace/cmd/internal/train"
+	"halfspace/internal/lock"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+)
+
+// The exit statuses of the program.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// oneInterrupt is the time within which further signals count as the first one: a program such as timeout sends one
+// signal to the process and one to its group.
+const oneInterrupt = 200 * time.Millisecond
+
+// Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
+// terminate cancels the work; a second one ends the process at once.
+func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args, stdout, stderr) }
+
+// MainOn is Main with a cluster: other processes that also make passes over the rows; see console.App.
+func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
+	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
+	collectLater()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // earlier, a signal would end the exiting process
+	return runOn(ctx, cluster, args, stdout, stderr)
+}
+
+// endAtSignal waits for a signal and ends the process. It first removes the process's lock files and temporary files,
+// unless that takes longer than oneInterrupt.
+func endAtSignal(stop func()) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	stop()
+	<-again
+	time.AfterFunc(oneInterrupt, func() { os.Exit(exitInterrupted) })
+	lock.RemoveAll()
+	os.Exit(exitInterrupted)
+}
+
+// A call is one run of the program with the verb that the command line names.
+type call struct {
+	*console.App
+	started bool // the verb's work has begun; an error before that means wrong usage
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	return runOn(ctx, nil, args, stdout, stderr)
+}
+
+func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "halfspace: internal error: %s: this is a bug, please report it with the command line\n",
+				say.Line(fmt.Sprint(r)))
+			status = exitFailed
+		}
+	}()
+	defer kernel.Use(kernel.Active()) // --isa holds for this run
+	c := &call{App: console.New(ctx, stdout, stderr)}
+	c.Cluster = cluster
+	defer c.End()
+	root := c.root()
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		flags.Complete(root)
+	}
+	root.SetArgs(args)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	checkNames(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if c.Stdout.Err != nil { // cobra drops the write error of help and completion
+		err, c.started = c.Stdout.Err, true
+	}
+	return c.report(ctx, cmd, err)
+}
+
+// report prints err as one line and returns its exit status.
+func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
+	var usage console.UsageError
+	switch {
+	case err == nil:
+		return exitDone
+	case ctx.Err() != nil:
+		fmt.Fprintf(c.Stderr, "halfspace: interrupted%s\n", say.Line(c.Kept))
+		return exitInterrupted
+	case errors.Is(err, console.ErrStdoutGone):
+		return exitFailed
+	case errors.As(err, &usage) || !c.started:
+		fmt.Fprintf(c.Stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintf(c.Stderr, "halfspace: %s\n", say.Line(err.Error()))
+	return exitFailed
+}
+
+func (c *call) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:                   "halfspace",
+		DisableFlagsInUseLine: true,
+		Short:                 "Train linear classifiers on millions of Parquet rows",
+		Long: `Halfspace trains linear classifiers on millions of rows straight from Parquet
+files, and from CSV, svmlight and Arrow IPC files. The same data, options and
+seed give the same model, byte for byte, on every CPU and with any number of
+workers.`,
+		Example: `  halfspace gen --rows 1000000 --features 28 --noise 0.1 --out train.parquet
+  halfspace train train.parquet --label label --out m.json
+  halfspace eval --model m.json train.parquet
+  halfspace predict --model m.json train.parquet --out predictions.parquet`,
+		Version:       console.Version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(flags.WriteUsage)
+	quiet := root.PersistentFlags().Bool("quiet", false, "Print results and errors alone: no notes, no progress.")
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if *quiet {
+			c.Hush()
+		}
+	}
+	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, plot.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, inspect.Check, inspect.Inspect, Export, Import, Convert, Gen, inspect.CPU, bench.Bench, versionVerb} {
+		root.AddCommand(c.finish(verb(c.App)))
+	}
+	return root
+}
+
+// finish completes the command of a verb and its subcommands: it notes when the work begins, checks numbers and paths,
+// and explains errors.
+func (c *call) finish(cmd *cobra.Command) *cobra.Command {
+	for _, sub := range cmd.Commands() {
+		c.finish(sub)
+	}
+	work := cmd.RunE
+	flags.PlainNumbers(cmd)
+	cmd.Flags().SortFlags = false
+	cmd.DisableFlagsInUseLine = true
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.started = true
+		if err := console.CheckPaths(cmd, args); err != nil {
+			return err
+		}
+		return console.Explain(cmd, args, work(cmd, args))
+	}
+	return cmd
+}
+
+// checkNames makes cobra's commands help and completion refuse unknown names; without it they print a help text and
+// succeed. Set the output of root before.
+func checkNames(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				topic, rest, err := root.Find(args)
+				if err != nil {
+					return err
+				}
+				return unknownCommand(topic, rest)
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = unknownCommand, root.RunE // without RunE, cobra doesn't check arguments
+			cmd.DisableFlagsInUseLine = true
+		}
+	}
+}
+
+// flagError returns an error about a flag that cmd can't parse. If an unknown verb stands before the flag, the error is
+// about the verb: its options are unknown too.
+func flagError(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() && (!cmd.HasParent() || !cmd.Runnable()) {
+		if wrong := unknownCommand(cmd, cmd.Flags().Args()); wrong != nil {
+			return wrong
+		}
+	}
+	return console.FlagError(cmd, err)
+}
+
+// versionVerb returns the command version, which prints the same line as --version. Help doesn't list it.
+func versionVerb(a *console.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of halfspace and of the Go compiler",
+		Example: "  halfspace version",
+		Hidden:  true,
+		Args:    unknownCommand,
+		RunE:    func(*cobra.Command, []string) error { return a.PrintLine("halfspace version %s", console.Version()) },
+	}
+}
+
+// unknownCommand returns an error about the first argument, which isn't a verb below cmd. If other programs use this
+// name, the error says the halfspace verb for it; otherwise it suggests a similar name.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	advice := ""
+	if !cmd.HasParent() {
+		advice = console.AdviseVerb(args[0])
+	}
+	if advice == "" {
+		advice = console.DidYouMean(args[0], names, "")
+	}
+	return console.Usagef("unknown command %q%s", args[0], advice)
+}
+
+// firstCollection is the size of the heap at the first garbage collection, in units of 4 MiB. A short run then needs no
+// collection; later collections are unchanged.
+const firstCollection = 16
+
+// collectLater delays the first garbage collection until the heap is larger, unless GOGC is set.
+func collectLater() {
+	const usual = 100
+	if percent := debug.SetGCPercent(firstCollection * usual); percent != usual {
+		debug.SetGCPercent(percent)
+		return
+	}
+	runtime.AddCleanup(new(*int), func(int) { debug.SetGCPercent(usual) }, 0)
+}

@@ -1,0 +1,60 @@
+package console
+
+import (
+	"crypto/sha256"
+	"testing"
+
+	"halfspace/train"
+)
+
+func sum() (s [sha256.Size]byte) { return s }
+
+// TestCurve: the curve of a perceptron is the updates of each epoch, that of a pocket its fewest errors, that of a solver its objective. What
+// comes between two epochs is no part of it.
+func TestCurve(t *testing.T) {
+	perceptron := []train.Progress{{Best: -1}, {Updates: 50, Best: -1}, {Updates: 80, Best: -1, Sum: sum}, {Updates: 90, Best: -1}, {Updates: 90, Best: -1, Sum: sum}, {Updates: 90, Best: -1, Sum: sum}}
+	resumed := []train.Progress{{Updates: 1000, Best: -1}, {Updates: 1080, Best: -1, Sum: sum}, {Updates: 1090, Best: -1, Sum: sum}}
+	pocket := []train.Progress{{Best: 5000, Sum: sum}, {Best: 10, Sum: sum}}
+	solver := []train.Progress{{Sum: sum, Measure: &train.Measure{Objective: 7.5}}, {Sum: sum, Measure: &train.Measure{Objective: 2.5}}}
+	restarted := append([]train.Progress{solver[0], solver[1]}, train.Progress{Sum: sum, Measure: &train.Measure{Objective: 7.5}}, train.Progress{Sum: sum, Measure: &train.Measure{Objective: 1.5}})
+	for _, c := range []struct {
+		of   []train.Progress
+		most int
+		want string
+	}{
+		{perceptron, 80, "█▂▁ updates per epoch, 80 to 0"},
+		{perceptron, 29, "█▁ updates per epoch, 80 to 0"},
+		{perceptron, 28, ""},
+		{resumed, 80, "█▁ updates per epoch, 80 to 10"},
+		{pocket, 80, "█▁ fewest errors so far, 5,000 to 10"},
+		{solver, 80, "█▁ objective, 7.5 to 2.5"},
+		{restarted, 80, "█▁ objective, 7.5 to 1.5"},
+		{pocket[:1], 80, ""},
+		{nil, 80, ""},
+	} {
+		w := Training{curve: curve{each: 1}}
+		for _, p := range c.of {
+			w.curve.follow(&p)
+		}
+		if got := w.Sparkline(c.most); got != c.want {
+			t.Errorf("%q in %d characters, want %q", got, c.most, c.want)
+		}
+	}
+}
+
+// TestCurveBounded: a curve of a million epochs keeps its shape in a few values.
+func TestCurveBounded(t *testing.T) {
+	c := curve{each: 1}
+	const epochs = 1 << 20
+	for i := range epochs {
+		c.add(float64(i))
+	}
+	if n := len(c.values); n < mostValues/2 || n > mostValues || c.each*n != epochs {
+		t.Fatalf("%d values of %d epochs each", n, c.each)
+	}
+	for i, v := range c.values {
+		if want := float64(i*c.each) + float64(c.each-1)/2; v != want {
+			t.Fatalf("value %d is %v, want %v", i, v, want)
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package inspect
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/report"
+	"halfspace/cmd/internal/rows"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/separable"
+	"halfspace/train"
+)
+
+type checkOptions struct {
+	rows.Options
+	json      bool
+	reporting report.Options
+}
+
+//go:embed verify.py
+var verifyLines string
+
+// Check returns the command that finds out whether a plane separates two classes.
+func Check(a *console.App) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check DATA... --label COLUMN [options]",
+		Short: "Find out whether a plane separates two classes, with a proof",
+		Long: `Check finds out whether a hyperplane separates two classes: all rows of one
+class on one side, all rows of the other class on the other side. It proves the
+answer.
+
+If a plane separates them, the proof is its weights. Exact arithmetic verifies
+the sign of each row's score. Check reports two planes:
+
+  - the plane with the largest margin, if the bias counts as a coordinate: a
+    perceptron makes at most (radius / margin)^2 mistakes (Novikoff 1962)
+  - the plane that is farthest from the rows
+
+If no plane separates them, the proof is a witness: a few rows with positive
+weights, for which the weighted sum of label * (features, 1) is zero in every
+column. The labels are -1 and +1. So no plane has label * score above zero for
+all of these rows. The weights are exact fractions. If several witnesses share
+no row, every plane is wrong on at least one row of each.
+
+The verdict holds for the rows as training holds them: each feature rounded to
+float32. Features that --standardize scales are rounded after that, with
+float64 arithmetic before. Rows are numbered from 0; rows that --nulls drop skips have no number.
+Rows that don't fit in --memory are read again in each pass from --cache or a
+temporary file.
+
+The verdict is "undecided", with the reason, after 1,000 passes over the rows or
+some minutes of arithmetic between them.
+
+With more than two classes, --positive CLASS checks that class versus the rest.
+
+--json prints the proof. inspect shows it with lines of code that verify it.`,
+		Example: `  halfspace check train.parquet --label y
+  halfspace check train.csv --label y --json > proof.json && halfspace inspect proof.json`,
+	}
+	o.AddTo(cmd)
+	o.reporting.AddFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Storage.Access = train.Nested // check makes many passes, and trains a pocket at the end
+		o.Storage.Beside = separable.Bytes
+		if err := o.Check(cmd.Context(), args); err != nil {
+			return err
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
+			return err
+		}
+		return checkAs(cmd.Context(), a, &o, paths)
+	}
+	return cmd
+}
+
+func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
+	start := time.Now()
+	bar := a.NewProgress(o.Progress.Value)
+	defer bar.End()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	data, err := rows.Open(ctx, a, &o.Options, paths, bar)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	if err := oneVersusRest(o, data); err != nil {
+		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+	}
+	load := time.Since(start)
+	const most = 1000
+	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.Workers, MaxPasses: most,
+		Progress: func(passes int64) {
+			bar.Show(console.Step{Name: "checking", Detail: "pass " + say.Count(passes), Done: passes})
+		}})
+	if err != nil {
+		return console.OfLearner(err)
+	}
+	bar.End()
+	r := newCheckReport(o, data.Spec(), data.Rows(), found)
+	_, inMemory := data.Source.(*block.Data)
+	r.Streamed = !inMemory
+	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.Held(data.Source, data.Spec().Weighted), report.Reading(data.Source))); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.sheet().Bytes())
+}
+
+// oneVersusRest turns more than two classes into two: the class of --positive, and the rest. It returns an error if
+// --positive is missing.
+func oneVersusRest(o *checkOptions, data *rows.Rows) error {
+	spec := data.Spec()
+	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
+		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
+		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, schema.ListClasses(spec.Classes),
+			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
+	}
+	if len(spec.Classes) > 2 {
+		data.Source = train.Versus(data.Source, spec.PositiveClass())
+	}
+	return train.TwoClasses(data.Spec())
+}
+
+// A CheckReport is the JSON object of check --json.
+type CheckReport struct {
+	Separable *bool          `json:"separable"` // null: undecided
+	Reason    string         `json:"reason,omitempty"`
+	next      string         // advice for an undecided verdict; "" if the options aren't known
+	Verified  bool           `json:"verified"` // in exact arithmetic
+	Rows      int64          `json:"rows"`
+	Features  []string       `json:"features"` // empty if there are too many to list
+	width     int            // number of features
+	Classes   []schema.Class `json:"classes"`
+	Positive  schema.Class   `json:"positive"`
+	FitBias   bool           `json:"fit_bias"` // the bias is a column of ones
+	Radius    float64        `json:"radius"`
+
+	*PlaneReport
+	MistakeBound     *float64          `json:"mistake_bound,omitempty"`
+	NormalizedMargin *float64          `json:"normalized_margin,omitempty"` // margin / radius
+	Widest           *PlaneReport      `json:"widest,omitempty"`
+	Perceptron       *perceptronReport `json:"perceptron,omitempty"`
+
+	Witness []witnessRow  `json:"witness,omitempty"`
+	Errors  *errorsReport `json:"errors,omitempty"`
+
+	Passes    int64        `json:"passes"`     // passes over the rows until the verdict
+	ExactRows int64        `json:"exact_rows"` // rows whose side needed exact arithmetic
+	Dtype     string       `json:"dtype"`
+	ISA       string       `json:"isa"`
+	Workers   int          `json:"workers"`
+	Streamed  bool         `json:"streamed"`
+	Seconds   checkSeconds `json:"seconds"`
+}
+
+type checkSeconds struct {
+	Load  float64 `json:"load"`
+	Check float64 `json:"check"`
+	Total float64 `json:"total"`
+}
+
+// A PlaneReport is a plane that separates the rows.
+type PlaneReport struct {
+	Margin  float64   `json:"margin"`
+	AtMost  *float64  `json:"margin_at_most"` // upper bound on the margin of any plane; null if none was found
+	Weights []float64 `json:"weights"`
+	Bias    float64   `json:"bias"`
+	Exact   []string  `json:"exact_weights,omitempty"` // integers, the bias last, if no float64 weights separate the rows
+}
+
+// A perceptronReport describes the short training before the search.
+type perceptronReport struct {
+	Epochs    int64    `json:"epochs"`
+	Updates   int64    `json:"updates"`
+	Converged bool     `json:"converged"`
+	Errors    int64    `json:"errors"`
+	Margin    *float64 `json:"margin,omitempty"`
+	Angle     *float64 `json:"angle_degrees,omitempty"` // between the perceptron's weights and the plane of the largest margin
+}
+
+type errorsReport struct {
+	AtLeast  int64  `json:"at_least"` // every plane errs on at least this many rows
+	Complete bool   `json:"complete"` // every further witness shares a row with the witnesses found
+	Found    *int64 `json:"found"`    // errors of the best weights seen in the short training of the perceptron and the pocket
+}
+
+func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *CheckReport {
+	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
+		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
+		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
+	r.next = adviseUndecided(o.Columns.Standardize)
+	if r.Verified {
+		separates := found.Verdict == separable.Separable
+		r.Separable = &separates
+	}
+	if p := found.Perceptron; p != nil {
+		r.Perceptron = &perceptronReport{Epochs: p.Epochs, Updates: p.Updates, Converged: p.Converged, Errors: p.Errors}
+		if p.Margin > 0 {
+			r.Perceptron.Margin = &p.Margin
+		}
+	}
+	if plane := found.Origin; plane != nil {
+		r.PlaneReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
+		r.MistakeBound = console.Finite(found.MistakeBound())
+		r.NormalizedMargin = console.Finite(plane.Margin / r.Radius)
+		if p := found.Perceptron; p != nil {
+			r.Perceptron.Angle = console.Finite(angle(p.Weights, plane.Weights))
+		}
+	}
+	if w := found.Witness; w != nil {
+		for i, row := range w.Rows {
+			weight, _ := w.Weights[i].Float64()
+			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String(), weight})
+		}
+		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.Complete}
+		if found.Errors.Found >= 0 {
+			r.Errors.Found = &found.Errors.Found
+		}
+	}
+	return r
+}
+
+func newPlaneReport(p *separable.Plane, bias bool) *PlaneReport {
+	if p == nil {
+		return nil
+	}
+	r := &PlaneReport{Margin: p.Margin, AtMost: console.Finite(p.AtMost), Weights: p.Weights}
+	if bias {
+		last := len(p.Weights) - 1
+		r.Weights, r.Bias = p.Weights[:last], p.Weights[last]
+	}
+	for _, v := range p.Exact {
+		r.Exact = append(r.Exact, v.String())
+	}
+	return r
+}
+
+// angle returns the angle between two vectors in degrees; NaN if one is zero.
+func angle(v []float32, w []float64) float64 {
+	var vw, vv, ww float64
+	for i := range v {
+		x := float64(v[i])
+		vw += x * w[i]
+		vv += x * x
+		ww += w[i] * w[i]
+	}
+	return math.Acos(max(-1, min(1, vw/math.Sqrt(vv)/math.Sqrt(ww)))) * 180 / math.Pi
+}
+
+// sheet returns the report for people.
+func (r *CheckReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
+	verdict := "undecided"
+	switch {
+	case r.Separable != nil && *r.Separable:
+		verdict = "separable"
+	case r.Separable != nil:
+		verdict = "not separable"
+	}
+	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(max(r.width, len(r.Features))), "feature"),
+		console.ClassNames(r.Classes), r.Positive)
+	var pairs []string
+	switch verdict {
+	case "undecided":
+		pairs = append(pairs, "reason", r.Reason)
+		if r.next != "" {
+			pairs = append(pairs, "next", r.next)
+		}
+	case "separable":
+		pairs = append(pairs,
+			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", say.Count(r.ExactRows)),
+			"margin", r.PlaneReport.text()+", of the plane through the origin of features and bias")
+		if r.Widest != nil {
+			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
+		}
+		if r.PlaneReport.below() || r.Widest.below() {
+			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
+		}
+	}
+	pairs = append(pairs, "numbers", "float32, as training holds the rows", "radius", say.Real(r.Radius)+", the largest norm of a row")
+	if r.NormalizedMargin != nil {
+		pairs = append(pairs, "normalized", say.Real(*r.NormalizedMargin)+", margin / radius")
+	}
+	if r.MistakeBound != nil {
+		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", say.Bound(*r.MistakeBound)))
+	}
+	if r.Perceptron != nil {
+		pairs = append(pairs, "perceptron", r.Perceptron.text())
+	}
+	if r.Errors != nil {
+		pairs = append(pairs, "errors", r.Errors.text())
+	}
+	pairs = append(pairs,
+		"passes", say.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
+		"time", fmt.Sprintf("load %s, check %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Check), say.Seconds(r.Seconds.Total)))
+	s.Pairs(pairs...)
+	if len(r.Witness) > 0 {
+		s.Line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
+		rows := [][]string{{"row", "label", "weight"}}
+		for _, w := range r.Witness {
+			rows = append(rows, []string{strconv.FormatInt(w.Row, 10), fmt.Sprintf("%+d", w.Label), fraction(w.Weight)})
+		}
+		s.Table(rows)
+		s.Line("\n--json prints the weights as fractions.")
+	}
+	return s
+}
+
+// fraction returns a fraction of at most 20 characters unchanged, and a longer one as a decimal number with a few
+// digits.
+func fraction(text string) string {
+	if len(text) <= 20 {
+		return text
+	}
+	v, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return text
+	}
+	f, _ := v.Float64()
+	return say.Real(f)
+}
+
+func (p *PlaneReport) text() string {
+	if p.AtMost == nil {
+		return say.Real(p.Margin)
+	}
+	return fmt.Sprintf("%s (none is above %s)", say.Real(p.Margin), say.Real(*p.AtMost))
+}
+
+// below tells whether another plane may have a margin that is larger by more than a thousandth.
+func (p *PlaneReport) below() bool {
+	return p != nil && p.AtMost != nil && *p.AtMost > 1.001*p.Margin
+}
+
+func (p *perceptronReport) text() string {
+	s := fmt.Sprintf("%s in %s, ", say.Plural(p.Updates, "update"), say.Plural(p.Epochs, "epoch"))
+	if p.Converged {
+		s += "converged"
+	} else {
+		s += "not converged, " + say.Plural(p.Errors, "error")
+	}
+	if p.Margin != nil {
+		s += ", margin " + say.Real(*p.Margin)
+	}
+	if p.Angle != nil {
+		s += fmt.Sprintf(", %s degrees from the largest margin", say.Fixed(*p.Angle, 1))
+	}
+	return s
+}
+
+func (e *errorsReport) text() string {
+	s := fmt.Sprintf("every plane errs on %s or more", say.Plural(e.AtLeast, "row"))
+	if !e.Complete {
+		s += " (the search for more was cut short)"
+	}
+	if e.Found != nil {
+		s += ", the best weights seen in a short training on " + say.Count(*e.Found)
+	}
+	return s
+}
+
+// adviseUndecided returns advice for the case that check found neither a plane nor a witness.
+func adviseUndecided(standardized bool) string {
+	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
+	if standardized {
+		return advice
+	}
+	return "add --standardize, " + advice
+}

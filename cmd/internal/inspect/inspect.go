@@ -1,0 +1,274 @@
+// Package inspect has the verbs that show a file or this computer: inspect, check and cpu.
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+
+	"halfspace/cmd/internal/flags"
+	"halfspace/internal/say"
+	"halfspace/schema"
+)
+
+// largestWeights is the number of a model's weights that inspect shows without --top.
+const largestWeights = 20
+
+// Inspect returns the command that shows the content of a file.
+func Inspect(a *console.App) *cobra.Command {
+	var asJSON bool
+	var top int
+	var text flags.Text
+	var memory flags.Size
+	cmd := &cobra.Command{
+		Use:   "inspect FILE [options]",
+		Short: "Show what is in a model or a data file",
+		Long: `Inspect shows what is in a file. It recognises the file by its content:
+
+  - a model: how it was trained, from which data, and its largest weights
+  - a proof that check --json printed: its verdict, and code that verifies it
+  - a Parquet file: its rows, columns and row groups
+  - a CSV, svmlight or Arrow IPC file: its rows and its columns`,
+		Example: `  halfspace inspect m.json
+  halfspace inspect m.json --top 5
+  halfspace inspect train.parquet --json
+  halfspace inspect train.csv.gz --header no`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return console.Usagef("%d files: name one model or data file", len(args))
+			}
+			if args[0] == "-" {
+				return console.Usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
+	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
+	text.AddTo(cmd)
+	memory.AddTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if top < 1 {
+			return console.Usagef("--top is %d: use 1 or more", top)
+		}
+		if err := text.Check(); err != nil {
+			return err
+		}
+		isModel, err := looksLikeModel(args[0])
+		if err != nil {
+			return err
+		}
+		isProof := isModel && console.IsProof(args[0])
+		if cmd.Flags().Changed("top") && (isProof || !isModel) {
+			a.Note("--top has no effect: %s is no model", args[0])
+		}
+		switch {
+		case isProof:
+			return inspectProof(a, args[0], asJSON)
+		case isModel:
+			return inspectModel(cmd.Context(), a, args[0], top, asJSON)
+		}
+		return inspectData(cmd.Context(), a, args[0], &text, &memory, asJSON)
+	}
+	return cmd
+}
+
+// inspectData shows a data file.
+func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
+	isParquet, err := dataset.IsParquet(ctx, path)
+	if err != nil {
+		return err
+	}
+	if isParquet {
+		for _, s := range text.Options().UnusedByParquet() {
+			a.Note("%s", s)
+		}
+		return inspectParquet(a, path, asJSON)
+	}
+	limit, undo := memory.Hold()
+	defer undo()
+	return inspectTable(ctx, a, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
+}
+
+// looksLikeModel tells whether the first byte of a file begins a JSON object.
+func looksLikeModel(path string) (bool, error) {
+	// Stat comes before Open: opening a named pipe would wait for a writer.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, console.OpenError(path, err)
+	}
+	defer f.Close()
+	head := make([]byte, 1)
+	if _, err := f.Read(head); err != nil && err != io.EOF {
+		return false, console.OpenError(path, err)
+	}
+	return head[0] == '{', nil
+}
+
+// maxProof is the largest size of a proof, in bytes: enough for the most features that a row may have.
+const maxProof = 256 << 20
+
+// inspectProof shows the report in a proof, and code that verifies the proof.
+func inspectProof(a *console.App, path string, asJSON bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return console.OpenError(path, err)
+	}
+	defer f.Close()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(io.LimitReader(f, maxProof+1)); err != nil {
+		return console.OpenError(path, err)
+	}
+	if witnesses := bytes.Count(text.Bytes(), []byte("{")); text.Len() > maxProof || witnesses > 4*schema.MaxFeatures {
+		return fmt.Errorf("%s: not what check --json prints: it is too large", path)
+	}
+	r := CheckReport{PlaneReport: new(PlaneReport)} // a proof may lack all keys of PlaneReport
+	if err := json.Unmarshal(text.Bytes(), &r); err != nil {
+		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
+	}
+	if r.Dtype == "float64" {
+		return fmt.Errorf("%s: the proof is about float64 rows, and rows are float32 now: run check again", path)
+	}
+	if r.Separable == nil || !*r.Separable {
+		r.PlaneReport = nil
+	}
+	if asJSON {
+		return a.PrintJSON(&r)
+	}
+	if err := a.Print(r.sheet().Bytes()); err != nil || r.Separable == nil {
+		return err
+	}
+	return a.Print([]byte("\nThese lines verify it for CSV. They round the numbers to float32, as training does:\n\n" + verifyLines))
+}
+
+// A parquetReport is the JSON object of inspect --json for a Parquet file.
+type parquetReport struct {
+	Kind string `json:"kind"` // "parquet"
+	*dataset.FileInfo
+}
+
+func inspectParquet(a *console.App, path string, asJSON bool) error {
+	info, err := dataset.Inspect(path)
+	if err != nil {
+		return err
+	}
+	r := parquetReport{"parquet", info}
+	if asJSON {
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.text())
+}
+
+// text returns the report for people.
+func (r parquetReport) text() []byte {
+	var s console.Sheet
+	var compressed, uncompressed, largest int64
+	for _, g := range r.RowGroups {
+		compressed += g.Compressed
+		uncompressed += g.Uncompressed
+		largest = max(largest, g.Rows)
+	}
+	s.Line("%s: a Parquet file\n", r.Path)
+	s.Pairs(
+		"rows", say.Count(r.Rows),
+		"row groups", fmt.Sprintf("%s, of %s at most", say.Count(int64(len(r.RowGroups))), say.Plural(largest, "row")),
+		"columns", say.Count(int64(len(r.Columns))),
+		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", say.Size(r.Bytes), say.Size(compressed), say.Size(uncompressed)),
+		"written by", orUnknown(r.CreatedBy),
+	)
+	rows := [][]string{{"column", "type", "logical type", "nulls", "feature", "size", "compression"}}
+	for _, c := range r.Columns {
+		nulls, feature := "unknown", "no"
+		switch {
+		case c.Repetition == "required":
+			nulls = "none"
+		case c.Nulls >= 0:
+			nulls = say.Count(c.Nulls)
+		}
+		if c.Feature {
+			feature = "yes"
+		}
+		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, say.Size(c.Compressed),
+			orDash(strings.Join(c.Codecs, " "))})
+	}
+	s.Line("")
+	s.Table(rows)
+	for i, kv := range r.Metadata {
+		if i == 0 {
+			s.Line("\nKey-value metadata:\n")
+		}
+		s.Line("  %s: %s", kv.Key, shorten(say.Line(kv.Value), 100))
+	}
+	return s.Bytes()
+}
+
+// A tableReport is the JSON object of inspect --json for a file of another format.
+type tableReport struct {
+	Kind string `json:"kind"` // "table"
+	*dataset.TableInfo
+}
+
+func inspectTable(ctx context.Context, a *console.App, path string, opt dataset.Options, asJSON bool) error {
+	info, err := dataset.InspectTable(ctx, path, opt)
+	if err != nil {
+		return err
+	}
+	r := tableReport{"table", info}
+	if asJSON {
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.text())
+}
+
+// text returns the report for people.
+func (r tableReport) text() []byte {
+	var s console.Sheet
+	s.Line("%s: %s\n", r.Path, r.Format)
+	pairs := []string{"rows", say.Count(r.Rows), "columns", say.Count(int64(len(r.Columns))), "size", say.Size(r.Bytes)}
+	if r.Header != nil {
+		header := "no"
+		if *r.Header {
+			header = "yes"
+		}
+		pairs = append(pairs, "header", header, "delimiter", r.Comma)
+	}
+	s.Pairs(pairs...)
+	rows := [][]string{{"column", "type", "nulls", "feature"}}
+	for _, c := range r.Columns {
+		feature := "no"
+		if c.Feature {
+			feature = "yes"
+		}
+		rows = append(rows, []string{c.Name, c.Type, say.Count(c.Nulls), feature})
+	}
+	s.Line("")
+	s.Table(rows)
+	return s.Bytes()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// shorten cuts text to n letters, and then adds "...".
+func shorten(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return text
+}

@@ -1,0 +1,316 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"halfspace/fit"
+
+	"halfspace/cmd/internal/console"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// A modelReport is the JSON object of inspect --json for a model: its file without the checksum, and the largest
+// weights.
+type modelReport struct {
+	Kind string `json:"kind"` // "model"
+	*model.Model
+	Largest []weight `json:"largest_weights"`
+	*model.Significance
+	top int
+}
+
+type weight struct {
+	Feature string  `json:"feature"`
+	Weight  float64 `json:"weight"`
+
+	Texts []string `json:"texts,omitempty"` // some texts that the hashed column has in this feature
+}
+
+// label returns the name of the feature, with its texts if there are any.
+func (w weight) label() string {
+	if len(w.Texts) == 0 {
+		return w.Feature
+	}
+	return fmt.Sprintf("%s (%s)", w.Feature, shorten(strings.Join(w.Texts, ", "), 60))
+}
+
+func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
+	m, err := console.LoadModel(ctx, path, 0)
+	if err != nil {
+		return err
+	}
+	r := modelReport{"model", m, largest(m, top), m.Significance(), top}
+	if asJSON {
+		r.Model = m.Compact()
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.text(path))
+}
+
+// largest returns the n weights of a model with the largest magnitudes, in descending order. Equal weights are in the
+// order of the features. With more than two classes, the name of a weight includes the class.
+func largest(m *model.Model, n int) []weight {
+	type place struct{ class, feature int }
+	var order, zeros []place // zeros holds at most n weights
+	for c, row := range m.Weights {
+		for i, w := range row {
+			if w != 0 {
+				order = append(order, place{c, i})
+			} else if len(zeros) < n {
+				zeros = append(zeros, place{c, i})
+			}
+		}
+	}
+	size := func(p place) float64 { return math.Abs(m.Weights[p.class][p.feature]) }
+	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(size(b), size(a)) })
+	order = append(order, zeros...)
+	if len(m.Weights) == 0 {
+		return nil
+	}
+	all := make([]weight, min(n, len(order)))
+	for k := range all {
+		at := order[k]
+		name := m.FeatureName(at.feature)
+		if len(m.Weights) > 1 {
+			name = fmt.Sprintf("%s for %s", name, m.Classes[at.class])
+		}
+		all[k] = weight{name, m.Weights[at.class][at.feature], m.Texts(at.feature)}
+	}
+	return all
+}
+
+// preprocessingText lists how features are made from columns. It is empty if all are plain numbers.
+func preprocessingText(p *schema.Preprocessing) (pairs []string) {
+	if p == nil {
+		return nil
+	}
+	if p.Nulls != schema.NullsError {
+		pairs = append(pairs, "nulls", string(p.Nulls))
+	}
+	if p.NullValues != nil {
+		pairs = append(pairs, "null values", strings.Join(append([]string{"empty fields"}, p.NullValues...), ", "))
+	}
+	if p.Standardized() {
+		pairs = append(pairs, "standardized", "yes")
+	}
+	for _, c := range p.Columns {
+		switch {
+		case c.Unit != "":
+			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
+		case c.Kind == schema.ListColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, say.Plural(int64(c.Elements), "number")))
+		case c.Kind == schema.NumberedColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, numbered from %d to %d", c.Name, c.First, c.First+c.Elements-1))
+		case c.Kind == schema.OneHotColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
+		case c.Kind == schema.HashColumn:
+			pairs = append(pairs, "column", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
+		case c.Kind == schema.CrossColumn:
+			pairs = append(pairs, "cross", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
+		}
+	}
+	return pairs
+}
+
+// text returns the report for people.
+func (r modelReport) text(path string) []byte {
+	var s console.Sheet
+	s.Line("%s: a model, %s\n", path, r.Format)
+	s.Pairs(r.pairs()...)
+	r.tables(&s)
+	return s.Bytes()
+}
+
+// pairs returns names and values, alternating.
+func (r modelReport) pairs() []string {
+	bias := "no bias"
+	if r.FitBias {
+		bias = "bias"
+		for _, b := range r.Bias {
+			bias += " " + say.Real(b)
+		}
+	}
+	pairs := []string{
+		"algorithm", r.Algorithm + ", " + r.Dtype,
+		"label", fmt.Sprintf("%s, %s", r.Label, console.Classes(r.Model)),
+		"features", fmt.Sprintf("%s, %s", say.Count(int64(r.Width())), bias),
+	}
+	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
+	if console.Learner(r.Algorithm).Story != nil {
+		pairs = append(pairs, console.Solved(r.Model)...)
+	} else {
+		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
+	}
+	pairs = append(pairs, slices.Concat(console.Weights(r.Model), console.Calibration(r.Model), console.KeptThreshold(r.Model))...)
+	if r.Expansion != nil {
+		pairs = append(pairs, console.Kernel(r.Expansion)...)
+	}
+	if r.Options.Multiclass != "" {
+		pairs = append(pairs, "classes", console.Multiclass(r.Model))
+	}
+	if r.Voters != nil {
+		pairs = append(pairs, "voters", console.Voters(r.Voters))
+	}
+	pairs = append(pairs, resultPairs(r.Model)...)
+	data := say.Plural(r.Data.Rows, "row")
+	if r.Data.Fingerprint != "" { // an interrupt may leave no time for the fingerprint
+		data += ", " + r.Data.Fingerprint
+	}
+	return append(pairs, "data", data)
+}
+
+// optionsText lists the options of a training that visits rows one by one.
+func optionsText(m *model.Model) string {
+	o, l := &m.Options, *console.Learner(m.Algorithm)
+	if m.Algorithm == fit.OnlineName {
+		l = *perceptron.Learner
+	}
+	rank := func(o train.Option) int {
+		switch i := slices.Index(sharedOptions, o.Name); {
+		case o.Bare:
+			return -1
+		case i >= 0:
+			return i
+		}
+		return len(sharedOptions)
+	}
+	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b train.Option) int { return cmp.Compare(rank(a), rank(b)) })
+	var parts []string
+	add := func(first bool) {
+		for _, option := range l.Options {
+			if (option.Bare || slices.Contains(sharedOptions, option.Name)) == first {
+				parts = append(parts, option.InReport(o.Get(option.Name))...)
+			}
+		}
+	}
+	add(true)
+	if o.Seed != nil {
+		parts = append(parts, fmt.Sprintf("seed %d", *o.Seed))
+	}
+	add(false)
+	if o.Validation > 0 {
+		parts = append(parts, "validation "+say.Real(o.Validation))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func updatesText(t *model.Training) string {
+	converged := "not converged"
+	if t.Converged {
+		converged = "converged"
+	}
+	text := fmt.Sprintf("%s in %s (%s), %s", say.Count(t.Updates), say.Plural(t.Epochs, "epoch"), say.Plural(t.Visits, "visit"), converged)
+	if t.Kept != nil {
+		text += ", kept " + console.Kept(*t.Kept)
+	}
+	return text
+}
+
+// resultPairs returns the errors, norms and margin of the training.
+func resultPairs(m *model.Model) (pairs []string) {
+	t := &m.Training
+	if t.Mistakes != nil {
+		pairs = append(pairs, "mistakes", console.Mistakes(*t.Mistakes, t.Rows))
+	}
+	if t.Errors != nil {
+		pairs = append(pairs, "errors", console.Errors(*t.Errors, t.Rows))
+	}
+	if v := t.CrossValidation; v != nil {
+		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", console.Errors(v.Errors, t.Rows), v.Folds))
+	}
+	if v := t.Validation; v != nil {
+		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
+	}
+	if console.Learner(m.Algorithm).Perceptron != nil {
+		pairs = append(pairs, "loss", say.Known(t.Loss, ""))
+	}
+	pairs = append(pairs, "radius", say.Known(t.Radius, ""), "norm", say.Known(t.Norm, ""))
+	if t.Margin != nil {
+		pairs = append(pairs, "margin", console.Margin(t))
+	}
+	return pairs
+}
+
+// tables writes the z-values if there are standard errors. Otherwise it writes the rows that were misclassified most
+// often, and the largest weights of a model without a kernel.
+func (r modelReport) tables(s *console.Sheet) {
+	if r.StdErrors != nil {
+		if r.Robust {
+			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
+		}
+		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(r.Width()), "feature"))
+		s.Table(zTable(r.Model, r.top))
+		return
+	}
+	misclassifiedTable(s, r.Training.Misclassified)
+	if r.Expansion != nil {
+		return
+	}
+	rows := [][]string{{"feature", "weight"}}
+	for _, w := range r.Largest {
+		rows = append(rows, []string{w.label(), say.Real(w.Weight)})
+	}
+	which := ""
+	if r.Voters != nil {
+		which = " of the voters' mean"
+	}
+	s.Line("\nThe largest of %s%s:\n", say.Plural(int64(r.Width()*len(r.Weights)), "weight"), which)
+	s.Table(rows)
+}
+
+// zTable returns the table of weights with standard errors, z-values, p-values and intervals. It has n features, the
+// largest z-values first, and the bias last.
+func zTable(m *model.Model, n int) [][]string {
+	of := m.Significance()
+	weights := slices.Concat(m.Weights[0], m.Bias)
+	order := make([]int, m.Width())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(of.Z[b]), math.Abs(of.Z[a])) })
+	order = order[:min(n, len(order))]
+	if m.FitBias {
+		order = append(order, m.Width())
+	}
+	rows := [][]string{{"feature", "weight", "std error", "z", "p", "from", "to"}}
+	for _, i := range order {
+		name := "(bias)"
+		if i < m.Width() {
+			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
+		}
+		if m.StdErrors[i] == 0 { // left out of the model
+			rows = append(rows, []string{name, say.Real(weights[i]), "-", "-", "-", "-", "-"})
+			continue
+		}
+		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
+			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})
+	}
+	return rows
+}
+
+// misclassifiedTable adds a table of the rows that were misclassified most often.
+func misclassifiedTable(s *console.Sheet, rows []model.Misclassified) {
+	if len(rows) == 0 {
+		return
+	}
+	table := [][]string{{"row", "updates"}}
+	for _, r := range rows {
+		table = append(table, []string{say.Count(r.Row), say.Count(r.Updates)})
+	}
+	s.Line("\nThe rows most often misclassified, from 0:\n")
+	s.Table(table)
+}
+
+// sharedOptions are the options that reports list first.
+var sharedOptions = []string{"order", "epochs", "eta", "max-updates"}

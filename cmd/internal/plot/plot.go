@@ -1,0 +1,323 @@
+// Package plot has the verb plot, which draws pictures.
+package plot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+
+	"halfspace/cmd/internal/flags"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/schema"
+	"halfspace/trace/tracefile"
+)
+
+type plotOptions struct {
+	flags.Machine
+	text   flags.Text
+	memory flags.Size
+	models []string
+	label  string
+	class  string
+	trace  string
+	theme  flags.Choice
+	out    string
+}
+
+// A kind is a kind of picture that plot draws.
+type kind struct {
+	name, what   string
+	data, models bool // it needs data, or a model
+	several      bool // it takes several models
+	classes      bool // it shows one class if there are several
+	draw         func(p *picture) (*plot.Figure, error)
+}
+
+// A picture is the picture to draw, with its options and models.
+type picture struct {
+	*console.App
+	*plotOptions
+	ctx    context.Context
+	args   []string // files after the kind
+	loaded []*model.Model
+}
+
+func kinds() []kind {
+	return []kind{
+		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", classes: true, draw: (*picture).learning},
+		{name: "errors", what: "a trace of a pocket: errors after each update", classes: true, draw: (*picture).errors},
+		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true, classes: true, draw: (*picture).weights},
+		{name: "alphas", what: "dual coefficients of the rows that a dual model is made of", models: true, classes: true, draw: (*picture).alphas},
+		{name: "roc", what: "ROC curves", data: true, models: true, several: true, draw: (*picture).roc},
+		{name: "pr", what: "precision-recall curves", data: true, models: true, several: true, draw: (*picture).precisionRecall},
+		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true, draw: (*picture).calibration},
+		{name: "margins", what: "histogram of the margins of rows", data: true, models: true, draw: (*picture).margins},
+		{name: "line", what: "rows of two features with the line; with --trace every line on the way", data: true, models: true, draw: (*picture).line},
+	}
+}
+
+// Plot returns the command that draws pictures.
+func Plot(a *console.App) *cobra.Command {
+	var o plotOptions
+	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
+	var names []string
+	for _, k := range kinds() {
+		long += fmt.Sprintf("  %-13s%s\n", k.name, k.what)
+		names = append(names, k.name)
+	}
+	cmd := &cobra.Command{
+		Use:   "plot KIND [FILE...] --out picture.svg [options]",
+		Short: "Draw a trace, a model, or how good a model is",
+		Long: long + `
+trace and errors take the file of train --trace. The others take --model, and
+all but weights and alphas take labelled data too. An SVG follows the reader's
+light or dark mode. The colours suit colour-blind eyes.`,
+		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out iris.json
+  halfspace plot trace t.csv --out trace.svg
+  halfspace plot weights --model iris.json --out weights.svg
+  halfspace plot roc examples/iris-setosa.parquet --model iris.json --out roc.svg`,
+		ValidArgs: names,
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file, which ends in .svg. (required)")
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
+	f.StringVar(&o.trace, "trace", "", "`FILE` With line: draw every line on the way, as train --trace wrote them, one after another.")
+	flags.AddChoice(cmd, &o.theme, "theme", "`page|light|dark` Colours: as the reader's system asks for (page), or fixed.", plot.Themes...)
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(a, cmd, &o, args, names) }
+	return cmd
+}
+
+func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []string) error {
+	if len(args) == 0 {
+		return console.Usagef("no kind of picture: use plot %s", say.OneOf(names))
+	}
+	at := slices.Index(names, args[0])
+	if at < 0 {
+		if near := console.DidYouMean(args[0], names, ""); near != "" {
+			return console.Usagef("unknown picture %q%s", args[0], near)
+		}
+		return console.Usagef("unknown picture %q: use %s", args[0], say.OneOf(names))
+	}
+	k, p := kinds()[at], &picture{App: a, plotOptions: o, ctx: cmd.Context(), args: args[1:]}
+	if err := p.check(&k); err != nil {
+		return err
+	}
+	figure, err := k.draw(p)
+	if err != nil {
+		return err
+	}
+	return p.write(figure)
+}
+
+// write writes the picture.
+func (p *picture) write(figure *plot.Figure) error {
+	return console.WriteText(p.ctx, p.out, figure.SVG(plot.ThemeOf(p.theme.Value)))
+}
+
+// check returns an error if an option can't be used, and loads the models.
+func (p *picture) check(k *kind) error {
+	needs := k.data || !k.models
+	switch {
+	case p.out == "":
+		return console.Usagef("--out is missing: name the file of the picture, such as %s.svg", k.name)
+	case strings.ToLower(filepath.Ext(p.out)) != ".svg":
+		return console.Usagef("--out %s: pictures are SVG: name a file that ends in .svg", p.out)
+	case k.models && len(p.models) == 0:
+		return console.Usagef("plot %s needs --model: name the file of a model", k.name)
+	case !k.models && len(p.models) > 0:
+		return console.Usagef("plot %s takes no --model: name the file of train --trace", k.name)
+	case len(p.models) > 1 && !k.several:
+		return console.Usagef("plot %s takes one model: name one with --model", k.name)
+	case needs && len(p.args) == 0:
+		return console.Usagef("plot %s needs a file: %s", k.name, map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.data])
+	case !k.data && len(p.args) > 1:
+		return console.Usagef("plot %s takes one trace: leave out %s", k.name, strings.Join(p.args[1:], " "))
+	case !needs && len(p.args) > 0:
+		return console.Usagef("plot %s takes no data: leave out %s", k.name, p.args[0])
+	case len(p.models) > 1 && slices.Contains(p.args, "-"):
+		return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(p.models))
+	case p.trace != "" && k.name != "line":
+		return console.Usagef("--trace is for plot line: leave it out")
+	case p.class != "" && !k.classes:
+		return console.Usagef("--class is for plot trace, errors, weights and alphas: leave it out")
+	case p.label != "" && !k.data:
+		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
+	}
+	if err := p.text.Check(); err != nil {
+		return err
+	}
+	if err := p.Machine.Apply(); err != nil {
+		return err
+	}
+	inputs := slices.Concat(p.models, []string{p.trace})
+	if k.data {
+		paths, err := dataset.Expand(p.args)
+		if err != nil {
+			return err
+		}
+		p.args, inputs = paths, append(inputs, paths...)
+	} else {
+		inputs = append(inputs, p.args...)
+	}
+	for _, path := range p.models {
+		m, err := console.LoadModel(p.ctx, path, p.memory.Limit()/int64(2*len(p.models)))
+		if err != nil {
+			return err
+		}
+		if n := len(m.Classes); k.data && n > 2 {
+			return console.Usagef("%s has %d classes, and plot %s takes two: name a model of two, or draw the weights of one class with plot weights --class CLASS", path, n, k.name)
+		}
+		p.loaded = append(p.loaded, m)
+	}
+	return console.Claim(p.App, p.out, inputs)
+}
+
+// table reads the trace. If the trace has several trainings, it returns the columns of one class, and this class;
+// otherwise class is "".
+func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
+	t, err := tracefile.Read(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
+	if err != nil {
+		return nil, "", err
+	}
+	if t.Classes == nil {
+		if p.class != "" {
+			return nil, "", console.Usagef("--class %s: %s is of one training: leave out --class", p.class, path)
+		}
+		return t.Columns, "", nil
+	}
+	class = cmp.Or(p.class, t.Classes[0])
+	if !slices.Contains(t.Classes, class) {
+		return nil, "", fmt.Errorf("%s: no class is %q: use %s", path, class, say.OneOf(slices.Compact(slices.Clone(t.Classes))))
+	}
+	one := map[string][]float64{}
+	for name, values := range t.Columns {
+		for i, v := range values {
+			if t.Classes[i] == class {
+				one[name] = append(one[name], v)
+			}
+		}
+	}
+	return one, class, nil
+}
+
+// traced draws the trace. The title names the class if there are several trainings. If draw returns nil, so does
+// traced.
+func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure) (*plot.Figure, error) {
+	columns, class, err := p.table(p.args[0])
+	if err != nil {
+		return nil, err
+	}
+	f := draw(columns)
+	if f != nil && class != "" {
+		f.Title += ": class " + class
+	}
+	return f, nil
+}
+
+func (p *picture) learning() (*plot.Figure, error) {
+	if f, err := p.traced(plot.Learning); f != nil || err != nil {
+		return f, err
+	}
+	return nil, fmt.Errorf("%s: the trace has neither norms nor an objective: trace a perceptron, logistic or svm", p.args[0])
+}
+
+func (p *picture) errors() (*plot.Figure, error) {
+	if f, err := p.traced(plot.Errors); f != nil || err != nil {
+		return f, err
+	}
+	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
+}
+
+// vector returns the number of the weight vector that --class names. several is the model's number of weight vectors.
+func (p *picture) vector(several int) (int, error) {
+	m := p.loaded[0]
+	if p.class == "" {
+		return 0, nil
+	}
+	if several == 1 {
+		return 0, console.Usagef("--class %s: the model has the same weights for both classes: leave out --class", p.class)
+	}
+	at := slices.IndexFunc(m.Classes, func(c schema.Class) bool { return c.Text == p.class })
+	if at < 0 {
+		return 0, console.Usagef("--class %s: the model has no such class: use one of %s", p.class, schema.ListClasses(m.Classes))
+	}
+	return at, nil
+}
+
+func (p *picture) weights() (*plot.Figure, error) {
+	m := p.loaded[0]
+	class, err := p.vector(len(m.Weights))
+	if err != nil {
+		return nil, err
+	}
+	if f := plot.Weights(m, class); f != nil {
+		return f, nil
+	}
+	instead := "train --algo averaged"
+	if m.Expansion != nil {
+		instead = "draw its dual coefficients with plot alphas"
+	}
+	return nil, fmt.Errorf("%s: a model of --algo %s has no weights of features: %s", p.models[0], m.Algorithm, instead)
+}
+
+func (p *picture) alphas() (*plot.Figure, error) {
+	m, class := p.loaded[0], 0
+	if m.Expansion != nil {
+		var err error
+		if class, err = p.vector(len(m.Expansion.Coefficients)); err != nil {
+			return nil, err
+		}
+	}
+	if f := plot.Alphas(m, class); f != nil {
+		if m.Expansion == nil && p.class != "" {
+			return nil, console.Usagef("--class %s: the model counts the updates of a row for all classes together: leave out --class", p.class)
+		}
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
+}
+
+// planes reads a trace: the weights after each update, with the number of the update and of the row that made it (-1 if
+// unknown).
+func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int, err error) {
+	columns, _, err := p.table(p.trace)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var w [3][]float64
+	for i, name := range tracefile.Names(m.Spec(), false) {
+		w[i] = columns[name]
+	}
+	if w[0] == nil || w[1] == nil {
+		return nil, nil, nil, fmt.Errorf("%s: the trace has no weights of %s and %s: trace a training of this model's features", p.trace, m.FeatureName(0), m.FeatureName(1))
+	}
+	for i := range w[0] {
+		at := [3]float64{w[0][i], w[1][i]}
+		if w[2] != nil {
+			at[2] = w[2][i]
+		}
+		row := -1
+		if r := columns["row"]; r != nil && !math.IsNaN(r[i]) {
+			row = int(r[i])
+		}
+		path, updates, rows = append(path, at), append(updates, int(columns["update"][i])), append(rows, row)
+	}
+	return path, updates, rows, nil
+}

@@ -1,0 +1,247 @@
+package plot
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/predict"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+const (
+	mostPoints = 5000     // largest number of rows in a picture of points
+	leastHeld  = 48 << 20 // bytes that figures about rows may take even if --memory is smaller
+)
+
+// room returns an error if a picture's data about rows takes more than half of the memory, and more than leastHeld.
+func (p *picture) room(rows, bytes int64) error {
+	if limit := p.memory.Limit(); bytes > max(leastHeld, limit/2) {
+		return fmt.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
+			say.Plural(rows, "row"), say.Size(bytes), say.Size(limit))
+	}
+	return nil
+}
+
+// scan reads the labelled rows of the data with the features of a model.
+func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
+	bar := p.NewProgress(p.Progress.Value)
+	defer bar.End()
+	label := p.label
+	if label == "" {
+		label = m.Label
+	}
+	memory, undo := p.memory.Hold()
+	defer undo()
+	rows := int64(0)
+	err := dataset.Scan(p.ctx, p.args, dataset.Options{
+		Spec: m.Spec(), Label: label, Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
+		Warn:     func(s string) { p.Note("%s", s) },
+		Progress: bar.Reading("reading"),
+	}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
+		rows += int64(b.Len())
+		return fn(b)
+	})
+	if err == nil && rows == 0 {
+		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(p.args))
+	}
+	return err
+}
+
+// A judged holds the curves of a model that was evaluated.
+type judged struct {
+	roc, pr              plot.Curve
+	bins                 []metrics.Bin // nil without probabilities
+	negatives, positives bool          // the data has rows of the negative class, and of the positive class
+}
+
+func evaluate(p *picture, m *model.Model) (*judged, error) {
+	e, err := fit.NewEvaluation(m, p.Workers)
+	if err != nil {
+		return nil, err
+	}
+	err = scan(p, m, func(b *block.Block) error {
+		if err := e.Add(p.ctx, b); err != nil {
+			return err
+		}
+		return p.room(e.Confusion.Rows(), e.Scores.Bytes())
+	})
+	if err != nil {
+		return nil, err
+	}
+	roc, pr := e.Scores.Outline(plot.MostPoints)
+	j := &judged{roc: plot.Curve{Points: roc, Figure: e.Scores.AUC()}, pr: plot.Curve{Points: pr, Figure: e.Scores.AveragePrecision()}}
+	last := j.roc.Points[len(j.roc.Points)-1]
+	j.negatives, j.positives = last.FalsePositives > 0, last.TruePositives > 0
+	if e.Calibration != nil {
+		j.bins = e.Calibration.Bins()
+	}
+	return j, nil
+}
+
+// judge evaluates all models. It returns an error if the data lacks a class that the picture needs: the negative or the
+// positive one.
+func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
+	for i, m := range p.loaded {
+		j, err := evaluate(p, m)
+		if err != nil {
+			return nil, err
+		}
+		class := m.Spec().PositiveClass()
+		if positives && !j.positives || negatives && !j.negatives {
+			if j.positives {
+				class = 1 - class
+			}
+			return nil, fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", dataset.Name(p.args), m.Classes[class].Text)
+		}
+		if len(p.loaded) > 1 {
+			j.roc.Name, j.pr.Name = p.models[i], p.models[i]
+		}
+		all = append(all, j)
+	}
+	return all, nil
+}
+
+func (p *picture) roc() (*plot.Figure, error) {
+	all, err := p.judge(true, true)
+	if err != nil {
+		return nil, err
+	}
+	var curves []plot.Curve
+	for _, j := range all {
+		curves = append(curves, j.roc)
+	}
+	return plot.ROC(curves...), nil
+}
+
+func (p *picture) precisionRecall() (*plot.Figure, error) {
+	all, err := p.judge(false, true)
+	if err != nil {
+		return nil, err
+	}
+	var curves []plot.Curve
+	for _, j := range all {
+		curves = append(curves, j.pr)
+	}
+	return plot.PrecisionRecall(curves...), nil
+}
+
+func (p *picture) calibration() (*plot.Figure, error) {
+	if m := p.loaded[0]; !m.HasProbabilities() {
+		return nil, fmt.Errorf("%s: %s", p.models[0], console.NoProbabilities(m))
+	}
+	all, err := p.judge(false, false)
+	if err != nil {
+		return nil, err
+	}
+	return plot.Calibration(all[0].bins), nil
+}
+
+func (p *picture) margins() (*plot.Figure, error) {
+	return margins(p)
+}
+
+func margins(p *picture) (*plot.Figure, error) {
+	m := p.loaded[0]
+	scorer, err := predict.NewScorer(m, p.Workers)
+	if err != nil {
+		return nil, err
+	}
+	norm := 1.0
+	if len(m.Weights) == 1 {
+		w := m.Weights[0]
+		if m.FitBias {
+			w = append(append([]float64(nil), w...), m.Bias[0])
+		}
+		if n := train.Norm(w); n > 0 {
+			norm = n
+		}
+	}
+	var all []float64
+	var wrong []bool
+	positive := m.Spec().PositiveClass()
+	err = scan(p, m, func(b *block.Block) error {
+		scores, err := scorer.Scores(p.ctx, b)
+		if err != nil {
+			return err
+		}
+		for r, y := range b.Y {
+			all = append(all, float64(y)*float64(scores[0][r])/norm)
+			wrong = append(wrong, predict.PredictedAbove(scores, r, positive, m.ScoreThreshold()) != predict.Class(y, positive))
+		}
+		const each = 9 * 9 / 4 // bytes of a margin and of wrong, in slices that are in memory twice while they grow
+		return p.room(int64(len(all)), each*int64(len(all)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return plot.Margins(all, wrong), nil
+}
+
+func (p *picture) line() (*plot.Figure, error) {
+	return line(p)
+}
+
+func line(p *picture) (*plot.Figure, error) {
+	m := p.loaded[0]
+	if m.Expansion != nil {
+		return nil, fmt.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)
+	}
+	if m.Width() == 2 && len(m.Weights) != 1 {
+		return nil, fmt.Errorf("%s: plot line needs one vector of weights, which a model of --algo %s does not have: train another learner", p.models[0], m.Algorithm)
+	}
+	if m.Width() != 2 {
+		return nil, fmt.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with --features A,B", p.models[0], m.Width())
+	}
+	spec := m.Spec()
+	r := &plot.Rows{Weights: [3]float64{m.Weights[0][0], m.Weights[0][1]}, Classes: [2]string{m.Classes[1-spec.PositiveClass()].Text, m.Classes[spec.PositiveClass()].Text}}
+	if m.FitBias {
+		r.Weights[2] = m.Bias[0]
+	}
+	r.Weights[2] -= m.ScoreThreshold()
+	for i := range r.Names {
+		if r.Names[i] = m.FeatureName(i); m.Preprocessing != nil && m.Preprocessing.Standardized() {
+			r.Names[i] += " (standardized)"
+		}
+	}
+	left := int64(0)
+	row := make([]float32, 2)
+	err := scan(p, m, func(b *block.Block) error {
+		stride := kernel.Stride(b.Cols)
+		for k := range b.Len() {
+			if len(r.X) == mostPoints {
+				left += int64(b.Len() - k)
+				break
+			}
+			for i := range row {
+				unit := make([]float32, stride)
+				unit[i] = 1
+				row[i] = b.Dot(k, unit)
+			}
+			r.X, r.Y, r.Positive = append(r.X, float64(row[0])), append(r.Y, float64(row[1])), append(r.Positive, b.Y[k] > 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if left > 0 {
+		p.Note("the picture has the first %s rows of %s", say.Count(mostPoints), say.Count(mostPoints+left))
+	}
+	if p.trace != "" {
+		if r.Path, r.Updates, r.Visited, err = p.planes(m); err != nil {
+			return nil, err
+		}
+	}
+	return plot.Plane(r), nil
+}

@@ -1,0 +1,383 @@
+package predict
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+	"halfspace/fit"
+
+	"halfspace/cmd/internal/flags"
+	"halfspace/cmd/internal/report"
+	"halfspace/cmd/internal/rows"
+	"halfspace/internal/say"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/schema"
+)
+
+type evalOptions struct {
+	flags.Machine
+	text   flags.Text
+	memory flags.Size
+	models []string
+	label  string
+	weight string // column of the sample weights, or ""
+
+	threshold     flags.Threshold
+	saveThreshold string // file of the model with the threshold; ownFile: the model's own file
+	calibration   bool
+	roc, pr       string
+	json          bool
+	reporting     report.Options
+}
+
+// evalHelp stands before the options in the help of eval.
+const evalHelp = `Eval predicts the rows of DATA with each model and compares the predictions with
+the labels. It reports:
+
+  - errors and accuracy
+  - balanced accuracy, which is the mean recall of the classes, and the mean F1
+    of the classes: of all alike (macro), and by their rows (weighted)
+  - the confusion matrix, with precision, recall and F1 of each class
+  - of more than two classes, the area under the ROC curve (AUC) of each class
+    versus the rest, by its probability, or by its score without probabilities
+  - of two classes, the exact area under the ROC curve (AUC; equal scores count
+    half) and the average precision (AP)
+  - of models with probabilities, the log loss, which is the mean of
+    -log(probability of the row's class), and the Brier score, the mean square
+    of 1 - probability
+
+Accuracy, precision and recall have 95 % intervals by Wilson's method. With
+--sample-weight, every figure but the number of errors is by weight. Rows with
+missing values are skipped if the training skipped them.
+
+--threshold moves the score that a row needs for the positive class: to a
+number, to the score of a probability (p=0.3), to the best F1 (f1), or to the
+least cost. cost=1:5 says that a false positive costs 1 and a false negative 5.
+The printed number gives the same predictions on these rows again, and so does
+the printed probability. A threshold that is chosen on these rows looks better
+than it is on new ones. --save-threshold keeps it in the model: predict, the
+exports and programs then obey it.
+
+--json prints the figures of the first model at the top, and those of every
+model in the list "models".
+
+--roc and --pr write curves: for each score, from the highest to the lowest, how
+many rows of each class have at least that score. Points on the straight line
+between two others are left out.`
+
+// Eval returns the command that measures how good models are.
+func Eval(a *console.App) *cobra.Command {
+	var o evalOptions
+	cmd := &cobra.Command{
+		Use:   "eval --model m.json [--model n.json] DATA... [options]",
+		Short: "Measure how good models are on labelled data",
+		Long:  evalHelp,
+		Example: `  halfspace eval --model m.json test.parquet
+  halfspace eval --model m.json --model n.json test.parquet
+  halfspace eval --model m.json --label truth --json 'test/*.parquet'
+  halfspace eval --model m.json --threshold cost=1:5 test.parquet
+  halfspace eval --model m.json --model n.json --roc curves.csv test.parquet`,
+	}
+	o.addTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(o.models) == 0:
+			return console.Usagef("--model is missing: name the file of a model")
+		case len(args) == 0:
+			return console.Usagef("no data: name a file, a glob or a directory")
+		case len(o.models) > 1 && slices.Contains(args, "-"):
+			return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
+		}
+		if err := o.text.Check(); err != nil {
+			return err
+		}
+		if err := o.Machine.Apply(); err != nil {
+			return err
+		}
+		if err := o.reporting.Check(a, cmd, args, slices.Concat(args, o.models), []string{o.roc, o.pr}); err != nil {
+			return err
+		}
+		return evalAll(cmd.Context(), a, &o, args)
+	}
+	return cmd
+}
+
+func (o *evalOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	f.StringVar(&o.weight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
+	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, the probability above p, or the score above the number with the best F1 or the least cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
+	f.StringVar(&o.saveThreshold, "save-threshold", "", "`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a FILE to that of --model.")
+	f.Lookup("save-threshold").NoOptDefVal = ownFile
+	f.BoolVar(&o.calibration, "calibration", false, "Print the calibration table too: how often the positive class came true, by its predicted probability.")
+	f.StringVar(&o.roc, "roc", "", "`FILE` Write the ROC curves of two classes to this file: .csv, .parquet or .arrow.")
+	f.StringVar(&o.pr, "pr", "", "`FILE` Write the precision-recall curves of two classes to this file: .csv, .parquet or .arrow.")
+	o.reporting.AddFlag(f)
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
+}
+
+func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string) error {
+	models, err := loadAll(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := o.suits(models); err != nil {
+		return err
+	}
+	paths, err := dataset.Expand(args)
+	if err != nil {
+		return err
+	}
+	if err := o.checkSave(a, paths); err != nil {
+		return err
+	}
+	curves, err := createCurves(ctx, a, o, models, paths)
+	if err != nil {
+		return err
+	}
+	defer curves.abort()
+	var reports []*evalReport
+	begin, held := time.Now(), int64(0)
+	for i, m := range models {
+		r, err := evalModel(ctx, a, o, m, o.models[i], paths, held)
+		if err != nil {
+			return err
+		}
+		held += pointBytes * int64(len(r.roc)+len(r.pr))
+		r.Model = o.models[i]
+		reports = append(reports, r)
+	}
+	if err := curves.write(reports); err != nil {
+		return err
+	}
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
+			return err
+		}
+	}
+	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
+		return err
+	}
+	switch {
+	case o.json:
+		return a.PrintJSON(evalReports{reports[0], reports})
+	case len(reports) == 1:
+		return a.Print(reports[0].sheet(o).Bytes())
+	}
+	return a.Print(compare(reports, o))
+}
+
+// suits returns an error if an option doesn't suit a model: it needs two classes, or probabilities.
+func (o *evalOptions) suits(models []*model.Model) error {
+	for i, m := range models {
+		for _, flag := range []struct {
+			name  string
+			given bool
+			what  string
+		}{{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
+			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"}} {
+			if n := len(m.Classes); flag.given && n > 2 {
+				return console.Usagef("--%s: %s has %d classes, and %s", flag.name, o.models[i], n, flag.what)
+			}
+		}
+		if o.calibration && !m.HasProbabilities() {
+			return console.Usagef("--calibration: %s: %s", o.models[i], console.NoProbabilities(m))
+		}
+	}
+	return nil
+}
+
+// loadAll loads the models. All models together may take at most half of the memory, which is also the bound for one
+// model elsewhere.
+func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
+	left := o.memory.Limit()
+	for _, path := range o.models {
+		m, err := console.LoadModel(ctx, path, max(1, left))
+		if err != nil {
+			return nil, err
+		}
+		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
+			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, say.Size(o.memory.Limit()))
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// bytesOf returns the bytes that the arrays of a model take: weights, voters, and the rows of a kernel's expansion.
+func bytesOf(m *model.Model) (bytes int64) {
+	for _, w := range m.Weights {
+		bytes += int64(len(w)) * int64(unsafe.Sizeof(w[0]))
+	}
+	if v := m.Voters; v != nil {
+		bytes += int64(len(v.Weights)) + int64(len(v.Counts))*int64(unsafe.Sizeof(v.Counts[0]))
+	}
+	if e := m.Expansion; e != nil {
+		bytes += int64(len(e.Rows))*int64(unsafe.Sizeof(e.Rows[0])) + int64(len(e.Support)) + int64(len(e.Steps))
+		for _, c := range e.Coefficients {
+			bytes += int64(len(c))
+		}
+		for _, v := range e.Votes {
+			bytes += int64(len(v.Mistakes)) + int64(len(v.Survived))
+		}
+	}
+	return bytes
+}
+
+// judge evaluates a model on the rows of files, and returns the time that scoring took. held is the number of bytes
+// that the curves of other models take.
+func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation, time.Duration, error) {
+	bar := a.NewProgress(o.Progress.Value)
+	defer bar.End()
+	label := o.label
+	if label == "" {
+		label = m.Label
+	}
+	e, err := fit.NewEvaluation(m, o.Workers)
+	if err != nil {
+		return nil, 0, err
+	}
+	scoring := time.Duration(0)
+	memory, undo := o.memory.Hold()
+	defer undo()
+	opt := dataset.Options{
+		Spec: m.Spec(), Label: label, SampleWeight: o.weight, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
+		Warn:     func(s string) { a.Note("%s", s) },
+		Progress: bar.Reading("evaluating"),
+	}
+	added := func() error {
+		if e.ClassScores != nil && room(memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
+			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory", say.Plural(e.Confusion.Rows(), "row"), say.Plural(int64(len(m.Classes)), "class"), say.Size(memory))
+			e.ClassScores = nil
+		}
+		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
+	}
+	if a.Cluster != nil {
+		err = judgeRemote(ctx, a, m, paths, opt, e, added)
+	} else {
+		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
+			begin := time.Now()
+			err := e.Add(ctx, b)
+			scoring += time.Since(begin)
+			return cmp.Or(err, added())
+		})
+	}
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case e.Confusion.Rows() == 0:
+		return nil, 0, fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+	case e.Confusion.Total() == 0:
+		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
+	}
+	return e, scoring, nil
+}
+
+// judgeRemote adds the rows of files to an evaluation, on the cluster. It calls added after each addition.
+func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *fit.Evaluation, added func() error) error {
+	in, err := dataset.Open(ctx, paths, opt)
+	if err != nil {
+		return err
+	}
+	src, err := rows.Distribute(ctx, a, paths, in)
+	if err != nil {
+		return err
+	}
+	return e.AddRemote(ctx, m, src.Source, added)
+}
+
+func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
+	begin := time.Now()
+	e, scoring, err := judge(ctx, a, o, m, paths, held)
+	if err != nil {
+		return nil, err
+	}
+	loading := time.Since(begin) - scoring
+	threshold, err := applyThreshold(o, m, path, &e.Scores, paths)
+	if err != nil {
+		return nil, err
+	}
+	confusion := e.Confusion
+	if o.threshold.By != "" {
+		confusion = e.Scores.Confusion(threshold, m.Spec().PositiveClass())
+	}
+	r := newEvalReport(m, confusion)
+	r.setScores(e.Scores.AUC(), e.Scores.AveragePrecision(), e.LogLoss(), e.Brier())
+	if e.ClassScores != nil {
+		if setClassScores(r, e.ClassScores); o.reporting.File != "" {
+			setClassCurves(r, e.ClassScores)
+		}
+	}
+	if o.threshold.By != "" || m.Threshold != nil {
+		setThreshold(r, o.threshold.Threshold, threshold, m, &e.Scores)
+	}
+	if e.Calibration != nil {
+		r.Calibration = newBins(e.Calibration)
+	}
+	r.worst, r.calibration, r.loading, r.scoring = e.Worst, e.Calibration, loading, scoring
+	return r, setCurves(o, r, &e.Scores, held)
+}
+
+// setCurves sets the curves that the user asked for, and the curves of pictures. held is the number of bytes that the
+// curves of other models take.
+func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64) error {
+	if o.reporting.File != "" && len(r.Classes) == 2 {
+		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
+	}
+	roc, pr := o.roc != "", o.pr != ""
+	if !roc && !pr {
+		return nil
+	}
+	atROC, atPR := scores.CurvePoints()
+	if roc {
+		held += pointBytes * int64(atROC)
+	}
+	if pr {
+		held += pointBytes * int64(atPR)
+	}
+	if err := room(o.memory.Limit(), r.Rows, scores.Bytes(), held); err != nil {
+		return err
+	}
+	if roc {
+		r.roc = scores.ROC()
+	}
+	if pr {
+		r.pr = scores.PrecisionRecall()
+	}
+	return nil
+}
+
+// room returns an error if the scores of rows and the points of curves, in bytes, take more than half of the memory,
+// and more than leastScores.
+func room(memory, rows, scores, curves int64) error {
+	switch {
+	case scores+curves <= max(leastScores, memory/2):
+		return nil
+	case curves == 0:
+		return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
+			say.Plural(rows, "row"), say.Size(scores), say.Size(memory))
+	}
+	return fmt.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --roc and --pr out",
+		say.Plural(rows, "row"), say.Size(scores+curves), say.Size(memory))
+}
+
+const (
+	leastScores = 48 << 20 // bytes that scores and curves may take even if --memory is smaller
+	pointBytes  = 54       // bytes of a point of a curve: 24, times 9/4 while the slice grows
+)

@@ -1,0 +1,352 @@
+package predict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/fit"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/internal/say"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/schema"
+)
+
+// evalReports is the JSON object of eval --json: the figures of the first model, and a list with the figures of every
+// model.
+type evalReports struct {
+	*evalReport
+	Models []*evalReport `json:"models"`
+}
+
+// An evalReport is the part of eval --json for one model. Undefined figures are null. With sample weights, all figures
+// but rows and errors are by weight.
+type evalReport struct {
+	Model            string             `json:"model"`
+	Rows             int64              `json:"rows"`
+	Weight           *float64           `json:"weight,omitempty"` // total weight of the rows, if they have weights
+	Errors           int64              `json:"errors"`
+	ErrorWeight      *float64           `json:"error_weight,omitempty"`
+	Accuracy         *float64           `json:"accuracy"`
+	Interval         *metrics.Interval  `json:"accuracy_95"` // Wilson's interval
+	BalancedAccuracy *float64           `json:"balanced_accuracy"`
+	F1Macro          *float64           `json:"f1_macro"`
+	F1Weighted       *float64           `json:"f1_weighted"`
+	AUC              *float64           `json:"auc"`                    // of more than two classes, the mean over class versus rest
+	AUCWeighted      *float64           `json:"auc_weighted,omitempty"` // weighted by each class's rows
+	AveragePrecision *float64           `json:"average_precision"`
+	LogLoss          *float64           `json:"log_loss"`
+	Brier            *float64           `json:"brier"`
+	Threshold        *float64           `json:"threshold,omitempty"`             // of --threshold, or of the model if it has one
+	Probability      *float64           `json:"threshold_probability,omitempty"` // the probability for Threshold
+	Cost             *float64           `json:"cost,omitempty"`                  // of all wrong rows, with --threshold cost
+	Classes          []schema.Class     `json:"classes"`
+	Positive         schema.Class       `json:"positive"`
+	Confusion        *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
+	PerClass         []classReport      `json:"per_class"`
+	Baseline         *fit.Baseline      `json:"baseline"`
+	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
+	roc, pr          []metrics.Point    // only with --roc and --pr
+	drawnROC         []metrics.Point    // the points of a picture, only with --report and two classes
+	drawnPR          []metrics.Point
+	classROC         []plot.Curve // curves of each class versus the rest, only with --report and more than two classes
+	classPR          []plot.Curve
+	loading, scoring time.Duration
+	worst            []fit.Miss
+	calibration      *metrics.Calibration // nil without probabilities
+	positive         int                  // number of the positive class
+}
+
+type classReport struct {
+	Class             schema.Class      `json:"class"`
+	Rows              int64             `json:"rows"`
+	Precision         *float64          `json:"precision"`
+	PrecisionInterval *metrics.Interval `json:"precision_95"`
+	Recall            *float64          `json:"recall"`
+	RecallInterval    *metrics.Interval `json:"recall_95"`
+	F1                *float64          `json:"f1"`
+	AUC               *float64          `json:"auc,omitempty"` // of the class versus the rest, if there are more than two classes
+}
+
+// A binReport describes the rows whose probability of the positive class is above Low and at most High.
+type binReport struct {
+	Low         float64  `json:"low"`
+	High        float64  `json:"high"`
+	Rows        int64    `json:"rows"`
+	Weight      float64  `json:"weight"`
+	Probability *float64 `json:"probability"` // mean predicted probability
+	Share       *float64 `json:"share"`       // share of the positive rows
+}
+
+func newBins(c *metrics.Calibration) (bins []binReport) {
+	for _, b := range c.Bins() {
+		bins = append(bins, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
+	}
+	return bins
+}
+
+// finite returns an interval for JSON, or nil (null) if it is undefined.
+func finite(i metrics.Interval) *metrics.Interval {
+	if i[0] != i[0] {
+		return nil
+	}
+	return &i
+}
+
+func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
+	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
+		Classes: m.Classes, Positive: m.Positive, Confusion: c, positive: m.Spec().PositiveClass(),
+		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()), F1Weighted: console.Finite(c.WeightedF1())}
+	if c.Weighted() {
+		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
+	}
+	counts := c.Counts()
+	for i, class := range m.Classes {
+		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
+			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
+	}
+	if r.Baseline = fit.NewBaseline(m.Classes, counts); c.Weighted() {
+		r.weighBaseline(c)
+	}
+	return r
+}
+
+// weighBaseline makes the class with the largest weight the baseline.
+func (r *evalReport) weighBaseline(c *metrics.Confusion) {
+	most := -1.0
+	for i, class := range r.PerClass {
+		if weight := c.ActualWeight(i); weight > most {
+			most = weight
+			r.Baseline = &fit.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+		}
+	}
+}
+
+func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
+	r.AUC, r.AveragePrecision, r.LogLoss, r.Brier = console.Finite(auc), console.Finite(averagePrecision), console.Finite(logLoss), console.Finite(brier)
+}
+
+// setClassScores sets the areas under the ROC curve of a model with more than two classes.
+func setClassScores(r *evalReport, s *metrics.ClassScores) {
+	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
+	for k, area := range s.AUC() {
+		r.PerClass[k].AUC = console.Finite(area)
+	}
+}
+
+// setClassCurves sets the curves of the classes with the smallest AUC, at most plot.MostClasses.
+func setClassCurves(r *evalReport, s *metrics.ClassScores) {
+	areas, drawn := s.AUC(), []int(nil)
+	for k, area := range areas {
+		if !math.IsNaN(area) {
+			drawn = append(drawn, k)
+		}
+	}
+	if len(drawn) > plot.MostClasses {
+		slices.SortStableFunc(drawn, func(i, k int) int { return cmp.Compare(areas[i], areas[k]) })
+		drawn = drawn[:plot.MostClasses]
+	}
+	for _, k := range drawn {
+		name, class := r.Classes[k].Text, s.Class(k)
+		roc, pr := class.Outline(plot.MostPoints / plot.MostClasses)
+		r.classROC = append(r.classROC, plot.Curve{Name: name, Points: roc, Figure: areas[k]})
+		r.classPR = append(r.classPR, plot.Curve{Name: name, Points: pr, Figure: class.AveragePrecision()})
+	}
+}
+
+// sheet returns the report for people.
+func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
+	s := new(console.Sheet)
+	pairs := []string{"errors", r.errorsText()}
+	if len(r.Classes) == 2 {
+		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
+		c := r.PerClass[r.positive]
+		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", fixed(c.Precision, 4), between(c.PrecisionInterval), fixed(c.Recall, 4), between(c.RecallInterval)))
+	} else {
+		s.Line("%s: %s of %d classes\n", r.Model, say.Plural(r.Rows, "row"), len(r.Classes))
+	}
+	pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
+	if r.Threshold != nil {
+		pairs = append(pairs, "threshold", o.thresholdText(r))
+	}
+	if len(r.Classes) == 2 {
+		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
+	} else if r.AUC != nil {
+		pairs = append(pairs, "AUC", "macro "+fixed(r.AUC, 6)+", weighted "+fixed(r.AUCWeighted, 6)+", of each class versus the rest")
+	}
+	if r.LogLoss != nil {
+		pairs = append(pairs, "log loss", fixed(r.LogLoss, 6)+", Brier score "+fixed(r.Brier, 6))
+	}
+	pairs = append(pairs, "balanced", "accuracy "+percent(r.BalancedAccuracy)+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
+	s.Pairs(pairs...)
+	s.Line("")
+	r.confusionTable(s)
+	if o.calibration {
+		s.Line("\nHow often the class %s came true, by its predicted probability:\n", r.Positive)
+		s.Table(r.calibrationTable())
+	}
+	return s
+}
+
+// errorsText returns the errors, their weight if rows have weights, and the accuracy with its interval.
+func (r *evalReport) errorsText() string {
+	weight := ""
+	if r.Weight != nil {
+		weight = fmt.Sprintf(" (weight %s of %s)", say.Real(*r.ErrorWeight), say.Real(*r.Weight))
+	}
+	text := fmt.Sprintf("%s of %s%s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), weight, say.Percent(r.Confusion.Accuracy()))
+	if i := r.Interval; i != nil {
+		text += fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(i[0]), say.Percent(i[1]))
+	}
+	return text
+}
+
+// fixed returns a figure with that many decimals, or a dash if it is undefined.
+func fixed(v *float64, decimals int) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Fixed(*v, decimals)
+}
+
+// percent returns a share as a percentage, or a dash if it is undefined.
+func percent(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Percent(*v)
+}
+
+func between(i *metrics.Interval) string {
+	if i == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", say.Fixed(i[0], 4), say.Fixed(i[1], 4))
+}
+
+// confusionTable adds the confusion matrix with the figures of each class.
+func (r *evalReport) confusionTable(s *console.Sheet) {
+	wide := len(r.Classes) > maxPredicted
+	head := []string{"class"}
+	if wide {
+		head = append(head, "rows", "right")
+	} else {
+		for _, c := range r.Classes {
+			head = append(head, "predicted "+c.String())
+		}
+	}
+	rows, areas := [][]string{append(head, "precision", "recall", "F1")}, len(r.Classes) > 2 && r.AUC != nil
+	if areas {
+		rows[0] = append(rows[0], "AUC")
+	}
+	if wide {
+		rows[0] = append(rows[0], "mostly taken for")
+	}
+	for i, c := range r.Classes {
+		row, figures := []string{c.String()}, r.PerClass[i]
+		if wide {
+			row = append(row, say.Count(figures.Rows), r.amount(i, i))
+		} else {
+			for k := range r.Classes {
+				row = append(row, r.amount(i, k))
+			}
+		}
+		row = append(row, fixed(figures.Precision, 4), fixed(figures.Recall, 4), fixed(figures.F1, 4))
+		if areas {
+			row = append(row, fixed(figures.AUC, 4))
+		}
+		if wide {
+			row = append(row, r.takenFor(i))
+		}
+		rows = append(rows, row)
+	}
+	s.Table(rows)
+	if wide {
+		s.Line("\n--json has the whole confusion of classes.")
+	}
+}
+
+// amount returns the number of rows of class that were predicted as predicted, or their weight if rows have weights.
+func (r *evalReport) amount(class, predicted int) string {
+	if r.Weight != nil {
+		return say.Real(r.Confusion.Weight(class, predicted))
+	}
+	return say.Count(r.Confusion.Count(class, predicted))
+}
+
+// calibrationTable returns the table of the bins that have rows.
+func (r *evalReport) calibrationTable() [][]string {
+	rows := [][]string{{"probability", "rows", "mean", "came true"}}
+	for _, b := range r.Calibration {
+		if b.Rows > 0 {
+			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), say.Count(b.Rows), fixed(b.Probability, 4), fixed(b.Share, 4)})
+		}
+	}
+	return rows
+}
+
+// maxPredicted is the largest number of classes for which the table has a column per predicted class.
+const maxPredicted = 6
+
+// takenFor returns the wrong class that was predicted most often for a class, with the number or weight of these rows.
+func (r *evalReport) takenFor(class int) string {
+	best, most := -1, 0.0
+	for other := range r.Classes {
+		if w := r.Confusion.Weight(class, other); other != class && w > most {
+			best, most = other, w
+		}
+	}
+	if best < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s)", r.Classes[best], r.amount(class, best))
+}
+
+// sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
+// baseline.
+func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
+	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
+	chosen := slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })
+	if chosen {
+		head = append(head, "threshold")
+	}
+	rows := [][]string{head}
+	for _, r := range reports {
+		interval := "-"
+		if i := r.Interval; i != nil {
+			interval = say.Percent(i[0]) + " to " + say.Percent(i[1])
+		}
+		row := []string{r.Model, say.Count(r.Rows), say.Count(r.Errors), say.Percent(r.Confusion.Accuracy()), interval,
+			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
+		if chosen {
+			row = append(row, thresholdOf(r))
+		}
+		rows = append(rows, row)
+	}
+	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
+		row := []string{"always " + schema.NameClass(b.Class), say.Count(reports[0].Rows), say.Count(b.Errors), say.Percent(b.Accuracy)}
+		for range len(head) - len(row) {
+			row = append(row, "-")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// compare returns the report on several models for people.
+func compare(reports []*evalReport, o *evalOptions) []byte {
+	var s console.Sheet
+	s.Table(sideBySide(reports, o))
+	if o.calibration {
+		for _, r := range reports {
+			s.Line("\n%s: how often the class %s came true, by its predicted probability:\n", r.Model, r.Positive)
+			s.Table(r.calibrationTable())
+		}
+	}
+	return s.Bytes()
+}

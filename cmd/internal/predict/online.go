@@ -1,0 +1,343 @@
+package predict
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/dataset"
+	"halfspace/fit"
+
+	"halfspace/cmd/internal/console"
+
+	"halfspace/cmd/internal/flags"
+	"halfspace/cmd/internal/report"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+type onlineOptions struct {
+	flags.Machine
+	text   flags.Text
+	memory flags.Size
+
+	label, model, positive string
+	features, exclude      []string
+	noBias, json           bool
+	reporting              report.Options
+	eta                    float64
+	algo                   flags.Choice
+	learner                *fit.Learner // nil: the perceptron
+	out                    string
+}
+
+// Online returns the command that predicts each row and then learns from it.
+func Online(a *console.App) *cobra.Command {
+	var o onlineOptions
+	cmd := &cobra.Command{
+		Use:   "online DATA... --label COLUMN [--model m.json] [--out n.json] [options]",
+		Short: "Predict each row, then learn from it",
+		Long: `Online visits the rows once, in their order. The learner predicts each row, then
+learns from it. The report counts the mistakes after 1, 2, 4, 8... rows and at
+the end, with the mean log loss of learners with probabilities. For the
+perceptron, whose last weights separate the rows, it also shows Novikoff's bound
+on the mistakes: (radius/margin)^2, or with --model the bound that depends on
+its weights too. The perceptron takes two classes, the other learners any
+number.
+
+--model continues from a model of perceptron, pocket or averaged by the
+perceptron, and from one of another learner by that learner, with the options of
+its training.
+
+Ctrl-C ends the run; the report and the model are those of the rows so far.
+
+DATA is as in train. Files are read three times: to find the classes, to learn,
+and to measure the last weights. Standard input can be of any length: each row
+is read once. Without --model, its first rows (up to 4 MiB) show the columns and
+the classes. svmlight from standard input is then held in memory, since it
+doesn't say how many features it has.`,
+		Example: `  halfspace online train.csv --label y --out m.json
+  halfspace online - --label y --model m.json --out m.json <new.csv
+  halfspace online train.csv --label y --algo ftrl --l1 1 --out m.json`,
+	}
+	o.addTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(args); err != nil {
+			return err
+		}
+		m, err := goOn(a, cmd, &o)
+		if err = cmp.Or(err, o.setLearner(a, cmd, m)); err != nil {
+			return err
+		}
+		if o.label == "" {
+			if o.label = dataset.DefaultLabel(cmd.Context(), args); o.label == "" {
+				return console.Usagef("--label is missing: name the column that holds the classes")
+			}
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if err := cmp.Or(console.Claim(a, o.out, paths), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
+			return err
+		}
+		if o.out == "" {
+			a.Note("no --out: the model won't be kept")
+		}
+		return learnOnline(cmd.Context(), a, &o, m, paths)
+	}
+	return cmd
+}
+
+func (o *onlineOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
+	f.StringVar(&o.model, "model", "", "`FILE` Model to continue from.")
+	f.StringVar(&o.model, "init", "", "`FILE` The same as --model.")
+	f.StringSliceVar(&o.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.StringVar(&o.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	names := onlineNames()
+	o.algo.Value = names[0]
+	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
+	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
+	addOnlineOptions(cmd)
+	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
+	o.reporting.AddFlag(f)
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
+}
+
+// goOn loads the model to continue from; it returns nil without --model. It also sets the options that the model
+// determines.
+func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
+	if o.model == "" {
+		return nil, nil
+	}
+	m, err := console.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if !cmd.Flags().Changed("algo") && slices.Contains(onlineNames(), m.Algorithm) {
+		o.algo.Value = m.Algorithm
+	}
+	if err := checkGoesOn(o.model, o.algo.Value, m); err != nil {
+		return nil, err
+	}
+	noteGoesOn(a, o.model, o.algo.Value, m)
+	for _, name := range []string{"features", "exclude", "positive", "no-bias"} {
+		if cmd.Flags().Changed(name) {
+			a.Note("--%s has no effect with --model", name)
+		}
+	}
+	if o.label == "" {
+		o.label = m.Label
+	}
+	return m, nil
+}
+
+// checkGoesOn returns an error unless the learner can continue from the model. The model must have weights, but neither
+// voters nor support rows. The perceptron also needs two classes, and a model of a perceptron learner.
+func checkGoesOn(path, algo string, m *model.Model) error {
+	switch {
+	case m.Voters != nil:
+		return fmt.Errorf("%s: the weights of a voted perceptron can't be continued: train one with --algo averaged", path)
+	case m.Expansion != nil:
+		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
+	case algo != onlineNames()[0]:
+		return nil
+	case len(m.Classes) != 2:
+		return fmt.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
+	case m.Algorithm != fit.OnlineName && console.Learner(m.Algorithm).Perceptron == nil:
+		return fmt.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
+			"or train one with --algo averaged", path, m.Algorithm)
+	}
+	return nil
+}
+
+// noteGoesOn notes the options of the model's training that online ignores.
+func noteGoesOn(a *console.App, path, algo string, m *model.Model) {
+	o := &m.Options
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0 && m.Algorithm != algo}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
+		if option.set {
+			a.Note("%s was trained with --%s: online continues without it", path, option.name)
+		}
+	}
+}
+
+func (o *onlineOptions) check(args []string) error {
+	if len(args) == 0 {
+		return console.Usagef("no data: name a file, a glob, a directory, or - for standard input")
+	}
+	if console.ToStdout(o.out) {
+		return console.Usagef("--out is %s: name a file for the model", o.out)
+	}
+	if float32(o.eta) == 0 {
+		return console.Usagef("--eta is %v: use a learning rate above 0 that a float32 can hold", o.eta)
+	}
+	if _, err := (train.Options{Eta: o.eta}).WithDefaults(); err != nil {
+		return console.Usagef("--%w", err)
+	}
+	if err := o.text.Check(); err != nil {
+		return err
+	}
+	return o.Machine.Apply()
+}
+
+// An onlineReport is the JSON object of online --json.
+type onlineReport struct {
+	Algorithm string `json:"algorithm,omitempty"` // empty for the perceptron
+	Rows      int64  `json:"rows"`
+	Mistakes  int64  `json:"mistakes"`
+	Updates   int64  `json:"updates"`
+	// Errors are the errors of the last weights. They are null for standard input, which is read once, and if an
+	// interrupt left no time.
+	Errors       *int64            `json:"errors"`
+	LogLoss      *float64          `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned
+	Progressive  []fit.Progressive `json:"progressive"`
+	Radius       float64           `json:"radius"`
+	Margin       *float64          `json:"margin,omitempty"`
+	MistakeBound *float64          `json:"mistake_bound,omitempty"` // for a perceptron that begins with zeros
+	// UpdateBound is the largest number of updates of a perceptron that begins with the weights of --model.
+	UpdateBound *float64 `json:"update_bound,omitempty"`
+	Interrupted bool     `json:"interrupted"`
+	Model       *string  `json:"model"`
+	stages      []report.Stage
+	total       float64 // seconds
+}
+
+func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
+	algorithm := f.Model.Algorithm
+	if algorithm == fit.OnlineName {
+		algorithm = ""
+	}
+	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss, Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
+		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
+}
+
+func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
+	start := time.Now()
+	bar := a.NewProgress(o.Progress.Value)
+	defer bar.End()
+	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
+	if !again { // an interrupt ends the stream; the rows so far are learned
+		work, end = context.WithoutCancel(ctx), ctx.Done()
+	}
+	memory, undo := o.memory.Hold()
+	defer undo()
+	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory, Warn: func(s string) { a.Note("%s", s) }}
+	if m != nil {
+		opt.Spec = m.Spec()
+	} else {
+		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.features, o.exclude, o.positive, o.noBias
+	}
+	in, err := dataset.Open(work, paths, opt)
+	if err != nil {
+		return err
+	}
+	open := in.Stream
+	if !again {
+		open = in.StreamOnce
+	}
+	src, err := open(work)
+	if err != nil {
+		return err
+	}
+	if err := train.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
+		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+	}
+	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
+	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
+		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
+	if err == nil && !again {
+		err = ctx.Err()
+	}
+	if errors.Is(err, fit.ErrNoRows) {
+		return fmt.Errorf("%s: %w: name data that has some", dataset.Name(paths), err)
+	}
+	if f == nil {
+		return console.OfLearner(err)
+	}
+	r := newOnlineReport(f, err != nil)
+	r.total = time.Since(start).Seconds()
+	learn := report.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
+	if r.Errors != nil { // counting the errors takes another pass
+		learn.Name, learn.Rows = "learn and count errors", 2*r.Rows
+	}
+	r.stages = []report.Stage{load, learn}
+	if o.out != "" {
+		r.Model = &o.out
+		if err := console.SaveModel(ctx, f.Model, o.out); err != nil {
+			return err
+		}
+	}
+	bar.End()
+	return cmp.Or(o.print(ctx, a, f.Model, r, paths), err)
+}
+
+// print prints the report. With --report it also writes the report as HTML.
+func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Model, r *onlineReport, paths []string) error {
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, o.page(a, m, r, paths)); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.sheet().Bytes())
+}
+
+// sheet returns the report for people.
+func (r *onlineReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
+	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
+	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
+	if r.LogLoss != nil {
+		rows[0] = append(rows[0], "log loss")
+	}
+	for _, p := range r.Progressive {
+		rows = append(rows, []string{say.Count(p.Rows), say.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
+			say.Count(p.Updates)})
+		if p.LogLoss != nil {
+			rows[len(rows)-1] = append(rows[len(rows)-1], say.Fixed(*p.LogLoss, 6))
+		}
+		last = p
+	}
+	s.Table(rows)
+	s.Line("")
+	pairs := []string{"mistakes", console.Mistakes(r.Mistakes, r.Rows)}
+	if r.Errors != nil {
+		pairs = append(pairs, "errors", console.Errors(*r.Errors, r.Rows)+", of the last weights")
+	}
+	pairs = append(pairs, "radius", say.Real(r.Radius))
+	switch {
+	case r.Errors == nil || r.Algorithm != "":
+	case r.MistakeBound != nil:
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
+	case r.UpdateBound != nil:
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes from the weights of --model, with the margin %s of the last weights", say.Bound(*r.UpdateBound), say.Real(*r.Margin)))
+	case r.Margin == nil:
+		pairs = append(pairs, "bound", "unknown: the last weights don't separate the rows")
+	}
+	if r.Model != nil {
+		pairs = append(pairs, "model", *r.Model)
+	}
+	s.Pairs(pairs...)
+	return s
+}

@@ -1,0 +1,342 @@
+// Package predict has the verbs that apply models to rows: predict, eval and online.
+package predict
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/spf13/cobra"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+	"halfspace/dataset/records"
+
+	"halfspace/cmd/internal/flags"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+)
+
+type predictOptions struct {
+	models []string // values of --model
+	flags.Machine
+	text      flags.Text
+	memory    flags.Size
+	model     string
+	out       string
+	keep      []string
+	score     bool
+	proba     bool
+	project   bool
+	threshold flags.Threshold // replaces the model's threshold
+	json      bool
+}
+
+// Predict returns the command that applies a model to data.
+func Predict(a *console.App) *cobra.Command {
+	var o predictOptions
+	cmd := &cobra.Command{
+		Use:   "predict --model m.json DATA... --out FILE [options]",
+		Short: "Apply a model to data",
+		Long: `Predict writes one row for each row of DATA, in the same order. The column
+"prediction" is the predicted class, in the type of the training labels. DATA
+needs the features of the model, but no label. If the model was trained with
+--nulls drop, a row with a missing value gets a null.
+
+The extension of FILE chooses the format: .parquet, .csv, .arrow or .svm; -
+writes CSV to standard output. Rows of standard input are predicted as they
+arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
+		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
+  halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
+  halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
+	}
+	o.addTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(o.models) > 1 {
+			return console.Usagef("%d models: predict applies one, give --model once", len(o.models))
+		}
+		o.model = strings.Join(o.models, "")
+		if err := o.check(args); err != nil {
+			return err
+		}
+		m, err := console.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
+		if err != nil {
+			return err
+		}
+		if o.proba {
+			if err := checkProba(o.model, m); err != nil {
+				return err
+			}
+		}
+		if o.project && m.Projection == nil {
+			return fmt.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
+		}
+		if o.threshold.By != "" {
+			at, err := o.threshold.Of(m)
+			if err != nil {
+				return console.Usagef("--threshold: %s: %w", o.model, err)
+			}
+			m.SetThreshold(at)
+		}
+		paths, err := dataset.Expand(args)
+		if err != nil {
+			return err
+		}
+		if err := console.Claim(a, o.out, append(paths, o.model)); err != nil {
+			return err
+		}
+		return predictRows(cmd.Context(), a, &o, m, paths)
+	}
+	return cmd
+}
+
+func (o *predictOptions) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to apply. (required)")
+	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
+	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER` Predict the positive class of two where the score is above this number, or its probability above this one. (default the threshold of the model, which is 0 unless it keeps one)")
+	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above the threshold predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
+	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad, and those of train --calibrate.")
+	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
+		"directions in which the classes differ most.")
+	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
+	o.text.AddTo(cmd)
+	o.memory.AddTo(cmd)
+	o.Machine.AddTo(cmd)
+}
+
+func (o *predictOptions) check(args []string) error {
+	switch {
+	case o.model == "":
+		return console.Usagef("--model is missing: name the file of a model")
+	case len(args) == 0:
+		return console.Usagef("no data: name a file, a glob or a directory")
+	case o.out == "":
+		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
+	case o.threshold.NeedsRows():
+		return console.Usagef("--threshold %s is chosen on rows with labels: find the number with halfspace eval --threshold %s, or keep it in the model with eval --save-threshold", o.threshold.Threshold, o.threshold.Threshold)
+	case o.json && console.ToStdout(o.out):
+		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
+	}
+	if err := o.text.Check(); err != nil {
+		return err
+	}
+	return o.Machine.Apply()
+}
+
+// A predictReport is the JSON object of predict --json.
+type predictReport struct {
+	Model     string  `json:"model"`
+	Rows      int64   `json:"rows"`
+	Out       string  `json:"out"`
+	Threshold float64 `json:"threshold,omitempty"` // for two classes, if it isn't 0
+	ISA       string  `json:"isa"`
+	Workers   int     `json:"workers"`
+	Seconds   float64 `json:"seconds"`
+}
+
+func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
+	start := time.Now()
+	bar := a.NewProgress(o.Progress.Value)
+	defer bar.End()
+	p, err := newPredictions(o, m)
+	if err != nil {
+		return err
+	}
+	defer p.abort()
+	p.warn = func(s string) { a.Note("%s", s) }
+	memory, undo := o.memory.Hold()
+	defer undo()
+	p.live = console.ToStdout(o.out) && slices.Equal(paths, []string{"-"})
+	err = dataset.Scan(ctx, paths, dataset.Options{
+		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto,
+		Memory:   max(1, memory-dataset.GroupBytes), // the writer takes the rest
+		Progress: bar.Reading("predicting"),
+		Warn:     p.warn,
+	}, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
+	if err != nil {
+		return err
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	bar.End()
+	if p.missing > 0 {
+		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
+			say.Plural(p.missing, "row"))
+	}
+	r := predictReport{o.model, p.rows, o.out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
+	switch {
+	case o.json:
+		return a.PrintJSON(r)
+	case console.ToStdout(o.out):
+		return nil
+	}
+	return a.PrintLine("%s: predictions for %s in %s", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
+}
+
+// predictions writes the predictions of a model, block by block.
+type predictions struct {
+	o         *predictOptions
+	spec      *schema.Spec
+	odds      predict.Odds
+	threshold float64
+	scorer    *predict.Scorer
+	writer    *dataset.Writer // nil before the first block
+	warn      func(text string)
+	rows      int64
+	live      bool // each block's predictions are written at once
+
+	directions [][]float32 // weights of the columns "projection_1", ...
+
+	drops   bool // rows with missing values get nulls
+	missing int64
+}
+
+func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
+	p := &predictions{o: o, spec: m.Spec(), odds: predict.OddsOf(m), threshold: m.ScoreThreshold()}
+	var err error
+	if p.scorer, err = predict.NewScorer(m, o.Workers); err != nil {
+		return nil, err
+	}
+	if o.project {
+		for _, direction := range m.Projection.Directions {
+			w := block.Alloc[float32](kernel.Stride(p.spec.Cols()))
+			for i, v := range direction {
+				w[i] = float32(v)
+			}
+			p.directions = append(p.directions, w)
+		}
+	}
+	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
+	return p, nil
+}
+
+// write adds the predictions of a block and the kept columns of its rows.
+func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Record) error {
+	scores, err := p.scorer.Scores(ctx, b)
+	if err != nil {
+		return err
+	}
+	predicted := make([]int, b.Len())
+	for r := range predicted {
+		predicted[r] = predict.PredictedAbove(scores, r, p.spec.PositiveClass(), p.threshold)
+	}
+	var valid []bool
+	if p.drops {
+		valid = predict.Valid(b, scores[0])
+		for _, ok := range valid {
+			if !ok {
+				p.missing++
+			}
+		}
+	}
+	table := &tableOf{nullable: p.drops}
+	if kept != nil {
+		table.fields, table.columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
+	}
+	defer table.release()
+	p.addColumns(table, b, scores, predicted, valid)
+	schema := arrow.NewSchema(table.fields, nil)
+	if p.writer == nil {
+		if err := p.create(ctx, schema); err != nil {
+			return err
+		}
+	}
+	rec := array.NewRecord(schema, table.columns, int64(b.Len()))
+	defer rec.Release()
+	p.rows += rec.NumRows()
+	if err := p.writer.Write(rec); err != nil || !p.live {
+		return err
+	}
+	return p.writer.Flush()
+}
+
+// A tableOf holds columns of the file to write. release releases the columns that add added.
+type tableOf struct {
+	fields   []arrow.Field
+	columns  []arrow.Array
+	added    []arrow.Array
+	nullable bool
+}
+
+func (t *tableOf) add(name string, column arrow.Array) {
+	t.fields = append(t.fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: t.nullable})
+	t.columns, t.added = append(t.columns, column), append(t.added, column)
+}
+
+func (t *tableOf) release() {
+	for _, c := range t.added {
+		c.Release()
+	}
+}
+
+// addColumns adds the columns with the predictions of a block: class, scores, probabilities and projections.
+func (p *predictions) addColumns(table *tableOf, b *block.Block, scores [][]float32, predicted []int, valid []bool) {
+	add := func(name string, numbers []float32) {
+		table.add(name, records.Floats(numbers, valid))
+	}
+	table.add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
+	if p.o.score {
+		for c, name := range records.ScoreNames(p.spec.Classes) {
+			add(name, scores[c])
+		}
+	}
+	if p.o.proba {
+		for class, odds := range predict.Probabilities(scores, p.odds) {
+			add(records.ProbabilityName(p.spec.Classes[class]), odds)
+		}
+	}
+	for i, direction := range p.directions {
+		coordinates := make([]float32, b.Len())
+		b.Scores(direction, coordinates)
+		add(projectionName(i), coordinates)
+	}
+}
+
+func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
+	names := append(records.ScoreNames(p.spec.Classes), records.PredictionName)
+	for _, c := range p.spec.Classes {
+		names = append(names, records.ProbabilityName(c))
+	}
+	for i := range p.directions {
+		names = append(names, projectionName(i))
+	}
+	for _, name := range names {
+		if len(schema.FieldIndices(name)) > 1 {
+			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
+		}
+	}
+	var err error
+	p.writer, err = dataset.CreateContext(ctx, p.o.out, schema,
+		dataset.WriterOptions{Label: records.PredictionName, Copied: schema.FieldIndices(records.PredictionName)[0], Warn: p.warn})
+	return err
+}
+
+func (p *predictions) close() error { return p.writer.Close() }
+
+func (p *predictions) abort() {
+	if p.writer != nil {
+		p.writer.Abort()
+	}
+}
+
+// checkProba returns an error unless a model has probabilities.
+func checkProba(path string, m *model.Model) error {
+	if m.HasProbabilities() {
+		return nil
+	}
+	return fmt.Errorf("%s: %s, or write --score", path, console.NoProbabilities(m))
+}
+
+// projectionName returns the name of the column with the coordinates along direction i.
+func projectionName(i int) string { return fmt.Sprintf("projection_%d", i+1) }

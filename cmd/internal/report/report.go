@@ -1,0 +1,194 @@
+// Package report has the parts of an HTML report that several verbs share.
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/internal/beside"
+
+	"halfspace/internal/say"
+	"halfspace/internal/store"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/report"
+)
+
+// Options say where a report is written.
+type Options struct {
+	File        string // "": no report
+	Interrupted bool   // the run ended before it was complete
+
+	command string // as the user typed it
+	options [][2]string
+}
+
+// AddFlag adds the flag.
+func (o *Options) AddFlag(f *pflag.FlagSet) {
+	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser shows.")
+}
+
+// Check returns an error if the report can't be written. inputs are the files that the verb reads, and outputs the
+// other files that it writes.
+func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, outputs []string) error {
+	if o.File == "" {
+		return nil
+	}
+	if ext := strings.ToLower(filepath.Ext(o.File)); ext != ".html" && ext != ".htm" {
+		return console.Usagef("--report %s: a report is HTML: name a file that ends in .html", o.File)
+	}
+	if slices.Contains(outputs, o.File) {
+		return console.Usagef("--report and another option write %s: name another file", o.File)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, v := range values(f) {
+			o.options = append(o.options, [2]string{"--" + f.Name, v})
+		}
+	})
+	o.command = typed(cmd, args)
+	return console.Claim(a, o.File, inputs)
+}
+
+// values returns the values of an option: one for each member of a list.
+func values(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// typed returns the command in the syntax of a shell, with the options that the user gave.
+func typed(cmd *cobra.Command, args []string) string {
+	var options, rest []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, v := range values(f) {
+			switch f.Value.Type() {
+			case "bool":
+				options = append(options, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
+			case "stringSlice": // its value is a line of CSV
+				var line strings.Builder
+				w := csv.NewWriter(&line)
+				w.Write([]string{v}) // no error: a Builder takes everything
+				w.Flush()
+				v = cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
+				fallthrough
+			default:
+				options = append(options, "--"+f.Name, quote(v))
+			}
+		}
+	})
+	dash := false // an argument looks like an option
+	for _, a := range args {
+		rest, dash = append(rest, quote(a)), dash || len(a) > 1 && a[0] == '-'
+	}
+	words := slices.Concat([]string{cmd.CommandPath()}, rest, options)
+	if dash {
+		words = slices.Concat([]string{cmd.CommandPath()}, options, []string{"--"}, rest)
+	}
+	return strings.Join(words, " ")
+}
+
+// quote returns an argument in the syntax of a shell.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Asked returns the section of the options that the user gave.
+func (o *Options) Asked() report.Section {
+	return report.Section{Heading: "What was asked", Facts: o.options}
+}
+
+// Repeat returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
+func (o *Options) Repeat(hashes ...[2]string) report.Section {
+	hashes = append(hashes, [2]string{"halfspace", console.Version()})
+	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
+	if o.Interrupted {
+		text = "The run was interrupted. A run to its end gives other figures. This command was typed:"
+	}
+	return report.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
+}
+
+// Data returns the section of the files, with the notes of the run.
+func Data(a *console.App, paths []string, facts [][2]string) report.Section {
+	s := report.Section{Heading: "Data", Facts: facts}
+	names := strings.Join(paths[:min(len(paths), 10)], ", ")
+	if n := len(paths); n > 10 {
+		names += fmt.Sprintf(" and %d more", n-10)
+	}
+	if bytes := Bytes(paths); bytes > 0 {
+		names += ", " + say.Size(bytes)
+	}
+	s.Facts = append([][2]string{{"files", names}}, s.Facts...)
+	for _, n := range a.Notes() {
+		s.Facts = append(s.Facts, [2]string{"note", n})
+	}
+	return s
+}
+
+// Bytes returns the total size of files, or 0 if one isn't a regular file.
+func Bytes(paths []string) (bytes int64) {
+	for _, path := range paths {
+		info, err := store.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		bytes += info.Size()
+	}
+	return bytes
+}
+
+// Result returns the section with the facts and tables of a sheet. A table without a caption gets the caption
+// "Classes".
+func Result(sheet *console.Sheet) report.Section {
+	s := report.Section{Heading: "Result", Facts: sheet.Facts}
+	for _, t := range sheet.Tables {
+		if t.Caption == "" {
+			t.Caption = "Classes"
+		}
+		s.Tables = append(s.Tables, report.Table{Caption: t.Caption, Head: t.Rows[0], Rows: t.Rows[1:]})
+	}
+	return s
+}
+
+// Write writes a page. After an interrupt it still has a grace time.
+func (o *Options) Write(ctx context.Context, p *report.Page) error {
+	grace, end := beside.After(ctx)
+	defer end()
+	if err := console.WriteText(grace, o.File, p.HTML()); err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	return nil
+}
+
+// Hash returns the SHA-256 of a model's file under the file's name, or nil if there is no file.
+func Hash(m *model.Model, path string) [][2]string {
+	if path == "" {
+		return nil
+	}
+	sum, err := m.Sum()
+	if err != nil { // the model has values that no file can hold
+		return nil
+	}
+	return [][2]string{{"SHA-256 of " + path, fmt.Sprintf("%x", sum[:])}}
+}
+
+// Interval returns the 95 % interval of the share n/of of rows, in brackets.
+func Interval(n, of int64) string {
+	ends := metrics.Wilson(float64(n)/float64(of), float64(of))
+	return fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(ends[0]), say.Percent(ends[1]))
+}

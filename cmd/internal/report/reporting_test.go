@@ -1,0 +1,133 @@
+package report
+
+import (
+	"math"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/plot"
+	"halfspace/report"
+	"halfspace/schema"
+	"halfspace/trace"
+)
+
+// TestFollower: a report draws a trace of which some figures are unknown, of any length.
+func TestFollower(t *testing.T) {
+	nan := math.NaN()
+	for _, points := range []int64{1, 2, most, 3*most + 1} {
+		for _, class := range []int{-1, 0} {
+			f, opt := Follow(nil)
+			if !opt.NoErrors {
+				t.Error("a report alone has errors counted")
+			}
+			for i := range points {
+				p := trace.Point{Class: class, Update: i + 1, Row: i % 3, Norm: float64(i), Upper: float64(i), Dot: nan, Lower: nan, Errors: -1, Objective: nan, Gradient: nan, Gap: nan}
+				if i%5 == 0 {
+					p.Dot, p.Errors = 1, i
+				}
+				opt.To(p)
+			}
+			n := len(f.columns["update"])
+			for name, values := range f.columns {
+				if len(values) != n {
+					t.Errorf("%d points: %d of %s and %d updates", points, len(values), name, n)
+				}
+			}
+			figures := f.Figures([]schema.Class{schema.StringClass("first")})
+			if len(figures) != 2 {
+				t.Fatalf("%d points: %d figures", points, len(figures))
+			}
+			for _, figure := range figures {
+				if picture := figure.SVG(plot.Page); strings.Contains(picture, "NaN") || strings.Contains(picture, ": class first<") != (class == 0) {
+					t.Errorf("class %d: %s", class, picture)
+				}
+			}
+		}
+	}
+	if f, _ := Follow(&trace.Options{Every: 2, To: func(trace.Point) {}}); f.updates != nil {
+		t.Error("the updates of rows are counted where not all are told")
+	}
+}
+
+// TestTyped: the command of a report, in a shell, has the options and arguments of the run.
+func TestTyped(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("missing: a shell")
+	}
+	type run struct {
+		list, array, args []string
+		text              string
+		yes, no           bool
+	}
+	parse := func(words []string) (r run, command string) {
+		cmd := &cobra.Command{Use: "it", RunE: func(cmd *cobra.Command, args []string) error {
+			r.args, command = args, typed(cmd, args)
+			return nil
+		}}
+		f := cmd.Flags()
+		f.StringSliceVar(&r.list, "list", nil, "")
+		f.StringArrayVar(&r.array, "array", nil, "")
+		f.StringVar(&r.text, "text", "", "")
+		f.BoolVar(&r.yes, "yes", false, "")
+		f.BoolVar(&r.no, "no", true, "")
+		cmd.SetArgs(words)
+		if err := cmd.Execute(); err != nil {
+			t.Fatalf("%q: %v", words, err)
+		}
+		return r, command
+	}
+	for _, words := range [][]string{
+		{"a.csv", "-", "it's", "b c"}, {"--", "--list", "-a.csv", "b"}, {"--list", `"a,b",c`, "--list", `"say ""x""", d`, "a.csv"}, {"--list", `""`},
+		{"--array", "a,b", "--array", `"`, "--text", "-x", "--yes", "--no=false"}, {"--text", "", "a\nb"},
+	} {
+		want, command := parse(words)
+		out, err := exec.Command(shell, "-c", "printf '%s\\0' "+command).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", command, err)
+		}
+		got, again := parse(strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")[1:])
+		if !slices.Equal(got.list, want.list) || !slices.Equal(got.array, want.array) || !slices.Equal(got.args, want.args) || got.text != want.text || got.yes != want.yes || got.no != want.no || again != command {
+			t.Errorf("%q is written %s, which gives %+v, want %+v", words, command, got, want)
+		}
+	}
+}
+
+// TestRepeat: a report of an interrupted run doesn't say that its command gives the same figures.
+func TestRepeat(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		o := &Options{Interrupted: interrupted}
+		page := (&report.Page{Sections: []report.Section{o.Repeat()}}).HTML()
+		if strings.Contains(page, "the same figures") == interrupted || strings.Contains(page, "was interrupted") != interrupted {
+			t.Error(page)
+		}
+	}
+}
+
+// TestTime: stages have shares of the total and of the limit of their cores, which is asked for where bytes are known. What is
+// left of the total is a stage. Without a limit there are no shares of it, and no word on it. Without bytes
+// the rate is one of rows.
+func TestTime(t *testing.T) {
+	stages := []Stage{{Name: "load", Seconds: 1, Rows: 10, Bytes: 1e9, Cores: 2}, {Name: "learn", Seconds: 2, Rows: 30, Bytes: 3e9, Cores: 1}, {Name: "judge", Seconds: 1, Cores: 8}}
+	s := Time(stages, 5, func(cores int) float64 { return 4e9 / float64(cores) })
+	want := [][]string{{"load", "1.000 s", "20.00 %", "10", "953.7 MiB", "1 GB/s", "50.00 %"}, {"learn", "2.000 s", "40.00 %", "30", "2.794 GiB", "1.5 GB/s", "37.50 %"},
+		{"judge", "1.000 s", "20.00 %", "", "", "", ""}, {"the rest", "1.000 s", "20.00 %", "", "", "", ""}, {"total", "5.000 s", "100.00 %", "", "", "", ""}}
+	if got := s.Tables[0].Rows; !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(s.Text) != 1 || !strings.Contains(s.Text[0], "2 GB/s by 2 cores, 4 GB/s by 1 core.") {
+		t.Errorf("%q", s.Text)
+	}
+	if s = Time(stages[:1], 1, func(int) float64 { return 0 }); s.Text != nil || slices.Contains(s.Tables[0].Head, "of the limit") || len(s.Tables[0].Rows[0]) != 6 || len(s.Tables[0].Rows) != 2 {
+		t.Errorf("without a limit: %v", s)
+	}
+	s = Time([]Stage{{Name: "score", Seconds: 2, Rows: 5000}}, 2, nil)
+	if got := s.Tables[0]; !slices.Equal(got.Head, []string{"stage", "time", "of the total", "rows", "rate"}) ||
+		!slices.Equal(got.Rows[0], []string{"score", "2.000 s", "100.00 %", "5,000", "2,500 rows/s"}) || !slices.Equal(got.Rows[1], []string{"total", "2.000 s", "100.00 %", "", ""}) {
+		t.Errorf("without bytes: %q", got)
+	}
+}

@@ -1,0 +1,289 @@
+// Package rows opens the rows of a training: in memory, as a stream of the files, or in a cache.
+package rows
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/cache"
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Rows are open rows.
+type Rows struct {
+	block.Source
+	Density float64 // approximate share of values that aren't 0, for sparse rows; otherwise 0
+
+	shut  func() error                   // closes the rows; nil for rows in memory
+	input func() (*dataset.Input, error) // opens the files of the rows; nil if they have none
+}
+
+// New returns the rows of src. Close calls shut, unless shut is nil.
+func New(src block.Source, shut func() error) *Rows {
+	return &Rows{Source: src, shut: shut}
+}
+
+// Close closes the rows and removes their temporary cache. It does nothing if r is nil.
+func (r *Rows) Close() error {
+	if r == nil || r.shut == nil {
+		return nil
+	}
+	return r.shut()
+}
+
+// Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in
+// files, each fold learns its features from its own rows.
+func (r *Rows) Relearner() block.Source {
+	if r.input == nil {
+		return block.Trust(r.Source)
+	}
+	return relearner{r.Source, r.input}
+}
+
+// A relearner is a source whose features can be learned again from some of its rows.
+type relearner struct {
+	block.Source
+	input func() (*dataset.Input, error)
+}
+
+// Unwrap returns the source without Relearn.
+func (r relearner) Unwrap() block.Source { return block.Trust(r.Source) }
+
+// Relearn returns, for each choice of rows, a function that opens all rows with the features learned from the chosen
+// rows: in memory if r is in memory, otherwise as a stream. It returns nil if no feature depends on the rows.
+func (r relearner) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
+	in, err := r.input()
+	if err != nil || !in.Learned() {
+		return nil, err
+	}
+	inputs, err := in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
+	_, inMemory := r.Source.(*block.Data)
+	for _, in := range inputs {
+		all = append(all, func(ctx context.Context) (block.Source, error) {
+			if inMemory {
+				data, err := in.Load(ctx)
+				return data, err
+			}
+			return in.Stream(ctx)
+		})
+	}
+	return all, err
+}
+
+// Open opens the rows in memory if they fit in --memory. If they don't fit, each pass in the order of the files reads
+// the files again; any other access reads a cache, which is temporary without --cache. Open sets the memory limit of
+// the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide left the rows unscaled.
+func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
+	r, err := open(ctx, a, o, paths, bar)
+	if c := &o.Columns; err == nil && c.KeepWide && unscaled(r.Spec().Preprocessing) {
+		c.Standardize = false
+	}
+	return r, err
+}
+
+// unscaled tells whether some features are numbers, and none is standardized.
+func unscaled(p *schema.Preprocessing) bool {
+	return p == nil || !p.Standardized() && slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return !c.Categorical() })
+}
+
+// manyBytes is the size of rows from which a garbage collection before their allocation takes only a small share of the
+// time.
+const manyBytes = 64 << 20
+
+func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
+	opt := o.options(bar)
+	said := false // the files were read before and their warnings printed
+	opt.Warn = func(s string) {
+		if !said {
+			a.Note("%s", s)
+		}
+	}
+	written := func(rows, total int64) { bar.Rows("writing the cache", rows, total) }
+	s := &o.Storage
+	if s.cache != "" {
+		r, err := openCache(ctx, o, paths, opt, written)
+		if err == nil {
+			r.input = func() (*dataset.Input, error) {
+				said = true
+				return openInput(ctx, o, paths, opt)
+			}
+		}
+		return r, err
+	}
+	if a.Cluster != nil {
+		return openRemote(ctx, a, o, paths, opt, &said)
+	}
+	in, err := openInput(ctx, o, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	again := func() (*dataset.Input, error) {
+		said = true
+		return in, nil
+	}
+	count, err := rowsAtMost(ctx, s, in)
+	if err != nil {
+		return nil, err
+	}
+	fits, err := budget(s, count, in.Cols(), sizes(s, in))
+	if err != nil {
+		return nil, err
+	}
+	if fits {
+		if !in.Learned() {
+			again = nil // frees the descriptions of the columns, 300 bytes each
+		}
+		if in.Sparse() && in.Bytes(count, s.Weighted) >= manyBytes {
+			debug.FreeOSMemory() // frees the memory that Open needed for the columns, before the rows take memory
+		}
+		data, err := in.Load(ctx)
+		return &Rows{data, in.Density(), nil, again}, err
+	}
+	stream, err := in.Stream(ctx)
+	if err != nil || s.Access == train.InOrder || s.Parted {
+		return &Rows{stream, in.Density(), nil, again}, err
+	}
+	f, err := cache.Temporary(ctx, stream, func(rows int64) { written(rows, stream.Rows()) })
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{f, in.Density(), f.Close, again}, nil
+}
+
+// openRemote opens the rows for a cluster. The cluster also learns the data that features depend on. When the rows are
+// read again, openRemote sets said, since their warnings are printed already.
+func openRemote(ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, said *bool) (r *Rows, err error) {
+	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
+		return nil, err
+	}
+	in, err := openInput(ctx, o, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = Distribute(ctx, a, paths, in); err != nil {
+		return nil, err
+	}
+	r.input = func() (*dataset.Input, error) {
+		*said = true
+		return in, nil
+	}
+	return r, nil
+}
+
+// distributed is a stream whose rows a cluster reads too.
+type distributed struct {
+	*dataset.Stream
+	cluster block.Cluster
+}
+
+// Remote returns the cluster; see block.Remote.
+func (d distributed) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
+
+// Distribute returns rows over which a cluster makes passes. This process reads them only for work that the cluster
+// can't do.
+func Distribute(ctx context.Context, a *console.App, paths []string, in *dataset.Input) (*Rows, error) {
+	stream, err := in.Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := a.Cluster(console.Files{Paths: dataset.Absolute(paths), Options: in.Spread(stream.Spec()), Rows: stream.Rows()})
+	if err != nil {
+		return nil, err
+	}
+	return New(block.Source(distributed{stream, cluster}), nil), nil
+}
+
+// options returns the options for package dataset.
+func (o *Options) options(bar *console.Progress) dataset.Options {
+	show := bar.Reading("loading")
+	if spec := o.Columns.spec; spec != nil {
+		return dataset.Options{Spec: spec, Label: o.Columns.label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
+			Memory: o.Storage.Memory.Limit(), Progress: show, Storage: dataset.Storage(o.form.Value)}
+	}
+	return dataset.Options{
+		Label: o.Columns.label, Features: o.Columns.features, Exclude: slices.Concat(o.Columns.exclude, o.Split.columns()), Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
+		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize, KeepWide: o.Columns.KeepWide,
+		Categorical: o.Columns.categorical, Cross: o.Columns.cross, HashTexts: o.Columns.hashTexts, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
+		Progress: show, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
+	}
+}
+
+// sizes returns a function that returns the bytes of the blocks of a number of rows.
+func sizes(s *Storage, in *dataset.Input) func(rows int64) int64 {
+	return func(rows int64) int64 { return in.Bytes(rows, s.Weighted) }
+}
+
+// openInput opens files. If o.LearnFrom is set, features are learned from the rows that it chooses.
+func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Options) (*dataset.Input, error) {
+	in, err := dataset.Open(ctx, paths, opt)
+	if err != nil || o.LearnFrom == nil || !in.Learned() {
+		return in, err
+	}
+	shares, err := in.Shares(ctx, func(counts []int64) []dataset.Choice { return []dataset.Choice{o.LearnFrom(counts)} })
+	if err != nil {
+		return nil, err
+	}
+	return shares[0], nil
+}
+
+// rowsAtMost returns an upper bound on the number of rows. It reads text files, to count their rows, only if the bound
+// that follows from their size is too large for the memory.
+func rowsAtMost(ctx context.Context, s *Storage, in *dataset.Input) (int64, error) {
+	most := in.Most()
+	if most >= 0 && in.Bytes(most, s.Weighted) <= s.Memory.Limit()/5*4 {
+		return most, nil
+	}
+	return in.Count(ctx)
+}
+
+// openCache opens the rows in --cache. It reads the files only if it must write the cache.
+func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Options,
+	written func(rows, total int64)) (*Rows, error) {
+	s := &o.Storage
+	key, err := dataset.Key(paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	source := func() (block.Source, error) {
+		in, err := openInput(ctx, o, paths, opt)
+		if err != nil {
+			return nil, err
+		}
+		if total, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := budget(s, total, in.Cols(), sizes(s, in)); err != nil {
+			return nil, err
+		}
+		stream, err := in.Stream(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if now, err := dataset.Key(paths, opt); err != nil || !reflect.DeepEqual(now, key) {
+			return nil, fmt.Errorf("%s: the data changed while it was read: try again", dataset.Name(paths))
+		}
+		return stream, nil
+	}
+	f, err := cache.Ensure(ctx, s.cache, key, source, opt.Warn, func(rows int64) { written(rows, total) })
+	if err != nil {
+		return nil, err
+	}
+	fits, err := budget(s, f.Rows(), f.Spec().Cols(), func(rows int64) int64 { return f.Bytes(rows, s.Weighted) })
+	if err == nil && !fits {
+		return &Rows{f, f.Density(), f.Close, nil}, nil
+	}
+	defer f.Close()
+	if err != nil {
+		return nil, err
+	}
+	data, err := block.Collect(ctx, f)
+	return &Rows{data, f.Density(), nil, nil}, err
+}

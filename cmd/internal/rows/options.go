@@ -1,0 +1,145 @@
+package rows
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
+	"halfspace/schema"
+)
+
+// Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
+type Options struct {
+	flags.Machine
+	Text    flags.Text
+	Columns Columns
+	form    flags.Choice // form of the rows in memory
+	Storage Storage
+	Split   Split
+
+	// LearnFrom chooses the rows from which features are learned, by the number of rows of each class; nil chooses all.
+	// LearnFromName names the choice.
+	LearnFrom     func(counts []int64) dataset.Choice
+	LearnFromName string
+}
+
+// Columns are the options on the columns to read, and on the features that are made of them.
+type Columns struct {
+	label             string
+	features, exclude []string
+	Positive          string
+	SampleWeight      string
+	NoBias            bool
+	nulls             flags.Choice
+	Standardize       bool
+	KeepWide          bool // Standardize wasn't asked for: svmlight rows and sparse lists that are too wide for it stay unscaled
+	categorical       string
+	cross             []string
+	hashTexts         bool
+	spec              *schema.Spec // the spec of a model, whose features are used; nil: the other options define the features
+}
+
+// Follow uses the features of a model. The label is the model's label unless the user gave one.
+func (d *Columns) Follow(spec *schema.Spec) {
+	d.spec = spec
+	if d.label == "" {
+		d.label = spec.Label
+	}
+}
+
+// Learned tells whether features may depend on the values of the rows.
+func (d *Columns) Learned() bool {
+	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || d.hashTexts || dataset.LearnsCategories(d.categorical, d.cross))
+}
+
+// AddTo adds all flags.
+func (o *Options) AddTo(cmd *cobra.Command) {
+	o.AddData(cmd)
+	o.AddMachine(cmd)
+}
+
+// AddData adds the flags on data.
+func (o *Options) AddData(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight)")
+	f.StringSliceVar(&o.Columns.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.Columns.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.Var((*flags.List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
+	f.StringArrayVar(&o.Columns.cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
+		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
+	f.BoolVar(&o.Columns.hashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
+		"inspect prints them.")
+	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
+	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
+		"Features made from text stay as they are.")
+	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
+		"that takes an eighth of the memory or less.", storageNames()...)
+	o.Text.AddTo(cmd)
+}
+
+// AddMachine adds the flags that change no result.
+func (o *Options) AddMachine(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&o.Storage.Memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
+	f.StringVar(&o.Storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
+	o.Machine.AddTo(cmd)
+}
+
+func storageNames() []string {
+	var names []string
+	for _, s := range dataset.Storages {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func nullsNames() []string {
+	var names []string
+	for _, n := range schema.AllNulls {
+		names = append(names, string(n))
+	}
+	return names
+}
+
+// Check returns an error if an option can't be used. It sets the label if the data has a default label, and applies the
+// options on the machine.
+func (o *Options) Check(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return console.Usagef("no data: name a file, a glob or a directory")
+	}
+	if o.Columns.label == "" {
+		o.Columns.label = dataset.DefaultLabel(ctx, args)
+	}
+	if o.Columns.spec != nil && o.Storage.cache != "" {
+		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
+	}
+	if o.Columns.label == "" {
+		return console.Usagef("--label is missing: name the column that holds the classes")
+	}
+	if err := dataset.CheckCategorical(o.Columns.categorical); err != nil {
+		return console.Usagef("--categorical %s: %w", o.Columns.categorical, err)
+	}
+	for _, text := range o.Columns.cross {
+		if err := dataset.CheckCross(text); err != nil {
+			return console.Usagef("--cross %s: %w", text, err)
+		}
+	}
+	if o.Columns.hashTexts && len(o.Columns.cross) == 0 && !strings.Contains(o.Columns.categorical, "hash:") {
+		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
+	}
+	if err := o.Text.Check(); err != nil {
+		return err
+	}
+	if err := o.Storage.check(); err != nil {
+		return err
+	}
+	return o.Machine.Apply()
+}

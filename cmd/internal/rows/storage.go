@@ -1,0 +1,116 @@
+package rows
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+
+	"halfspace/cmd/internal/flags"
+	"halfspace/internal/say"
+	"halfspace/train"
+	"halfspace/train/visits"
+)
+
+// Storage are the options on where the rows are kept. They change no result.
+type Storage struct {
+	Memory flags.Size
+	cache  string
+
+	// The following fields come from the verb, not from flags.
+	Out      string // the file that the verb writes, which the cache must not be; "": none
+	Access   train.Access
+	Shards   int64 // largest number of shards that learn at the same time; 0: one. Open lowers it if the memory is too small
+	Weighted bool  // rows have weights
+	Shared   bool  // some rows are held out, so that rows take their memory twice for a while
+	Folds    bool  // each fold has its own features: its rows are in memory in addition to all rows
+	Parted   bool  // each part of the rows gets its own cache
+
+	Beside func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: none
+}
+
+// check returns an error if --cache can't be used.
+func (s *Storage) check() error {
+	out := s.Out
+	if s.cache == "" {
+		return nil
+	}
+	if console.ToStdout(s.cache) {
+		return console.Usagef("--cache is %s: name a file", s.cache)
+	}
+	a, errA := os.Stat(s.cache)
+	b, errB := os.Stat(out)
+	if out != "" && (filepath.Clean(out) == filepath.Clean(s.cache) || errA == nil && errB == nil && os.SameFile(a, b)) {
+		return console.Usagef("--cache and --out are both %s: name two files", out)
+	}
+	return nil
+}
+
+// overhead is the memory of a process without its blocks. columnBytes is the memory of each column while rows are
+// loaded: descriptions and names. Without room for both the garbage collector would run all the time.
+const (
+	overhead    = 32 << 20
+	columnBytes = 416
+)
+
+// Hold sets the garbage collector's memory limit for a learner that fills the memory. bytes is the size of the rows in
+// memory.
+func (s *Storage) Hold(bytes int64) {
+	if s.Memory.Bytes == 0 {
+		bytes = 0 // the limit doesn't include the rows
+	}
+	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
+}
+
+// parted returns the bytes of all rows and of the copies that Shared and Folds need. all is the bytes of the rows
+// alone.
+func (s *Storage) parted(all int64) int64 {
+	held := all
+	if s.Shared {
+		held += all
+	}
+	if s.Folds {
+		held += all
+	}
+	return held
+}
+
+// budget tells whether the blocks fit in memory, and sets the garbage collector's memory limit. bytes returns the bytes
+// of the blocks of a number of rows. It is an error if even the blocks that are in use at one time don't fit.
+func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
+	limit, all := s.Memory.Limit(), bytes(count)
+	held := s.parted(all)
+	beside := int64(0)
+	if s.Beside != nil {
+		beside = s.Beside(count, cols)
+	}
+	if held += beside; held <= limit/5*4 {
+		garbage := held / 4
+		if all < block.Bytes(count, cols, false) { // the rows are sparse, and their training allocates little
+			garbage /= 2
+		}
+		debug.SetMemoryLimit(min(limit, held+max(garbage, columnBytes*int64(cols))+overhead))
+		return true, nil
+	}
+	pass := min(all, block.InFlight*bytes(int64(block.Rows(cols))))
+	least := pass + beside
+	switch s.Access {
+	case train.AnyOrder:
+		windows := func(shards int64) int64 { return visits.WindowBytes(count, shards, bytes) }
+		for s.Shards > 1 && least+windows(s.Shards) > limit {
+			s.Shards--
+		}
+		least += windows(max(1, s.Shards))
+	case train.Nested:
+		least += pass
+	}
+	if least > limit {
+		return false, fmt.Errorf("%s of memory is too little: reading these rows piece by piece takes %s, give that with --memory",
+			say.Size(limit), say.Size(least))
+	}
+	debug.SetMemoryLimit(limit)
+	return false, nil
+}

@@ -1,0 +1,76 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/dataset"
+	"halfspace/fit"
+	"halfspace/internal/require"
+	"halfspace/internal/say"
+)
+
+// TestCompareCommand: the command of the best learner is whole, so that it can be copied.
+func TestCompareCommand(t *testing.T) {
+	c := &comparison{Learners: []contestant{{}}, Baseline: &fit.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
+	if text := c.sheet().String(); !strings.Contains(text, c.Best) {
+		t.Error(text)
+	}
+}
+
+// TestQuoted: words are typed so that a shell makes them of it.
+func TestQuoted(t *testing.T) {
+	if got, want := quoted([]string{"a.csv", "my file", "it's", "x*", ""}), `a.csv 'my file' 'it'\''s' 'x*' ''`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestInterruptedCompare: an interrupted comparison has the figures of the folds so far, and its table says how many they are.
+func TestInterruptedCompare(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	data, err := dataset.Load(ctx, []string{"../../../examples/breast-cancer.parquet"}, dataset.Options{Label: "diagnosis"})
+	require.NoError(t, err)
+	var learners []fit.Learner
+	var names []string
+	for _, name := range []string{"averaged", "lda", "logistic"} {
+		l, err := fit.Named(name)
+		require.NoError(t, err)
+		learners, names = append(learners, l), append(names, "--algo "+name)
+	}
+	whole, err := fit.Compare(context.Background(), data, learners, fit.CV{}, fit.Options{})
+	require.NoError(t, err)
+	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		opt := fit.Options{Stage: func(s fit.Stage) {
+			if s.Done == begun {
+				cancel()
+			}
+		}}
+		cv, err := fit.Compare(ctx, data, learners, fit.CV{}, opt)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		for i, p := range cv.Points {
+			if !slices.Equal(p.FoldAccuracy, whole.Points[i].FoldAccuracy[:folds[i]]) || (p.Errors == nil) != (folds[i] == 0) || len(p.Figures.AUC) != folds[i] {
+				t.Errorf("%s after %d trainings: %+v", names[i], begun, p)
+			}
+		}
+		c := &comparison{Interrupted: true, Folds: 5, Baseline: &fit.Baseline{}}
+		c.add(names, cv)
+		text := c.sheet().String()
+		for i, n := range folds {
+			want := say.Count(int64(n)) + " of 5\n"
+			if n == 0 {
+				want = "Left out: " + names[i][len("--algo "):] + ": interrupted before its first fold was judged"
+			}
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/fit"
+
+	"halfspace/cmd/internal/console"
+
+	"halfspace/internal/decimal"
+	"halfspace/internal/say"
+	"halfspace/train"
+)
+
+// defaultFolds is the number of folds of a grid without --cv.
+const defaultFolds = 5
+
+// checkFolds returns an error if the options can't be cross-validated. It makes the learners of the grid; without a
+// grid that is one learner.
+func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
+	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
+		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
+	}
+	if (len(o.grid) > 0 || o.path > 0) && o.folds == 0 {
+		o.folds = defaultFolds
+	}
+	if err := o.checkPath(cmd); err != nil {
+		return err
+	}
+	if o.folds > 0 && o.validation != "" {
+		return console.Usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
+	}
+	if err := o.readGrid(cmd); err != nil {
+		return err
+	}
+	if err := o.checkScore(); err != nil {
+		return err
+	}
+	if err := o.setDefaultL2(cmd); err != nil {
+		return err
+	}
+	learners, err := o.learner.Grid(o.axes)
+	if err != nil {
+		return console.Usagef("--%w", err)
+	}
+	for i := range learners {
+		if learners[i], err = o.finish(learners[i]); err != nil {
+			return err
+		}
+		shared := learners[i].Settings.Shared()
+		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
+		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.Access())
+	}
+	o.learners = learners
+	if len(o.axes) == 0 {
+		o.learner = learners[0]
+	}
+	return o.checkEffect()
+}
+
+// limitShards lowers the workers of trainings with shards to Storage.Shards, the number for which rows.Open found
+// memory. It notes the change.
+func (o *trainOptions) limitShards(a *console.App) {
+	most, wanted := max(1, o.Storage.Shards), int64(0)
+	for _, l := range append([]fit.Learner{o.learner}, o.learners...) {
+		s := l.Settings.Shared()
+		if n := min(s.Shards, int64(s.Workers)); n > most {
+			s.Workers, wanted = int(most), max(wanted, n)
+		}
+	}
+	if wanted > 0 {
+		a.Note("memory has room for %s at a time, not for %d: give more with --memory to learn faster; the model is the same", say.Plural(most, "shard"), wanted)
+	}
+}
+
+// crossValidation returns the options of the cross-validation.
+func (o *trainOptions) crossValidation() fit.CV {
+	cv := fit.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
+	if o.score.Value != autoName {
+		cv.Score = o.score.Value
+	}
+	return cv
+}
+
+// checkScore returns an error if --score or --one-standard-error has nothing to choose, or if the learner lacks the
+// score.
+func (o *trainOptions) checkScore() error {
+	penalty := func(a fit.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
+	switch {
+	case o.score.Value != autoName && o.score.Value != "" && o.folds == 0:
+		return console.Usagef("--score without --cv, --grid or --path: add one of them")
+	case o.oneError && o.path == 0 && !slices.ContainsFunc(o.axes, penalty):
+		return console.Usagef("--one-standard-error takes the strongest penalty: add --path, or a --grid of l1 or l2")
+	case o.score.Value == fit.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
+		return console.Usagef("--score log_loss with --algo %s, which has no probabilities: use another score, or --algo logistic or lda", o.learner.Name)
+	}
+	return nil
+}
+
+// noCalibration is the value of --calibrate for no calibration.
+const noCalibration = "none"
+
+func (o *trainOptions) calibrates() bool {
+	return o.calibrate.Value != "" && o.calibrate.Value != noCalibration
+}
+
+// checkCalibrate returns an error if --calibrate can't be used with the other options.
+func (o *trainOptions) checkCalibrate() error {
+	odds := func() bool { return slices.ContainsFunc(o.learners, fit.Learner.HasOdds) }
+	switch {
+	case !o.calibrates():
+	case odds():
+		return console.Usagef("--calibrate with --algo %s, which has probabilities of its own: leave it out", o.learner.Name)
+	case o.share > 0:
+		return console.Usagef("--calibrate with --validation %s: it holds back folds of its own: give --validation a file, or leave one of them out", o.validation)
+	case o.validation != "" && o.learner.Judges:
+		return console.Usagef("--calibrate with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
+			"leave one of them out, and judge the model with eval", o.learner.Name)
+	case o.init != "":
+		return console.Usagef("--calibrate with --init, whose model may have seen the folds: leave one of them out")
+	}
+	return nil
+}
+
+// checkPath returns an error if --path can't be used with the other options.
+func (o *trainOptions) checkPath(cmd *cobra.Command) error {
+	switch {
+	case !cmd.Flags().Changed("path"):
+	case o.path < 2 || o.path > fit.MaxPoints:
+		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, say.Count(fit.MaxPoints))
+	case o.learner.Option("l1") == nil || !o.learner.Solves:
+		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
+	case cmd.Flags().Changed("l1"):
+		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
+	case len(o.grid) > 0:
+		return console.Usagef("--path with --grid: leave one of them out")
+	case o.multiclass.Value == "joint":
+		return console.Usagef("--path with --multiclass joint: --path takes two classes")
+	default:
+		s := train.CopySettings(o.learner.Settings)
+		*o.learner.Option("l1").Field(s).(*float64) = 1
+		if err := o.learner.CheckTogether(s); err != nil {
+			return console.Usagef("--%w", err)
+		}
+		o.learner.Settings = s // with l1 > 0, as on the path
+	}
+	return nil
+}
+
+// setDefaultL2 sets l2 to 0 if l1 or a path is given and l2 isn't. It returns an error if l2 is 0, l1 isn't given and
+// the learner needs a penalty.
+func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
+	varied := func(name string) bool {
+		return slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name })
+	}
+	l1 := o.learner.Text("l1")
+	given := l1 != "" && (l1 != "0" || varied("l1") || o.path > 0)
+	if given && !cmd.Flags().Changed("l2") && !varied("l2") {
+		o.learner.Settings = train.CopySettings(o.learner.Settings)
+		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
+	}
+	zero := func(text string) bool {
+		v, err := decimal.Parse(text)
+		return err == nil && v == 0
+	}
+	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == "l2" && slices.ContainsFunc(a.Values, zero) })
+	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.Auto {
+		return console.Usagef("--l2 is 0: use %s", l2.Want)
+	}
+	return nil
+}
+
+// checkEffect returns an error if an option of the grid has no effect in any combination.
+func (o *trainOptions) checkEffect() error {
+	last := o.learners[len(o.learners)-1]
+	for _, axis := range o.axes {
+		scaled, effect := false, false
+		for _, l := range o.learners {
+			only := axis.Option == "eta" && scales(l)
+			scaled = scaled || l.Has(axis.Option) && only
+			effect = effect || l.Has(axis.Option) && !only
+		}
+		switch {
+		case effect:
+		case scaled:
+			more := ""
+			if last.Option("l2") != nil {
+				more = " or --l2"
+			}
+			return console.Usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", axis.Option, blame(last, axis.Option), more)
+		default:
+			return console.Usagef("--grid varies %q, which has no effect with %s: leave it out", axis.Option, blame(last, axis.Option))
+		}
+	}
+	return nil
+}
+
+// readGrid reads the options and values that --grid lists.
+func (o *trainOptions) readGrid(cmd *cobra.Command) error {
+	combinations, scratch := 1, new(cobra.Command)
+	addLearnerFlags(scratch)
+	for _, g := range o.grid {
+		name, list, ok := strings.Cut(g, "=")
+		if name = strings.TrimPrefix(strings.TrimSpace(name), "--"); !ok || name == "" || strings.TrimSpace(list) == "" {
+			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
+		}
+		if names := o.gridNames(); !slices.Contains(names, name) {
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), console.DidYouMean(name, names, ""))
+		}
+		if cmd.Flags().Changed(name) {
+			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
+		}
+		if slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name }) {
+			return console.Usagef("--grid varies %q twice: list all its values once", name)
+		}
+		axis := fit.Axis{Option: name}
+		for value := range strings.SplitSeq(list, ",") {
+			value = strings.TrimSpace(value)
+			if err := scratch.Flags().Set(name, value); err != nil {
+				return console.Usagef("--grid: %w", console.FlagError(scratch, err))
+			}
+			axis.Values = append(axis.Values, value)
+		}
+		o.axes = append(o.axes, axis)
+		if combinations *= len(axis.Values); combinations > fit.MaxPoints {
+			return console.Usagef("--grid has more than %s combinations: vary less at a time", say.Count(fit.MaxPoints))
+		}
+	}
+	return nil
+}
+
+// gridNames lists the options that a grid can vary: the learner's options. early-stop is one of them only if the
+// learner has a pocket, since otherwise it needs validation rows.
+func (o *trainOptions) gridNames() (names []string) {
+	for _, option := range o.learner.Options {
+		if option.Name != "early-stop" || o.learner.Has("pocket") {
+			names = append(names, option.Name)
+		}
+	}
+	return names
+}
+
+// gridTable returns a table of the grid's points.
+func gridTable(cv *fit.CrossValidation) [][]string {
+	head := []string{"options", "errors", "accuracy", "std error", "chosen"}
+	weighted, figure := cv.Points[cv.Chosen].ErrorWeight != nil, scoreNames[cv.Score]
+	if figure != "" {
+		head = slices.Insert(head, 3, figure)
+	}
+	if weighted {
+		head = slices.Insert(head, 2, "weight")
+	}
+	rows := [][]string{head}
+	for i, p := range cv.Points {
+		if p.Failed != "" {
+			rows = append(rows, append([]string{p.Learner.VariedText(), "failed"}, make([]string, len(head)-2)...))
+			continue
+		}
+		row := []string{p.Learner.VariedText(), say.Count(*p.Errors), say.Percent(*p.Accuracy), errorText(cv.Score, p.StdError), ""}
+		if i == cv.Chosen {
+			row[4] = "*"
+		}
+		if figure != "" {
+			row = slices.Insert(row, 3, scoreText(p.Score))
+		}
+		if weighted {
+			row = slices.Insert(row, 2, say.Real(*p.ErrorWeight))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
+var scoreNames = map[string]string{fit.ByLogLoss: "log loss", fit.ByAUC: "AUC", fit.ByAP: "avg precision", fit.ByF1: "F1", fit.ByMacroF1: "macro F1",
+	fit.ByMeanF1: "weighted F1", fit.ByBalanced: "balanced accuracy"}
+
+// pathScore names the score by which a point of the path was chosen, with its value. It returns nil if the loss was
+// used.
+func pathScore(p *fit.Path) []string {
+	if p == nil || p.Score == "" {
+		return nil
+	}
+	best := p.Points[p.Chosen]
+	name := cmp.Or(scoreNames[p.Score], "share of errors")
+	return []string{"chosen by", name + " " + withError(best.Score, best.ScoreError)}
+}
+
+// scoreText returns the value of a score, or a dash if it is undefined.
+func scoreText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Fixed(*v, 6)
+}
+
+// withError returns the value of a score and its standard error, which needs the values of two folds.
+func withError(score, off *float64) string {
+	switch {
+	case score == nil:
+		return "undefined in every fold"
+	case off == nil:
+		return scoreText(score) + " (defined in one fold: no standard error)"
+	}
+	return scoreText(score) + " +- " + scoreText(off)
+}
+
+// errorText returns the standard error of a score. For shares of errors it is a percentage, like the accuracy.
+func errorText(score string, v *float64) string {
+	if v != nil && (score == fit.ByErrors || score == fit.ByWeight) {
+		return say.Percent(*v)
+	}
+	return scoreText(v)
+}
+
+// gridFailures returns the reason for each point that failed.
+func gridFailures(cv *fit.CrossValidation) (lines []string) {
+	for _, p := range cv.Points {
+		if p.Failed != "" {
+			lines = append(lines, p.Failed)
+		}
+	}
+	return lines
+}
+
+// foldsOf returns the number of folds and which rows the model of each fold learned from. each is the text between the
+// two.
+func foldsOf(folds int, split, each string) string {
+	switch split {
+	case "groups":
+		return fmt.Sprintf("%d folds of whole groups%sthe others", folds, each)
+	case "time":
+		return fmt.Sprintf("%d folds in order of time%sall earlier rows", folds, each)
+	}
+	return fmt.Sprintf("%d folds%sthe others", folds, each)
+}
+
+// foldsText returns the errors of the chosen point and the range of its folds' accuracies.
+func foldsText(cv *fit.CrossValidation) string {
+	p := &cv.Points[cv.Chosen]
+	weight := ""
+	if p.ErrorWeight != nil {
+		weight = ", weight " + say.Real(*p.ErrorWeight)
+	}
+	if figure := scoreNames[cv.Score]; figure != "" {
+		weight += ", " + figure + " " + withError(p.Score, p.StdError)
+	}
+	return fmt.Sprintf("errors %s%s, in %s; accuracy of a fold %s to %s", console.Errors(*p.Errors, cv.Rows), weight, foldsOf(cv.Folds, cv.Split, ", each judged by a model of "),
+		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
+}

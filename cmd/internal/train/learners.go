@@ -1,0 +1,254 @@
+package train
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
+	"halfspace/fit"
+
+	"halfspace/train"
+)
+
+// defaultLearner is the learner without --algo.
+const defaultLearner = "averaged"
+
+// autoName is the value with which an option leaves the choice to the learner.
+const autoName = "auto"
+
+// addLearnerFlags adds a flag for each option of a learner. Learners with an option of the same name share the flag.
+func addLearnerFlags(cmd *cobra.Command) {
+	for _, o := range learnerOptions() {
+		usage := placeholder(o.Value, wordsOf(o.Name)) + helpOf(o.Name)
+		s := o.learner.New()
+		switch text := o.Text(s); {
+		case o.Name == thresholdName:
+			cmd.Flags().String(o.Name, "", strings.TrimSuffix(thresholdUsage, " (default 0)")+" For winnow: "+o.Help)
+		case len(o.Words) > 0:
+			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, wordsOf(o.Name)...)
+		case o.Named != nil:
+			cmd.Flags().String(o.Name, text, usage)
+		case o.Switch(s):
+			cmd.Flags().Bool(o.Name, o.Get(s).(bool), helpOf(o.Name))
+		case o.Integer(s):
+			cmd.Flags().Int64(o.Name, o.Get(s).(int64), usage)
+		default:
+			cmd.Flags().Float64(o.Name, o.Get(s).(float64), usage)
+		}
+	}
+}
+
+// placeholder returns the start of a flag's usage, which names the flag's value: words, or name if there are no words.
+func placeholder(name string, words []string) string {
+	if len(words) > 0 {
+		name = strings.Join(words, "|")
+	}
+	return "`" + name + "` "
+}
+
+// helpOf returns the help text of an option, with the learners that have it. If a learner describes the option
+// differently, the text includes that description.
+func helpOf(option string) string {
+	first, others := "", ""
+	var users []string
+	for _, l := range fit.Learners {
+		o := l.Option(option)
+		if o == nil {
+			continue
+		}
+		if users = append(users, l.Name); len(users) == 1 {
+			first = o.Help
+		}
+		if more := strings.TrimPrefix(o.Help, first); !strings.HasPrefix(first, more) {
+			others += " For " + l.Name + ": " + strings.TrimSpace(more)
+		}
+	}
+	return first + others + " [" + strings.Join(users, ", ") + "]"
+}
+
+// helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
+func helpWith(cmd *cobra.Command, l *train.Learner) {
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Minimises, 13) + "\n  use it     " + flags.Wrapped(l.Use, 13)
+	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
+	if l.Example != "" {
+		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
+	}
+	s := l.New()
+	for _, option := range learnerOptions() {
+		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
+		if own == nil && option.Name == thresholdName {
+			flag.Usage = thresholdUsage
+			continue
+		}
+		if own == nil {
+			flag.Hidden = true
+			continue
+		}
+		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.Switch(s) {
+			flag.Usage = placeholder(own.Value, own.Words) + own.Help
+		}
+	}
+	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.Joint} {
+		if hidden {
+			cmd.Flags().Lookup(name).Hidden = true
+		}
+	}
+}
+
+// A learnerOption is an option, with the first learner that has it.
+type learnerOption struct {
+	*train.Option
+	learner *train.Learner
+}
+
+// learnerOptions lists the options of all learners, each name once.
+func learnerOptions() (all []learnerOption) {
+	for _, l := range fit.Learners {
+		for i := range l.Options {
+			o := &l.Options[i]
+			if !slices.ContainsFunc(all, func(other learnerOption) bool { return other.Name == o.Name }) {
+				all = append(all, learnerOption{o, l})
+			}
+		}
+	}
+	return all
+}
+
+// wordsOf lists the words that an option takes with any learner.
+func wordsOf(option string) (words []string) {
+	for _, l := range fit.Learners {
+		if o := l.Option(option); o != nil {
+			for _, w := range o.Words {
+				if !slices.Contains(words, w) {
+					words = append(words, w)
+				}
+			}
+		}
+	}
+	return words
+}
+
+// setLearner sets the learner of --algo, with the options that the user gave.
+func (o *trainOptions) setLearner(cmd *cobra.Command) error {
+	l, err := fit.Named(o.algo.Value)
+	if err != nil {
+		return console.Usagef("%w", err)
+	}
+	for _, option := range learnerOptions() {
+		flag := cmd.Flags().Lookup(option.Name)
+		if !flag.Changed {
+			continue
+		}
+		if own := l.Option(option.Name); own == nil && option.Name == thresholdName {
+			if err := o.setThreshold(flag.Value.String()); err != nil {
+				return err
+			}
+		} else if own == nil {
+			if err := checkUnused(l.Learner, option, flag.Value.String()); err != nil {
+				return err
+			}
+		} else if err := own.Set(l.Settings, flag.Value.String()); err != nil {
+			if typed := own.Check(l.Settings); typed != nil {
+				err = typed
+			}
+			return optionError(l.Learner, own, flag.Value.String(), err)
+		}
+	}
+	if l.Option("order") != nil && o.unnamed && !cmd.Flags().Changed("order") {
+		l.Settings.Shared().Order = train.Shuffle
+	}
+	l.Settings.Shared().SetSeed(o.seed)
+	l.Settings.Shared().Workers = o.Workers
+	o.learner = l
+	_, err = o.finish(l)
+	return err
+}
+
+// finish checks the options of a learner. It returns the learner without the options that have no effect.
+func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
+	for i := range l.Options {
+		if err := l.Options[i].Check(l.Settings); err != nil {
+			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
+		}
+	}
+	if err := l.CheckTogether(l.Settings); err != nil {
+		return l, console.Usagef("--%w", err)
+	}
+	l.Settings = train.CopySettings(l.Settings)
+	l.Drop(l.Settings)
+	if l.Judges && l.Option("pocket") == nil && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {
+		return l, console.Usagef("--early-stop needs --validation, rows to judge on")
+	}
+	return l, nil
+}
+
+// checkUnused returns an error if value is wrong for an option that the learner l lacks: no learner takes the value, or
+// the option is strict.
+func checkUnused(l *train.Learner, option learnerOption, value string) error {
+	if advice := console.OtherOption(option.Name); option.Strict && advice != "" {
+		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
+	}
+	if option.Strict && value != autoName {
+		return console.Usagef("--%s %s with --algo %s, which doesn't take it: leave it out", option.Name, value, l.Name)
+	}
+	s := option.learner.New()
+	err := option.Set(s, value)
+	if typed := option.Check(s); typed != nil {
+		err = typed
+	}
+	if err != nil {
+		return optionError(option.learner, option.Option, value, err)
+	}
+	return nil
+}
+
+// optionError returns an error about an option in terms of the command line.
+func optionError(l *train.Learner, o *train.Option, value string, err error) error {
+	var of *train.OptionError
+	switch {
+	case o.Strict && len(o.Words) > 0:
+		return console.Usagef("--%s %s with --algo %s: use %s", o.Name, value, l.Name, strings.Join(o.Words, ", "))
+	case errors.As(err, &of):
+		return console.Usagef("--%w", err)
+	}
+	return console.Usagef("%w", err)
+}
+
+// blame names the option and value that make another option have no effect.
+func blame(l fit.Learner, option string) string {
+	if o := l.Option(option); o != nil && o.When != nil && l.Text(o.When.Option) != autoName {
+		return "--" + o.When.Option + " " + l.Text(o.When.Option)
+	}
+	return "--algo " + l.Name
+}
+
+// scales tells whether the learning rate only scales the weights. That holds for a perceptron that begins with zeros
+// and has neither margin nor penalty.
+func scales(l fit.Learner) bool {
+	if l.Perceptron == nil {
+		return false
+	}
+	margin, l2 := l.Perceptron(l.Settings)
+	return margin == 0 && l2 == 0
+}
+
+// multiclassNames lists the ways to learn more than two classes, the default first.
+var multiclassNames = []string{autoName, "ovr", "joint"}
+
+// checkMulticlass returns an error if --multiclass is joint and the learner can't learn all classes together.
+func (o *trainOptions) checkMulticlass(l *train.Learner) error {
+	if o.multiclass.Value != "joint" || l.Joint {
+		return nil
+	}
+	var others []string
+	for _, l := range fit.Learners {
+		if l.Joint {
+			others = append(others, l.Name)
+		}
+	}
+	return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
+}

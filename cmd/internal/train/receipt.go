@@ -1,0 +1,288 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+	"halfspace/fit"
+
+	"halfspace/internal/store"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+// unrecorded are the options of train that a receipt leaves out: the files of results, and options that change no
+// result.
+var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage", "workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
+
+// typed returns the options that the user gave, for a receipt.
+func typed(cmd *cobra.Command) []model.Typed {
+	all := []model.Typed{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(unrecorded, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		all = append(all, model.Typed{Option: f.Name, Values: values})
+	})
+	return all
+}
+
+// give sets options of a command as if the user had typed them.
+func give(cmd *cobra.Command, options ...model.Typed) error {
+	for _, o := range options {
+		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
+			continue
+		}
+		f := cmd.Flags().Lookup(o.Option)
+		if f == nil || slices.Contains(unrecorded, o.Option) {
+			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			if err := list.Replace(o.Values); err != nil {
+				return fmt.Errorf("--%s: %w", o.Option, err)
+			}
+			f.Changed = true
+			continue
+		}
+		for _, v := range o.Values {
+			if err := cmd.Flags().Set(o.Option, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkReceipt returns an error if --receipt can't be used. others are the files that the training uses otherwise.
+func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
+	switch {
+	case o.receipt == "":
+		return nil
+	case o.out == "":
+		return console.Usagef("--receipt without --out: name a file for the model with --out")
+	case console.ToStdout(o.receipt):
+		return console.Usagef("--receipt is %s: name a file", o.receipt)
+	case same(o.receipt, o.out):
+		return console.Usagef("--receipt and --out are %s: name another file", o.out)
+	}
+	for _, other := range others {
+		if other != "" && same(o.receipt, other) {
+			return console.Usagef("--receipt is %s, which the training uses: name another file", o.receipt)
+		}
+	}
+	return console.Claim(a, o.receipt, others)
+}
+
+// same tells whether two paths are equal as absolute paths. The files need not exist.
+func same(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, fail := filepath.Abs(b)
+	return err == nil && fail == nil && x == y
+}
+
+// saveReceipt completes the receipt and writes it.
+func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
+	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
+		return fmt.Errorf("--receipt: %w", err)
+	}
+	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: kernel.DetectedCPU().Brand,
+		ISA: kernel.Active().String(), Workers: t.Workers, Streamed: !t.inMemory(), Seconds: t.seconds.Train}
+	return r.Save(t.receipt)
+}
+
+// sumFiles returns the checksums of files, and of the model of --init. It leaves out standard input and files that
+// aren't regular.
+func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
+	var all []model.FileSum
+	if t.init != "" {
+		paths = append(slices.Clone(paths), t.init)
+	}
+	for _, path := range paths {
+		info, err := store.Stat(path)
+		if path == "-" || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		if err != nil {
+			return nil, console.OpenError(path, err)
+		}
+		sum, err := sumFile(ctx, path)
+		if err != nil {
+			return nil, console.OpenError(path, err)
+		}
+		all = append(all, sum)
+		t.bar.Show(console.Step{Name: "hashing the files", Done: int64(len(all)), Total: int64(len(paths))})
+	}
+	t.bar.End()
+	return all, nil
+}
+
+func sumFile(ctx context.Context, path string) (sum model.FileSum, err error) {
+	f, err := store.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	sum.Name = path
+	sum.Bytes, err = io.Copy(h, until{ctx, f})
+	h.Sum(sum.SHA256[:0])
+	return sum, err
+}
+
+// An until is a reader that fails once ctx ends.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(p)
+}
+
+// differingEpochs returns, for each class, the first epoch (from 1) whose weights differ.
+func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
+	for i := range max(len(a), len(b)) {
+		var x, y model.ClassSums
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		for e := range max(len(x.Weights), len(y.Weights)) {
+			if e >= len(x.Weights) || e >= len(y.Weights) || x.Weights[e] != y.Weights[e] {
+				all = append(all, ClassEpoch{max(x.Class, y.Class), e + 1})
+				break
+			}
+		}
+	}
+	return all
+}
+
+// differingFiles compares files by their checksum. differ names the files of now that the receipt lacks, and absent the
+// files of the receipt that now lacks. A file of the receipt isn't absent if a differing file has the same name. A
+// receipt has no entry for standard input.
+func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []string) {
+	if len(r.Files) == 0 {
+		return nil, nil
+	}
+	for _, f := range now {
+		if !slices.ContainsFunc(r.Files, func(of model.FileSum) bool { return of.SHA256 == f.SHA256 }) {
+			differ = append(differ, f.Name)
+		}
+	}
+	for _, f := range r.Files {
+		if !slices.ContainsFunc(now, func(is model.FileSum) bool {
+			return is.SHA256 == f.SHA256 || slices.Contains(differ, is.Name) && filepath.Base(is.Name) == filepath.Base(f.Name)
+		}) {
+			absent = append(absent, f.Name)
+		}
+	}
+	return differ, absent
+}
+
+// comparedBefore compares the files with the files of the receipt, if there is a receipt. If some differ, it compares
+// the rows. others is true if the rows differ from the rows of the receipt and of the model: then no training on them
+// gives the model.
+func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+	if r.receipt == nil {
+		return false, nil
+	}
+	now, err := t.sumFiles(ctx, slices.Concat(paths, validation))
+	if err != nil {
+		return false, err
+	}
+	r.v.Files, r.v.Absent = differingFiles(r.receipt, now)
+	if slices.EqualFunc(now, r.receipt.Files, func(a, b model.FileSum) bool { return a.SHA256 == b.SHA256 }) {
+		return false, nil
+	}
+	return t.compared(ctx, r, paths, validation)
+}
+
+// compared calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
+func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+	r.compared = true
+	if slices.Contains(paths, "-") {
+		r.v.Unread = "standard input can't be read twice: name a file"
+		return false, nil
+	}
+	others, err = t.compareRows(ctx, r, paths, validation)
+	if err != nil && ctx.Err() == nil {
+		r.v.Unread, err = err.Error(), nil
+	}
+	return others, err
+}
+
+// compareRows reads the rows with the features of the model, and compares their sums with the sums in the receipt.
+// others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
+func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+	opt := *t.trainOptions
+	opt.Columns.Follow(r.m.Spec())
+	opt.LearnFrom = nil
+	look := &trainer{App: t.App, trainOptions: &opt, bar: t.bar}
+	defer look.close()
+	if err := look.open(ctx, paths, validation); err != nil {
+		return false, err
+	}
+	var now model.Receipt
+	if now.Rows, err = fit.SumRows(ctx, look.data.Source, t.Workers); err != nil {
+		return false, err
+	}
+	if held := look.validation.Source; held != nil {
+		sums, err := fit.SumRows(ctx, held, t.Workers)
+		if err != nil {
+			return false, err
+		}
+		now.Validation = &sums
+	}
+	if r.v.Runs = differingRuns(r.receipt, &now); len(r.v.Runs) == 0 {
+		return false, nil
+	}
+	r.v.Rows = look.data.Source.Rows()
+	print, err := block.Fingerprint(ctx, look.data.Source, t.Workers)
+	return print != r.m.Data.Fingerprint, err
+}
+
+// differingRuns returns the ranges of rows whose sums differ.
+func differingRuns(a, b *model.Receipt) []RowRange {
+	ranges := rowRanges(a.Rows, b.Rows, false)
+	if a.Validation != nil && b.Validation != nil {
+		ranges = append(ranges, rowRanges(*a.Validation, *b.Validation, true)...)
+	}
+	return ranges
+}
+
+// rowRanges returns the rows of the runs that differ. It joins adjacent runs to one range.
+func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
+	rows := max(a.Rows, b.Rows)
+	for i := range max(len(a.Runs), len(b.Runs)) {
+		if i < len(a.Runs) && i < len(b.Runs) && a.Runs[i] == b.Runs[i] {
+			continue
+		}
+		first := int64(i) * a.RunRows
+		last := min(first+a.RunRows, rows) - 1
+		if n := len(all); n > 0 && all[n-1].Last == first-1 {
+			all[n-1].Last = last
+			continue
+		}
+		all = append(all, RowRange{first, last, validation})
+	}
+	return all
+}

@@ -1,0 +1,395 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+	"halfspace/fit"
+
+	reporting "halfspace/cmd/internal/report"
+
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/pocket"
+	"halfspace/report"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// A Report is the JSON object of train --json.
+type Report struct {
+	Algorithm       string               `json:"algorithm"`
+	Rows            int64                `json:"rows"`
+	Features        int                  `json:"features"`
+	Classes         []schema.Class       `json:"classes"`
+	Positive        schema.Class         `json:"positive"`
+	Epochs          int64                `json:"epochs"`
+	Updates         int64                `json:"updates"`
+	Visits          int64                `json:"visits"`
+	TrainErrors     *int64               `json:"train_errors"` // null if an interrupt left no time to count the errors
+	TrainAccuracy   *float64             `json:"train_accuracy"`
+	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that are predicted for no row
+	Baseline        *fit.Baseline        `json:"baseline"`
+	Converged       bool                 `json:"converged"`
+	Interrupted     bool                 `json:"interrupted"`          // the weights are the weights at the interrupt
+	Multiclass      string               `json:"multiclass,omitempty"` // how more than two classes were learned
+	Loss            *float64             `json:"loss"`
+	Optimum         *model.Optimum       `json:"optimum,omitempty"` // for a support vector machine or a logistic regression
+	Radius          *float64             `json:"radius"`
+	Norm            *float64             `json:"norm"`
+	Voters          int                  `json:"voters,omitempty"`      // vectors of weights that vote
+	Kept            *int64               `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates      int64                `json:"candidates,omitempty"`  // candidates that the pocket judged
+	RowsScored      int64                `json:"rows_scored,omitempty"` // scored by the pocket, once for each candidate
+	Curve           []pocket.Point       `json:"curve,omitempty"`       // where the pocket found better weights
+	Validation      *validationReport    `json:"validation,omitempty"`  // result on hold-out rows
+	CrossValidation *fit.CrossValidation `json:"cross_validation,omitempty"`
+	Path            *fit.Path            `json:"path,omitempty"`
+	Margin          *float64             `json:"margin,omitempty"` // for weights that separate the rows
+	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
+	UpdateBound     *float64             `json:"update_bound,omitempty"`  // largest number of updates from the weights of --init
+	MixedUpdates    float64              `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
+	Standardize     bool                 `json:"standardize"`
+	Options         model.Options        `json:"options"`
+	Fingerprint     string               `json:"fingerprint"`
+	Dtype           string               `json:"dtype"`
+	ISA             string               `json:"isa"`
+	Workers         int                  `json:"workers"`
+	Streamed        bool                 `json:"streamed"`          // the rows weren't in memory
+	Storage         string               `json:"storage,omitempty"` // form of the rows; empty if they are dense
+	Density         float64              `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
+	// ResumedAt is the number of visits at the checkpoint from which the training continued. It is null if the training
+	// began at the start.
+	ResumedAt    *int64       `json:"resumed_at"`
+	PeakRSSBytes int64        `json:"peak_rss_bytes"`
+	Seconds      trainSeconds `json:"seconds"`
+	Model        *string      `json:"model"` // path of the file, null if none was written
+	most         int64        // largest number of epochs
+	curve        string       // curve of the training, for a terminal; "": none
+}
+
+type trainSeconds struct {
+	Load            float64 `json:"load"` // from opening the files until all blocks are ready
+	CrossValidation float64 `json:"cross_validation,omitempty"`
+	Calibration     float64 `json:"calibration,omitempty"`
+	Threshold       float64 `json:"threshold,omitempty"`
+	Train           float64 `json:"train"` // the training alone
+	Total           float64 `json:"total"`
+}
+
+// A validationReport is the result of a model on hold-out rows.
+type validationReport struct {
+	*model.Validation
+	Accuracy    float64  `json:"accuracy"`
+	ErrorWeight *float64 `json:"error_weight,omitempty"` // sum of the sample weights of the wrong rows, if rows or classes have weights
+}
+
+func newReport(o *trainOptions, m *model.Model) *Report {
+	t := &m.Training
+	r := &Report{
+		Algorithm: m.Algorithm, Rows: t.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
+		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
+		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
+		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound, MixedUpdates: t.MixedUpdates,
+		Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
+	}
+	if t.Errors != nil {
+		accuracy := float64(t.Rows-*t.Errors) / float64(t.Rows)
+		r.TrainAccuracy = &accuracy
+	}
+	if m.Voters != nil {
+		r.Voters = len(m.Voters.Counts)
+	}
+	if v := t.Validation; v != nil {
+		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
+	}
+	if o.out != "" {
+		r.Model = &o.out
+	}
+	return r
+}
+
+// neverPredicted returns the classes that are predicted for no row. predicted has the number of rows predicted as each
+// class.
+func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
+	var never []schema.Class
+	for c, n := range predicted {
+		if n == 0 {
+			never = append(never, classes[c])
+		}
+	}
+	return never
+}
+
+// setCrossValidation sets the cross-validation. It rewrites the reasons of failed points so that they name options as
+// the user types them.
+func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
+	if r.CrossValidation = cv; cv == nil {
+		return
+	}
+	for i := range cv.Points {
+		cv.Points[i].Failed = console.AsTyped(cv.Points[i].Failed)
+	}
+}
+
+// factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
+const factIndent = 2 + len("validation") + 3
+
+// sheet returns the report for people.
+func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
+	s := new(console.Sheet)
+	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), console.Classes(m))
+	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
+	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
+		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
+		s.Table(gridTable(cv))
+		for _, failure := range gridFailures(cv) {
+			s.Line("  failed: %s", failure)
+		}
+	}
+	if advice := r.advice(o); advice != "" {
+		s.Line("")
+		for line := range strings.SplitSeq(advice, "\n") {
+			s.Line("%s", line)
+		}
+	}
+	return s
+}
+
+// course returns the options, the convergence and the updates.
+func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
+	if o.unnamed {
+		pairs = append(pairs, "options", o.defaultsText())
+	}
+	if o.learner.Story != nil {
+		pairs = append(pairs, console.Solved(m)...)
+	} else {
+		pairs = append(pairs, "converged", r.converged(o),
+			"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")))
+	}
+	if r.curve != "" {
+		pairs = append(pairs, "curve", r.curve)
+	}
+	if m.Options.Multiclass != "" {
+		pairs = append(pairs, "classes", console.Multiclass(m))
+	}
+	pairs = append(pairs, slices.Concat(console.Weights(m), console.Calibration(m), console.KeptThreshold(m))...)
+	if m.Voters != nil {
+		pairs = append(pairs, "voters", console.Voters(m.Voters))
+	}
+	return pairs
+}
+
+// converged says whether the last weights make no mistake, and gives the bound on the updates.
+func (r *Report) converged(o *trainOptions) string {
+	switch {
+	case r.Interrupted && !r.Converged:
+		return "no, interrupted"
+	case !r.Converged:
+		return "no"
+	}
+	text := "yes, after " + say.Plural(r.Updates, "update")
+	kept := o.learner.Converged
+	switch train.Form(r.Options.Form) {
+	case train.Averaged:
+		kept = "the mean of all is kept"
+	case train.Voted:
+		kept = "all are kept"
+	}
+	if kept != "" {
+		text += ": the last weights make no mistake; " + kept
+	}
+	if r.MixedUpdates > 0 {
+		text += fmt.Sprintf(", or %s by the shares of their shards", say.Real(r.MixedUpdates))
+	}
+	if r.MistakeBound != nil {
+		text += "; bound " + say.Bound(*r.MistakeBound)
+	}
+	if r.UpdateBound != nil {
+		text += fmt.Sprintf("; bound %s from the weights of --init", say.Bound(*r.UpdateBound))
+	}
+	return text
+}
+
+// results returns the errors on training rows, folds and hold-out rows.
+func (r *Report) results() []string {
+	pairs, scored := []string{"errors", "not counted"}, r.Rows
+	if r.TrainErrors != nil {
+		pairs[1] = console.Errors(*r.TrainErrors, r.Rows)
+	}
+	if r.Baseline != nil {
+		pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
+	}
+	if r.CrossValidation != nil {
+		pairs = append(pairs, "folds", foldsText(r.CrossValidation))
+	}
+	pairs = append(pairs, pathScore(r.Path)...)
+	if v := r.Validation; v != nil {
+		scored = v.Rows
+		weight := ""
+		if v.ErrorWeight != nil {
+			weight = ", weight " + say.Real(*v.ErrorWeight)
+		}
+		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weight)
+	}
+	if r.Kept != nil {
+		pairs = append(pairs, "kept", console.Kept(*r.Kept))
+	}
+	if r.Candidates > 0 {
+		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
+		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", say.Plural(r.Candidates, "candidate"), say.Percent(share)))
+	}
+	return pairs
+}
+
+// weights returns the norms, the margin and the loss of the weights.
+func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
+	if e := m.Expansion; e != nil {
+		pairs = append(pairs, console.Kernel(e)...)
+	}
+	voted := m.Options.Form == string(train.Voted) // each vector has its own loss and norm
+	if o.learner.Perceptron != nil && !voted {
+		pairs = append(pairs, "loss", say.Known(r.Loss, ""))
+	}
+	pairs = append(pairs, "radius", say.Known(r.Radius, ", the largest norm of a row"))
+	if !voted {
+		pairs = append(pairs, "norm", say.Known(r.Norm, ", of the weights"))
+	}
+	if r.Margin != nil {
+		pairs = append(pairs, "margin", console.Margin(&m.Training))
+	}
+	return pairs
+}
+
+// machine returns the times, the instruction set, the memory and the path of the model.
+func (r *Report) machine() []string {
+	streamed := ""
+	if r.Streamed {
+		streamed = "streamed, "
+	}
+	var pairs []string
+	if r.Density > 0 {
+		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage, say.Percent(r.Density), say.Real(math.Round(10*r.Density*float64(r.Features))/10)))
+	}
+	pairs = append(pairs,
+		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)))
+	if r.ResumedAt != nil {
+		pairs = append(pairs, "resumed", "after "+say.Plural(*r.ResumedAt, "visit"))
+	}
+	if r.Model != nil {
+		pairs = append(pairs, "model", *r.Model)
+	}
+	return pairs
+}
+
+// defaultsText lists the options that the program chose.
+func (o *trainOptions) defaultsText() string {
+	text := "--algo " + o.learner.Name
+	if o.Columns.Standardize {
+		text += " --standardize"
+	}
+	return text + " --order " + o.learner.Text("order") + ", chosen because no --algo was given"
+}
+
+// page returns the report as an HTML page.
+func (t *trainer) page(r *Report, f *fit.Fitted, sheet *console.Sheet, paths []string) *report.Page {
+	m := f.Model
+	result := reporting.Result(sheet)
+	for i := range result.Facts {
+		switch f, v := &result.Facts[i], r.Validation; {
+		case f[0] == "errors" && r.TrainErrors != nil:
+			f[1] += reporting.Interval(r.Rows-*r.TrainErrors, r.Rows) + ", on the rows that were learned from"
+		case f[0] == "validation":
+			f[1] += reporting.Interval(v.Rows-v.Errors, v.Rows)
+		}
+	}
+	if advice := r.advice(t.trainOptions); advice != "" {
+		result.Text = strings.Split(advice, "\n")
+	}
+	data := [][2]string{{"rows", say.Count(r.Rows)}, {"features", say.Count(int64(r.Features))}, {"label", m.Label}}
+	if f.Survey != nil {
+		for i, c := range m.Classes {
+			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", say.Plural(f.Survey.Counts[i], "row"), say.Percent(float64(f.Survey.Counts[i])/float64(r.Rows)))})
+		}
+	}
+	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, reporting.Hash(m, t.out)...)
+	t.reporting.Interrupted = r.Interrupted
+	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), console.Classes(m))}
+	p.Sections = append(p.Sections, result)
+	if figures := t.figures(r, m); figures != nil {
+		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: figures})
+	}
+	p.Sections = append(p.Sections, reporting.Data(t.App, paths, data))
+	p.Sections = append(p.Sections, t.follower.Rows()...)
+	p.Sections = append(p.Sections, t.stages(r, f, reporting.Bytes(paths)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	return p
+}
+
+// figures returns the pictures of a training: its trace, the errors of the pocket, the weights, and the dual coefficients.
+func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
+	figures := t.follower.Figures(m.Classes)
+	var updates, errors []float64
+	for _, p := range r.Curve {
+		updates, errors = append(updates, float64(p.Update)), append(errors, float64(p.Errors))
+	}
+	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.File == "") {
+		figures = append(figures, best)
+	}
+	for class := range min(plot.MostClasses, len(m.Weights)) {
+		if w := plot.Weights(m, class); w != nil {
+			figures = append(figures, w)
+		}
+	}
+	for class := range plot.MostClasses {
+		if a := plot.Alphas(m, class); a != nil {
+			figures = append(figures, a)
+		}
+	}
+	return figures
+}
+
+// stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
+// reads to judge weights, and the elements that a learner reads of the Gram matrix.
+func (t *trainer) stages(r *Report, f *fit.Fitted, files int64) report.Section {
+	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
+	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
+	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}
+	if t.inMemory() {
+		load.Rows = r.Rows
+		if r.Validation != nil {
+			load.Rows += r.Validation.Rows
+		}
+		load.Bytes = files + bytes(load.Rows)
+	}
+	learn := reporting.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
+	if t.learner.Solves || t.learner.Settings.Shared().Shards > 1 {
+		learn.Cores = t.Workers
+	}
+	if !t.learner.InMemory && r.Candidates == 0 && r.ResumedAt == nil {
+		learn.Bytes = bytes(f.Visits)
+	}
+	stages := []reporting.Stage{load}
+	for _, s := range []reporting.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration},
+		{Name: "threshold", Seconds: r.Seconds.Threshold}, learn} {
+		if s.Seconds > 0 {
+			stages = append(stages, s)
+		}
+	}
+	section := reporting.Time(stages, r.Seconds.Total, reporting.Reading(t.data.Source))
+	if !t.inMemory() {
+		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
+	}
+	if own, follows := t.learner.Settings.(*perceptron.Options); follows && own.Shards <= 1 { // dual traces no updates
+		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
+	}
+	return section
+}

@@ -1,0 +1,319 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/checkpoint"
+	"halfspace/dataset"
+	"halfspace/fit"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/report"
+	"halfspace/cmd/internal/rows"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// trainAs opens the rows, judges the candidates of a grid and trains.
+func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
+	start := time.Now()
+	if o.out != "" {
+		a.Kept = ": no model was written"
+	}
+	bar := a.NewProgress(o.Progress.Value)
+	defer bar.End()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	saved, err := o.saving.open(a)
+	if err != nil {
+		return err
+	}
+	defer saved.Close()
+	if visits, ok := saved.Resumed(); ok && visits > 0 {
+		if err := o.tracing.Resume(a, o.reporting.File, visits); err != nil {
+			return err
+		}
+	}
+	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
+	defer t.close()
+	if err := t.open(ctx, paths, validationPaths); err != nil {
+		return err
+	}
+	t.seconds.Load = time.Since(start).Seconds()
+	var receipt *model.Receipt
+	if o.receipt != "" {
+		receipt = new(model.Receipt)
+	}
+	fitted, err := t.learn(ctx, receipt)
+	defer t.tellSaved()
+	if fitted == nil {
+		return unfinished(a, err)
+	}
+	t.seconds.Train = fitted.Result.Seconds
+	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, slices.Concat(paths, validationPaths), err); err != nil {
+		return err
+	}
+	if err == nil {
+		if err := saved.Finish(); err != nil {
+			a.Note("%v; the training is complete", err)
+		}
+	}
+	bar.End()
+	if !t.inMemory() && fitted.Survey != nil {
+		noteSurvey(a, o, t.data.Spec(), fitted.Survey)
+	}
+	t.seconds.Total = time.Since(start).Seconds()
+	if bad := t.print(ctx, fitted, err != nil, slices.Concat(paths, validationPaths)); bad != nil {
+		return bad
+	}
+	return cmp.Or(err, t.traced)
+}
+
+// save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
+// no receipt.
+func (t *trainer) save(ctx context.Context, m *model.Model, learned *train.Result, receipt *model.Receipt, paths []string, ended error) error {
+	if t.out == "" {
+		return nil
+	}
+	if err := console.SaveModel(ctx, m, t.out); err != nil {
+		t.Kept = ": " + err.Error()
+		return err
+	}
+	t.Kept = ": " + t.out + " has the weights so far"
+	switch {
+	case receipt == nil:
+		return nil
+	case ended != nil && learned.Interrupted:
+		t.Note("--receipt: not written: the training was interrupted, so it can't be repeated")
+		return nil
+	case ended != nil:
+		t.Kept = ": " + t.out + " is complete, its receipt was not written"
+		return nil
+	}
+	return t.saveReceipt(ctx, receipt, paths)
+}
+
+// tellSaved adds to the interrupt message that a checkpoint is kept, if there is one.
+func (t *trainer) tellSaved() {
+	if !t.saved.Saved() {
+		return
+	}
+	if t.Kept == "" {
+		t.Kept = ": " + t.saving.Dir + " has a checkpoint"
+	} else {
+		t.Kept += "; " + t.saving.Dir + " has a checkpoint"
+	}
+	t.Kept += ", from which --resume goes on"
+}
+
+// unfinished returns err. For an interrupt it adds to the message how far the training was.
+func unfinished(a *console.App, err error) error {
+	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
+		a.Kept += ": " + u.Far
+	}
+	return err
+}
+
+// A trainer is open rows, and the options of the training.
+type trainer struct {
+	*console.App
+	*trainOptions
+	bar              *console.Progress
+	data, validation *rows.Rows
+	followed         *fit.Path       // nil without --path
+	survey           *fit.Survey     // survey of rows in memory; for a stream, the first pass of the training makes the survey
+	saved            *checkpoint.Run // nil without --checkpoint
+	seconds          trainSeconds
+	follower         *report.Follower  // nil without --report
+	training         *console.Training // the last training, over all rows
+	traced           error             // error of the trace, which doesn't end the training
+}
+
+func (t *trainer) inMemory() bool {
+	_, is := t.data.Source.(*block.Data)
+	return is
+}
+
+func (t *trainer) close() {
+	t.data.Close()
+	t.validation.Close()
+}
+
+// open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
+func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
+	if t.holdsBack() {
+		if t.split, err = splitOf(ctx, &t.Options, paths, t.bar); err != nil {
+			return err
+		}
+	}
+	t.data, err = rows.Open(ctx, t.App, &t.Options, paths, t.bar)
+	if errors.Is(err, dataset.ErrNoWeights) {
+		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
+	}
+	if err != nil {
+		return err
+	}
+	t.limitShards(t.App)
+	spec := t.data.Spec()
+	if len(spec.Classes) <= 2 {
+		if err := train.TwoClasses(spec); err != nil {
+			return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+		}
+	}
+	noteClasses(t.App, t.trainOptions, spec)
+	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
+		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
+	}
+	if t.validation, err = openValidation(ctx, t.App, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
+		return fmt.Errorf("--validation: %w", err)
+	}
+	if t.inMemory() {
+		t.bar.Show(console.Step{Name: "looking at the rows"})
+		if t.survey, err = fit.NewSurvey(ctx, t.data.Source); err != nil {
+			return err
+		}
+		noteSurvey(t.App, t.trainOptions, spec, t.survey)
+	}
+	return nil
+}
+
+// learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
+// receipt is nil.
+func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted, error) {
+	opt := t.fitOptions(t.App, t.bar)
+	opt.Checkpoint = t.saved
+	if t.learner.InMemory {
+		bytes := block.Held(t.data.Source, t.Storage.Weighted)
+		if t.holdsFolds() {
+			bytes *= 2
+		}
+		t.Storage.Hold(bytes)
+	}
+	src := t.data.Relearner()
+	if t.path > 0 {
+		begin := time.Now()
+		path, err := fit.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
+		if err != nil {
+			return nil, console.OfLearner(err)
+		}
+		opt.Path, t.seconds.CrossValidation = path, time.Since(begin).Seconds()
+		t.followed, t.learner = path, path.Best(t.learner)
+		if n := path.Unproven(); n > 0 {
+			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", say.Count(int64(n)), say.Plural(int64(len(path.Points)), "point"))
+		}
+	} else if t.folds > 0 {
+		begin := time.Now()
+		cv, err := fit.CrossValidate(ctx, src, t.learner, t.crossValidation(), opt)
+		if err != nil {
+			return nil, console.OfLearner(err)
+		}
+		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
+		t.learner = cv.Best()
+	}
+	if t.calibrates() {
+		begin := time.Now()
+		c, err := fit.Calibrate(ctx, src, t.learner, t.calibrate.Value, opt)
+		if err != nil {
+			return nil, console.OfLearner(err)
+		}
+		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
+	}
+	if err := t.chooseThreshold(ctx, src, &opt); err != nil {
+		return nil, console.OfLearner(err)
+	}
+	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
+	tracer, err := t.trace(ctx, &opt)
+	if err != nil {
+		return nil, err
+	}
+	t.training = console.Watch(t.bar, t.learner)
+	t.learner.Settings.Shared().Progress = t.training.Show
+	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
+	if f == nil {
+		tracer.Abort()
+		return nil, console.OfLearner(err)
+	}
+	t.traced = tracer.Close()
+	return f, err
+}
+
+// chooseThreshold sets the threshold of --threshold. If held-out folds choose it, chooseThreshold runs them.
+func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *fit.Options) error {
+	begin := time.Now()
+	if opt.Threshold = t.threshold; !t.choosesThreshold() {
+		return nil
+	}
+	at, err := fit.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
+	opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
+	return err
+}
+
+// trace makes the training send its updates to the trace and the report, if there are any. A training with shards
+// follows no single path, so its report has no trace.
+func (t *trainer) trace(ctx context.Context, opt *fit.Options) (tracer *Tracer, err error) {
+	tracer, opt.Trace, err = Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
+	if err == nil && t.reporting.File != "" {
+		follower, told := report.Follow(opt.Trace)
+		t.follower = follower
+		if t.learner.Settings.Shared().Shards <= 1 {
+			opt.Trace = told
+		}
+	}
+	return tracer, err
+}
+
+// fitOptions returns the options for package fit.
+func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
+	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
+		Note:  func(text string) { a.Note("%s", console.AsTyped(text)) },
+		Stage: console.Stage(bar)}
+	if o.multiclass.Value != autoName {
+		opt.Multiclass = o.multiclass.Value
+	}
+	return opt
+}
+
+// print prints the report of the training. With --report it also writes the report as HTML.
+func (t *trainer) print(ctx context.Context, f *fit.Fitted, interrupted bool, paths []string) error {
+	m, learned := f.Model, f.Result
+	r := newReport(t.trainOptions, m)
+	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound
+	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
+	if f.Survey != nil {
+		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
+		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+	}
+	if r.Density = t.data.Density; r.Density > 0 {
+		r.Storage = string(dataset.Sparse)
+	}
+	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
+	if visits, ok := t.saved.Resumed(); ok {
+		r.ResumedAt = &visits
+	}
+	r.setCrossValidation(f.CrossValidation)
+	r.Path = t.followed
+	if r.Validation != nil && t.Storage.Weighted {
+		r.Validation.ErrorWeight = &f.Validation.Weight
+	}
+	sheet := r.sheet(t.trainOptions, m)
+	if t.reporting.File != "" {
+		if err := t.reporting.Write(ctx, t.page(r, f, sheet, paths)); err != nil {
+			return err
+		}
+	}
+	if t.json {
+		return t.PrintJSON(r)
+	}
+	if r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent); r.curve != "" {
+		sheet = r.sheet(t.trainOptions, m)
+	}
+	return t.App.Print(sheet.Bytes())
+}

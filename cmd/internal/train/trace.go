@@ -1,0 +1,197 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/block"
+	"halfspace/fit"
+	"halfspace/internal/beside"
+
+	"halfspace/cmd/internal/console"
+
+	"halfspace/internal/say"
+	"halfspace/model"
+	"halfspace/separable"
+	"halfspace/trace"
+	"halfspace/trace/tracefile"
+	"halfspace/train"
+	"halfspace/train/perceptron"
+)
+
+// check is the value of --reference that searches for the plane with the largest margin.
+const check = "check"
+
+// Options say which trace is written, and to which file.
+type Options struct {
+	File      string // "": none
+	every     int64
+	reference string
+	from      *model.Model // the reference model; nil if --reference names none
+}
+
+// AddFlags adds the flags.
+func (o *Options) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.File, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: each update of perceptron, pocket, averaged and voted, each pass of other learners.")
+	f.Int64Var(&o.every, "trace-every", 1, "`NUMBER` Trace only updates whose number is a multiple of this.")
+	f.StringVar(&o.reference, "reference", "", "`MODEL|check` Trace the product and the angle of the weights with those of this model. check looks for the plane with the largest margin first.")
+}
+
+// Check returns an error if an option can't be used. It reads the model of --reference. inputs are the files that train
+// reads, and outputs the other files that it writes.
+func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs, outputs []string) (err error) {
+	f := cmd.Flags()
+	for _, name := range []string{"trace-every", "reference"} {
+		if o.File == "" && f.Changed(name) {
+			return console.Usagef("--%s without --trace FILE: name the file of the trace", name)
+		}
+	}
+	switch {
+	case o.File == "":
+		return nil
+	case o.every < 1:
+		return console.Usagef("--trace-every is %d: use 1 or more", o.every)
+	case console.ToStdout(o.File):
+		return console.Usagef("--trace %s and the report both write to standard output: name a file", o.File)
+	case slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, strings.ToLower(filepath.Ext(o.File))):
+		return console.Usagef("--trace %s: name a file that ends in .csv, .parquet or .arrow", o.File)
+	case slices.Contains(outputs, o.File):
+		return console.Usagef("--trace and another option write %s: name another file", o.File)
+	}
+	if o.reference != "" && o.reference != check {
+		if o.from, err = console.LoadModel(cmd.Context(), o.reference, memory); err != nil {
+			return fmt.Errorf("--reference: %w", err)
+		}
+		inputs = append(slices.Clone(inputs), o.reference)
+	}
+	return console.Claim(a, o.File, inputs)
+}
+
+// Resume returns an error if the file of the trace exists: the trace would replace the trace of the run before the
+// stop. Otherwise it notes that the trace and the report begin at a checkpoint after that number of visits. report is
+// the file of the report, "" if there is none.
+func (o *Options) Resume(a *console.App, report string, visits int64) error {
+	names := "--trace and --report begin"
+	switch {
+	case o.File == "" && report == "":
+		return nil
+	case o.File == "":
+		names = "--report begins"
+	case report == "":
+		names = "--trace begins"
+	}
+	if _, err := os.Stat(o.File); o.File != "" && err == nil {
+		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.File)
+	}
+	a.Note("%s at the checkpoint, after %s: earlier updates and passes are left out", names, say.Plural(visits, "visit"))
+	return nil
+}
+
+// Access returns the access to rows that the trace needs.
+func (o *Options) Access() train.Access {
+	if o.reference == check {
+		return train.Nested
+	}
+	return train.InOrder
+}
+
+// A Tracer writes the trace of a training.
+type Tracer struct {
+	writer *tracefile.Writer
+}
+
+// Open starts the file and returns the options for tracing the training. It returns nil if there is no file to write.
+// multiclass is as in fit.Options.
+func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l fit.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
+	if o.File == "" {
+		return nil, nil, nil
+	}
+	spec := src.Spec()
+	own, updates := l.Settings.(*perceptron.Options)
+	if updates && own.Shards > 1 {
+		return nil, nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
+	}
+	layout := tracefile.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
+	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
+	if len(spec.Classes) > 2 && !joint && !l.EachClass {
+		for _, c := range spec.Classes {
+			layout.Classes = append(layout.Classes, c.Text)
+		}
+	}
+	if !updates && (o.every != 1 || o.reference != "") {
+		a.Note("--trace-every and --reference have no effect with --algo %s", l.Name)
+	}
+	opt := &trace.Options{Every: o.every}
+	if updates {
+		layout.Vector = tracefile.Names(spec, joint)
+		var err error
+		if opt.Reference, err = reference(ctx, a, o, src, bar); err != nil {
+			return nil, nil, err
+		}
+		layout.Reference = opt.Reference != nil
+	}
+	grace, end := beside.After(ctx)
+	w, err := tracefile.Create(grace, o.File, layout)
+	if err != nil {
+		end()
+		return nil, nil, fmt.Errorf("--trace: %w", err)
+	}
+	a.AtEnd(end)
+	opt.To = w.Add
+	return &Tracer{w}, opt, nil
+}
+
+// reference returns the weights of the reference, or nil if there is none.
+func reference(ctx context.Context, a *console.App, o *Options, src block.Source, bar *console.Progress) ([]float64, error) {
+	spec := src.Spec()
+	switch {
+	case o.reference == "":
+		return nil, nil
+	case o.from != nil:
+		w, err := fit.WeightsFor(o.from, spec)
+		if err != nil {
+			return nil, fmt.Errorf("--reference %s: %w", o.reference, err)
+		}
+		return w, nil
+	case len(spec.Classes) > 2:
+		return nil, console.Usagef("--reference check with %d classes, and check takes two: name a model", len(spec.Classes))
+	}
+	const most = 1000
+	found, err := separable.Check(ctx, block.Trust(src), separable.Options{MaxPasses: most,
+		Progress: func(passes int64) {
+			bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + say.Count(passes), Done: passes})
+		}})
+	if err != nil {
+		return nil, console.OfLearner(err)
+	}
+	if found.Origin == nil {
+		a.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")
+		return nil, nil
+	}
+	return found.Origin.Weights, nil
+}
+
+// Close completes the file. It does nothing if t is nil.
+func (t *Tracer) Close() error {
+	if t == nil {
+		return nil
+	}
+	if err := t.writer.Close(); err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	return nil
+}
+
+// Abort ends without leaving a file. It does nothing if t is nil.
+func (t *Tracer) Abort() {
+	if t != nil {
+		t.writer.Abort()
+	}
+}

@@ -1,0 +1,369 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+
+	"halfspace/cmd/internal/rows"
+	"halfspace/internal/say"
+	"halfspace/kernel"
+	"halfspace/model"
+)
+
+type verifyOptions struct {
+	rows.Options // options on text files and on the machine; the training uses them unchanged
+
+	model, receipt   string
+	validation, init string // files of the training, if they are elsewhere now
+	json             bool
+}
+
+// Verify returns the command that trains a model again and compares the two.
+func Verify(a *console.App) *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify --model m.json DATA... [--receipt FILE] [options]",
+		Short: "Train again, and tell whether the same model comes out",
+		Long: `Verify trains again with the options of a model, or of its receipt, on DATA. It
+tells whether the same bytes come out. They do on every CPU, with any number of
+workers, in memory or streamed, if DATA has the same rows.
+
+If another model comes out, verify tells what differs. With a receipt, which
+train --receipt wrote, it compares the rows first. If they are others, it tells
+in which runs of 4,096 rows, and doesn't train. If only the weights differ, it
+tells from which epoch on. The receipt also tells options that a model doesn't
+have. Verify reads the files that it names for --validation and --init, unless
+you name others.
+
+A model of a training that was interrupted can't be verified.
+
+The exit status is 0 if the model is verified, and 1 if it is not.`,
+		Example: `  halfspace train train.parquet --label y --out m.json --receipt receipt.json
+  halfspace verify --model m.json train.parquet --receipt receipt.json`,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "", "`FILE` The model to verify. (required)")
+	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model.")
+	f.StringVar(&o.validation, "validation", "", "`FILE` The hold-out rows of the training, where it had a file of them.")
+	f.StringVar(&o.init, "init", "", "`FILE` The model that the training began with, where it had one.")
+	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
+	o.Text.AddTo(cmd)
+	o.AddMachine(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.model == "" {
+			return console.Usagef("--model is missing: name the model to verify")
+		}
+		return o.run(cmd, a, args)
+	}
+	return cmd
+}
+
+// A Verdict is the JSON object of verify --json.
+type Verdict struct {
+	Verified bool     `json:"verified"`
+	Trained  bool     `json:"trained"` // trained again; false if the rows differ from the rows of the receipt
+	Model    string   `json:"model"`
+	Rows     int64    `json:"rows"`
+	Differ   []string `json:"differ,omitempty"` // keys of the model's file
+
+	Runs   []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ, if there is a receipt
+	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
+	Files  []string     `json:"differing_files,omitempty"`
+	Absent []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
+	Forged bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
+	Unread string       `json:"unread,omitempty"`        // the reason why the rows couldn't be compared with the receipt
+
+	ISA     string  `json:"isa"`
+	Workers int     `json:"workers"`
+	Seconds float64 `json:"seconds"`
+}
+
+// RowRange is a range of the training rows, or of the validation rows: First to Last, both included.
+type RowRange struct {
+	First      int64 `json:"first"`
+	Last       int64 `json:"last"`
+	Validation bool  `json:"validation,omitempty"`
+}
+
+// ClassEpoch is the first epoch of a training after which the weights differ. Class is as in model.ClassSums.
+type ClassEpoch struct {
+	Class int `json:"class"`
+	Epoch int `json:"epoch"`
+}
+
+func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) error {
+	start := time.Now()
+	m, err := console.LoadModel(cmd.Context(), o.model, o.Storage.Memory.Bytes)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(o.model)
+	if err != nil {
+		return console.OpenError(o.model, err)
+	}
+	sum := model.SumBytes(data)
+	var receipt *model.Receipt
+	if o.receipt != "" {
+		if receipt, err = loadReceipt(o.receipt, o.model, sum, m); err != nil {
+			return err
+		}
+	}
+	again, err := o.training(cmd, m, receipt, args)
+	if err != nil {
+		return err
+	}
+	r := &repetition{App: a, rerun: again, m: m, sum: sum, receipt: receipt, v: &Verdict{Model: o.model}}
+	if err := repeatAs(cmd.Context(), r, args); err != nil {
+		return err
+	}
+	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), again.Workers, time.Since(start).Seconds()
+	if o.json {
+		err = a.PrintJSON(r.v)
+	} else {
+		err = a.Print(r.v.text(m, receipt != nil))
+	}
+	if err == nil && !r.v.Verified {
+		err = fmt.Errorf("%s: not verified", o.model)
+	}
+	return err
+}
+
+// loadReceipt reads the receipt at path, and checks that it belongs to the model m. of is the model's file, and sum the
+// checksum of the file.
+func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt, error) {
+	r, err := model.LoadReceipt(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Model != sum:
+		return nil, fmt.Errorf("%s: it is the receipt of another model than %s: name the one that was written with it", path, of)
+	case r.Rows.RunRows != block.RunRows:
+		return nil, fmt.Errorf("%s: its runs have %d rows, and those of this program %d: use the version that wrote it", path, r.Rows.RunRows, int64(block.RunRows))
+	}
+	for _, c := range r.Epochs {
+		if c.Class >= max(1, len(m.Classes)) {
+			return nil, fmt.Errorf("%s: it has weights of class number %d, and the model has %d classes: restore it", path, c.Class, len(m.Classes))
+		}
+	}
+	return r, nil
+}
+
+// training returns the training that produces the model again.
+func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *model.Receipt, args []string) (*rerun, error) {
+	t := &rerun{cmd: &cobra.Command{Use: "train"}}
+	t.cmd.SetContext(cmd.Context())
+	t.addFlags(t.cmd)
+	from, options := o.receipt, []model.Typed(nil)
+	if receipt != nil {
+		options = receipt.Options
+	} else {
+		var err error
+		if options, err = optionsOf(cmd.Context(), m, args, cmd.Flags().Changed); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.model, err)
+		}
+		from = o.model
+	}
+	if err := give(t.cmd, options...); err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	var failed error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if to := t.cmd.Flags().Lookup(f.Name); to != nil && f.Name != "receipt" && f.Name != "json" {
+			failed = errors.Join(failed, set(to, f))
+		}
+	})
+	return t, failed
+}
+
+// set gives a flag the value of another flag.
+func set(to, from *pflag.Flag) error {
+	to.Changed = true
+	if list, ok := to.Value.(pflag.SliceValue); ok {
+		return list.Replace(from.Value.(pflag.SliceValue).GetSlice())
+	}
+	return to.Value.Set(from.Value.String())
+}
+
+// A rerun is a training that verify repeats.
+type rerun struct {
+	trainOptions
+	cmd *cobra.Command
+}
+
+// A repetition compares a model with the result of repeating its training.
+type repetition struct {
+	*console.App
+	*rerun
+	m        *model.Model
+	sum      model.Sum      // checksum of the model's file
+	receipt  *model.Receipt // nil: there is none
+	compared bool           // the rows were compared with the receipt, or can't be
+	v        *Verdict
+}
+
+// repeatAs trains again, and compares. If the receipt shows that the rows differ, it doesn't train.
+func repeatAs(ctx context.Context, r *repetition, args []string) error {
+	quiet := r.Hushed()
+	paths, validation, err := r.prepare(quiet, r.cmd, args)
+	if err != nil {
+		return err
+	}
+	bar := r.NewProgress(r.Progress.Value)
+	defer bar.End()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	t := &trainer{App: quiet, trainOptions: &r.trainOptions, bar: bar}
+	if others, err := t.comparedBefore(ctx, r, paths, validation); err != nil || others {
+		return err
+	}
+	sums := new(model.Receipt)
+	learned, err := t.repeat(ctx, sums, paths, validation)
+	if err != nil {
+		return err
+	}
+	r.v.Trained, r.v.Rows, r.v.Verified = true, learned.Training.Rows, sums.Model == r.sum
+	if r.v.Differ, err = differing(r.m, learned); err != nil || r.receipt == nil {
+		return err
+	}
+	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
+	if r.v.Verified { // then the features are the same too
+		r.v.Runs, r.v.Unread = differingRuns(r.receipt, sums), ""
+		r.v.Verified = len(r.v.Runs)+len(r.v.Epochs) == 0
+		r.v.Forged = !r.v.Verified
+		return nil
+	}
+	if !r.compared {
+		_, err = t.compared(ctx, r, paths, validation)
+	}
+	return err
+}
+
+// repeat trains a model, and fills in the sums.
+func (t *trainer) repeat(ctx context.Context, sums *model.Receipt, paths, validation []string) (*model.Model, error) {
+	defer t.close()
+	if err := t.open(ctx, paths, validation); err != nil {
+		return nil, err
+	}
+	fitted, err := t.learn(ctx, sums)
+	if err != nil {
+		return nil, err
+	}
+	return fitted.Model, nil
+}
+
+// differing returns the keys that differ in the files of two models, in alphabetical order.
+func differing(a, b *model.Model) ([]string, error) {
+	var keys [2]map[string]json.RawMessage
+	for i, m := range []*model.Model{a, b} {
+		var text strings.Builder
+		if _, err := m.WriteTo(&text); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(text.String()), &keys[i]); err != nil {
+			return nil, err
+		}
+		delete(keys[i], "checksum")
+	}
+	var differ []string
+	both := maps.Clone(keys[0])
+	maps.Copy(both, keys[1])
+	for _, key := range slices.Sorted(maps.Keys(both)) {
+		if string(keys[0][key]) != string(keys[1][key]) {
+			differ = append(differ, key)
+		}
+	}
+	return differ, nil
+}
+
+// text returns the report for people.
+func (v *Verdict) text(m *model.Model, receipt bool) []byte {
+	var s console.Sheet
+	var pairs []string
+	add := func(name, format string, args ...any) { pairs = append(pairs, name, fmt.Sprintf(format, args...)) }
+	switch {
+	case v.Verified:
+		s.Line("%s: verified: the training gives the same bytes again", v.Model)
+	case !v.Trained:
+		s.Line("%s: not verified: the rows are others, so the training was not repeated", v.Model)
+	case v.Forged:
+		s.Line("%s: not verified: the training gives the same bytes again, but the receipt has other sums", v.Model)
+	default:
+		s.Line("%s: not verified: the training gives another model", v.Model)
+		if len(v.Differ) == 0 {
+			v.Differ = []string{"the layout of the file, or keys that no model has"}
+		}
+		add("differs", "%s", strings.Join(v.Differ, ", "))
+		if slices.Contains(v.Differ, "features") {
+			add("features", "other columns than the model's, or another order")
+		}
+	}
+	others := slices.Contains(v.Differ, "data") || slices.Contains(v.Differ, "features")
+	switch {
+	case len(v.Runs) > 0:
+		add("rows", "other rows than those of the receipt: %s", v.ranges())
+	case v.Unread != "":
+		add("rows", "not compared: %s", v.Unread)
+	case others && receipt:
+		add("rows", "the same in the features of the model; the data has others, or in another order")
+	case others:
+		add("rows", "other rows than those of the model: give the options on text files again, or its receipt")
+	default:
+		add("rows", "%s, the same", say.Count(v.Rows))
+	}
+	for _, e := range v.Epochs {
+		class := ""
+		if len(m.Classes) > 2 && e.Class < len(m.Classes) {
+			class = " of class " + m.Classes[e.Class].Text
+		}
+		add("weights", "other weights%s from epoch %s on", class, say.Count(int64(e.Epoch)))
+	}
+	for _, f := range v.Files {
+		what := "its bytes differ from those of the receipt"
+		if v.Verified {
+			what += ", its rows don't"
+		}
+		add("file", "%s: %s", f, what)
+	}
+	for i, f := range v.Absent {
+		if i == mostRanges {
+			add("file", "and %d more of the receipt", len(v.Absent)-i)
+			break
+		}
+		add("file", "%s: the receipt has it, and no file with its bytes was named", f)
+	}
+	add("ran on", "%s, %s, %s", v.ISA, say.Plural(int64(v.Workers), "worker"), say.Seconds(v.Seconds))
+	s.Pairs(pairs...)
+	return s.Bytes()
+}
+
+// mostRanges is the largest number of row ranges, and of missing files, that the text names.
+const mostRanges = 10
+
+func (v *Verdict) ranges() string {
+	var all []string
+	for i, r := range v.Runs {
+		if i == mostRanges {
+			all = append(all, fmt.Sprintf("and %d more", len(v.Runs)-i))
+			break
+		}
+		text := fmt.Sprintf("%s to %s", say.Count(r.First), say.Count(r.Last))
+		if r.Validation {
+			text += " of the validation"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
