@@ -75,8 +75,8 @@ noasm: recorded
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
 # TestInvariance of fit makes every learner's training with one worker and with several.
 race:
-	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/ahead
-	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|Lookouts|ResumeMemory|TestShards$$' ./pocket ./train/dual ./train/perceptron
+	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/parallel
+	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|Lookouts|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip StreamNested \

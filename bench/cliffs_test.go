@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/synth"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/pocket"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -21,16 +21,16 @@ func BenchmarkCliffs(b *testing.B) {
 	const features = 28
 	rows := size(300_000, 100_000)
 	plain := synth.Blocks(synth.Options{Rows: int64(rows), Features: features, Noise: 0.03, Seed: 1})
-	weighted := testrows.Weighted(plain, func(row int) float64 { return 0.5 + float64(row%7)/4 })
-	heavy := testrows.Weighted(plain, func(row int) float64 {
+	weighted := testproblems.Weighted(plain, func(row int) float64 { return 0.5 + float64(row%7)/4 })
+	heavy := testproblems.Weighted(plain, func(row int) float64 {
 		if row*7919%1000 == 999 {
 			return 1001
 		}
 		return 1
 	})
-	classWeights := testrows.Weighted(plain, func(row int) float64 { return []float64{1, 3}[(1+int(label(plain, row)))/2] })
+	classWeights := testproblems.Weighted(plain, func(row int) float64 { return []float64{1, 3}[(1+int(label(plain, row)))/2] })
 	ints := integers(rows, features)
-	classes := testrows.RandomClasses(rows, features, 10, 0.03)
+	classes := testproblems.RandomClasses(rows, features, 10, 0.03)
 
 	epochs := func(order train.Order) perceptron.Options {
 		return perceptron.Options{Options: train.Options{Order: order, Epochs: 5}}
@@ -125,5 +125,5 @@ func integers(rows, features int) *block.Data {
 			y[r] = 1
 		}
 	}
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }

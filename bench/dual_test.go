@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/train"
-	"halfspace/train/dual"
+	"halfspace/train/kernelperceptron"
 )
 
 // dualRows returns the number of rows. Their Gram matrix has as many rows and columns.
@@ -24,8 +24,8 @@ func BenchmarkPeerSklearnDual(b *testing.B) {
 	peer, _ := startSklearn(b, python, "peers/sklearn_dual.py", dir, dualRows())
 	for _, epochs := range []int64{1, 10, 100} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/epochs=%d", dualRows(), peerFeatures, epochs), func(b *testing.B) {
-			learn := func() *dual.Result {
-				r, err := dual.Train(context.Background(), data, dual.Options{Options: train.Options{Epochs: epochs}})
+			learn := func() *kernelperceptron.Result {
+				r, err := kernelperceptron.Train(context.Background(), data, kernelperceptron.Options{Options: train.Options{Epochs: epochs}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -10,11 +10,11 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/train"
-	"halfspace/train/dual"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/perceptron"
 )
 
@@ -25,11 +25,11 @@ import (
 // A run without -full takes one epoch of the linear kernel.
 func BenchmarkMNIST(b *testing.B) {
 	const folder = "../../shared/data/mnist"
-	rows, err := testrows.MNIST(folder, "train", 60000)
+	rows, err := testproblems.MNIST(folder, "train", 60000)
 	if err != nil {
 		b.Skip(err)
 	}
-	test, err := testrows.MNIST(folder, "test", 10000)
+	test, err := testproblems.MNIST(folder, "test", 10000)
 	require.NoError(b, err)
 	for _, epochs := range []int64{1, 2, 4, 10, 30}[:size(5, 1)] {
 		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {
@@ -58,11 +58,11 @@ func BenchmarkMNIST(b *testing.B) {
 	}
 	for _, k := range []model.Kernel{{Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
 		for _, epochs := range []int64{1, 10} {
-			var r *dual.Result
+			var r *kernelperceptron.Result
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {
 				for b.Loop() {
-					opt := dual.Options{Options: train.Options{Epochs: epochs}, Form: train.Voted, Kernel: k, Memory: 5 << 30}
-					if r, err = dual.Train(context.Background(), rows, opt); err != nil {
+					opt := kernelperceptron.Options{Options: train.Options{Epochs: epochs}, Form: train.Voted, Kernel: k, Memory: 5 << 30}
+					if r, err = kernelperceptron.Train(context.Background(), rows, opt); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -82,7 +82,7 @@ func BenchmarkMNIST(b *testing.B) {
 }
 
 // digitErrors returns the errors on the rows of a test in percent.
-func digitErrors(b *testing.B, r *dual.Result, rows, test *block.Data) float64 {
+func digitErrors(b *testing.B, r *kernelperceptron.Result, rows, test *block.Data) float64 {
 	return modelErrors(b, r.Model(rows.Spec()), test)
 }
 

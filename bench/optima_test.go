@@ -17,9 +17,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/internal/families"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
+
 	"halfspace/internal/testsize"
 	"halfspace/train"
 	"halfspace/train/logistic"
@@ -51,9 +51,9 @@ func problems() (all []problem) {
 		sizes = sizes[:1]
 	}
 	for _, rows := range sizes {
-		for _, f := range families.All() {
+		for _, f := range testproblems.All() {
 			all = append(all, problem{fmt.Sprintf("%s, %d rows", f.Name, rows), func() (*block.Data, error) {
-				return families.Rows(f, rows), nil
+				return testproblems.Rows(f, rows), nil
 			}})
 		}
 	}
@@ -114,7 +114,7 @@ func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
 
 // digits returns the 10,000 test digits of MNIST, those of a class against the rest.
 func digits(folder string, class int) (*block.Data, error) {
-	data, err := testrows.MNIST(folder, "test", 10_000)
+	data, err := testproblems.MNIST(folder, "test", 10_000)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func digits(folder string, class int) (*block.Data, error) {
 			}
 		}
 	}
-	return testrows.Dense(x, y, true), nil
+	return testproblems.Dense(x, y, true), nil
 }
 
 // A method is a learner with a solver, and the loss that it minimises.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/bench/limits"
 	"halfspace/block"
-	"halfspace/kernel/limits"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )

@@ -9,9 +9,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/train"
-	"halfspace/train/adaptive"
+	"halfspace/train/ftrl"
 	"halfspace/train/logistic"
-	"halfspace/train/passive"
+	"halfspace/train/passiveaggressive"
 )
 
 // otherLearners are the learners with shards beside the perceptrons.
@@ -21,10 +21,10 @@ var otherLearners = []struct {
 	learn func(rows *block.Data, o train.Options) (*train.Result, error)
 }{
 	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data, o train.Options) (*train.Result, error) {
-		return passive.Train(context.Background(), rows, passive.Options{Options: o, C: 0.01})
+		return passiveaggressive.Train(context.Background(), rows, passiveaggressive.Options{Options: o, C: 0.01})
 	}},
 	{"`adagrad`", 0, func(rows *block.Data, o train.Options) (*train.Result, error) {
-		return adaptive.TrainAdaGrad(context.Background(), rows, adaptive.AdaGradOptions{Options: o})
+		return ftrl.TrainAdaGrad(context.Background(), rows, ftrl.AdaGradOptions{Options: o})
 	}},
 	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data, o train.Options) (*train.Result, error) {
 		r, err := logistic.Train(context.Background(), rows, logistic.Options{Options: o, L2: 1, Solver: logistic.SGD})

@@ -20,7 +20,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -36,7 +36,7 @@ func sparseSets() []sparseSet {
 	return []sparseSet{
 		{"a9a", func(path string) error { return unzip(shared+"a9a.svm.gz", path) }},
 		{"MNIST, 8 against the rest", func(path string) error {
-			data, err := testrows.MNIST(shared+"mnist", "train", 60_000)
+			data, err := testproblems.MNIST(shared+"mnist", "train", 60_000)
 			if err != nil {
 				return err
 			}

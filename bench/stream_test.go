@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/synth"
 	"halfspace/train"

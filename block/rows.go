@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"slices"
 
-	"halfspace/internal/features"
 	"halfspace/internal/parallel"
+	"halfspace/internal/preprocess"
 	"halfspace/schema"
 )
 
@@ -138,7 +138,7 @@ func relearnRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], 
 // first.
 func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
-	maker := features.New(spec)
+	maker := preprocess.New(spec)
 	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
 		for r := run * RunRows; r < min(b.Len(), (run+1)*RunRows) && errs[run] == nil; r++ {
 			errs[run] = put(b, r, spec, maker, row(r))
@@ -153,7 +153,7 @@ func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F)
 }
 
 // put lets maker convert x to features, and writes these and the bias to row r of a dense block.
-func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *features.Maker, x []F) error {
+func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *preprocess.Maker, x []F) error {
 	row := b.First + int64(r)
 	if err := checkWidth(row, spec, len(x)); err != nil {
 		return err
@@ -162,7 +162,7 @@ func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *feature
 	if spec.Bias {
 		to[len(x)] = 1
 	}
-	i := features.Set(maker, to, x)
+	i := preprocess.Set(maker, to, x)
 	if i < 0 {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/schema"
 )
 
@@ -207,9 +207,9 @@ func TestRunSums(t *testing.T) {
 		}
 		return s
 	}
-	data := testrows.Dense(x, y, true)
+	data := testproblems.Dense(x, y, true)
 	want := sums(data, 1)
-	if got := sums(testrows.Sparse(data), 2); !slices.Equal(got, want) {
+	if got := sums(testproblems.Sparse(data), 2); !slices.Equal(got, want) {
 		t.Error("sparse rows have other sums than dense ones")
 	}
 	const at = block.RunRows + 17
@@ -218,7 +218,7 @@ func TestRunSums(t *testing.T) {
 		"label":  func(b *block.Block, r int) { b.Y[r] = -b.Y[r] },
 		"weight": func(b *block.Block, r int) { b.W = slices.Repeat([]float64{1}, b.Len()); b.W[r] = 2 },
 	} {
-		changed := testrows.Dense(x, y, true)
+		changed := testproblems.Dense(x, y, true)
 		for b := range changed.Blocks(t.Context()) {
 			if r := int(at - b.First); r >= 0 && r < b.Len() {
 				change(b, r)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"halfspace/internal/moments"
+	"halfspace/internal/stats"
 	"halfspace/schema"
 )
 
@@ -44,9 +44,9 @@ func everyRow(int) bool { return true }
 // rows. It reads the rows once. A sum is computed within each run of chosen rows, then over the runs.
 func standardized[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
 	choices []func(class int) bool) ([]*schema.Spec, error) {
-	learned, counts := make([][]moments.Moments, len(choices)), make([]int64, len(choices))
+	learned, counts := make([][]stats.Moments, len(choices)), make([]int64, len(choices))
 	for i := range learned {
-		learned[i] = make([]moments.Moments, spec.Width())
+		learned[i] = make([]stats.Moments, spec.Width())
 	}
 	read := int64(0)
 	var wrong error
@@ -65,7 +65,7 @@ func standardized[F float32 | float64, L Label](ctx context.Context, spec *schem
 			if chosen(l.order[number]) {
 				addRow(learned[i], x)
 				if counts[i]++; counts[i]%RunRows == 0 {
-					moments.EndRuns(learned[i])
+					stats.EndRuns(learned[i])
 				}
 			}
 		}
@@ -83,7 +83,7 @@ func standardized[F float32 | float64, L Label](ctx context.Context, spec *schem
 
 // addRow adds the features of a row to the moments. It ignores numbers that aren't finite and rows of another length:
 // both cause an error when the rows are put into blocks.
-func addRow[F float32 | float64](to []moments.Moments, x []F) {
+func addRow[F float32 | float64](to []stats.Moments, x []F) {
 	if len(x) != len(to) {
 		return
 	}
@@ -95,8 +95,8 @@ func addRow[F float32 | float64](to []moments.Moments, x []F) {
 }
 
 // withMoments returns the spec with the means and deviations of the features in rows rows.
-func withMoments(spec *schema.Spec, learned []moments.Moments, rows int64) (*schema.Spec, error) {
-	moments.EndRuns(learned)
+func withMoments(spec *schema.Spec, learned []stats.Moments, rows int64) (*schema.Spec, error) {
+	stats.EndRuns(learned)
 	p := &schema.Preprocessing{Nulls: schema.NullsError}
 	for i := range learned {
 		mean, what := learned[i].Mean()

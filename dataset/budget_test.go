@@ -17,9 +17,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 )
@@ -142,7 +142,7 @@ func TestRoom(t *testing.T) {
 		rows, stored int64
 		made         bool
 	}{{1000, 0, true}, {1 << 29, 0, false}, {1 << 42, 1 << 50, false}, {math.MaxInt64, math.MaxInt64 / 64, false}} {
-		b := encode.NewBuilder(&encode.Selection{Chosen: in.Sel}, encode.NewLabels(nil), frame.NewPool(1), memory.DefaultAllocator, c.rows, nil)
+		b := transform.NewBuilder(&transform.Selection{Chosen: in.Sel}, transform.NewLabels(nil), column.NewPool(1), memory.DefaultAllocator, c.rows, nil)
 		if b.MakeRoom(c.stored); c.made != (b.All != nil) {
 			t.Errorf("%d rows of %d bytes in a file: made %t", c.rows, c.stored, b.All != nil)
 		}

@@ -16,9 +16,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/store"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
@@ -73,7 +73,7 @@ func TestChanges(t *testing.T) {
 		data := contents(t, path)
 		for what, change := range changes {
 			put(t, path, data)
-			opt := Options{Label: frame.SvmlightLabel}
+			opt := Options{Label: column.SvmlightLabel}
 			in := require.Value(Open(t.Context(), []string{path}, opt))(t)
 			stream := mustStream(t, memory.DefaultAllocator, opt, path)
 			require.Value(block.Collect(t.Context(), stream))(t)
@@ -117,9 +117,9 @@ func TestChangedObject(t *testing.T) {
 	first, second := inFormats(t, numbersTable(t, 500, false), 100, everyFormat), inFormats(t, numbersTable(t, 501, false), 100, everyFormat)
 	for i, path := range first {
 		root := t.TempDir()
-		store.Register("test", mirror{root})
+		blob.Register("test", mirror{root})
 		name := filepath.Base(path)
-		url, opt := "test://"+name, Options{Label: frame.SvmlightLabel}
+		url, opt := "test://"+name, Options{Label: column.SvmlightLabel}
 		put(t, filepath.Join(root, name), contents(t, path))
 		before := require.Value(Key([]string{url}, opt))(t)
 		in := require.Value(Open(t.Context(), []string{url}, opt))(t)

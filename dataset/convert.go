@@ -13,10 +13,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -32,7 +32,7 @@ import (
 // If a column can't be written, Convert returns an error, unless only patterns of Keep match the column. Dictionaries
 // are written as their values. Lists of numbers can be written to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
-	p, err := frame.PoolOf(opt.Workers)
+	p, err := column.PoolOf(opt.Workers)
 	if err != nil {
 		return 0, err
 	}
@@ -41,7 +41,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	frame.Within(in, opt.Memory, GroupBytes)
+	column.Within(in, opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.selection()))
 	wopt.Copied, wopt.Warn = columns.NumFields(), opt.Warn
 	w, err := CreateContext(ctx, out, columns, wopt)
@@ -96,7 +96,7 @@ func (w *Writer) tellOthers() {
 	if n := len(w.others); n > 0 && w.warn != nil {
 		first := slices.Min(slices.Collect(maps.Keys(w.others)))
 		w.warn(fmt.Sprintf("%s of float32, such as %q: --standardize computes in float64, and reads other numbers from their text "+
-			"(write .parquet or .arrow to keep the numbers)", say.Plural(int64(n), "column"), w.schema.Field(first).Name))
+			"(write .parquet or .arrow to keep the numbers)", humanize.Plural(int64(n), "column"), w.schema.Field(first).Name))
 	}
 }
 
@@ -112,7 +112,7 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 }
 
 // writeBatch writes the kept columns of a batch.
-func (w *Writer) writeBatch(b *frame.Batch, sel *encode.Selection) error {
+func (w *Writer) writeBatch(b *column.Batch, sel *transform.Selection) error {
 	columns := make([]arrow.Array, len(sel.Keep))
 	for k, i := range sel.Keep {
 		columns[k] = b.Columns[i]
@@ -120,21 +120,21 @@ func (w *Writer) writeBatch(b *frame.Batch, sel *encode.Selection) error {
 		if !ok {
 			continue
 		}
-		err := frame.Recovered(func() (err error) {
+		err := column.Recovered(func() (err error) {
 			columns[k], err = writer.PlainValues(d)
 			return err
 		})
 		if err != nil {
-			return frame.ErrorIn(b.File, "column %q: the dictionary is damaged (%w): write the file again", sel.Columns[i].Name,
-				errors.New(frame.OneLine(err.Error())))
+			return column.ErrorIn(b.File, "column %q: the dictionary is damaged (%w): write the file again", sel.Columns[i].Name,
+				errors.New(column.OneLine(err.Error())))
 		}
 		defer columns[k].Release()
 	}
 	rec := array.NewRecord(w.schema, columns, b.Rows)
 	defer rec.Release()
 	err := w.Write(rec)
-	if bad := (frame.Damaged{}); errors.As(err, &bad) {
-		return frame.ErrorIn(b.File, "the data is damaged (%w): write the file again", bad)
+	if bad := (column.Damaged{}); errors.As(err, &bad) {
+		return column.ErrorIn(b.File, "the data is damaged (%w): write the file again", bad)
 	}
 	return err
 }

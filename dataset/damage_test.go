@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
@@ -178,7 +178,7 @@ func TestInspectSums(t *testing.T) {
 
 // TestDamagedRows: an error of rows that can't be decoded names the file and the rows, and says what to do.
 func TestDamagedRows(t *testing.T) {
-	err := explain(context.Background(), &frame.Batch{File: "a.csv", Rows: 10}, 5, errors.New("too short"))
+	err := explain(context.Background(), &column.Batch{File: "a.csv", Rows: 10}, 5, errors.New("too short"))
 	if want := "a.csv: rows 5 to 14: damaged data (too short): write it again"; err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/frame"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
@@ -143,10 +143,10 @@ func TestDictionaryTypes(t *testing.T) {
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: arrow.PrimitiveTypes.Float32}
-	in := require.Value(openInput(context.Background(), []string{path, path}, opt, frame.NewPool(1)))(t)
+	in := require.Value(openInput(context.Background(), []string{path, path}, opt, column.NewPool(1)))(t)
 	got := map[string][]string{}
 	read := int64(0)
-	for b, err := range in.Batches(context.Background(), frame.NewPool(1), memory.DefaultAllocator) {
+	for b, err := range in.Batches(context.Background(), column.NewPool(1), memory.DefaultAllocator) {
 		require.NoError(t, err)
 		for i, a := range b.Columns {
 			name := in.selection().Columns[i].Name

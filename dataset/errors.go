@@ -1,17 +1,17 @@
 package dataset
 
-import "halfspace/dataset/internal/frame"
+import "halfspace/dataset/internal/column"
 
 // Errors that a program may want to act on. Errors of this package wrap them: test with errors.Is.
 var (
 	// ErrFormat: the files have an unknown format, or several formats.
-	ErrFormat = frame.ErrFormat
+	ErrFormat = column.ErrFormat
 	// ErrColumn: a column is absent, or its type doesn't suit its use.
-	ErrColumn = frame.ErrColumn
+	ErrColumn = column.ErrColumn
 	// ErrNulls: a value is missing, and Options.Nulls doesn't say how to treat it.
-	ErrNulls = frame.ErrNulls
+	ErrNulls = column.ErrNulls
 	// ErrDamaged: a file is damaged or truncated.
-	ErrDamaged = frame.ErrDamaged
+	ErrDamaged = column.ErrDamaged
 	// ErrMemory: reading takes more memory than Options.Memory allows, or than is available.
-	ErrMemory = frame.ErrMemory
+	ErrMemory = column.ErrMemory
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/flatbuffers/go"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
@@ -146,10 +146,10 @@ func FuzzFooter(f *testing.F) {
 		data := parquetOf(footer)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		err := frame.Recovered(func() error {
+		err := column.Recovered(func() error {
 			foot, err := page.ReadFooter(bytes.NewReader(data), int64(len(data)))
 			if err != nil {
-				return frame.Damage(err)
+				return column.Damage(err)
 			}
 			m := &parquetfile.Metadata{Footer: foot}
 			if _, err := m.TopColumns(); err != nil {
@@ -168,7 +168,7 @@ func FuzzFooter(f *testing.F) {
 			}
 			return nil
 		})
-		if err != nil && !errors.As(err, new(frame.Damaged)) {
+		if err != nil && !errors.As(err, new(column.Damaged)) {
 			t.Errorf("error %v", err)
 		}
 		runtime.ReadMemStats(&after)

@@ -9,14 +9,14 @@ import (
 	"io/fs"
 	"slices"
 
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/internal/say"
-	"halfspace/internal/store"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/blob"
+	"halfspace/internal/humanize"
 )
 
 // A format is a file format, by its name in messages.
@@ -39,19 +39,19 @@ var extensions = map[string]format{
 
 // openedInput is an input with the selection of its columns.
 type openedInput struct {
-	frame.Input
-	sel      *encode.Selection
-	versions []store.Version // versions of the files in object stores; nil if all files are local
+	column.Input
+	sel      *transform.Selection
+	versions []blob.Version // versions of the files in object stores; nil if all files are local
 }
 
-func (in *openedInput) selection() *encode.Selection { return in.sel }
+func (in *openedInput) selection() *transform.Selection { return in.sel }
 
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
 // openInput detects the format of the files, which must all have the same format, and selects the columns that opt
 // names.
-func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (*openedInput, error) {
+func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) (*openedInput, error) {
 	paths, err := Expand(paths)
 	if err != nil {
 		return nil, err
@@ -61,13 +61,13 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 		return nil, err
 	}
 	opt.tell(opt.Text.unused(f))
-	pick := &encode.Picker{Choices: opt.choices()}
+	pick := &transform.Picker{Choices: opt.choices()}
 	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
 		pick.Narrow = mostStandardized
 	}
-	req := frame.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(PassColumns),
+	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(PassColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered()}
-	var in frame.Input
+	var in column.Input
 	switch f {
 	case formatCSV:
 		in, err = textfile.OpenCSV(ctx, sources, req, opt.Text.reader(), p)
@@ -89,8 +89,8 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 		if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
 			bytes = n*pairColumnBytes + int64(len(pick.Sel.Keep))*columnBytes
 		}
-		if err := frame.NewBudget(opt.Memory).Take(bytes, "reading "+say.Plural(n, "column")); err != nil {
-			return nil, frame.ErrorIn(in.Name(), "%w", err)
+		if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
+			return nil, column.ErrorIn(in.Name(), "%w", err)
 		}
 	}
 	versions := versionsOf(in, sources)
@@ -101,12 +101,12 @@ func openInput(ctx context.Context, paths []string, opt Options, p frame.Pool) (
 }
 
 // changed returns the error if this process sees the files in another state than the process that requested them.
-func changed(in frame.Input) error {
+func changed(in column.Input) error {
 	return fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.Name())
 }
 
 // versionsOf returns the versions of the files that are objects of a store, or nil if all files are local.
-func versionsOf(in frame.Input, sources []*source.Source) (all []store.Version) {
+func versionsOf(in column.Input, sources []*source.Source) (all []blob.Version) {
 	var infos []fs.FileInfo
 	if files, is := in.(*parquetfile.Input); is {
 		for _, f := range files.Files {
@@ -118,9 +118,9 @@ func versionsOf(in frame.Input, sources []*source.Source) (all []store.Version) 
 		}
 	}
 	for _, info := range infos {
-		all = append(all, store.VersionOf(info))
+		all = append(all, blob.VersionOf(info))
 	}
-	if !slices.ContainsFunc(all, func(v store.Version) bool { return v != "" }) {
+	if !slices.ContainsFunc(all, func(v blob.Version) bool { return v != "" }) {
 		return nil
 	}
 	return all
@@ -171,7 +171,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 			first = f
 		}
 		if f != first {
-			return "", nil, frame.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
+			return "", nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
 				paths[0], first), ErrFormat)
 		}
 	}
@@ -210,7 +210,7 @@ func checkText(s *source.Source, says format) error {
 	if r.Gzip {
 		advice = "decompress it and rename it to"
 	}
-	return frame.Mark(fmt.Errorf("%s: the name says %s, but the content is %s: %s *%s", s.Path, says, is, advice, extension), ErrFormat)
+	return column.Mark(fmt.Errorf("%s: the name says %s, but the content is %s: %s *%s", s.Path, says, is, advice, extension), ErrFormat)
 }
 
 // sniff detects the format of a source by its first bytes.
@@ -245,7 +245,7 @@ func sniff(s *source.Source) (format, error) {
 	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
-		return "", frame.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
+		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
 	}
@@ -297,5 +297,5 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 			return ""
 		}
 	}
-	return frame.SvmlightLabel
+	return column.SvmlightLabel
 }

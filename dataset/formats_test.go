@@ -18,10 +18,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/frame"
+	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/store"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
@@ -73,7 +73,7 @@ func numbersTable(t *testing.T, rows int, gaps bool) arrow.Record {
 		if !gaps {
 			valid = nil
 		}
-		if name := []string{"f1", "f2", "f3", "w", frame.SvmlightLabel}[k]; name != "w" || gaps {
+		if name := []string{"f1", "f2", "f3", "w", column.SvmlightLabel}[k]; name != "w" || gaps {
 			cols = append(cols, datatest.Column(name, values, valid))
 		}
 	}
@@ -85,7 +85,7 @@ func numbersTable(t *testing.T, rows int, gaps bool) arrow.Record {
 func TestSameInEveryFormat(t *testing.T) {
 	t.Parallel()
 	plain, gaps := numbersTable(t, block.RunRows+77, false), numbersTable(t, 2*block.RunRows+77, true)
-	model := &schema.Spec{Features: []string{"f1", "f2", "f3"}, Bias: true, Label: frame.SvmlightLabel, Classes: []schema.Class{schema.IntClass(0),
+	model := &schema.Spec{Features: []string{"f1", "f2", "f3"}, Bias: true, Label: column.SvmlightLabel, Classes: []schema.Class{schema.IntClass(0),
 		schema.IntClass(1)}, Positive: 1, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsDrop, Columns: []schema.Column{
 		{Name: "f1", Kind: schema.NumberColumn}, {Name: "f2", Kind: schema.NumberColumn}, {Name: "f3", Kind: schema.NumberColumn}}}}
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestSameInEveryFormat(t *testing.T) {
 	} {
 		paths := inFormats(t, c.rec, 1700, c.names)
 		for _, opt := range c.opts {
-			opt.Label = frame.SvmlightLabel
+			opt.Label = column.SvmlightLabel
 			want := require.Value(fromRecord(t, c.rec, 1000, opt))(t)
 			for _, path := range paths {
 				sameEveryWay(t, path, opt, want)
@@ -125,7 +125,7 @@ func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 	for _, opt.Workers = range []int{1, 3} {
 		check("loaded", require.Value(Load(ctx, []string{path}, opt))(t))
 	}
-	store.Register("test", mirror{filepath.Dir(path)})
+	blob.Register("test", mirror{filepath.Dir(path)})
 	s := mustStream(t, memory.DefaultAllocator, opt, "test://"+filepath.Base(path))
 	check("streamed from a store", s)
 	check("streamed again", s)
@@ -180,7 +180,7 @@ func TestFurtherColumns(t *testing.T) {
 
 // A badFile fails from its n-th read on, and reads few bytes at a time.
 type badFile struct {
-	frame.File
+	column.File
 	reads *atomic.Int64 // of all files
 	fails int64         // 0 for never
 	most  int           // bytes of a Read
@@ -202,17 +202,17 @@ func (f badFile) ReadAt(p []byte, at int64) (int, error) {
 
 // TestBadDisk: a disk that fails at any read is an error that names the file, and short reads change nothing.
 func TestBadDisk(t *testing.T) {
-	defer func() { frame.Open = store.Open }()
+	defer func() { column.Open = blob.Open }()
 	for _, path := range inFormats(t, numbersTable(t, 900, false), 300, everyFormat) {
 		load := func(bad badFile) (fingerprint string, err error) {
 			bad.reads = new(atomic.Int64)
-			frame.Open = func(path string) (frame.File, error) {
+			column.Open = func(path string) (column.File, error) {
 				f, err := os.Open(path)
 				one := bad
 				one.File = f
 				return one, err
 			}
-			in, err := Open(t.Context(), []string{path}, Options{Label: frame.SvmlightLabel, Workers: 2})
+			in, err := Open(t.Context(), []string{path}, Options{Label: column.SvmlightLabel, Workers: 2})
 			if err != nil {
 				return "", err
 			}
@@ -275,7 +275,7 @@ func TestCancel(t *testing.T) {
 				},
 			} {
 				ctx, cancel := context.WithCancel(t.Context())
-				opt := Options{Workers: workers, Label: frame.SvmlightLabel, Progress: stopper(cancel)}
+				opt := Options{Workers: workers, Label: column.SvmlightLabel, Progress: stopper(cancel)}
 				for range 2 { // the second time it is cancelled before
 					if err := read(ctx, opt); !errors.Is(err, context.Canceled) {
 						t.Errorf("%s, %s: error %v", path, way, err)

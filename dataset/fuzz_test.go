@@ -21,10 +21,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
@@ -35,13 +35,13 @@ import (
 func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 	tb.Helper()
 	opt.Spec, opt.Keep = &schema.Spec{Bias: true}, []string{"*"}
-	in, err := openInput(context.Background(), paths, opt, frame.NewPool(2))
+	in, err := openInput(context.Background(), paths, opt, column.NewPool(2))
 	if err != nil {
 		return nil, err
 	}
 	schema := keptSchema(in.selection())
 	var recs []arrow.Record
-	for b, err := range in.Batches(context.Background(), frame.NewPool(2), memory.DefaultAllocator) {
+	for b, err := range in.Batches(context.Background(), column.NewPool(2), memory.DefaultAllocator) {
 		if err != nil {
 			return nil, err
 		}
@@ -81,11 +81,11 @@ func TestPublishedData(t *testing.T) {
 			t.Errorf("%s: %v", c.file, err)
 			continue
 		}
-		var cols []frame.Column
+		var cols []column.Column
 		for i, f := range all.Schema().Fields() {
-			cols = append(cols, frame.Column{Name: f.Name, Type: f.Type, Index: i})
+			cols = append(cols, column.Column{Name: f.Name, Type: f.Type, Index: i})
 		}
-		label := encode.NamedLabel(encode.Choices{Label: c.label}, cols).Label
+		label := transform.NamedLabel(transform.Choices{Label: c.label}, cols).Label
 		features := 0
 		for _, col := range cols {
 			if writer.Numeric(col.Type) && col.Name != label {
@@ -98,7 +98,7 @@ func TestPublishedData(t *testing.T) {
 		counts := map[string]int{}
 		for _, a := range all.Column(all.Schema().FieldIndices(label)[0]).Data().Chunks() {
 			for i := range a.Len() {
-				class, what := encode.ClassOf(a, i)
+				class, what := transform.ClassOf(a, i)
 				if what != "" {
 					t.Fatalf("%s: %s", c.file, what)
 				}

@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/dataset/internal/transform"
 )
 
 // FileInfo is the content of the metadata of a Parquet file.
@@ -75,7 +75,7 @@ func Inspect(path string) (*FileInfo, error) {
 		}
 		features := map[int]bool{}
 		for _, c := range columns {
-			_, features[c.Index] = encode.ToInput(c, encode.Coding{})
+			_, features[c.Index] = transform.ToInput(c, transform.Coding{})
 			for _, p := range c.Parts {
 				features[p.Index] = features[c.Index]
 			}
@@ -93,15 +93,15 @@ func Inspect(path string) (*FileInfo, error) {
 				err = info.Add(group)
 			}
 			if err != nil {
-				return frame.Damage(err)
+				return column.Damage(err)
 			}
 		}
 		if info.total.Rows != info.Rows {
-			return frame.Damage(fmt.Errorf("%d rows, but %d in the row groups", info.Rows, info.total.Rows))
+			return column.Damage(fmt.Errorf("%d rows, but %d in the row groups", info.Rows, info.total.Rows))
 		}
 		for text, err := range m.Texts(maxTexts) {
 			if err != nil {
-				return frame.Damage(err)
+				return column.Damage(err)
 			}
 			info.Metadata = append(info.Metadata, KeyValue{text[0], text[1]})
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/frame"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
@@ -91,7 +91,7 @@ func TestWidth(t *testing.T) {
 			path := c.file(n)
 			label := "y"
 			if strings.HasSuffix(path, ".svm") {
-				label = frame.SvmlightLabel
+				label = column.SvmlightLabel
 			}
 			in, err := Open(t.Context(), []string{path}, Options{Label: label, Categorical: c.categorical, Workers: 1})
 			if n == c.fits && (err != nil || in.Cols() != n+1) {

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
+	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -124,7 +124,7 @@ func TestSuspectsOfBatches(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	text.WriteString("id,v,my $id,hour,y\n")
-	for i := range 3 * encode.SuspectRows {
+	for i := range 3 * transform.SuspectRows {
 		hour := 1600002000 + 3600*(i/6000) // the same in the first batches of Parquet
 		if v := i % 7; v == 3 {
 			fmt.Fprintf(&text, "%d,,%d,%d,%d\n", i, 2*i, hour, i%2)

@@ -21,25 +21,25 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/cache"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/internal/store"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/blob"
+	"halfspace/internal/cache"
 	"halfspace/schema"
 )
 
 // within limits the memory of later passes; blocks is the number of bytes that their blocks take.
-func (in *Input) within(blocks int64) { frame.Within(in.in, in.opt.Memory, blocks) }
+func (in *Input) within(blocks int64) { column.Within(in.in, in.opt.Memory, blocks) }
 
 // An Input is a set of files whose columns are known and checked. Its rows weren't read yet.
 type Input struct {
-	in     frame.Input
-	sel    *encode.Selection
+	in     column.Input
+	sel    *transform.Selection
 	opt    Options
-	pool   frame.Pool
+	pool   column.Pool
 	mem    memory.Allocator
 	survey *survey // nil before surveyed
 	others *others // nil: this process reads all rows
@@ -53,7 +53,7 @@ func Open(ctx context.Context, paths []string, opt Options) (*Input, error) {
 }
 
 func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input, error) {
-	p, err := frame.PoolOf(opt.Workers)
+	p, err := column.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (in *Input) Load(ctx context.Context) (*block.Data, error) {
 	buffers := page.NewPool(mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, rows, buffers)
-	data, err := encode.Collect(ctx, encode.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
+	data, err := transform.Collect(ctx, transform.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
 		Memory: in.opt.Memory, Stored: stored, Progress: in.opt.told(PassRows), Warn: in.opt.Warn}, parts)
 	if err != nil {
 		return nil, err
@@ -145,11 +145,11 @@ func (in *Input) toLoad(ctx context.Context) (int64, error) {
 // parts returns the rows as one part for all workers. If there are enough blocks and row groups, it returns several
 // parts, each for one worker. Then workers don't wait for each other, and they transpose values that are still in
 // their cache. parts also returns the number of bytes of the rows in the files, or 0 if it is unknown.
-func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []encode.Part, stored int64) {
+func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []transform.Part, stored int64) {
 	const perWorker = 4
 	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
-		return []encode.Part{{First: 0, Last: rows, Batches: func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
+		return []transform.Part{{First: 0, Last: rows, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
 	}
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
@@ -160,7 +160,7 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 	}
 	for _, r := range ranges {
 		only := files.Only(r, buffers)
-		parts = append(parts, encode.Part{First: r.First, Last: r.Last, Batches: func(p frame.Pool) iter.Seq2[*frame.Batch, error] { return only.Batches(ctx, p, in.mem) }})
+		parts = append(parts, transform.Part{First: r.First, Last: r.Last, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return only.Batches(ctx, p, in.mem) }})
 	}
 	return parts, files.Stored()
 }
@@ -186,13 +186,13 @@ func Key(paths []string, opt Options) (cache.Key, error) {
 		if p == "-" {
 			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}
-		info, err := store.Stat(p)
+		info, err := blob.Stat(p)
 		if err != nil {
-			return key, frame.PathError(p, err)
+			return key, column.PathError(p, err)
 		}
-		abs, err := store.Abs(p)
+		abs, err := blob.Abs(p)
 		if err != nil {
-			return key, frame.PathError(p, err)
+			return key, column.PathError(p, err)
 		}
 		key.Sources = append(key.Sources, cache.SourceOf(abs, info))
 	}
@@ -205,7 +205,7 @@ const readerVersion = 4
 // A survey is the information that a stream requires before its first block.
 type survey struct {
 	rows   int64 // number of kept rows
-	labels *encode.Labels
+	labels *transform.Labels
 }
 
 // surveyed returns the survey of the input, and makes it at the first call.
@@ -213,7 +213,7 @@ func (in *Input) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
 	}
-	s := survey{rows: in.Rows(), labels: encode.NewLabels(in.opt.Spec)}
+	s := survey{rows: in.Rows(), labels: transform.NewLabels(in.opt.Spec)}
 	var err error
 	if s.rows < 0 || in.sel.Nulls == schema.NullsDrop || in.opt.Spec == nil && in.sel.Label >= 0 {
 		s.rows, err = in.allLabels(ctx, s.labels)
@@ -222,7 +222,7 @@ func (in *Input) surveyed(ctx context.Context) (survey, error) {
 		return s, err
 	}
 	if s.rows == 0 {
-		return s, frame.ErrorIn(in.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
+		return s, column.ErrorIn(in.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
 	}
 	in.survey = &s
 	return s, nil
@@ -230,11 +230,11 @@ func (in *Input) surveyed(ctx context.Context) (survey, error) {
 
 // readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
 // If no rows are dropped and that is less work, it reads only the label column.
-func (in *Input) readLabels(ctx context.Context, l *encode.Labels, enough func() bool) (rows int64, err error) {
+func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough func() bool) (rows int64, err error) {
 	only, sel := in.in, in.sel
 	if sel.Label >= 0 && !sel.Drops() {
 		only = in.in.LabelOnly()
-		sel = &encode.Selection{Chosen: only.Chosen()}
+		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
 	first := int64(0)
 	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
@@ -259,17 +259,17 @@ func (in *Input) readLabels(ctx context.Context, l *encode.Labels, enough func()
 
 // number numbers the classes of a batch. first is the number of the batch's first row. It returns the number of kept
 // rows.
-func (in *Input) number(ctx context.Context, l *encode.Labels, sel *encode.Selection, bt *frame.Batch, first int64) (rows int, err error) {
+func (in *Input) number(ctx context.Context, l *transform.Labels, sel *transform.Selection, bt *column.Batch, first int64) (rows int, err error) {
 	bad, what, missing := 0, "", false
-	err = frame.Recovered(func() error {
+	err = column.Recovered(func() error {
 		kept, err := sel.Kept(ctx, in.pool, bt)
 		if rows = kept.Len(); err != nil || sel.Label < 0 {
 			return err
 		}
 		numbers := make([]float32, rows)
 		for i, span := range kept.Spans() {
-			if bad, what = encode.Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
-				missing = frame.IsMissing(bt.Label(sel.Label), bad)
+			if bad, what = transform.Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
+				missing = column.IsMissing(bt.Label(sel.Label), bad)
 				break
 			}
 		}
@@ -281,10 +281,10 @@ func (in *Input) number(ctx context.Context, l *encode.Labels, sel *encode.Selec
 	case err != nil:
 		return rows, bt.Damaged(first, first+bt.Rows-1, err)
 	case what != "":
-		err = frame.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
+		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
 	}
 	if missing {
-		err = frame.Mark(err, frame.ErrNulls)
+		err = column.Mark(err, column.ErrNulls)
 	}
 	return rows, err
 }

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // Expand returns the files that paths name, in the order of paths. A path may be
@@ -29,9 +29,9 @@ func Expand(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no data: name a file, a directory or a glob")
 	}
-	pool := frame.NewPool(1)
-	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
-		pool = frame.NewPool(store.Requests)
+	pool := column.NewPool(1)
+	if slices.ContainsFunc(paths, func(p string) bool { return blob.Scheme(p) != "" }) {
+		pool = column.NewPool(blob.Requests)
 	}
 	files := make([][]string, len(paths))
 	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {
@@ -48,9 +48,9 @@ func expandOne(p string) ([]string, error) {
 	if p == "-" {
 		return []string{p}, nil
 	}
-	switch s, err := store.Of(p); {
+	switch s, err := blob.Of(p); {
 	case err != nil:
-		return nil, frame.PathError(p, err)
+		return nil, column.PathError(p, err)
 	case s != nil:
 		return objects(s, p)
 	}
@@ -82,7 +82,7 @@ func badGlob(p string) error {
 // matched returns the files of a glob, or an error if there are none.
 func matched(p string, files []string) ([]string, error) {
 	if len(files) == 0 {
-		return nil, frame.NoFile("%s: no file matches: check the path", p)
+		return nil, column.NoFile("%s: no file matches: check the path", p)
 	}
 	return files, nil
 }
@@ -91,7 +91,7 @@ func matched(p string, files []string) ([]string, error) {
 func named(p string) ([]string, error) {
 	info, err := os.Stat(p)
 	if err != nil {
-		return nil, frame.PathError(p, err)
+		return nil, column.PathError(p, err)
 	}
 	if info.IsDir() {
 		return directory(p)
@@ -105,7 +105,7 @@ func directory(dir string) ([]string, error) {
 	var files, others []string
 	err := filepath.WalkDir(dir+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return frame.PathError(p, err)
+			return column.PathError(p, err)
 		}
 		if filepath.Clean(p) == filepath.Clean(dir) {
 			return nil
@@ -149,23 +149,23 @@ func inDirectory(dir string, files, others []string) ([]string, error) {
 }
 
 // objects returns the objects of a store that a URL names, by the rules for files.
-func objects(s store.Store, p string) ([]string, error) {
-	scheme := store.Scheme(p) + "://"
+func objects(s blob.Store, p string) ([]string, error) {
+	scheme := blob.Scheme(p) + "://"
 	p = scheme + strings.TrimRight(p[len(scheme):], "/")
 	switch _, err := s.Stat(p); {
 	case err == nil:
 		return []string{p}, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, frame.PathError(p, err)
+		return nil, column.PathError(p, err)
 	}
 	pattern := strings.Split(p[len(scheme):], "/")
 	if !strings.ContainsAny(p, "*?[") {
 		all, err := s.List(p + "/")
 		switch {
 		case err != nil:
-			return nil, frame.PathError(p, err)
+			return nil, column.PathError(p, err)
 		case len(all) == 0:
-			return nil, frame.PathError(p, fs.ErrNotExist)
+			return nil, column.PathError(p, fs.ErrNotExist)
 		}
 		return below(p, all)
 	}
@@ -175,7 +175,7 @@ func objects(s store.Store, p string) ([]string, error) {
 	}
 	all, err := s.List(prefix)
 	if err != nil {
-		return nil, frame.PathError(p, err)
+		return nil, column.PathError(p, err)
 	}
 	if slices.ContainsFunc(all, func(object string) bool { return strings.HasPrefix(object, p+"/") }) {
 		return below(p, all) // a folder whose name has the characters of a glob
@@ -260,4 +260,4 @@ func hides(match, pattern string) bool {
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
 
 // Name returns the name of a set of files in messages.
-func Name(paths []string) string { return frame.NameFiles(paths) }
+func Name(paths []string) string { return column.NameFiles(paths) }

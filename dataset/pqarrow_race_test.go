@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/parquet"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/require"
 )
@@ -19,7 +19,7 @@ import (
 func writeParquet(tb testing.TB, out io.Writer, rec arrow.Record, group int64, _ []parquet.WriterProperty) {
 	tb.Helper()
 	for _, f := range rec.Schema().Fields() {
-		if _, _, ok := frame.ListOf(f.Type); arrow.IsNested(f.Type.ID()) && !ok {
+		if _, _, ok := column.ListOf(f.Type); arrow.IsNested(f.Type.ID()) && !ok {
 			tb.Skip("writes with Arrow")
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
 )
 
@@ -20,11 +20,11 @@ import (
 // times are ordered by value, texts by their bytes. The rows are the rows of Open with the same options. A missing
 // value is an error. If inTime is true, a text must be a date in the form 2006-01-02, which may end after the month,
 // or continue with a time. The order of other texts wouldn't be the order of times.
-func Ranks(ctx context.Context, paths []string, opt Options, column string, inTime bool) ([]int64, error) {
+func Ranks(ctx context.Context, paths []string, opt Options, col string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
-		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", column)
+		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
 	}
-	opt.ranked, opt.Standardize, opt.Warn, opt.Cluster = column, false, nil, nil
+	opt.ranked, opt.Standardize, opt.Warn, opt.Cluster = col, false, nil, nil
 	if opt.Nulls == schema.NullsMean {
 		opt.Nulls = schema.NullsZero
 	}
@@ -33,7 +33,7 @@ func Ranks(ctx context.Context, paths []string, opt Options, column string, inTi
 		return nil, err
 	}
 	if len(in.sel.Keep) != 1 {
-		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", in.in.Name(), column, len(in.sel.Keep))
+		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", in.in.Name(), col, len(in.sel.Keep))
 	}
 	r := ranking{column: in.sel.Columns[in.sel.Keep[0]].Name, inTime: inTime, numbers: map[rankKey]int64{}}
 	first := int64(0)
@@ -41,7 +41,7 @@ func Ranks(ctx context.Context, paths []string, opt Options, column string, inTi
 		if err != nil {
 			return nil, err
 		}
-		err := frame.Recovered(func() error {
+		err := column.Recovered(func() error {
 			kept, err := in.sel.Kept(ctx, in.pool, bt)
 			if err != nil {
 				return err
@@ -80,22 +80,22 @@ func (k rankKey) compare(other rankKey) int {
 }
 
 // add adds the kept rows of a batch. first is the number of the batch's first row.
-func (r *ranking) add(bt *frame.Batch, column int, kept encode.Cut, first int64) error {
-	values, err := keysOf(bt.Columns[column])
+func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64) error {
+	values, err := keysOf(bt.Columns[col])
 	if err != nil {
-		return frame.ErrorIn(bt.File, "column %q: %w", r.column, err)
+		return column.ErrorIn(bt.File, "column %q: %w", r.column, err)
 	}
 	for _, span := range kept.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
 			what := ""
 			var k rankKey
-			if frame.IsMissing(bt.Columns[column], row) {
+			if column.IsMissing(bt.Columns[col], row) {
 				what = "no value: fill it in, or leave the row out"
 			} else if k = values(row); r.inTime && k.text != "" && !isTime(k.text) {
 				what = fmt.Sprintf("%q is no time whose text sorts: write 2006-01-02 or 2006-01-02T15:04:05", k.text)
 			}
 			if what != "" {
-				return frame.ErrorIn(bt.File, "column %q, %s: %s", r.column, bt.Row(first, row), what)
+				return column.ErrorIn(bt.File, "column %q, %s: %s", r.column, bt.Row(first, row), what)
 			}
 			n, ok := r.numbers[k]
 			if !ok {
@@ -169,9 +169,9 @@ func keysOf(a arrow.Array) (func(row int) rankKey, error) {
 		values, err := keysOf(a.Dictionary())
 		return func(row int) rankKey { return values(a.GetValueIndex(row)) }, err
 	}
-	v, err := frame.NewView64(a)
+	v, err := column.NewView64(a)
 	if err != nil {
-		return nil, fmt.Errorf("it is %s, and groups and times are numbers, dates or texts: choose another one", frame.Describe(a.DataType()))
+		return nil, fmt.Errorf("it is %s, and groups and times are numbers, dates or texts: choose another one", column.Describe(a.DataType()))
 	}
 	return func(row int) rankKey {
 		values, _ := v.Read(row, row+1, make([]float64, 1))

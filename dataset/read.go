@@ -10,22 +10,22 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
-	"halfspace/internal/store"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/blob"
 	"halfspace/schema"
 )
 
 // CheckCategorical returns an error if text is no valid value of Options.Categorical.
-func CheckCategorical(text string) error { return encode.CheckCategorical(text) }
+func CheckCategorical(text string) error { return transform.CheckCategorical(text) }
 
 // CheckCross returns an error if text is no valid value of Options.Cross.
-func CheckCross(text string) error { return encode.CheckCross(text) }
+func CheckCross(text string) error { return transform.CheckCross(text) }
 
 // LearnsCategories returns true if features depend on the categories in the rows, where categorical and crosses are
 // the values of Options.Categorical and Options.Cross.
 func LearnsCategories(categorical string, crosses []string) bool {
-	return encode.LearnsCategories(categorical, crosses)
+	return transform.LearnsCategories(categorical, crosses)
 }
 
 // Options determine which columns are read and how they are used. Names of columns may be patterns in the syntax of
@@ -106,12 +106,12 @@ type Options struct {
 	// Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
-	ranked   string          // Open: the column that Ranks reads
-	shows    bool            // InspectTable: Keep accepts sparse lists too
-	converts bool            // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
-	counts   bool            // Open: count the rows of svmlight files, also for a model
-	float    arrow.DataType  // type of the values of blocks; nil if no blocks are made
-	versions []store.Version // required versions of the files in object stores; nil: any version
+	ranked   string         // Open: the column that Ranks reads
+	shows    bool           // InspectTable: Keep accepts sparse lists too
+	converts bool           // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
+	counts   bool           // Open: count the rows of svmlight files, also for a model
+	float    arrow.DataType // type of the values of blocks; nil if no blocks are made
+	versions []blob.Version // required versions of the files in object stores; nil: any version
 
 	// Storage is the form in which blocks store rows: Dense (also ""), Sparse or Auto.
 	Storage Storage `json:",omitempty"`
@@ -179,8 +179,8 @@ func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 }
 
 // choices returns the options that determine which columns are read and how they are used.
-func (opt Options) choices() encode.Choices {
-	return encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
+func (opt Options) choices() transform.Choices {
+	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
 }
@@ -220,7 +220,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if opt.Label != "" && opt.Spec == nil {
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
-	p, err := frame.PoolOf(opt.Workers)
+	p, err := column.PoolOf(opt.Workers)
 	if err != nil {
 		return err
 	}
@@ -229,13 +229,13 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return err
 	}
-	sel, spec, signs := in.selection(), opt.Spec, encode.Signs(opt.Spec)
+	sel, spec, signs := in.selection(), opt.Spec, transform.Signs(opt.Spec)
 	if err := learn(ctx, in, &opt, p, mem, nil); err != nil {
 		return err
 	}
 	if spec == nil {
 		if spec, err = sel.Spec(); err != nil {
-			return frame.ErrorIn(in.Name(), "%w", err)
+			return column.ErrorIn(in.Name(), "%w", err)
 		}
 	}
 	in.LastPass()
@@ -247,10 +247,10 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if len(sel.Keep) > 0 {
 		beside += GroupBytes // for the writer of the kept columns
 	}
-	frame.Within(in, opt.Memory, beside)
+	column.Within(in, opt.Memory, beside)
 	kept := keptSchema(sel)
-	b := encode.NewBuilder(sel, encode.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block, keep []arrow.Array) error {
-		encode.Sign(full.Y, signs)
+	b := transform.NewBuilder(sel, transform.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block, keep []arrow.Array) error {
+		transform.Sign(full.Y, signs)
 		var rec arrow.Record
 		if len(keep) > 0 {
 			rec = array.NewRecord(kept, keep, int64(full.Len()))
@@ -258,7 +258,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		}
 		return fn(spec, full, rec)
 	})
-	b.Budget, b.Live, b.Reuse = frame.NewBudget(opt.Memory), opt.Live, true
+	b.Budget, b.Live, b.Reuse = column.NewBudget(opt.Memory), opt.Live, true
 	if err := b.Run(ctx, in.Batches(ctx, p, mem), opt.told(PassRows)); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
 }
 
 // keptSchema returns the schema of the records of kept columns.
-func keptSchema(sel *encode.Selection) *arrow.Schema {
+func keptSchema(sel *transform.Selection) *arrow.Schema {
 	fields := make([]arrow.Field, len(sel.Keep))
 	for k, i := range sel.Keep {
 		c := sel.Columns[i]

@@ -22,7 +22,7 @@ import (
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
@@ -60,7 +60,7 @@ func TestSpec(t *testing.T) {
 			continue
 		}
 		rows, y := rowsOf(t, d)
-		if !slices.Equal(d.Spec().Features, c.features) || !slices.Equal(testrows.Float64s(rows[0]), c.first) || len(rows) != 2 {
+		if !slices.Equal(d.Spec().Features, c.features) || !slices.Equal(testproblems.Float64s(rows[0]), c.first) || len(rows) != 2 {
 			t.Errorf("%s: features %v, first row %v", c.name, d.Spec().Features, rows[0])
 		}
 		if d.Spec().Bias == c.opt.NoBias || d.Spec().Label != c.opt.Label || (y == nil) != (c.opt.Label == "") {

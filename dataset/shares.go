@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
 )
 
@@ -26,7 +26,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 		return nil, err
 	}
 	chosen := choices(counts)
-	learned, inputs := make([]*encode.Statistics, len(chosen)), make([]*Input, len(chosen))
+	learned, inputs := make([]*transform.Statistics, len(chosen)), make([]*Input, len(chosen))
 	for i := range chosen {
 		sel := *in.sel
 		sel.Inputs = slices.Clone(sel.Inputs)
@@ -34,7 +34,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 			c := &sel.Inputs[k]
 			c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
 		}
-		learned[i] = encode.NewStatistics(&sel, in.pool)
+		learned[i] = transform.NewStatistics(&sel, in.pool)
 		share := *in
 		share.sel = &sel
 		inputs[i] = &share
@@ -44,7 +44,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 			return nil, err
 		}
 		first := learned[0].Input
-		err := frame.Recovered(func() error { return in.learn(ctx, bt, found, chosen, learned) })
+		err := column.Recovered(func() error { return in.learn(ctx, bt, found, chosen, learned) })
 		bt.Release()
 		if err != nil {
 			return nil, explain(ctx, bt, first, err)
@@ -62,7 +62,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 }
 
 // learn adds the rows of a batch to the statistics of the choices that choose them.
-func (in *Input) learn(ctx context.Context, bt *frame.Batch, found *encode.Labels, chosen []Choice, learned []*encode.Statistics) error {
+func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []Choice, learned []*transform.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (in *Input) learn(ctx context.Context, bt *frame.Batch, found *encode.Label
 				k++
 			}
 		}
-		if err := l.AddKept(ctx, bt, encode.Cut{Rows: rows}); err != nil {
+		if err := l.AddKept(ctx, bt, transform.Cut{Rows: rows}); err != nil {
 			return err
 		}
 	}
@@ -90,19 +90,19 @@ func (in *Input) learn(ctx context.Context, bt *frame.Batch, found *encode.Label
 
 // countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and the number of
 // kept rows of each class.
-func (in *Input) countClasses(ctx context.Context) (*encode.Labels, []int64, error) {
+func (in *Input) countClasses(ctx context.Context) (*transform.Labels, []int64, error) {
 	only, sel := in.in, in.sel
 	if !sel.Drops() { // otherwise other columns determine which rows are kept
 		only = in.in.LabelOnly()
-		sel = &encode.Selection{Chosen: only.Chosen()}
+		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
-	found, first := encode.NewLabels(nil), int64(0)
+	found, first := transform.NewLabels(nil), int64(0)
 	var counts []int64 // in the order of appearance
 	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
 		if err != nil {
 			return nil, nil, err
 		}
-		err := frame.Recovered(func() error {
+		err := column.Recovered(func() error {
 			kept, err := sel.Kept(ctx, in.pool, bt)
 			if err != nil {
 				return err
@@ -122,7 +122,7 @@ func (in *Input) countClasses(ctx context.Context) (*encode.Labels, []int64, err
 		}
 		first += bt.Rows
 	}
-	sorted := encode.NewLabels(&schema.Spec{Classes: slices.SortedFunc(slices.Values(found.Classes), schema.Class.Compare)})
+	sorted := transform.NewLabels(&schema.Spec{Classes: slices.SortedFunc(slices.Values(found.Classes), schema.Class.Compare)})
 	sorted.Given = false
 	ordered := make([]int64, len(counts))
 	for n, c := range found.Classes {
@@ -132,19 +132,19 @@ func (in *Input) countClasses(ctx context.Context) (*encode.Labels, []int64, err
 }
 
 // classNumbers returns the class numbers of the kept rows of a batch. first is the number of the batch's first row.
-func classNumbers(l *encode.Labels, bt *frame.Batch, label int, kept encode.Cut, first int64) ([]float64, error) {
+func classNumbers(l *transform.Labels, bt *column.Batch, label int, kept transform.Cut, first int64) ([]float64, error) {
 	classes := make([]float64, kept.Len())
 	for k, span := range kept.Spans() {
-		if row, what := encode.EncodeWide(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
-			return nil, encode.Unfit(frame.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
+		if row, what := transform.EncodeWide(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
+			return nil, transform.Unfit(column.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
 		}
 	}
 	return classes, nil
 }
 
 // explain adds the file and the rows to an error about a batch. first is the number of the batch's first row.
-func explain(ctx context.Context, bt *frame.Batch, first int64, err error) error {
-	if ctx.Err() != nil || encode.IsUnfit(err) {
+func explain(ctx context.Context, bt *column.Batch, first int64, err error) error {
+	if ctx.Err() != nil || transform.IsUnfit(err) {
 		return err
 	}
 	return bt.Damaged(first, first+bt.Rows-1, err)

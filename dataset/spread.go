@@ -11,12 +11,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/passes"
-	"halfspace/internal/store"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/blob"
+	"halfspace/internal/distributed"
 	"halfspace/schema"
 )
 
@@ -45,14 +45,14 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
 	var runs []*block.Block
-	signs := encode.Signs(in.opt.Spec)
-	all := encode.NewBuilder(in.sel, encode.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
-	b := all.Part(encode.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
+	signs := transform.Signs(in.opt.Spec)
+	all := transform.NewBuilder(in.sel, transform.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
+	b := all.Part(transform.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
 		end := full.First + int64(full.Len())
 		if end <= first {
 			return nil
 		}
-		encode.Sign(full.Y, signs)
+		transform.Sign(full.Y, signs)
 		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.RunRows {
 			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.RunRows)))
 		}
@@ -86,7 +86,7 @@ func (in *Input) Spread(spec *schema.Spec) Options {
 // directory. URLs are returned unchanged.
 func Absolute(paths []string) (all []string) {
 	for _, p := range paths {
-		if abs, err := store.Abs(p); err == nil && p != "-" {
+		if abs, err := blob.Abs(p); err == nil && p != "-" {
 			p = abs
 		}
 		all = append(all, p)
@@ -133,14 +133,14 @@ func othersOf(in *openedInput, paths []string, opt Options) *others {
 // learn lets the other processes compute everything that the features of sel depend on, and stores the result in sel.
 // rows is the number of all rows, for progress. done is false if this process must read the rows itself: there are no
 // other processes, or they found an error that this process must find again to report it.
-func (o *others) learn(ctx context.Context, sel *encode.Selection, rows int64, p frame.Pool, progress func(rows, total int64)) (done bool, err error) {
+func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64, p column.Pool, progress func(rows, total int64)) (done bool, err error) {
 	if o == nil || !sel.Unlearned() {
 		return false, nil
 	}
 	learned := *sel
 	learned.Inputs = slices.Clone(sel.Inputs)
-	st, done := encode.NewStatistics(&learned, p), true
-	err = passes.Rowless(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *encode.Learned) error {
+	st, done := transform.NewStatistics(&learned, p), true
+	err = distributed.Rowless(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
 			progress(st.Input, rows)
 		}
@@ -154,12 +154,12 @@ func (o *others) learn(ctx context.Context, sel *encode.Selection, rows int64, p
 }
 
 // allLabels numbers the classes of all kept rows and returns the number of these rows.
-func (in *Input) allLabels(ctx context.Context, l *encode.Labels) (rows int64, err error) {
+func (in *Input) allLabels(ctx context.Context, l *transform.Labels) (rows int64, err error) {
 	done := in.others != nil && in.sel.Label >= 0
 	if done {
 		ranges := in.others.files.ranges
-		err = passes.Rowless(ctx, in.others.cluster, labelsTask, in.others.files, len(ranges), func(part []schema.Class) error {
-			_, what := l.Add(&encode.Labels{Classes: part})
+		err = distributed.Rowless(ctx, in.others.cluster, labelsTask, in.others.files, len(ranges), func(part []schema.Class) error {
+			_, what := l.Add(&transform.Labels{Classes: part})
 			rows, ranges = ranges[0].Last, ranges[1:]
 			if done = done && part != nil && what == ""; done && in.opt.Progress != nil {
 				in.opt.Progress(PassLabels, rows, in.Rows())
@@ -168,7 +168,7 @@ func (in *Input) allLabels(ctx context.Context, l *encode.Labels) (rows int64, e
 		})
 	}
 	if !done && err == nil {
-		*l = *encode.NewLabels(in.opt.Spec)
+		*l = *transform.NewLabels(in.opt.Spec)
 		rows, err = in.readLabels(ctx, l, func() bool { return false })
 	}
 	return rows, err
@@ -178,15 +178,15 @@ func (in *Input) allLabels(ctx context.Context, l *encode.Labels) (rows int64, e
 // appear. If there is an error, their results are nil. Then the process that requested the task reads the files
 // itself, and returns the first error.
 var (
-	learnTask = passes.New("dataset.learn", func(ctx context.Context, piece passes.Piece, f sharedFiles) (learned *encode.Learned, err error) {
+	learnTask = distributed.New("dataset.learn", func(ctx context.Context, piece distributed.Piece, f sharedFiles) (learned *transform.Learned, err error) {
 		return learned, f.read(ctx, piece, func(in *Input) (err error) {
 			learned, err = in.sel.LearnPart(ctx, in.pool, in.in.Batches(ctx, in.pool, in.mem))
 			return err
 		})
 	})
-	labelsTask = passes.New("dataset.labels", func(ctx context.Context, piece passes.Piece, f sharedFiles) (classes []schema.Class, err error) {
+	labelsTask = distributed.New("dataset.labels", func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
 		return classes, f.read(ctx, piece, func(in *Input) error {
-			l := encode.NewLabels(nil)
+			l := transform.NewLabels(nil)
 			_, err := in.readLabels(ctx, l, func() bool { return false })
 			if err == nil {
 				classes = l.Classes
@@ -198,11 +198,11 @@ var (
 
 // read calls do with the range of a piece. It returns the error of ctx, or an error if the range doesn't exist. It
 // doesn't return errors of files.
-func (f *sharedFiles) read(ctx context.Context, piece passes.Piece, do func(*Input) error) error {
+func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func(*Input) error) error {
 	if piece.Number >= len(f.ranges) {
 		return errors.New("there is no such range of the rows: the programs of the cluster differ: use the same version everywhere")
 	}
-	p, err := frame.PoolOf(piece.Workers)
+	p, err := column.PoolOf(piece.Workers)
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ type lastFiles struct {
 	in  *openedInput
 }
 
-func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p frame.Pool) (*openedInput, error) {
-	key, err := passes.Encode(*f)
+func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p column.Pool) (*openedInput, error) {
+	key, err := distributed.Encode(*f)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p frame.Pool) (*op
 	if last := f.ranges[len(f.ranges)-1].Last; !is || files.Rows != last {
 		return nil, fmt.Errorf("%s: the files have %d rows here, and %d elsewhere", in.Name(), in.Total(), last)
 	}
-	frame.Within(in.Input, opt.Memory, 0)
+	column.Within(in.Input, opt.Memory, 0)
 	l.key, l.in = string(key), in
 	return in, nil
 }

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/frame"
+	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/store"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/schema"
 )
 
@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 	} {
 		ctx, paths := context.Background(), []string{dir}
 		want, bad := specOf(ctx, paths, c.opt)
-		remote := testrows.NewRemote(block.NewData(new(schema.Spec), nil), 3)
+		remote := testproblems.NewRemote(block.NewData(new(schema.Spec), nil), 3)
 		c.opt.Cluster, _ = remote.Remote()
 		got, err := specOf(ctx, paths, c.opt)
 		if fmt.Sprint(err) != fmt.Sprint(bad) || !reflect.DeepEqual(got, want) {
@@ -63,7 +63,7 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%+v: tasks %q elsewhere, want %q", c.opt, got, c.tasks)
 		}
 		if bad == nil && slices.Contains(tasks, "learn") {
-			p := frame.NewPool(1)
+			p := column.NewPool(1)
 			in := require.Value(openInput(ctx, paths, c.opt, p))(t)
 			if done, err := othersOf(in, paths, c.opt).learn(ctx, in.sel, in.Total(), p, nil); !done || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
@@ -117,7 +117,7 @@ func (m mirrored) Stat() (fs.FileInfo, error) { return m.info, nil }
 // An objectInfo has the same time for each object.
 type objectInfo struct {
 	fs.FileInfo
-	version store.Version
+	version blob.Version
 }
 
 func (i objectInfo) Sys() any         { return i.version }
@@ -127,10 +127,10 @@ func (m mirror) path(url string) string {
 	return filepath.Join(m.root, filepath.FromSlash(strings.TrimPrefix(url, "test://")))
 }
 
-func (m mirror) Open(url string, seen fs.FileInfo) (store.File, error) {
+func (m mirror) Open(url string, seen fs.FileInfo) (blob.File, error) {
 	info, err := m.Stat(url)
-	if err == nil && seen != nil && !store.Same(info, seen) {
-		err = &store.Error{Text: "the object changed while it was read: try again"}
+	if err == nil && seen != nil && !blob.Same(info, seen) {
+		err = &blob.Error{Text: "the object changed while it was read: try again"}
 	}
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (m mirror) Open(url string, seen fs.FileInfo) (store.File, error) {
 
 func (m mirror) Stat(url string) (fs.FileInfo, error) {
 	if strings.Contains(url, "forbidden") {
-		return nil, &store.Error{Text: "access is denied: log in"}
+		return nil, &blob.Error{Text: "access is denied: log in"}
 	}
 	info, err := os.Stat(m.path(url))
 	if err == nil && info.IsDir() { // which a store doesn't have
@@ -151,7 +151,7 @@ func (m mirror) Stat(url string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	text, err := os.ReadFile(m.path(url))
-	return objectInfo{info, store.Version(fmt.Sprintf("%x", text))}, err
+	return objectInfo{info, blob.Version(fmt.Sprintf("%x", text))}, err
 }
 
 func (m mirror) List(prefix string) (all []string, err error) {
@@ -171,7 +171,7 @@ func (m mirror) List(prefix string) (all []string, err error) {
 // TestObjectNames: Expand finds the objects that it finds as local files, in their order, and has the same errors.
 func TestObjectNames(t *testing.T) {
 	root := t.TempDir()
-	store.Register("test", mirror{root})
+	blob.Register("test", mirror{root})
 	for _, name := range []string{"b/a.parquet", "b/a-b/x.parquet", "b/a/x.parquet", "b/a/.x.parquet", "b/a/_logs/x.parquet", "b/a/y/z.PARQUET",
 		"b/a/n.csv", "b/_hidden/x.parquet", "b/.h.parquet", "b/text/x.csv", "b/text/y.tsv.gz", "b/none/readme", "b/[1]/x.parquet", "b/1/x.parquet", "b/year=1/m=1/x.parquet",
 		"b/year=1/m=2/x.parquet", "b/year=2/m=1/x.parquet", "b/year=2/_m=1/x.parquet", "c/only.arrow"} {

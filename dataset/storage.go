@@ -8,28 +8,28 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/dataset/internal/transform"
 )
 
 // A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
-type Storage = encode.Storage
+type Storage = transform.Storage
 
 const (
-	Dense  = encode.Dense  // every value
-	Sparse = encode.Sparse // the values that aren't 0, each with its column
-	Auto   = encode.Auto   // sparse if that takes at most 1/8 of the memory; if values weren't counted, from 1,024 features on
+	Dense  = transform.Dense  // every value
+	Sparse = transform.Sparse // the values that aren't 0, each with its column
+	Auto   = transform.Auto   // sparse if that takes at most 1/8 of the memory; if values weren't counted, from 1,024 features on
 )
 
 // Storages are all values of Options.Storage.
 var Storages = []Storage{Auto, Dense, Sparse}
 
-const mostStandardized = encode.MostStandardized
+const mostStandardized = transform.MostStandardized
 
 // learn computes everything that features depend on, and sets the form in which the blocks of an input store rows.
 // The number of features in svmlight files is known before, so learn checks first whether they can be standardized.
-func learn(ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem memory.Allocator, far *others) error {
+func learn(ctx context.Context, in *openedInput, opt *Options, p column.Pool, mem memory.Allocator, far *others) error {
 	sel := in.selection()
 	_, svmlight := in.Input.(*textfile.Svmlight)
 	if svmlight {
@@ -40,7 +40,7 @@ func learn(ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem
 			return err
 		}
 	}
-	frame.Within(in.Input, opt.Memory, 0)
+	column.Within(in.Input, opt.Memory, 0)
 	if sel.Unmeasured() {
 		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
 			return err
@@ -59,7 +59,7 @@ func learn(ctx context.Context, in *openedInput, opt *Options, p frame.Pool, mem
 
 // chooseStorage sets the form in which the blocks of an input store rows. It uses the number of values in the rows if
 // they were counted, otherwise the maximum that the columns can make.
-func chooseStorage(in frame.Input, sel *encode.Selection, opt *Options) error {
+func chooseStorage(in column.Input, sel *transform.Selection, opt *Options) error {
 	svm, is := in.(*textfile.Svmlight)
 	plain, rows, width := is && svm.Plain, in.Total(), int64(sel.Width())
 	bias := int64(0)
@@ -76,8 +76,8 @@ func chooseStorage(in frame.Input, sel *encode.Selection, opt *Options) error {
 	case rows > 0:
 		sel.Elements = rows * elements
 	}
-	if err := encode.SetStorage(sel, opt.Storage, elements, of); err != nil {
-		return frame.ErrorIn(in.Name(), "%w", err)
+	if err := transform.SetStorage(sel, opt.Storage, elements, of); err != nil {
+		return column.ErrorIn(in.Name(), "%w", err)
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
-	"halfspace/internal/say"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -23,8 +23,8 @@ type Stream struct {
 	*Input
 	rows   int64
 	spec   *schema.Spec
-	budget *frame.Budget // for the blocks of a pass
-	spare  sync.Pool     // *[]*block.Block, the blocks of a pass
+	budget *column.Budget // for the blocks of a pass
+	spare  sync.Pool      // *[]*block.Block, the blocks of a pass
 	warn   sync.Once
 	heard  []string // warnings of the first whole pass
 }
@@ -44,13 +44,13 @@ func (in *Input) Stream(ctx context.Context) (*Stream, error) {
 // StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes
 // from the first rows, until it has found two. It reads standard input during the pass, without buffering it.
 func (in *Input) StreamOnce(ctx context.Context) (*Stream, error) {
-	l := encode.NewLabels(in.opt.Spec)
+	l := transform.NewLabels(in.opt.Spec)
 	if in.opt.Spec == nil && in.sel.Label >= 0 {
 		if _, err := in.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
 		if len(l.Classes) == 0 {
-			return nil, frame.ErrorIn(in.in.Name(), "no rows: name a file that has some")
+			return nil, column.ErrorIn(in.in.Name(), "no rows: name a file that has some")
 		}
 	}
 	in.in.LastPass()
@@ -60,7 +60,7 @@ func (in *Input) StreamOnce(ctx context.Context) (*Stream, error) {
 func (in *Input) stream(survey survey) (s *Stream, err error) {
 	s = &Stream{Input: in, rows: survey.rows}
 	if s.spec, _, err = in.opt.choices().NewSpec(in.sel, survey.labels); err != nil {
-		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
+		return nil, column.ErrorIn(in.in.Name(), "%w", err)
 	}
 	rows, count := block.Rows(s.spec.Cols()), int64(block.InFlight)
 	if s.rows >= 0 {
@@ -75,10 +75,10 @@ func (in *Input) stream(survey survey) (s *Stream, err error) {
 	for _, n := range sizes {
 		bytes += in.Bytes(int64(n), s.spec.Weighted)
 	}
-	s.budget = frame.NewBudget(in.opt.Memory)
-	if err := s.budget.Take(bytes, fmt.Sprintf("%s of %s with %s", say.Plural(count, "block"), say.Plural(int64(rows), "row"),
-		say.Plural(int64(in.sel.Width()), "feature"))); err != nil {
-		return nil, frame.ErrorIn(in.in.Name(), "%w", err)
+	s.budget = column.NewBudget(in.opt.Memory)
+	if err := s.budget.Take(bytes, fmt.Sprintf("%s of %s with %s", humanize.Plural(count, "block"), humanize.Plural(int64(rows), "row"),
+		humanize.Plural(int64(in.sel.Width()), "feature"))); err != nil {
+		return nil, column.ErrorIn(in.in.Name(), "%w", err)
 	}
 	in.within(bytes)
 	s.spare.New = func() any {
@@ -127,7 +127,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 		var g errgroup.Group
 		defer g.Wait()
 		defer cancel()
-		var b *encode.Builder
+		var b *transform.Builder
 		g.Go(func() (err error) {
 			defer close(ready)
 			b, err = s.decode(ctx, free, ready)
@@ -165,15 +165,15 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 }
 
 // decode sends all blocks to ready. It decodes each block into a block from free.
-func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*encode.Builder, error) {
-	signs, l := encode.Signs(s.spec), encode.NewLabels(s.spec)
+func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*transform.Builder, error) {
+	signs, l := transform.Signs(s.spec), transform.NewLabels(s.spec)
 	if s.opt.Spec == nil {
 		l.Given = false
 		l.Whose = "the first rows, which have"
 	}
-	var b *encode.Builder
-	b = encode.NewBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
-		encode.Sign(full.Y, signs)
+	var b *transform.Builder
+	b = transform.NewBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
+		transform.Sign(full.Y, signs)
 		select {
 		case ready <- full:
 		case <-ctx.Done():

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/require"
 	"halfspace/schema"
@@ -26,9 +26,9 @@ import (
 // labels are read, so that they can be streamed.
 func TestSvmlightLargerThanMemory(t *testing.T) {
 	t.Parallel()
-	rows := frame.AvailableMemory()/(4*(schema.MaxFeatures-1)) + 1
+	rows := column.AvailableMemory()/(4*(schema.MaxFeatures-1)) + 1
 	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", schema.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
-	s := mustStream(t, memory.DefaultAllocator, Options{Label: frame.SvmlightLabel}, path)
+	s := mustStream(t, memory.DefaultAllocator, Options{Label: column.SvmlightLabel}, path)
 	if s.Rows() != rows+1 || s.Cols() != schema.MaxFeatures || len(s.Spec().Classes) != 2 {
 		t.Errorf("%d rows of %d columns, classes %v", s.Rows(), s.Cols(), s.Spec().Classes)
 	}
@@ -52,22 +52,22 @@ func TestSvmlightPairs(t *testing.T) {
 		changed[line] = by
 		return strings.Join(changed, "\n")
 	}
-	model := &schema.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: frame.SvmlightLabel,
+	model := &schema.Spec{Features: []string{"f7", "f2", "f500"}, Bias: true, Label: column.SvmlightLabel,
 		Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1), schema.IntClass(2)}}
 	for name, c := range map[string]struct {
 		text string
 		opt  Options
 	}{
-		"all":         {text, Options{Label: frame.SvmlightLabel}},
-		"a few":       {text, Options{Label: frame.SvmlightLabel, Features: []string{"f20", "f3", "f59"}, NoBias: true}},
-		"a model":     {text, Options{Label: frame.SvmlightLabel, Spec: model}},
-		"from 0":      {text, Options{Label: frame.SvmlightLabel, Text: TextOptions{IndexBase: "0"}}},
-		"NaN":         {replaced(4000, "1 3:1 7:nan 9:1e60"), Options{Label: frame.SvmlightLabel, Features: []string{"f9", "f7", "f3"}}},
-		"too large":   {replaced(30, "1 9:-1e60"), Options{Label: frame.SvmlightLabel}},
-		"not wanted":  {replaced(30, "1 9:inf"), Options{Label: frame.SvmlightLabel, Features: []string{"f8"}}},
-		"a model's":   {replaced(30, "1 7:inf"), Options{Label: frame.SvmlightLabel, Spec: model}},
-		"wrong label": {replaced(30, "9 7:inf"), Options{Label: frame.SvmlightLabel, Spec: model}},
-		"NaN label":   {replaced(30, "nan 7:1"), Options{Label: frame.SvmlightLabel}},
+		"all":         {text, Options{Label: column.SvmlightLabel}},
+		"a few":       {text, Options{Label: column.SvmlightLabel, Features: []string{"f20", "f3", "f59"}, NoBias: true}},
+		"a model":     {text, Options{Label: column.SvmlightLabel, Spec: model}},
+		"from 0":      {text, Options{Label: column.SvmlightLabel, Text: TextOptions{IndexBase: "0"}}},
+		"NaN":         {replaced(4000, "1 3:1 7:nan 9:1e60"), Options{Label: column.SvmlightLabel, Features: []string{"f9", "f7", "f3"}}},
+		"too large":   {replaced(30, "1 9:-1e60"), Options{Label: column.SvmlightLabel}},
+		"not wanted":  {replaced(30, "1 9:inf"), Options{Label: column.SvmlightLabel, Features: []string{"f8"}}},
+		"a model's":   {replaced(30, "1 7:inf"), Options{Label: column.SvmlightLabel, Spec: model}},
+		"wrong label": {replaced(30, "9 7:inf"), Options{Label: column.SvmlightLabel, Spec: model}},
+		"NaN label":   {replaced(30, "nan 7:1"), Options{Label: column.SvmlightLabel}},
 	} {
 		path := textFile(t, "a.svm", c.text)
 		var want []*block.Block
@@ -142,7 +142,7 @@ func TestSvmlightIndices(t *testing.T) {
 	} {
 		path := textFile(t, "a.svm", "1 2:1\n0 "+pair+"\n")
 		for i, storage := range []Storage{Dense, Sparse} {
-			in, err := Open(context.Background(), []string{path}, Options{Label: frame.SvmlightLabel, Storage: storage})
+			in, err := Open(context.Background(), []string{path}, Options{Label: column.SvmlightLabel, Storage: storage})
 			if err == nil && (want[i] != "" || storage == Sparse) { // the dense block takes gigabytes
 				_, err = in.Load(context.Background())
 			}
@@ -158,7 +158,7 @@ func TestSvmlightIndices(t *testing.T) {
 func TestStandardizedWide(t *testing.T) {
 	t.Parallel()
 	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
-	opt := Options{Label: frame.SvmlightLabel, Storage: Auto, Standardize: true}
+	opt := Options{Label: column.SvmlightLabel, Storage: Auto, Standardize: true}
 	if _, err := Open(context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
 		t.Errorf("error %v", err)
 	}
@@ -248,7 +248,7 @@ func FuzzSvmlight(f *testing.F) {
 		}
 		path := filepath.Join(dir, "a.svm")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
-		opt := Options{Label: frame.SvmlightLabel, Workers: 2, Storage: Sparse}
+		opt := Options{Label: column.SvmlightLabel, Workers: 2, Storage: Sparse}
 		sparse, err := Load(context.Background(), []string{path}, opt)
 		if err == nil && sparse.Spec().Cols() > 1000 { // dense rows would take much memory
 			return

@@ -5,10 +5,10 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/internal/store"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/blob"
 	"halfspace/schema"
 )
 
@@ -40,7 +40,7 @@ func IsParquet(ctx context.Context, path string) (bool, error) {
 // InspectTable reads a whole file that isn't Parquet, and describes its content. It uses Text, Workers, Memory and
 // Warn of opt.
 func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
-	p, err := frame.PoolOf(opt.Workers)
+	p, err := column.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,9 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	if err != nil {
 		return nil, err
 	}
-	frame.Within(in, opt.Memory, 0)
+	column.Within(in, opt.Memory, 0)
 	info := &TableInfo{Path: path, Format: string(f)}
-	if stat, err := store.Stat(path); err == nil {
+	if stat, err := blob.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
 	if in, ok := in.Input.(*textfile.CSV); ok {
@@ -63,15 +63,15 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		info.Comma = commaName(in.Files[0].Comma)
 	}
 	for _, c := range in.selection().Columns {
-		_, feature := encode.ToInput(c, encode.Coding{})
-		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: frame.Describe(c.Type), Feature: feature})
+		_, feature := transform.ToInput(c, transform.Coding{})
+		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: column.Describe(c.Type), Feature: feature})
 	}
 	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
 		if err != nil {
 			return nil, err
 		}
 		info.Rows += b.Rows
-		err := frame.Recovered(func() error {
+		err := column.Recovered(func() error {
 			for k, a := range b.Columns {
 				info.Columns[k].Nulls += int64(a.NullN()) // for damaged data, it may count nulls that don't exist
 			}
@@ -79,7 +79,7 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 		})
 		b.Release()
 		if err != nil {
-			return nil, frame.ErrorIn(path, "the data is damaged (%w): write the file again", err)
+			return nil, column.ErrorIn(path, "the data is damaged (%w): write the file again", err)
 		}
 	}
 	opt.tell(in.sel.Notes())

@@ -17,7 +17,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/schema"
 )
 
@@ -115,7 +115,7 @@ func checkNumbers(t *testing.T, where string, d *block.Data, err error, want []f
 	for i, v := range want {
 		want[i] = float64(float32(v))
 	}
-	if got := testrows.Float64s(slices.Concat(rows...)); !slices.Equal(got, want) {
+	if got := testproblems.Float64s(slices.Concat(rows...)); !slices.Equal(got, want) {
 		t.Errorf("%s: %v, want %v", where, got, want)
 	}
 	if c := d.Spec().Columns()[0]; c.Unit != unit || (d.Spec().Preprocessing == nil) != (unit == "") {
@@ -248,7 +248,7 @@ func TestLabels(t *testing.T) {
 			for _, c := range d.Spec().Classes {
 				classes = append(classes, c.Text)
 			}
-			if _, y := rowsOf(t, d); !slices.Equal(testrows.Float64s(y), c.y) || strings.Join(classes, " ") != c.classes {
+			if _, y := rowsOf(t, d); !slices.Equal(testproblems.Float64s(y), c.y) || strings.Join(classes, " ") != c.classes {
 				t.Errorf("%s %s: labels %v, classes %q", c.typ, c.values, y, classes)
 			}
 		}

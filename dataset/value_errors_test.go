@@ -13,8 +13,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/frame"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -160,7 +160,7 @@ func TestWeightErrors(t *testing.T) {
 	_, err := Load(context.Background(), []string{a, b}, Options{Label: "y", SampleWeight: "w"})
 	wantError(t, err, dir, `DIR/b.parquet: column "w" is string, but int8 in the first file: convert one of them`)
 	svm := textFile(t, "a.svm", "1 1:1\n-1 1:2\n")
-	_, err = Load(context.Background(), []string{svm}, Options{Label: frame.SvmlightLabel, SampleWeight: "f1"})
+	_, err = Load(context.Background(), []string{svm}, Options{Label: column.SvmlightLabel, SampleWeight: "f1"})
 	wantError(t, err, filepath.Dir(svm), "DIR/a.svm: svmlight files have no column of weights: convert them to another format, with such a column")
 }
 

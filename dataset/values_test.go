@@ -23,7 +23,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/compress"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
@@ -38,12 +38,12 @@ func openColumns(path string, names ...string) (*parquetfile.Input, error) {
 		if err != nil {
 			return err
 		}
-		cols = slices.DeleteFunc(cols, func(c frame.Column) bool {
+		cols = slices.DeleteFunc(cols, func(c column.Column) bool {
 			return c.Type == nil || len(names) > 0 && !slices.Contains(names, c.Name)
 		})
 		f, err := m.Selected(cols)
 		if err == nil {
-			in.Files, in.Sel, in.Rows = []*parquetfile.File{f}, &frame.Chosen{Columns: cols}, m.Rows
+			in.Files, in.Sel, in.Rows = []*parquetfile.File{f}, &column.Chosen{Columns: cols}, m.Rows
 		}
 		return err
 	})
@@ -53,7 +53,7 @@ func openColumns(path string, names ...string) (*parquetfile.Input, error) {
 // readColumns calls f with each array of every column.
 func readColumns(in *parquetfile.Input, workers int, mem memory.Allocator, f func(col int, a arrow.Array)) error {
 	rows := int64(0)
-	for b, err := range in.Batches(context.Background(), frame.NewPool(workers), mem) {
+	for b, err := range in.Batches(context.Background(), column.NewPool(workers), mem) {
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func valueText(a arrow.Array, i int) string {
 	}
 	switch a := a.(type) {
 	case *array.Float16:
-		return float(float64(frame.HalfFloat(a.Value(i))))
+		return float(float64(column.HalfFloat(a.Value(i))))
 	case *array.Float32:
 		return float(float64(a.Value(i)))
 	case *array.Float64:

@@ -12,9 +12,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/writer"
-	"halfspace/internal/atomicfile"
+	"halfspace/internal/files"
 )
 
 // GroupBytes is the largest number of bytes of values in a row group, or in a record of an Arrow file. A single row
@@ -36,7 +36,7 @@ type WriterOptions struct {
 // A Parquet writer keeps a row group in memory until it is full, at most GroupBytes.
 type Writer struct {
 	path   string
-	file   *atomicfile.File
+	file   *files.File
 	schema *arrow.Schema
 	enc    writer.Encoder
 	err    error // the first error; all later calls return it
@@ -69,7 +69,7 @@ func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt W
 			return nil, fmt.Errorf("%s: two columns are named %q: rename one", path, f.Name)
 		}
 	}
-	file, err := atomicfile.CreateContext(ctx, path)
+	file, err := files.CreateContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,9 @@ func outputFormat(path string) (format, error) {
 	}
 	const known = "use .parquet, .csv, .arrow or .svm, or - for CSV on standard output"
 	if ext == "" {
-		return "", frame.Mark(fmt.Errorf("%s: no extension tells which format to write: %s", path, known), ErrFormat)
+		return "", column.Mark(fmt.Errorf("%s: no extension tells which format to write: %s", path, known), ErrFormat)
 	}
-	return "", frame.Mark(fmt.Errorf("%s: files with the extension %q can't be written: %s", path, filepath.Ext(path), known), ErrFormat)
+	return "", column.Mark(fmt.Errorf("%s: files with the extension %q can't be written: %s", path, filepath.Ext(path), known), ErrFormat)
 }
 
 // Write adds the rows of rec, whose columns must have the names and types of the schema. It keeps no reference to
@@ -152,7 +152,7 @@ func (w *Writer) check(rec arrow.Record) error {
 				i, rec.ColumnName(i), col.DataType(), f.Name, f.Type)
 		}
 		if !f.Nullable && col.NullN() > 0 {
-			return frame.Damage(fmt.Errorf("column %q has nulls, and its type in the file allows none", f.Name))
+			return column.Damage(fmt.Errorf("column %q has nulls, and its type in the file allows none", f.Name))
 		}
 	}
 	return nil
@@ -207,7 +207,7 @@ func (w *Writer) Abort() {
 func (w *Writer) guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = frame.Damage(errors.New(frame.OneLine(fmt.Sprint(r))))
+			err = column.Damage(errors.New(column.OneLine(fmt.Sprint(r))))
 		}
 		if w.file.Err() != nil {
 			err = w.file.Err()

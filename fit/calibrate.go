@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/calibrate"
+	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
-	"halfspace/internal/say"
+	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -154,11 +154,11 @@ func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int6
 		each += 4
 	}
 	if method == model.Isotonic {
-		each += calibrate.IsotonicBytes
+		each += metrics.IsotonicBytes
 	}
 	if bytes := rows * each; bytes > limit/2 {
 		return nil, fmt.Errorf("the scores of %s for %s take %s, more than half of the memory (%s): give more memory, or leave it out",
-			say.Plural(rows, "row"), purpose, say.Size(bytes), say.Size(limit))
+			humanize.Plural(rows, "row"), purpose, humanize.Size(bytes), humanize.Size(limit))
 	}
 	for k := range r.scores {
 		r.scores[k] = make([]float32, 0, rows)
@@ -187,7 +187,7 @@ func (r *scored) add(scores [][]float32, b *block.Block) error {
 // calibration learns the calibration of each vector of scores.
 func (r *scored) calibration(method string) (*model.Calibration, error) {
 	c := &model.Calibration{Method: method, Folds: calibrationFolds}
-	rows := &calibrate.Rows{Positive: make([]bool, len(r.labels)), Weights: r.weights}
+	rows := &metrics.Rows{Positive: make([]bool, len(r.labels)), Weights: r.weights}
 	for k, s := range r.scores {
 		rows.Scores = s
 		for i, y := range r.labels {
@@ -195,8 +195,8 @@ func (r *scored) calibration(method string) (*model.Calibration, error) {
 		}
 		var m model.Mapping
 		if method == model.Platt {
-			m.A, m.B = calibrate.Platt(rows)
-		} else if m.Scores, m.Probabilities = calibrate.Isotonic(rows); m.Scores == nil {
+			m.A, m.B = metrics.Platt(rows)
+		} else if m.Scores, m.Probabilities = metrics.Isotonic(rows); m.Scores == nil {
 			return nil, errors.New("the calibration: all rows have the weight 0: give some another weight")
 		}
 		c.Classes = append(c.Classes, m)

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/calibrate"
 	"halfspace/fit"
 	"halfspace/internal/require"
+	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/train"
@@ -43,7 +43,7 @@ func TestCalibrate(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 400, classes)
 		learner := fit.SVM(svm.Options{L2: 1, Options: train.Options{Workers: 1, Seed: 5}})
-		rows := make([]calibrate.Rows, data.Spec().Vectors())
+		rows := make([]metrics.Rows, data.Spec().Vectors())
 		eachFold(t, data, learner, 5, func(m *model.Model, held *block.Data) {
 			scorer := require.Value(predict.NewScorer(m, 1))(t)
 			for b := range held.Blocks(t.Context()) {
@@ -64,9 +64,9 @@ func TestCalibrate(t *testing.T) {
 			for k := range rows {
 				var m model.Mapping
 				if method == model.Platt {
-					m.A, m.B = calibrate.Platt(&rows[k])
+					m.A, m.B = metrics.Platt(&rows[k])
 				} else {
-					m.Scores, m.Probabilities = calibrate.Isotonic(&rows[k])
+					m.Scores, m.Probabilities = metrics.Isotonic(&rows[k])
 				}
 				want.Classes = append(want.Classes, m)
 			}

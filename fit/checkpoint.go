@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/model"
 	"halfspace/train/elastic"
 )

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/fit"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"

@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -78,7 +78,7 @@ func (s *Split) check(rows int64) error {
 	}
 	for name, values := range map[string][]int64{"groups": s.Groups, "times": s.Times} {
 		if values != nil && int64(len(values)) != rows {
-			return fmt.Errorf("the %s of %s for %s: give one for each row", name, say.Plural(int64(len(values)), "row"), say.Plural(rows, "row"))
+			return fmt.Errorf("the %s of %s for %s: give one for each row", name, humanize.Plural(int64(len(values)), "row"), humanize.Plural(rows, "row"))
 		}
 	}
 	return nil
@@ -196,14 +196,14 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 		return nil, err
 	}
 	if most := slices.Max(counts); int64(folds) > most {
-		return nil, fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", ErrFolds, folds, say.Plural(most, "row"))
+		return nil, fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", ErrFolds, folds, humanize.Plural(most, "row"))
 	}
 	for i, n := range counts {
 		switch name := schema.NameClass(all.Spec().Classes[i]); {
 		case n == 1:
 			opt.note(fmt.Sprintf("class %s has 1 row: every fold learns from it, and none is judged on it", name))
 		case n < int64(folds):
-			opt.note(fmt.Sprintf("class %s has %s, fewer than the %d folds: some folds are judged on none of them", name, say.Plural(n, "row"), folds))
+			opt.note(fmt.Sprintf("class %s has %s, fewer than the %d folds: some folds are judged on none of them", name, humanize.Plural(n, "row"), folds))
 		}
 	}
 	d := new(deal)
@@ -219,7 +219,7 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
 	sizes := sizesOf(groups)
 	if len(sizes) < folds {
-		return nil, fmt.Errorf("%w: folds is %d, but there are only %s: use as many folds at most", ErrFolds, folds, say.Plural(int64(len(sizes)), "group"))
+		return nil, fmt.Errorf("%w: folds is %d, but there are only %s: use as many folds at most", ErrFolds, folds, humanize.Plural(int64(len(sizes)), "group"))
 	}
 	order := shuffled(seed, sizes)
 	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(sizes[b], sizes[a]) })
@@ -289,7 +289,7 @@ func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int6
 func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 	pieces, earlier := int64(folds+1), s.earlier()
 	if rows < pieces {
-		return nil, fmt.Errorf("%w: folds is %d, and in order of time they take %s or more: use fewer folds", ErrFolds, folds, say.Plural(pieces, "row"))
+		return nil, fmt.Errorf("%w: folds is %d, and in order of time they take %s or more: use fewer folds", ErrFolds, folds, humanize.Plural(pieces, "row"))
 	}
 	var of func(row int64) int64
 	if s.Times == nil {

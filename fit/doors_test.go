@@ -14,12 +14,12 @@ import (
 	"halfspace/fit"
 	"halfspace/gram"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/predict"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/train"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
@@ -32,7 +32,7 @@ func second[A any](_ A, err error) error { return err }
 
 // TestZeroValues: a source or a learner that is nil or a zero value is an error of every entry.
 func TestZeroValues(t *testing.T) {
-	ctx, data := t.Context(), testrows.Logistic(100, 3)
+	ctx, data := t.Context(), testproblems.Logistic(100, 3)
 	l, opt, cv := fit.Logistic(logistic.Options{}), fit.Options{}, fit.CV{Folds: 2}
 	doors := map[string]door{}
 	for name, src := range map[string]block.Source{"nil": nil, "nil data": (*block.Data)(nil), "zero data": new(block.Data)} {
@@ -55,7 +55,7 @@ func TestZeroValues(t *testing.T) {
 			name + " pocket":      func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
 			name + " errors":      func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
 			name + " scatter":     func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
-			name + " separable":   func() error { return second(separable.Check(ctx, src, separable.Options{})) },
+			name + " separable":   func() error { return second(separability.Check(ctx, src, separability.Options{})) },
 			name + " trusted":     func() error { return second(fit.Learn(ctx, block.Trust(src), l, opt)) },
 		})
 	}
@@ -138,7 +138,7 @@ func fitted(t *testing.T, data *block.Data) *model.Model {
 
 // TestWorkers: for every entry that takes a number of workers, 0 is every core, and a negative number is an error.
 func TestWorkers(t *testing.T) {
-	ctx, data := t.Context(), testrows.Logistic(100, 3)
+	ctx, data := t.Context(), testproblems.Logistic(100, 3)
 	cols := data.Spec().Cols()
 	m, rows := fitted(t, data), gram.RowsOf(data)
 	x, y := circle(60)
@@ -166,7 +166,7 @@ func TestWorkers(t *testing.T) {
 		"pocket.Errors": func(n int) error {
 			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
 		},
-		"separable":   func(n int) error { return second(separable.Check(ctx, data, separable.Options{Workers: n})) },
+		"separable":   func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
 		"block.Check": func(n int) error { return second(block.Check(ctx, block.Source(data), n)) },
 		"ReduceRuns": func(n int) error {
 			return block.ReduceRuns(ctx, data, n, func(block.Run) int { return 0 }, func(int) {})
@@ -182,7 +182,7 @@ func TestWorkers(t *testing.T) {
 			return second(train.OneVersusRest(ctx, data, n, true, func(context.Context, int, int) (int, error) { return 0, nil }))
 		},
 		"Choose": func(n int) error {
-			classes := testrows.RandomClasses(50, 3, 3, 0)
+			classes := testproblems.RandomClasses(50, 3, 3, 0)
 			w := make([]float32, 3*classes.Spec().Cols())
 			last := slices.Clone(w)
 			last[0] = 1
@@ -222,7 +222,7 @@ func TestWorkers(t *testing.T) {
 func TestAllCores(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
-	data := testrows.Logistic(5*block.RunRows, 3)
+	data := testproblems.Logistic(5*block.RunRows, 3)
 	for name, run := range map[string]func(meet func()) error{
 		"ReduceRuns": func(meet func()) error {
 			return block.ReduceRuns(t.Context(), data, 0, func(block.Run) int { meet(); return 0 }, func(int) {})

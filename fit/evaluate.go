@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/features"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
+	"halfspace/internal/preprocess"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -190,7 +190,7 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 }
 
 // scoreTask scores rows by a model. Its argument is the model's file.
-var scoreTask = passes.New("fit.scores", scorePiece)
+var scoreTask = distributed.New("fit.scores", scorePiece)
 
 // scoredRows is the scores, labels and weights of some rows.
 type scoredRows struct {
@@ -199,7 +199,7 @@ type scoredRows struct {
 	w      []float64
 }
 
-func scorePiece(ctx context.Context, piece passes.Piece, file []byte) (all []scoredRows, err error) {
+func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all []scoredRows, err error) {
 	m, err := model.Read(bytes.NewReader(file))
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func
 	}
 	task := scoreTask
 	first := int64(0)
-	return passes.Each(ctx, src, task, file.Bytes(), passes.Consecutive(src.Rows()), func(all []scoredRows) error {
+	return distributed.Each(ctx, src, task, file.Bytes(), distributed.Consecutive(src.Rows()), func(all []scoredRows) error {
 		for _, s := range all {
 			add(s.scores, &block.Block{First: first, Y: s.y, W: s.w})
 			first += int64(len(s.y))
@@ -281,7 +281,7 @@ func suits(rows, model *schema.Spec) error {
 		what = "another positive class than the model"
 	case rows.Preprocessing != nil && rows.Preprocessing.Check(rows.Features) != nil:
 		what = "preprocessing that doesn't suit their features"
-	case !features.New(rows).SameScale(features.New(model)):
+	case !preprocess.New(rows).SameScale(preprocess.New(model)):
 		what = "features that aren't standardized as the model's are"
 	default:
 		return nil
@@ -350,7 +350,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*Tally, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
-	if v.Fingerprint, err = passes.Fingerprint(ctx, rows, workers); err != nil {
+	if v.Fingerprint, err = distributed.Fingerprint(ctx, rows, workers); err != nil {
 		return nil, err
 	}
 	judges := rows

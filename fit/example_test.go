@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/fit"
+	"halfspace/internal/checkpoint"
 	"halfspace/predict"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"

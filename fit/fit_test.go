@@ -14,11 +14,11 @@ import (
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/dual"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
-	"halfspace/train/passive"
+	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -41,7 +41,7 @@ func TestErrors(t *testing.T) {
 		"order has no effect with solver auto: leave it out":               {l: fit.Logistic(logistic.Options{Options: train.Options{Order: train.Shuffle}})},
 		"max-updates has no effect with svm: leave it out":                 {l: fit.SVM(svm.Options{Options: train.Options{MaxUpdates: 3}})},
 		"eta has no effect with solver newton: leave it out":               {l: fit.Logistic(logistic.Options{Options: train.Options{Eta: 0.5}, Solver: logistic.Newton})},
-		"gamma has no effect with kernel linear: leave it out":             {l: fit.Dual(dual.Options{Kernel: model.Kernel{Gamma: 2}})},
+		"gamma has no effect with kernel linear: leave it out":             {l: fit.Dual(kernelperceptron.Options{Kernel: model.Kernel{Gamma: 2}})},
 		"l2 is -1: use a penalty above 0":                                  {l: fit.SVM(svm.Options{L2: -1})},
 		"l1 is -1: use a penalty of 0 or more":                             {l: fit.Logistic(logistic.Options{L1: -1})},
 		"solver is lbfgs, and l1 takes newton alone":                       {l: fit.Logistic(logistic.Options{L1: 1, Solver: logistic.LBFGS})},
@@ -96,8 +96,8 @@ func TestZeroOptions(t *testing.T) {
 		}
 	}
 	for _, l := range []fit.Learner{fit.Perceptron(perceptron.Options{}), fit.Perceptron(perceptron.Options{Pocket: pocket.Exact}), fit.Perceptron(perceptron.Options{Form: train.Averaged}),
-		fit.Perceptron(perceptron.Options{Form: train.Voted}), fit.Winnow(winnow.Options{}), fit.Dual(dual.Options{}), fit.Logistic(logistic.Options{}), fit.LDA(lda.Options{}), fit.SVM(svm.Options{}),
-		fit.PassiveAggressive(passive.Options{}), fit.FTRL(adaptive.Options{}), fit.AdaGrad(adaptive.AdaGradOptions{})} {
+		fit.Perceptron(perceptron.Options{Form: train.Voted}), fit.Winnow(winnow.Options{}), fit.Dual(kernelperceptron.Options{}), fit.Logistic(logistic.Options{}), fit.LDA(lda.Options{}), fit.SVM(svm.Options{}),
+		fit.PassiveAggressive(passiveaggressive.Options{}), fit.FTRL(ftrl.Options{}), fit.AdaGrad(ftrl.AdaGradOptions{})} {
 		named := require.Value(fit.Named(l.Name))(t)
 		zero, want := bytesOf(t, data, l), bytesOf(t, data, named)
 		if !bytes.Equal(zero, want) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // A hard is a random problem with what breaks solvers: rows that are far larger than others, columns of unlike scales or far
@@ -119,7 +119,7 @@ func newHard(seed uint64) *hard {
 		h.l2 = 0
 	}
 	h.name = fmt.Sprintf("set %d: %d x %d, %d classes, l2 %.2g:%s", seed, rows, len(h.x[0]), h.classes, h.l2, h.name)
-	testrows.Round(h.x)
+	testproblems.Round(h.x)
 	return h
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
@@ -20,7 +20,7 @@ import (
 
 // A stalled source cancels at a pass. That pass and those after it wait until their context ends.
 type stalled struct {
-	testrows.Stream
+	testproblems.Stream
 	left   int // passes that don't stall
 	cancel context.CancelFunc
 }
@@ -68,7 +68,7 @@ func TestInterruptedStall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // its time passes at once
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				src := &stalled{testrows.Stream{Data: rowsOf(t, x, y)}, at, cancel}
+				src := &stalled{testproblems.Stream{Data: rowsOf(t, x, y)}, at, cancel}
 				m, err := learn(ctx, src)
 				if src.left >= 0 || m == nil {
 					return

@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
-	"halfspace/internal/beside"
-	"halfspace/internal/passes"
-	"halfspace/internal/say"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
+	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -174,7 +174,7 @@ func (o *Options) check(l Learner, spec *schema.Spec, validated bool) error {
 	case o.Init != nil && o.CV != nil:
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
 	case o.Init != nil && !l.Begins:
-		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, say.OneOf(Beginners()))
+		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, humanize.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:
 		if err := train.TwoClasses(spec); err != nil {
 			return err
@@ -233,7 +233,7 @@ func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt 
 	if err != nil {
 		return nil, err
 	}
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	f, interrupted := j.learn(ctx, after)
 	opt.save(ctx)
@@ -250,7 +250,7 @@ func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt 
 	}
 	if m.Data.Fingerprint = print; print == "" {
 		opt.stage(Stage{Name: "taking the fingerprint of the rows"})
-		m.Data.Fingerprint, err = passes.Fingerprint(after, looked, l.workers())
+		m.Data.Fingerprint, err = distributed.Fingerprint(after, looked, l.workers())
 	}
 	if err == nil && validation != nil {
 		f.Validation, err = validate(after, m, validation, l.workers())

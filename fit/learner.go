@@ -20,15 +20,15 @@ import (
 	"reflect"
 	"strings"
 
-	"halfspace/internal/nearest"
+	"halfspace/internal/humanize"
 	"halfspace/internal/parallel"
-	"halfspace/internal/say"
+	"halfspace/internal/suggest"
 	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/dual"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
-	"halfspace/train/passive"
+	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -41,14 +41,14 @@ var Learners = []*train.Learner{
 	perceptron.Averaged,
 	perceptron.Voted,
 	winnow.Learner,
-	dual.Learner,
-	dual.Kernel,
+	kernelperceptron.Learner,
+	kernelperceptron.Kernel,
 	logistic.Learner,
 	lda.Learner,
 	svm.Learner,
-	passive.Learner,
-	adaptive.FTRL,
-	adaptive.AdaGrad,
+	passiveaggressive.Learner,
+	ftrl.FTRL,
+	ftrl.AdaGrad,
 }
 
 // Names returns the names of the learners.
@@ -95,10 +95,10 @@ func Named(name string) (Learner, error) {
 	l := Describe(name)
 	if l == nil {
 		advice := ""
-		if near := nearest.Name(name, Names()); near != "" {
+		if near := suggest.Name(name, Names()); near != "" {
 			advice = ": did you mean " + near + "?"
 		}
-		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, say.OneOf(Names()), advice)
+		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, humanize.OneOf(Names()), advice)
 	}
 	return Learner{Learner: l, Settings: l.New()}, nil
 }
@@ -110,7 +110,7 @@ func Perceptron(o perceptron.Options) Learner { return New(perceptron.Of(&o), &o
 func Winnow(o winnow.Options) Learner { return New(winnow.Learner, &o) }
 
 // Dual returns the perceptron in its dual form, with a kernel.
-func Dual(o dual.Options) Learner { return New(dual.Learner, &o) }
+func Dual(o kernelperceptron.Options) Learner { return New(kernelperceptron.Learner, &o) }
 
 // Logistic returns logistic regression.
 func Logistic(o logistic.Options) Learner { return New(logistic.Learner, &o) }
@@ -122,13 +122,15 @@ func LDA(o lda.Options) Learner { return New(lda.Learner, &o) }
 func SVM(o svm.Options) Learner { return New(svm.Learner, &o) }
 
 // PassiveAggressive returns the passive-aggressive algorithms.
-func PassiveAggressive(o passive.Options) Learner { return New(passive.Learner, &o) }
+func PassiveAggressive(o passiveaggressive.Options) Learner {
+	return New(passiveaggressive.Learner, &o)
+}
 
 // FTRL returns FTRL-Proximal.
-func FTRL(o adaptive.Options) Learner { return New(adaptive.FTRL, &o) }
+func FTRL(o ftrl.Options) Learner { return New(ftrl.FTRL, &o) }
 
 // AdaGrad returns AdaGrad.
-func AdaGrad(o adaptive.AdaGradOptions) Learner { return New(adaptive.AdaGrad, &o) }
+func AdaGrad(o ftrl.AdaGradOptions) Learner { return New(ftrl.AdaGrad, &o) }
 
 // check returns an error if the learner is a zero value, or has the options of another learner.
 func (l Learner) check() error {
@@ -154,7 +156,7 @@ func (l Learner) With(option, value string) (Learner, error) {
 		for _, o := range l.Options {
 			names = append(names, o.Name)
 		}
-		return l, fmt.Errorf("%s has no option %q: use %s", l.Name, option, say.OneOf(names))
+		return l, fmt.Errorf("%s has no option %q: use %s", l.Name, option, humanize.OneOf(names))
 	}
 	l.Settings = train.CopySettings(l.Settings)
 	return l, o.Set(l.Settings, value)
@@ -253,7 +255,7 @@ func (l Learner) Grid(axes []Axis) ([]Learner, error) {
 			}
 		}
 		if points = more; len(points) > MaxPoints {
-			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", say.Count(MaxPoints))
+			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", humanize.Count(MaxPoints))
 		}
 	}
 	for i := range points {

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -94,7 +94,7 @@ func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt O
 	if v.r.Rows == 0 {
 		return nil, cmp.Or(err, ErrNoRows)
 	}
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	if bad := v.finish(after, shared, !opt.Once); bad != nil {
 		if after.Err() == nil || v.r.Model == nil {

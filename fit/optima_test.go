@@ -10,9 +10,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/train/logistic"
 )
 
@@ -110,9 +110,9 @@ func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
 // rows returns the rows of the problem.
 func (h *hard) rows() *block.Data {
 	if h.classes == 2 {
-		return testrows.Dense(h.x, h.y, true)
+		return testproblems.Dense(h.x, h.y, true)
 	}
-	return testrows.Classes(h.x, h.y, h.classes, true)
+	return testproblems.Classes(h.x, h.y, h.classes, true)
 }
 
 // value returns the sum of the objectives of problems, whose weights follow one another.
@@ -270,8 +270,8 @@ func (h *hard) separable(t *testing.T, versus bool) bool {
 		for _, class := range p.y {
 			y = append(y, float64(2*class-1))
 		}
-		r, err := separable.Check(t.Context(), testrows.Dense(h.x, y, true), separable.Options{})
-		if err == nil && r.Verdict == separable.Separable {
+		r, err := separability.Check(t.Context(), testproblems.Dense(h.x, y, true), separability.Options{})
+		if err == nil && r.Verdict == separability.Separable {
 			return true
 		}
 	}

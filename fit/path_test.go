@@ -11,13 +11,13 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
-	"halfspace/train/dual"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
 )
@@ -39,7 +39,7 @@ func pathRows(n, features int) (x [][]float64, y []float64) {
 // trainings on the other folds. Workers change nothing.
 func TestPath(t *testing.T) {
 	x, y := pathRows(400, 6)
-	d := testrows.Dense(x, y, true)
+	d := testproblems.Dense(x, y, true)
 	for _, l := range []struct {
 		of   func(l1, l2 float64, workers int) fit.Learner
 		loss func(margin float64) float64
@@ -74,7 +74,7 @@ func TestPath(t *testing.T) {
 			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.Chosen])
 		}
 	}
-	if _, err := fit.FollowPath(t.Context(), d, fit.Dual(dual.Options{}), 5, fit.CV{Folds: 3}, fit.Options{}); !errors.Is(err, fit.ErrNoPath) {
+	if _, err := fit.FollowPath(t.Context(), d, fit.Dual(kernelperceptron.Options{}), 5, fit.CV{Folds: 3}, fit.Options{}); !errors.Is(err, fit.ErrNoPath) {
 		t.Errorf("error %v, want %v", err, fit.ErrNoPath)
 	}
 }
@@ -99,7 +99,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 		for _, y := range kept[1] {
 			labels = append(labels, y[0])
 		}
-		fitted := require.Value(fit.Learn(t.Context(), testrows.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{}))(t)
+		fitted := require.Value(fit.Learn(t.Context(), testproblems.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), fit.Options{}))(t)
 		for r, row := range held[0] {
 			score := fitted.Model.Bias[0]
 			for i, v := range row {
@@ -118,7 +118,7 @@ func TestPathPasses(t *testing.T) {
 		rows, features = 3000, 12
 	}
 	x, y := pathRows(rows, features)
-	d := testrows.Dense(x, y, true)
+	d := testproblems.Dense(x, y, true)
 	for _, l := range []fit.Learner{fit.Logistic(logistic.Options{NoPenalty: true}), fit.SVM(svm.Options{L1: 1})} {
 		path := require.Value(fit.FollowPath(t.Context(), d, l, 100, fit.CV{Folds: 2}, fit.Options{}))(t)
 		if len(path.Points) != 100 || path.Passes > 200 {

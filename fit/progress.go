@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 )
 
@@ -73,8 +73,8 @@ func (c *crossing) bestSoFar() string {
 		if p.failure != nil || cost != cost || text != "" && cost >= best {
 			continue
 		}
-		if best, text = cost, c.Score+" "+say.Real(mean); c.Score == ByErrors || c.Score == ByWeight {
-			text = say.Percent(mean) + " wrong"
+		if best, text = cost, c.Score+" "+humanize.Real(mean); c.Score == ByErrors || c.Score == ByWeight {
+			text = humanize.Percent(mean) + " wrong"
 		}
 		if len(c.Points) > 1 {
 			text += " with " + cmp.Or(p.Learner.VariedText(), p.Learner.Name)

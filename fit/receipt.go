@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"

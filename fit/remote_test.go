@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
@@ -68,23 +68,23 @@ func remoteRows(name string) *block.Data {
 	third := func(r int) float64 { return float64(r%7) / 3 }
 	switch name {
 	case "sparse two":
-		return testrows.Sparse(rowSets()["two"])
+		return testproblems.Sparse(rowSets()["two"])
 	case "longer":
 		return noise(3*block.RunRows, 5, 2)
 	case "longer three":
 		return noise(3*block.RunRows, 4, 3)
 	case "wide three":
-		return testrows.Sparse(testrows.RandomClasses(block.RunRows+5, 350, 3, 0.2))
+		return testproblems.Sparse(testproblems.RandomClasses(block.RunRows+5, 350, 3, 0.2))
 	case "thin":
 		return thin(2*block.RunRows+9, 260, 7, true)
 	case "thin unbiased":
 		return thin(block.RunRows+7, 260, 14, false)
 	case "thin weighted": // groups of several runs
-		return testrows.Weighted(thin(10*block.RunRows+3, 5000, 1, true), third)
+		return testproblems.Weighted(thin(10*block.RunRows+3, 5000, 1, true), third)
 	case "thin columns":
 		return thin(3*block.RunRows+1, 40_000, 1, true)
 	case "thin far":
-		return changed(testrows.RandomClasses(block.RunRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
+		return changed(testproblems.RandomClasses(block.RunRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
 			for i, v := range row {
 				if i%9 > 0 && v < 1 {
 					row[i] = 0
@@ -142,7 +142,7 @@ func TestRemote(t *testing.T) {
 			t.Run(name+" "+c.learner+" "+c.options, func(t *testing.T) {
 				t.Parallel()
 				d := remoteRows(name)
-				remote := testrows.NewRemote(d, 7)
+				remote := testproblems.NewRemote(d, 7)
 				var results [2]bytes.Buffer
 				for i, src := range []block.Source{d, remote} {
 					l, opt, _ := c.settings(t, 0)
@@ -180,11 +180,11 @@ func TestResumeRemote(t *testing.T) {
 		rows *block.Data
 		training
 	}{
-		{testrows.Sparse(noise(block.RunRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
+		{testproblems.Sparse(noise(block.RunRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
 		{many, training{learner: "svm", options: "epochs=30"}},
 		{many, training{learner: "svm", options: "loss=hinge epochs=30"}},
 		{rowSets()["two"], training{learner: "svm", options: "loss=hinge"}},
 	} {
-		resumed(t, c.training, form{name: "cluster", src: block.Trust(testrows.NewRemote(c.rows, uint64(i)))})
+		resumed(t, c.training, form{name: "cluster", src: block.Trust(testproblems.NewRemote(c.rows, uint64(i)))})
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/fit"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/race"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -95,7 +95,7 @@ func TestClockJumps(t *testing.T) {
 		t.Run(c.String(), func(t *testing.T) {
 			rows := rowSets()[c.rows]
 			if c.rows == "columns" {
-				rows = testrows.Sparse(rows)
+				rows = testproblems.Sparse(rows)
 			}
 			dir, want, slept := t.TempDir(), []byte(nil), 0.0
 			synctest.Test(t, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/fit"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/decimal"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -40,7 +40,7 @@ var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByAP, ByF1, ByMacroF
 // checkScore returns an error if cv.Score is unknown, or undefined for the learner or the number of classes.
 func (cv *CV) checkScore(l Learner, classes int) error {
 	if cv.Score != "" && !slices.Contains(Scores, cv.Score) {
-		return fmt.Errorf("the score is %q: use %s", cv.Score, say.OneOf(Scores))
+		return fmt.Errorf("the score is %q: use %s", cv.Score, humanize.OneOf(Scores))
 	}
 	if lacks := unscored(cv.Score, l, classes); lacks != "" {
 		return fmt.Errorf("the score %s with %s, which %s: choose by another score", cv.Score, l.Name, lacks)
@@ -240,7 +240,7 @@ type TooSlow struct {
 }
 
 func (e *TooSlow) Error() string {
-	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", say.Rough(e.Work), say.Count(int64(e.Vectors)))
+	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", humanize.Rough(e.Work), humanize.Count(int64(e.Vectors)))
 }
 
 // A model is too slow if it takes more than mostWork multiplications, about ten seconds of a processor, and more than
@@ -386,7 +386,7 @@ func comparePenalties(a, b Learner) int {
 func (cv *CV) checkOneStandardError() error {
 	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
 	if cv.OneStandardError && !slices.ContainsFunc(cv.Grid, varies) {
-		return fmt.Errorf("one standard error takes the strongest penalty, and the grid varies none: vary %s, or leave it out", say.OneOf(penalties))
+		return fmt.Errorf("one standard error takes the strongest penalty, and the grid varies none: vary %s, or leave it out", humanize.OneOf(penalties))
 	}
 	return nil
 }

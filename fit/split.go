@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/cache"
-	"halfspace/internal/passes"
+	"halfspace/internal/cache"
+	"halfspace/internal/distributed"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -242,12 +242,12 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 		}
 	}
 	of := func(part int) *share {
-		s := &share{of: src, Source: passes.Pick(src, rows[part], block.Rows(spec.Cols()), func() func(float32) bool {
+		s := &share{of: src, Source: distributed.Pick(src, rows[part], block.Rows(spec.Cols()), func() func(float32) bool {
 			is := sides[part]()
 			return func(y float32) bool { return is(train.ClassOf(y, spec)) }
 		})}
 		if spread {
-			s.cluster = passes.Picked(src, picks[part])
+			s.cluster = distributed.Picked(src, picks[part])
 		}
 		return s
 	}
@@ -258,7 +258,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 // rows.
 func eachClass(ctx context.Context, src block.Source, spread bool, see func(class int)) error {
 	if spread {
-		err := passes.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
+		err := distributed.Reduce(ctx, src, 1, classPass, struct{}{}, nil, func(classes string) {
 			for b := []byte(classes); len(b) > 0; {
 				class, size := binary.Uvarint(b)
 				see(int(class))
@@ -280,7 +280,7 @@ func eachClass(ctx context.Context, src block.Source, spread bool, see func(clas
 }
 
 // classPass returns the class of each row, encoded as a Uvarint.
-var classPass = passes.NewPerRun("fit.classes", classesOf)
+var classPass = distributed.NewPerRun("fit.classes", classesOf)
 
 func classesOf(src block.Source, _ struct{}) func(block.Run) string {
 	spec := src.Spec()

@@ -11,7 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -51,7 +51,7 @@ func reread(t *testing.T, m *model.Model) *model.Model {
 // TestInit: an epoch that begins with the model of another is the second epoch of one training, to the bit. In between,
 // the model was a file. Online learning makes the same steps.
 func TestInit(t *testing.T) {
-	rows := testrows.Forever()
+	rows := testproblems.Forever()
 	for _, classes := range []string{"two", "three"} {
 		for _, text := range stepwise {
 			t.Run(classes+" "+text, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-func testInit(t *testing.T, rows testrows.Table, l fit.Learner) {
+func testInit(t *testing.T, rows testproblems.Table, l fit.Learner) {
 	data := require.Value(block.FromRows(rows.X, rows.Y, block.RowOptions{}))(t)
 	learn := func(l fit.Learner, opt fit.Options) *model.Model {
 		t.Helper()
@@ -92,9 +92,9 @@ func testInit(t *testing.T, rows testrows.Table, l fit.Learner) {
 
 // TestProgressive counts mistakes and log losses of a learner with the models of all rows before each.
 func TestProgressive(t *testing.T) {
-	rows := testrows.Forever()
+	rows := testproblems.Forever()
 	for _, classes := range []string{"two", "three"} {
-		r := testrows.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
+		r := testproblems.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := named(t, "ftrl")
 		data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
 		got := require.Value(fit.LearnOnline(t.Context(), data, nil, fit.OnlineOptions{Learner: &l}))(t)
@@ -140,7 +140,7 @@ func oneRow(t *testing.T, data *block.Data, n int) *block.Data {
 
 // TestInitErrors: an error names what differs between the rows and the model to begin with.
 func TestInitErrors(t *testing.T) {
-	r := testrows.Forever()["two"]
+	r := testproblems.Forever()["two"]
 	data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
 	l := epochs(named(t, "perceptron"), 1)
 	f := require.Value(fit.Learn(t.Context(), data, l, fit.Options{}))(t)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -35,7 +35,7 @@ const (
 	surveyValues = 1 << 20
 )
 
-var surveyPass = passes.NewPerRun("fit.survey", surveyor)
+var surveyPass = distributed.NewPerRun("fit.survey", surveyor)
 
 // surveyed is the survey of a run, and the label of its first row.
 type surveyed struct {
@@ -78,7 +78,7 @@ func NewSurvey(ctx context.Context, src block.Source) (*Survey, error) {
 	}
 	s := newSurvey(spec)
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
-		return s, passes.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
+		return s, distributed.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
 	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {

@@ -12,14 +12,14 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
-	"halfspace/checkpoint"
 	"halfspace/fit"
+	"halfspace/internal/cache"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/predict"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/train"
 )
 
@@ -200,7 +200,7 @@ func set(t *testing.T, learner *train.Learner, settings train.Settings, opt *fit
 func (c training) learn(ctx context.Context, t *testing.T, src block.Source, workers int, memory int64, run *checkpoint.Run) ([]byte, *model.Receipt, error) {
 	t.Helper()
 	if c.learner == "separable" {
-		r, err := separable.Check(ctx, src, separable.Options{Workers: workers})
+		r, err := separability.Check(ctx, src, separability.Options{Workers: workers})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -243,7 +243,7 @@ var rowSets = sync.OnceValue(func() map[string]*block.Data {
 	return map[string]*block.Data{
 		"two":      two,
 		"three":    noise(4400, 5, 3),
-		"weighted": testrows.Weighted(two, third),
+		"weighted": testproblems.Weighted(two, third),
 		"unbiased": changed(two, false, func(row []float64, y float64) ([]float64, float64) { return row, y }),
 		"apart":    changed(two, true, separated),
 		"far": changed(two, true, func(row []float64, y float64) ([]float64, float64) {
@@ -255,19 +255,19 @@ var rowSets = sync.OnceValue(func() map[string]*block.Data {
 		"windows":      noise(4200, 5, 2), // enough for scores that wait for their updates
 		"tiny":         noise(80, 3, 2),
 		"few three":    noise(400, 5, 3),
-		"few weighted": testrows.Weighted(few, third),
+		"few weighted": testproblems.Weighted(few, third),
 		"few apart":    changed(few, true, separated),
 		"long":         noise(10*block.RunRows+99, 5, 2), // enough for a sample
 		"wide":         noise(150, 258, 2),
 		"columns":      noise(20, 16_384, 2),
-		"broad":        testrows.Weighted(noise(1300, 700, 2), third),
+		"broad":        testproblems.Weighted(noise(1300, 700, 2), third),
 		"bits":         bits(4400),
 	}
 })
 
 // noise returns rows of random features, some of them 0, whose classes no planes separate.
 func noise(rows, features, classes int) *block.Data {
-	d := testrows.RandomClasses(rows, features, classes, 0.2)
+	d := testproblems.RandomClasses(rows, features, classes, 0.2)
 	if classes > 2 {
 		return d
 	}
@@ -287,11 +287,11 @@ func changed(d *block.Data, bias bool, change func(row []float64, y float64) ([]
 	var labels []float64
 	for b := range d.Blocks(context.Background()) {
 		for r, label := range b.Y {
-			row, y := change(testrows.Float64s(b.X[r*b.Stride:][:len(d.Spec().Features)]), float64(label))
+			row, y := change(testproblems.Float64s(b.X[r*b.Stride:][:len(d.Spec().Features)]), float64(label))
 			x, labels = append(x, row), append(labels, y)
 		}
 	}
-	return testrows.Dense(x, labels, bias)
+	return testproblems.Dense(x, labels, bias)
 }
 
 // separated gives a row the label of a plane, and moves it away from the plane.
@@ -316,7 +316,7 @@ func bits(rows int) *block.Data {
 			y[r] = 1
 		}
 	}
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }
 
 // A form is rows as a learner may get them.
@@ -329,7 +329,7 @@ type form struct {
 // forms returns the rows in each form that the training takes.
 func (c training) forms(t *testing.T, d *block.Data) []form {
 	t.Helper()
-	sparse, access := testrows.Sparse(d), train.InOrder
+	sparse, access := testproblems.Sparse(d), train.InOrder
 	all := []form{{name: "memory", src: d}, {name: "sparse", src: sparse}, {name: "runs", src: cutInRuns(d)}}
 	if c.learner != "separable" {
 		l, _, _ := c.settings(t, 1)
@@ -338,7 +338,7 @@ func (c training) forms(t *testing.T, d *block.Data) []form {
 		}
 	}
 	if access != train.AnyOrder {
-		all = append(all, form{name: "stream", src: testrows.Stream{Data: d}}, form{name: "sparse stream", src: testrows.Stream{Data: sparse}})
+		all = append(all, form{name: "stream", src: testproblems.Stream{Data: d}}, form{name: "sparse stream", src: testproblems.Stream{Data: sparse}})
 	}
 	for name, d := range map[string]*block.Data{"cache": d, "sparse cache": sparse} {
 		file := require.Value(cache.Temporary(t.Context(), block.Source(d), nil))(t)

@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/kernel"
-	"halfspace/kernel/limits"
 	"halfspace/schema"
 )
 

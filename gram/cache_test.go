@@ -11,7 +11,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
@@ -130,9 +130,9 @@ func TestFeaturesOf(t *testing.T) {
 		}
 		values = append(values, row)
 	}
-	d := testrows.Dense(values, make([]float64, 50), true)
+	d := testproblems.Dense(values, make([]float64, 50), true)
 	var got []string
-	for _, x := range []*gram.Rows{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testrows.Sparse(d))} {
+	for _, x := range []*gram.Rows{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testproblems.Sparse(d))} {
 		m := products(t, x, gram.Packed, gram.Mercer{Bias: x.Cols() == 7}, 1)
 		got = append(got, fmt.Sprint(m.Data))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/kerneltest"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 func TestErrors(t *testing.T) {
@@ -20,7 +20,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	three, two := testrows.Logistic(100, 2), [][]float32{make([]float32, 4), make([]float32, 3)}
+	three, two := testproblems.Logistic(100, 2), [][]float32{make([]float32, 4), make([]float32, 3)}
 	for _, c := range []struct {
 		want string
 		err  error

@@ -6,7 +6,7 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 )
 
@@ -30,8 +30,8 @@ func TestSparseProducts(t *testing.T) {
 		size, cols, each = 120, 500, 6
 	}
 	x, y := sparseTable(size, cols, each)
-	dense := testrows.Dense(x, y, true)
-	sparse := testrows.Sparse(dense)
+	dense := testproblems.Dense(x, y, true)
+	sparse := testproblems.Sparse(dense)
 	for name, pair := range map[string][2]*gram.Rows{
 		"rows":     {gram.RowsOf(dense), gram.RowsOf(sparse)},
 		"features": {gram.FeaturesOf(dense), gram.FeaturesOf(sparse)},

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
-	"halfspace/kernel/limits"
 )
 
 // limit reports the share of a limit of one core that a benchmark reached, with amount for each operation. The limits

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"halfspace/internal/moments"
+	"halfspace/internal/stats"
 )
 
 // Confusion counts rows by their class and their predicted class. Rows may have weights. A row of weight 2 counts as
@@ -227,7 +227,7 @@ type Interval [2]float64
 // Wilson returns the 95 % interval of a share that was found among n rows (Wilson 1927, "Probable inference, the law of
 // succession, and statistical inference"). Both ends are NaN if n is 0.
 func Wilson(share, n float64) Interval {
-	const z = moments.Quantile975
+	const z = stats.Quantile975
 	center, half := share+z*z/(2*n), z*math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
 	ends := Interval{max(0, (center-half)/scale), min(1, (center+half)/scale)}

@@ -14,8 +14,8 @@ import (
 	"os"
 	"strings"
 
-	"halfspace/internal/atomicfile"
-	"halfspace/internal/say"
+	"halfspace/internal/files"
+	"halfspace/internal/humanize"
 )
 
 // The errors that Read and Load return; test for them with errors.Is. For a file that can't be opened, Load returns an
@@ -101,7 +101,7 @@ func (m *Model) SaveContext(ctx context.Context, path string) error {
 
 // put writes a file in one step, or leaves an existing file unchanged.
 func put(ctx context.Context, path string, data []byte) error {
-	f, err := atomicfile.CreateContext(ctx, path)
+	f, err := files.CreateContext(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	}
 	m := new(Model)
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, say.Short(err.Error(), 200))
+		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, humanize.Short(err.Error(), 200))
 	}
 	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
 		m.Bias = nil // the file may write no bias as [0]
@@ -220,7 +220,7 @@ func checkFormat(name string) error {
 	case name == Format:
 		return nil
 	case strings.HasPrefix(name, kind+"/"):
-		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, say.Short(name, 40), Format)
+		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, humanize.Short(name, 40), Format)
 	}
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }

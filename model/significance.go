@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/moments"
+	"halfspace/internal/stats"
 )
 
 // Significance describes how far weights with standard errors are from 0, in the order of the weights. The bias is
@@ -28,7 +28,7 @@ func (m *Model) Significance() *Significance {
 			continue
 		}
 		s.Z, s.PValues = append(s.Z, w/e), append(s.PValues, math.Erfc(math.Abs(w/e)/math.Sqrt2))
-		s.Intervals = append(s.Intervals, [2]float64{w - moments.Quantile975*e, w + moments.Quantile975*e})
+		s.Intervals = append(s.Intervals, [2]float64{w - stats.Quantile975*e, w + stats.Quantile975*e})
 	}
 	return s
 }

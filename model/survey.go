@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -118,7 +118,7 @@ func (s *survey) text(i, end int) {
 		s.value(i)
 		return
 	}
-	s.key = strings.ToLower(say.Short(string(s.data[i+1:end]), 40)) // encoding/json takes keys in any case
+	s.key = strings.ToLower(humanize.Short(string(s.data[i+1:end]), 40)) // encoding/json takes keys in any case
 	if len(s.open) <= s.foreign {
 		s.foreign = 0
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 )
 
@@ -43,9 +43,9 @@ func Alphas(m *model.Model, class int) *Figure {
 	if len(e.Coefficients) > 1 {
 		f.Title += " of class " + m.Classes[class].Text
 	}
-	f.Text = fmt.Sprintf("%s of %s have a coefficient. ", say.Count(int64(len(all))), say.Plural(m.Training.Rows, "row"))
+	f.Text = fmt.Sprintf("%s of %s have a coefficient. ", humanize.Count(int64(len(all))), humanize.Plural(m.Training.Rows, "row"))
 	for _, a := range all[:min(len(all), 10)] {
-		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(a.row), say.Real(a.size))
+		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.size))
 	}
 	if len(all) <= mostBars {
 		f.bars(all, names)
@@ -66,10 +66,10 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 	f := &Figure{Title: "Rows of the witness", Subtitle: "weights of rows whose weighted sum of label × (features, bias) is zero"}
 	if n := len(all); n > mostBars {
 		all = all[:mostBars]
-		f.Subtitle = fmt.Sprintf("the %d largest weights, of %s whose weighted sum of label × (features, bias) is zero", mostBars, say.Plural(int64(n), "row"))
+		f.Subtitle = fmt.Sprintf("the %d largest weights, of %s whose weighted sum of label × (features, bias) is zero", mostBars, humanize.Plural(int64(n), "row"))
 	}
 	for _, a := range all[:min(len(all), 10)] {
-		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(a.row), say.Real(a.size))
+		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.size))
 	}
 	f.bars(all, names)
 	f.X.Name = "weight"
@@ -120,7 +120,7 @@ func updatesOfRows(m *model.Model) *Figure {
 	f := &Figure{Title: "Dual coefficients", Subtitle: "how often rows made an update"}
 	for _, r := range m.Training.Misclassified {
 		all = append(all, alpha{row: r.Row, size: float64(r.Updates), positive: true})
-		f.Text += fmt.Sprintf("Row %s: %s. ", say.Count(r.Row), say.Count(r.Updates))
+		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(r.Row), humanize.Count(r.Updates))
 	}
 	all = all[:min(len(all), mostBars)]
 	sum := int64(0)
@@ -150,7 +150,7 @@ func (f *Figure) bars(all []alpha, names [2]string) {
 			s = &sides[1]
 		}
 		s.X, s.Y, s.Low, s.High = append(s.X, a.size), append(s.Y, float64(k)), append(s.Low, 0), append(s.High, a.size)
-		f.Y.Names = append(f.Y.Names, "row "+say.Count(a.row))
+		f.Y.Names = append(f.Y.Names, "row "+humanize.Count(a.row))
 	}
 	f.Y.From, f.Y.To = -0.6, float64(len(all))-0.4
 	f.addSides(sides)
@@ -168,7 +168,7 @@ func (f *Figure) ranked(all []alpha, names [2]string) {
 		s.X, s.Y = append(s.X, float64(len(s.X)+1)), append(s.Y, a.size)
 	}
 	for i := range sides {
-		sides[i].Name += ": " + say.Plural(int64(len(sides[i].X)), "row")
+		sides[i].Name += ": " + humanize.Plural(int64(len(sides[i].X)), "row")
 	}
 	f.addSides(sides)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // An Axis describes the numbers along one side of a picture.
@@ -167,7 +167,7 @@ func number(v, step float64) string {
 	}
 	digits := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	if digits == 0 && math.Abs(v) < 1e6 {
-		return minus(say.Count(int64(math.Round(v))))
+		return minus(humanize.Count(int64(math.Round(v))))
 	}
 	return minus(fmt.Sprintf("%.*f", digits, v))
 }

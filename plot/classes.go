@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/schema"
 )
@@ -29,7 +29,7 @@ func Confusion(classes []schema.Class, c *metrics.Confusion) *Figure {
 		f.Subtitle = "weight of the rows of each class by predicted class; the colour is the share of the weight of the class"
 	}
 	if len(drawn) < len(classes) {
-		f.Subtitle += fmt.Sprintf("; the %d of %s classes with the most errors", len(drawn), say.Count(int64(len(classes))))
+		f.Subtitle += fmt.Sprintf("; the %d of %s classes with the most errors", len(drawn), humanize.Count(int64(len(classes))))
 	}
 	for i, class := range drawn {
 		y := len(drawn) - 1 - i
@@ -42,9 +42,9 @@ func Confusion(classes []schema.Class, c *metrics.Confusion) *Figure {
 				continue
 			}
 			s.X, s.Y = append(s.X, float64(k)), append(s.Y, float64(y))
-			s.Shares, s.Texts = append(s.Shares, weight/c.ActualWeight(class)), append(s.Texts, say.Real(weight))
+			s.Shares, s.Texts = append(s.Shares, weight/c.ActualWeight(class)), append(s.Texts, humanize.Real(weight))
 			if class != predicted && i < 10 {
-				f.Text += fmt.Sprintf("%s predicted as %s: %s. ", classes[class].Text, classes[predicted].Text, say.Real(weight))
+				f.Text += fmt.Sprintf("%s predicted as %s: %s. ", classes[class].Text, classes[predicted].Text, humanize.Real(weight))
 			}
 		}
 		f.X.Names, f.Y.Names = append(f.X.Names, classes[class].Text), append([]string{classes[class].Text}, f.Y.Names...)

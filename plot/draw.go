@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"halfspace/internal/drawing"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // Themes are the names of the themes.
@@ -107,7 +107,7 @@ func width(c rune) float64 {
 
 // cut returns a text shortened to at most n letters, with control characters made visible.
 func cut(s string, n float64) string {
-	if s = say.Visible(s); letters(s) <= n {
+	if s = humanize.Visible(s); letters(s) <= n {
 		return s
 	}
 	left := n - width('…')

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"halfspace/internal/drawing"
-	"halfspace/internal/moments"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
+	"halfspace/internal/stats"
 	"halfspace/metrics"
 	"halfspace/model"
 )
@@ -77,7 +77,7 @@ func Calibration(bins []metrics.Bin) *Figure {
 		}
 		dots.X, dots.Y = append(dots.X, b.Probability), append(dots.Y, b.Share)
 		f.Series = append(f.Series, Series{X: []float64{b.Probability, b.Probability}, Y: b.Interval[:]})
-		f.Text += fmt.Sprintf("Predicted %.2f, came true %.2f, %s. ", b.Probability, b.Share, say.Plural(b.Rows, "row"))
+		f.Text += fmt.Sprintf("Predicted %.2f, came true %.2f, %s. ", b.Probability, b.Share, humanize.Plural(b.Rows, "row"))
 	}
 	means.X, means.Y = dots.X, dots.Y
 	f.Series = append(f.Series, means, dots)
@@ -117,7 +117,7 @@ func Margins(margins []float64, wrong []bool) *Figure {
 		s.X, s.Y = append(s.X, (float64(k)+0.5)*size), append(s.Y, counts[k])
 	}
 	return &Figure{Title: "Margins", Subtitle: "distance of each row from the plane, negative on the wrong side", X: Axis{Name: "label × score / norm of the weights", From: axis.From, To: axis.To, step: axis.step},
-		Y: Axis{Name: "rows"}, Series: []Series{above, below}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", say.Plural(int64(len(margins)), "row"), say.Count(int64(errors)))}
+		Y: Axis{Name: "rows"}, Series: []Series{above, below}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", humanize.Plural(int64(len(margins)), "row"), humanize.Count(int64(errors)))}
 }
 
 // A Score is the result of a learner on the folds of a cross-validation.
@@ -144,7 +144,7 @@ func Scores(name string, scores []Score) *Figure {
 		s.X, s.Y = append(s.X, v.Mean), append(s.Y, float64(k))
 		f.Series = append(f.Series, Series{X: []float64{from, to}, Y: []float64{float64(k), float64(k)}})
 		f.Y.Names = append(f.Y.Names, v.Name)
-		f.Text = fmt.Sprintf("%s %s. ", v.Name, say.Real(v.Mean)) + f.Text
+		f.Text = fmt.Sprintf("%s %s. ", v.Name, humanize.Real(v.Mean)) + f.Text
 	}
 	f.Series = append(f.Series, s)
 	pad := max(1e-9, (high-low)/20)
@@ -181,13 +181,13 @@ func Weights(m *model.Model, class int) *Figure {
 		f.Title += " of class " + m.Classes[class].Text
 	}
 	if len(drawn) < len(w) {
-		f.Subtitle += fmt.Sprintf("; the largest %d of %s", len(drawn), say.Count(int64(len(w))))
+		f.Subtitle += fmt.Sprintf("; the largest %d of %s", len(drawn), humanize.Count(int64(len(w))))
 	}
 	for k := range drawn {
 		i := drawn[len(drawn)-1-k]
 		half := 0.0
 		if exact {
-			half = moments.Quantile975 * m.StdErrors[i]
+			half = stats.Quantile975 * m.StdErrors[i]
 		}
 		s.X, s.Y = append(s.X, w[i]), append(s.Y, float64(k))
 		if exact {
@@ -201,7 +201,7 @@ func Weights(m *model.Model, class int) *Figure {
 	zero := Series{Colour: -1, X: []float64{0, 0}, Y: []float64{f.Y.From, f.Y.To}}
 	f.Series = []Series{zero, s}
 	for k, i := range drawn[:min(len(drawn), 10)] {
-		f.Text += fmt.Sprintf("%d: %s %s. ", k+1, m.FeatureName(i), say.Real(w[i]))
+		f.Text += fmt.Sprintf("%d: %s %s. ", k+1, m.FeatureName(i), humanize.Real(w[i]))
 	}
 	return f
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // Learning draws a trace. columns are the columns of a table of package tracefile, by name. For a perceptron it draws
@@ -33,7 +33,7 @@ func Learning(columns map[string][]float64) *Figure {
 	}
 	f.Series = kept
 	last := len(t) - 1
-	f.Text = fmt.Sprintf("After update %s the norm of the weights is %s.", say.Count(int64(t[last])), say.Real(columns["norm"][last]))
+	f.Text = fmt.Sprintf("After update %s the norm of the weights is %s.", humanize.Count(int64(t[last])), humanize.Real(columns["norm"][last]))
 	return f
 }
 
@@ -57,7 +57,7 @@ func passes(columns map[string][]float64) *Figure {
 	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "value", Log: true}, Subtitle: "on a logarithmic scale"}
 	from := restart(objective)
 	if from > 0 {
-		f.Subtitle = fmt.Sprintf("on a logarithmic scale, from pass %s on, where another method began again at the first weights", say.Count(int64(t[from])))
+		f.Subtitle = fmt.Sprintf("on a logarithmic scale, from pass %s on, where another method began again at the first weights", humanize.Count(int64(t[from])))
 	}
 	t, objective = t[from:], objective[from:]
 	f.Series = []Series{{Name: "objective", X: t, Y: log10(objective)}}
@@ -71,7 +71,7 @@ func passes(columns map[string][]float64) *Figure {
 	for last > 0 && objective[last] != objective[last] {
 		last--
 	}
-	f.Text = fmt.Sprintf("After pass %s the objective is %s.", say.Count(int64(t[last])), say.Real(objective[last]))
+	f.Text = fmt.Sprintf("After pass %s the objective is %s.", humanize.Count(int64(t[last])), humanize.Real(objective[last]))
 	return f
 }
 
@@ -129,7 +129,7 @@ func Errors(columns map[string][]float64) *Figure {
 	}
 	return &Figure{Title: "Errors of the pocket", Subtitle: "rows that the weights are wrong on, after each update", X: Axis{Name: "update"}, Y: Axis{Name: "errors", zero: true},
 		Series: []Series{{Name: "weights of the update", Colour: 5, X: t, Y: errors}, {Name: "best so far", Shape: Steps, Colour: 1, X: t, Y: best}},
-		Text:   fmt.Sprintf("The fewest errors are %s, after %s.", say.Count(int64(least)), say.Plural(int64(len(t)), "traced update"))}
+		Text:   fmt.Sprintf("The fewest errors are %s, after %s.", humanize.Count(int64(least)), humanize.Plural(int64(len(t)), "traced update"))}
 }
 
 // Best draws the errors of the weights that a pocket kept, for a training without a trace. It returns nil for fewer
@@ -141,7 +141,7 @@ func Best(updates, errors []float64) *Figure {
 	last := len(updates) - 1
 	return &Figure{Title: "Best weights so far", Subtitle: "errors of the weights that are kept, by the update that made them", X: Axis{Name: "update"}, Y: Axis{Name: "errors", zero: true},
 		Series: []Series{{Shape: Steps, X: updates, Y: errors}}, Height: 320,
-		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", say.Count(int64(errors[0])), say.Count(int64(errors[last])), say.Plural(int64(updates[last]), "update"))}
+		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", humanize.Count(int64(errors[0])), humanize.Count(int64(errors[last])), humanize.Plural(int64(updates[last]), "update"))}
 }
 
 // Mistakes draws the share of mistakes among the first rows. Package fit counts mistakes at powers of two.
@@ -152,7 +152,7 @@ func Mistakes(rows, mistakes []float64) *Figure {
 		f.Series[0].Y = append(f.Series[0].Y, mistakes[i]/n)
 	}
 	if last := len(rows) - 1; last >= 0 {
-		f.Text = fmt.Sprintf("%s among %s.", say.Plural(int64(mistakes[last]), "mistake"), say.Plural(int64(rows[last]), "row"))
+		f.Text = fmt.Sprintf("%s among %s.", humanize.Plural(int64(mistakes[last]), "mistake"), humanize.Plural(int64(rows[last]), "row"))
 	}
 	return f
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/internal/drawing"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // Rows are rows with two features, and the weights of their model.
@@ -43,17 +43,17 @@ func Plane(r *Rows) *Figure {
 	f.Y.From, f.Y.To = f.Y.From-pad, f.Y.To+pad
 	if len(r.Path) > 0 {
 		f.steps = newSteps(f, r)
-		f.Subtitle = fmt.Sprintf("the line after %s, then the last one", say.Plural(int64(len(f.steps.lines)), "update"))
+		f.Subtitle = fmt.Sprintf("the line after %s, then the last one", humanize.Plural(int64(len(f.steps.lines)), "update"))
 		if last := r.Updates[len(r.Updates)-1]; len(f.steps.lines) < last {
-			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps.lines), say.Count(int64(last)))
+			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps.lines), humanize.Count(int64(last)))
 		}
 		f.Text = "The line turns with each update until it stands. "
 	}
 	if x0, y0, x1, y1, ok := cross(r.Weights, f); ok {
 		f.Series = append(f.Series, Series{Name: "score 0", Colour: 2, X: []float64{x0, x1}, Y: []float64{y0, y1}})
 	}
-	f.Text += fmt.Sprintf("%s of classes %s and %s by %s and %s. The score is %s %s + %s %s + %s.", say.Plural(int64(len(r.X)), "row"), r.Classes[1], r.Classes[0], r.Names[0], r.Names[1],
-		say.Real(r.Weights[0]), r.Names[0], say.Real(r.Weights[1]), r.Names[1], say.Real(r.Weights[2]))
+	f.Text += fmt.Sprintf("%s of classes %s and %s by %s and %s. The score is %s %s + %s %s + %s.", humanize.Plural(int64(len(r.X)), "row"), r.Classes[1], r.Classes[0], r.Names[0], r.Names[1],
+		humanize.Real(r.Weights[0]), r.Names[0], humanize.Real(r.Weights[1]), r.Names[1], humanize.Real(r.Weights[2]))
 	return f
 }
 
@@ -142,7 +142,7 @@ func (c *canvas) animate(s *steps) {
 		if row := s.rows[k]; row[0] == row[0] {
 			f.Shapes = append(f.Shapes, &drawing.Disc{X: c.px(row[0]), Y: c.py(row[1]), Radius: 8, Paint: drawing.Paint{Colour: strong, Width: 2}})
 		}
-		f.Shapes = append(f.Shapes, &drawing.Text{X: c.right, Y: 28, Anchor: drawing.End, Colour: drawing.Ink, String: "update " + say.Count(int64(s.updates[k]))})
+		f.Shapes = append(f.Shapes, &drawing.Text{X: c.right, Y: 28, Anchor: drawing.End, Colour: drawing.Ink, String: "update " + humanize.Count(int64(s.updates[k]))})
 		c.draw(f)
 	}
 }

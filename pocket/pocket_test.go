@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -180,9 +180,9 @@ func TestLiteral(t *testing.T) {
 		early := rng.IntN(200) // judge at this update, whatever the batch
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			sources := []block.Source{d, testrows.Stream{Data: d}}
+			sources := []block.Source{d, testproblems.Stream{Data: d}}
 			if seed%5 == 0 {
-				sources[1] = testrows.Sparse(d)
+				sources[1] = testproblems.Sparse(d)
 			}
 			for i, src := range sources {
 				p := require.Value(New(context.Background(), src, Exact, []int{1, 2, 3, 8}[rng.IntN(4)]))(t)
@@ -228,7 +228,7 @@ func TestRowsScored(t *testing.T) {
 		for i, workers := range []int{1, 2, 3, 8} {
 			var src block.Source = d
 			if i%2 == 1 {
-				src = testrows.Stream{Data: d}
+				src = testproblems.Stream{Data: d}
 			}
 			p := require.Value(New(context.Background(), src, Exact, workers))(t)
 			for i := range candidates {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 )
 
 // remote tells whether a cluster counts the errors on the rows of src.
@@ -14,7 +14,7 @@ func remote(src block.Source) bool {
 }
 
 // errorsPass counts the errors of candidates in each run. Its arguments are the candidates' weights.
-var errorsPass = passes.NewPerRun("pocket.errors", errorsRun)
+var errorsPass = distributed.NewPerRun("pocket.errors", errorsRun)
 
 // runErrors are the errors of each candidate in a run.
 type runErrors struct {
@@ -57,7 +57,7 @@ func (j *judge) everywhere(ctx context.Context) (total float64, err error) {
 	for i, v := range j.w {
 		weights[i] = float64(v)
 	}
-	err = passes.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e runErrors) {
+	err = distributed.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e runErrors) {
 		for i, t := range e.of {
 			j.counts[i] += t.rows
 			j.weights[i] += t.weight

@@ -3,7 +3,7 @@ package pocket
 import (
 	"errors"
 
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 )
 
 // State saves or restores the results of the pocket for a checkpoint. The pocket that restores them must be made from

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 )
 
@@ -28,7 +28,7 @@ func TestWeights(t *testing.T) {
 		for r := range weights {
 			weights[r] = max(0, rng.NormFloat64())
 		}
-		d = testrows.Weighted(d, func(r int) float64 { return weights[r] })
+		d = testproblems.Weighted(d, func(r int) float64 { return weights[r] })
 		weightOf := func(w []float32) (sum float64) {
 			for b := range d.Blocks(context.Background()) { // each is a run
 				run := 0.0
@@ -48,7 +48,7 @@ func TestWeights(t *testing.T) {
 				best, least = c, sum
 			}
 		}
-		for i, src := range []block.Source{d, testrows.Stream{Data: d}, testrows.Sparse(d), d} {
+		for i, src := range []block.Source{d, testproblems.Stream{Data: d}, testproblems.Sparse(d), d} {
 			p := require.Value(New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i]))(t)
 			update := int64(0)
 			for c := range slices.Chunk(w, stride) {
@@ -87,7 +87,7 @@ func TestLeaveZeros(t *testing.T) {
 		stride := kernel.Stride(d.Spec().Cols())
 		clear(w[stride : 2*stride]) // zeros may come back
 		if seed%2 == 1 {
-			d = testrows.Weighted(d, func(int) float64 { return 1 })
+			d = testproblems.Weighted(d, func(int) float64 { return 1 })
 		}
 		p := require.Value(New(context.Background(), d, []Mode{Exact, Epoch}[seed/2%2], 2))(t)
 		p.LeaveZeros()

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"halfspace/internal/decimal"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 )
@@ -76,11 +76,11 @@ func cost(text string) (float64, bool) {
 func (t Threshold) String() string {
 	switch t.By {
 	case ByScore:
-		return say.Exact(t.Value)
+		return humanize.Exact(t.Value)
 	case ByProbability:
-		return "p=" + say.Exact(t.Value)
+		return "p=" + humanize.Exact(t.Value)
 	case ByCost:
-		return "cost=" + say.Exact(t.FalsePositive) + ":" + say.Exact(t.FalseNegative)
+		return "cost=" + humanize.Exact(t.FalsePositive) + ":" + humanize.Exact(t.FalseNegative)
 	}
 	return t.By
 }

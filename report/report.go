@@ -7,7 +7,7 @@ import (
 	"html"
 	"strings"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/plot"
 )
 
@@ -65,7 +65,7 @@ func (p *Page) HTML() string {
 }
 
 // text returns a text for HTML, with control characters made visible.
-func text(s string) string { return html.EscapeString(say.Visible(s)) }
+func text(s string) string { return html.EscapeString(humanize.Visible(s)) }
 
 func paragraph(s *strings.Builder, attribute, t string) {
 	if t != "" {

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -83,7 +83,7 @@ func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorde
 	n := spec.Cols() * spec.Vectors()
 	evaluated := &train.Result{Weights: make([]float32, n)}
 	if got := len(opt.Reference); got != n && opt.Reference != nil {
-		return nil, fmt.Errorf("the reference has %s, and the training has %d: take as many", say.Plural(int64(got), "weight"), n)
+		return nil, fmt.Errorf("the reference has %s, and the training has %d: take as many", humanize.Plural(int64(got), "weight"), n)
 	}
 	if length := train.Norm(opt.Reference); length > 0 {
 		for i, v := range opt.Reference {

@@ -12,9 +12,9 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/pocket"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/trace"
 	"halfspace/train"
 	"halfspace/train/perceptron"
@@ -33,7 +33,7 @@ func separated(seed uint64) *block.Data {
 			x, y = append(x, row), append(y, math.Copysign(1, s))
 		}
 	}
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }
 
 // TestTheorem: with the separator of the largest margin, every point lies between the two bounds of Novikoff's theorem
@@ -43,7 +43,7 @@ func TestTheorem(t *testing.T) {
 	points := 0
 	for seed := range uint64(4) {
 		data := separated(seed)
-		found, err := separable.Check(ctx, block.Source(data), separable.Options{})
+		found, err := separability.Check(ctx, block.Source(data), separability.Options{})
 		if err != nil || found.Origin == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
@@ -82,7 +82,7 @@ func TestTheorem(t *testing.T) {
 // turn.
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
-	data := testrows.RandomClasses(400, 3, 3, 0.2)
+	data := testproblems.RandomClasses(400, 3, 3, 0.2)
 	least, class := map[[2]int64]int64{}, 0
 	opt := fit.Options{Trace: &trace.Options{To: func(p trace.Point) {
 		if p.Class < class {
@@ -140,7 +140,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	opt := fit.Options{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}
-	rows := train.Versus(testrows.RandomClasses(400, 3, 3, 0.2), 0)
+	rows := train.Versus(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
 	f, err := fit.Learn(ctx, rows, fit.Perceptron(perceptron.Options{Pocket: pocket.Exact, Options: train.Options{Epochs: 1000}}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("the weights are %v, error %v", f, err)
@@ -169,13 +169,13 @@ func zerosAndOnes(n int) *block.Data {
 		}
 		x, y = append(x, row), append(y, 2*max(row[0], row[1])-1)
 	}
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }
 
 // TestPasses: learners that solve for an optimum tell their objective, which falls to that of the result.
 func TestPasses(t *testing.T) {
 	ctx := context.Background()
-	data, binary := testrows.Logistic(800, 5), zerosAndOnes(300)
+	data, binary := testproblems.Logistic(800, 5), zerosAndOnes(300)
 	for _, name := range []string{"svm", "logistic", "winnow", "dual", "ftrl", "passive-aggressive"} {
 		l, err := fit.Named(name)
 		require.NoError(t, err)

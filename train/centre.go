@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
 
@@ -26,7 +26,7 @@ func Pivots(ctx context.Context, src block.Source) (found []float64, err error) 
 		return nil, nil
 	}
 	if cluster, _ := block.RemoteOf(src); cluster != nil && src.Rows() > 0 {
-		err = passes.Each(ctx, src, pivotsTask, struct{}{}, [][]int64{{0}}, func(p []float64) error {
+		err = distributed.Each(ctx, src, pivotsTask, struct{}{}, [][]int64{{0}}, func(p []float64) error {
 			found = p
 			return nil
 		})
@@ -46,9 +46,9 @@ func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 }
 
 // pivotsTask computes Pivots on a cluster. Its piece is the first run.
-var pivotsTask = passes.New("train.pivots", pivotsOf)
+var pivotsTask = distributed.New("train.pivots", pivotsOf)
 
-func pivotsOf(ctx context.Context, first passes.Piece, _ struct{}) ([]float64, error) {
+func pivotsOf(ctx context.Context, first distributed.Piece, _ struct{}) ([]float64, error) {
 	return firstPivots(ctx, first.Source)
 }
 
@@ -166,7 +166,7 @@ type centred struct {
 
 const centreView = "train.centre"
 
-func init() { passes.NewView(centreView, centre) }
+func init() { distributed.NewView(centreView, centre) }
 
 func centre(src block.Source, by *block.Centring, _ int) block.Source {
 	return centred{src, by}
@@ -174,7 +174,7 @@ func centre(src block.Source, by *block.Centring, _ int) block.Source {
 
 // Remote returns the cluster of the rows; see block.Remote.
 func (c centred) Remote() (block.Cluster, []block.View) {
-	return passes.Changed(c.Source, centreView, c.by)
+	return distributed.Changed(c.Source, centreView, c.by)
 }
 
 // Blocks yields the blocks of the source with the Centring. A block is valid until the next block is requested.

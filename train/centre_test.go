@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -21,7 +21,7 @@ func TestPivots(t *testing.T) {
 		x[r] = []float64{u, 1.7e9 + math.Round(1800*u), 1, float64(r % 2), 10 + u, -3e4 - u}
 		y[r] = math.Copysign(1, u)
 	}
-	for _, src := range []*block.Data{testrows.Dense(x, y, true), testrows.Sparse(testrows.Dense(x, y, true))} {
+	for _, src := range []*block.Data{testproblems.Dense(x, y, true), testproblems.Sparse(testproblems.Dense(x, y, true))} {
 		p, err := train.Pivots(t.Context(), block.Source(src))
 		if err != nil || len(p) != 7 {
 			t.Fatalf("%v, error %v", p, err)
@@ -32,7 +32,7 @@ func TestPivots(t *testing.T) {
 			}
 		}
 	}
-	none, err := train.Pivots(t.Context(), block.Source(testrows.Dense(x, y, false)))
+	none, err := train.Pivots(t.Context(), block.Source(testproblems.Dense(x, y, false)))
 	if err != nil || none != nil {
 		t.Errorf("without a bias: %v, error %v", none, err)
 	}
@@ -45,9 +45,9 @@ func TestCentre(t *testing.T) {
 		x[r] = []float64{1e7 + float64(r), float64(r % 3)}
 		y[r] = float64(2*(r%2) - 1)
 	}
-	d := testrows.Weighted(testrows.Dense(x, y, true), func(r int) float64 { return float64(r % 5) })
+	d := testproblems.Weighted(testproblems.Dense(x, y, true), func(r int) float64 { return float64(r % 5) })
 	pivots := []float64{1e7, 0, 0}
-	for _, src := range []block.Source{d, testrows.Stream{Data: d}, testrows.Sparse(d)} {
+	for _, src := range []block.Source{d, testproblems.Stream{Data: d}, testproblems.Sparse(d)} {
 		next := int64(0)
 		for b, err := range train.Centre(src, 2, pivots).Blocks(t.Context()) {
 			if err != nil || b.First != next || b.Stride != kernel.Stride(3) {

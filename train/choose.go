@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel"
 )
 
@@ -66,7 +66,7 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 		}
 	}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
-	err := passes.Reduce(ctx, src, workers, exchangePass, args, exchangeRun(src, args), func(s []float64) {
+	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeRun(src, args), func(s []float64) {
 		for i, v := range s {
 			sums[i] += v
 		}
@@ -75,7 +75,7 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 }
 
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
-var exchangePass = passes.NewPerRun("train.exchange", exchangeRun)
+var exchangePass = distributed.NewPerRun("train.exchange", exchangeRun)
 
 // exchangeRun returns the function that computes the sums of exchanged for one run.
 func exchangeRun(src block.Source, args [2][]float64) func(block.Run) []float64 {

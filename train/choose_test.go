@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -41,9 +41,9 @@ func TestChoose(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(3, seed))
 		classes := 3 + rng.IntN(4)
-		d := testrows.RandomClasses(200+rng.IntN(100), 3, classes, 0.1)
+		d := testproblems.RandomClasses(200+rng.IntN(100), 3, classes, 0.1)
 		if seed%2 == 1 {
-			d = testrows.Weighted(d, func(r int) float64 { return float64(r % 5) })
+			d = testproblems.Weighted(d, func(r int) float64 { return float64(r % 5) })
 		}
 		cols := d.Spec().Cols()
 		vectors := func() []float32 {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -23,7 +23,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	}
 	counts := make([]int64, len(spec.Classes))
 	var unknown error // the first error of a label
-	err = passes.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
+	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
 		unknown = cmp.Or(unknown, f.err)
 		for c := range counts {
 			if f.err == nil {
@@ -34,7 +34,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	return counts, cmp.Or(err, unknown)
 }
 
-var countPass = passes.NewPerRun("train.classes", countRun)
+var countPass = distributed.NewPerRun("train.classes", countRun)
 
 // counted is the number of rows of each class in a run, or an error.
 type counted struct {
@@ -121,7 +121,7 @@ func (w *reweighted) Spec() *schema.Spec { return w.spec }
 
 const classWeightsView = "train.class-weights"
 
-func init() { passes.NewView(classWeightsView, reweigh) }
+func init() { distributed.NewView(classWeightsView, reweigh) }
 
 func reweigh(src block.Source, classes []float64, _ int) block.Source {
 	return WithClassWeights(src, classes)
@@ -129,7 +129,7 @@ func reweigh(src block.Source, classes []float64, _ int) block.Source {
 
 // Remote returns the cluster of the rows; see block.Remote.
 func (w *reweighted) Remote() (block.Cluster, []block.View) {
-	return passes.Changed(w.Source, classWeightsView, w.classes)
+	return distributed.Changed(w.Source, classWeightsView, w.classes)
 }
 
 // reweight returns b with its new sample weights, which it writes to buf. buf may be b.W.

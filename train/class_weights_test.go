@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -29,13 +29,13 @@ func TestWithClassWeights(t *testing.T) {
 				for r := range x {
 					x[r], y[r] = []float64{float64(r), 1}, labels[r*r%7%len(labels)]
 				}
-				d := testrows.Dense(x, y, true)
+				d := testproblems.Dense(x, y, true)
 				d.Spec().SetPositive(positive)
 				for len(d.Spec().Classes) < len(labels) {
 					d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(7))
 				}
 				if weighted {
-					d = testrows.Weighted(d, own)
+					d = testproblems.Weighted(d, own)
 				}
 				file := learntest.Cached(t, d)
 				classes := []float64{0.5, 3, 7}[:len(labels)]
@@ -60,7 +60,7 @@ func TestWithClassWeights(t *testing.T) {
 						}
 					}
 				}
-				for name, src := range map[string]block.Source{"memory": d, "stream": testrows.Stream{Data: d}, "file": file} {
+				for name, src := range map[string]block.Source{"memory": d, "stream": testproblems.Stream{Data: d}, "file": file} {
 					w := train.WithClassWeights(src, classes)
 					for range 2 {
 						for b, err := range w.Blocks(ctx) {
@@ -74,7 +74,7 @@ func TestWithClassWeights(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
-				sparse := learntest.Cached(t, testrows.Sparse(d))
+				sparse := learntest.Cached(t, testproblems.Sparse(d))
 				few := train.WithClassWeights(sparse, classes).(block.Seekable)
 				any := train.WithClassWeights(file, classes).(block.Seekable)
 				to, elements := block.NewFor(any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
@@ -120,11 +120,11 @@ func TestBalancedWeights(t *testing.T) {
 	for r := range x {
 		x[r] = []float64{1}
 	}
-	d := testrows.Dense(x, y, false)
+	d := testproblems.Dense(x, y, false)
 	for _, c := range []int64{7, 8} { // beside -1 and 1
 		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(c))
 	}
-	d = testrows.Weighted(d, func(r int) float64 { return float64(r) })
+	d = testproblems.Weighted(d, func(r int) float64 { return float64(r) })
 	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
 	for _, workers := range []int{1, 3} {
 		got := require.Value(train.BalancedWeights(context.Background(), d, workers))(t)

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/predict"
 )
@@ -77,7 +77,7 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	return wrong, err
 }
 
-var judgePass = passes.NewPerRun("train.evaluate", judgeRun)
+var judgePass = distributed.NewPerRun("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
@@ -131,7 +131,7 @@ func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of 
 		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
 	}
 	args := judgeArgs{weights, of}
-	err = passes.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
+	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
 	if err = cmp.Or(err, unknown); err != nil {
 		return 0, 0, err
 	}

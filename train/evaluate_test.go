@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
 // TestEvaluateClasses compares errors, norm, radius and margin of several classes with their definitions, row by row.
 func TestEvaluateClasses(t *testing.T) {
 	const features, classes = 5, 3
-	d := testrows.RandomClasses(9000, features, classes, 0)
+	d := testproblems.RandomClasses(9000, features, classes, 0)
 	cols := d.Spec().Cols()
 	r := train.Result{Weights: make([]float32, classes*cols)}
 	for c := range classes {
@@ -23,7 +23,7 @@ func TestEvaluateClasses(t *testing.T) {
 	margin, radius := math.Inf(1), 0.0
 	for b := range d.Blocks(context.Background()) {
 		for i, y := range b.Y {
-			x := testrows.Float64s(b.X[i*b.Stride:][:cols])
+			x := testproblems.Float64s(b.X[i*b.Stride:][:cols])
 			square := 0.0
 			for _, v := range x {
 				square += v * v

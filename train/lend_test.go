@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
 // A library lends copies of blocks and spoils each once it is released.
-type library struct{ testrows.Stream }
+type library struct{ testproblems.Stream }
 
 func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 	return func(yield func(block.Loan, error) bool) {
@@ -37,7 +37,7 @@ func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 // TestWrappedLoans: sources that change the labels, sample weights or features of a lender lend as many blocks at once,
 // and have the rows that they have for data in memory.
 func TestWrappedLoans(t *testing.T) {
-	data := testrows.RandomClasses(5*block.RunRows+7, 599, 3, 0.1)
+	data := testproblems.RandomClasses(5*block.RunRows+7, 599, 3, 0.1)
 	pivots := make([]float64, 600)
 	pivots[1], pivots[3] = 0.5, -2
 	same(t, "versus", data, func(src block.Source) block.Source { return train.Versus(src, 1) })
@@ -58,7 +58,7 @@ func same(t *testing.T, what string, data *block.Data, wrap func(block.Source) b
 		}
 		return all
 	}
-	lent := wrap(library{testrows.Stream{Data: data}})
+	lent := wrap(library{testproblems.Stream{Data: data}})
 	if want, got := rows(wrap(data)), rows(lent); len(want) != 6 || !slices.Equal(got, want) {
 		t.Errorf("%s: rows of a lender differ from those in memory", what)
 	}

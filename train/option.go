@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"halfspace/internal/decimal"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // Option describes one option of a learner. The option is stored in one field of the learner's options.
@@ -202,7 +202,7 @@ func (o *Option) Check(s Settings) error {
 	v := o.value(s)
 	switch {
 	case v.Kind() == reflect.String && len(o.Words) > 0 && v.Len() > 0 && !slices.Contains(o.Words, v.String()):
-		return o.wrong(strconv.Quote(v.String()), say.OneOf(o.Words))
+		return o.wrong(strconv.Quote(v.String()), humanize.OneOf(o.Words))
 	case v.Kind() == reflect.String || v.Kind() == reflect.Bool || o.Auto && v.IsZero():
 		return nil
 	case v.CanInt():
@@ -254,11 +254,11 @@ func (o *Option) InReport(value any) []string {
 	text := fmt.Sprint(value)
 	switch v := value.(type) {
 	case int64:
-		if text = say.Count(v); o.Unit != "" {
-			return []string{"at most " + say.Plural(v, o.Unit)}
+		if text = humanize.Count(v); o.Unit != "" {
+			return []string{"at most " + humanize.Plural(v, o.Unit)}
 		}
 	case float64:
-		text = say.Real(v)
+		text = humanize.Real(v)
 	case bool:
 		return []string{o.Name}
 	}

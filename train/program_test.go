@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -126,7 +126,7 @@ func (p *program) bias(bias, padding float32) {
 // sparse turns blocks into sparse ones.
 func (p *program) sparse(blocks ...int) {
 	for _, n := range blocks {
-		for b := range testrows.Sparse(block.NewData(p.spec, p.blocks[n:n+1])).Blocks(context.Background()) {
+		for b := range testproblems.Sparse(block.NewData(p.spec, p.blocks[n:n+1])).Blocks(context.Background()) {
 			p.blocks[n] = b
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
@@ -83,9 +83,9 @@ func TestProperties(t *testing.T) {
 			for _, bias := range []bool{true, false} {
 				data := func(x [][]float64, y []float64) *block.Data {
 					if classes > 2 {
-						return testrows.Classes(x, y, classes, bias)
+						return testproblems.Classes(x, y, classes, bias)
 					}
-					return testrows.Dense(x, y, bias)
+					return testproblems.Dense(x, y, bias)
 				}
 				learn := func(src block.Source, scale float64) *solved {
 					t.Helper()
@@ -136,10 +136,10 @@ func TestProperties(t *testing.T) {
 					learntest.Near(t, name+"scaled", got, want.exact, s.tol)
 					learntest.Near(t, name+"moved", learn(data(moved, y), 1).exact[:4], want.exact[:4], 10*s.tol)
 				}
-				if got := learn(testrows.Weighted(data(x, y), func(int) float64 { return 1 }), 1); !slices.Equal(got.exact, want.exact) {
+				if got := learn(testproblems.Weighted(data(x, y), func(int) float64 { return 1 }), 1); !slices.Equal(got.exact, want.exact) {
 					t.Errorf("%sweights of 1: %v, want %v", name, got.exact, want.exact)
 				}
-				got, want := learn(testrows.Weighted(data(x, y), func(r int) float64 { return float64(r % 4) }), 1), learn(data(copies, copiesY), 1)
+				got, want := learn(testproblems.Weighted(data(x, y), func(r int) float64 { return float64(r % 4) }), 1), learn(data(copies, copiesY), 1)
 				learntest.Near(t, name+"copies", got.exact, want.exact, s.apart)
 				learntest.Near(t, name+"loss of copies", []float64{got.loss}, []float64{want.loss}, s.apart)
 				for i, v := range want.others {
@@ -159,7 +159,7 @@ func TestScaledLogistic(t *testing.T) {
 		y[r] = math.Copysign(1, x[r][0]-x[r][1]+2*rng.NormFloat64())
 	}
 	learn := func() []float64 {
-		r := require.Value(logistic.Train(t.Context(), testrows.Dense(x, y, true), logistic.Options{NoPenalty: true, Options: train.Options{Workers: 2}}))(t)
+		r := require.Value(logistic.Train(t.Context(), testproblems.Dense(x, y, true), logistic.Options{NoPenalty: true, Options: train.Options{Workers: 2}}))(t)
 		return r.Exact
 	}
 	want := learn()

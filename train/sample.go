@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 )
 
 const (
@@ -49,9 +49,9 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 }
 
 // sampleTask returns copies of the runs of a piece from a cluster.
-var sampleTask = passes.New("train.sample", sampleRuns)
+var sampleTask = distributed.New("train.sample", sampleRuns)
 
-func sampleRuns(ctx context.Context, piece passes.Piece, _ struct{}) (runs []*block.Block, err error) {
+func sampleRuns(ctx context.Context, piece distributed.Piece, _ struct{}) (runs []*block.Block, err error) {
 	for b, err := range piece.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, 
 	}
 	var blocks []*block.Block
 	task := sampleTask
-	err := passes.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block) error {
+	err := distributed.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block) error {
 		for _, run := range runs {
 			run = run.Clone() // to aligned memory
 			run.First = int64(len(blocks)) * block.RunRows

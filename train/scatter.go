@@ -6,14 +6,14 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 )
 
 // A ScatterTask names the computation of ScatterAs for a run, so that other processes can do it too.
 type ScatterTask[A, R any] struct {
-	*passes.PerRun[scatterArgs[A], scattered[R]]
+	*distributed.PerRun[scatterArgs[A], scattered[R]]
 }
 
 // A ScatterPart returns the argument part of Scatter for the rows of src.
@@ -33,7 +33,7 @@ type scattered[R any] struct {
 
 // NewScatterTask returns a task for ScatterAs with a name.
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{passes.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Run) scattered[R] {
+	return &ScatterTask[A, R]{distributed.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Run) scattered[R] {
 		part := of(src, args.args)
 		return func(run block.Run) (s scattered[R]) {
 			s.products = ScatterRun(src.Spec(), run, args.n, func(run block.Run, w, f []float64) { s.sums = part(run, w, f) })
@@ -64,7 +64,7 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 		return Scatter(ctx, m, src, workers, part, merge)
 	}
 	clear(m.Data)
-	return passes.Reduce(ctx, src, workers, t.PerRun, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
+	return distributed.Reduce(ctx, src, workers, t.PerRun, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
 		f64.Axpy(m.Data, 1, s.products)
 		merge(s.sums)
 	})

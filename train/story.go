@@ -3,7 +3,7 @@ package train
 import (
 	"fmt"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 )
 
@@ -22,17 +22,17 @@ func StepsStory(m *model.Model, method, sum string) []string {
 		converged = "not converged"
 	}
 	if m.Options.L1 > 0 {
-		loss += "l1 " + say.Real(m.Options.L1) + ", "
+		loss += "l1 " + humanize.Real(m.Options.L1) + ", "
 	}
 	if m.Options.NonNegative {
 		loss += "weights of 0 or more, "
 	}
-	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, say.Real(*m.Options.L2), say.Passes(m.Options.Epochs)),
-		"solver", fmt.Sprintf("%s of %s in %s, %s", say.Plural(t.Updates, "step"), method, say.Passes(t.Epochs), converged),
-		"loss", say.Known(t.Loss, ", the sum of "+sum)}
+	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, humanize.Real(*m.Options.L2), humanize.Passes(m.Options.Epochs)),
+		"solver", fmt.Sprintf("%s of %s in %s, %s", humanize.Plural(t.Updates, "step"), method, humanize.Passes(t.Epochs), converged),
+		"loss", humanize.Known(t.Loss, ", the sum of "+sum)}
 	if t.Optimum != nil {
-		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", say.Real(t.Optimum.Objective),
-			say.Real(t.Optimum.Gap)))
+		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", humanize.Real(t.Optimum.Objective),
+			humanize.Real(t.Optimum.Gap)))
 	}
 	if m.Options.L1 > 0 || m.Options.NonNegative {
 		story = append(story, "weights", sparsity(m))
@@ -48,10 +48,10 @@ func StepsStory(m *model.Model, method, sum string) []string {
 func pathStory(p *model.Path) []string {
 	of := func(i int) string {
 		point := p.Points[i]
-		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", say.Real(point.L1), say.Real(point.Loss), say.Real(point.StdError), p.Folds, say.Plural(int64(point.Nonzero), "weight"))
+		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", humanize.Real(point.L1), humanize.Real(point.Loss), humanize.Real(point.StdError), p.Folds, humanize.Plural(int64(point.Nonzero), "weight"))
 	}
 	last := len(p.Points) - 1
-	return []string{"path", fmt.Sprintf("l1 from %s to %s, %s in %s", say.Real(p.Points[0].L1), say.Real(p.Points[last].L1), say.Plural(int64(last+1), "point"), say.Passes(p.Passes)),
+	return []string{"path", fmt.Sprintf("l1 from %s to %s, %s in %s", humanize.Real(p.Points[0].L1), humanize.Real(p.Points[last].L1), humanize.Plural(int64(last+1), "point"), humanize.Passes(p.Passes)),
 		"chosen", of(p.Chosen), "sparser", of(p.Within)}
 }
 
@@ -65,5 +65,5 @@ func sparsity(m *model.Model) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s of %s are not 0; they have no standard errors", say.Count(int64(left)), say.Count(int64(all)))
+	return fmt.Sprintf("%s of %s are not 0; they have no standard errors", humanize.Count(int64(left)), humanize.Count(int64(all)))
 }

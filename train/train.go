@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/parallel"
 	"halfspace/pocket"
 	"halfspace/schema"

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
+	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
-	"halfspace/internal/passes"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -71,7 +71,7 @@ func (s one) Spec() *schema.Spec { return s.spec }
 
 const versusView = "train.versus"
 
-func init() { passes.NewView(versusView, versusOf) }
+func init() { distributed.NewView(versusView, versusOf) }
 
 func versusOf(src block.Source, class, _ int) block.Source {
 	return Versus(src, class)
@@ -79,7 +79,7 @@ func versusOf(src block.Source, class, _ int) block.Source {
 
 // Remote returns the cluster of the rows; see block.Remote.
 func (s one) Remote() (block.Cluster, []block.View) {
-	return passes.Changed(s.Source, versusView, s.class)
+	return distributed.Changed(s.Source, versusView, s.class)
 }
 
 func (s one) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {

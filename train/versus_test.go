@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
 // TestFirstError: if several classes fail, the error is that of the first class, whichever failed first.
 func TestFirstError(t *testing.T) {
-	d := testrows.RandomClasses(100, 60, 5, 0)
+	d := testproblems.RandomClasses(100, 60, 5, 0)
 	for range 20 {
 		_, err := train.OneVersusRest(t.Context(), d, 8, true, func(_ context.Context, class, _ int) (int, error) {
 			if class == 1 {

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/dual"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
-	"halfspace/train/passive"
+	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -32,14 +32,14 @@ func TestWrongOptions(t *testing.T) {
 	walk := func(o perceptron.Options) attempt {
 		return func(src block.Source) error { _, err := perceptron.Train(ctx, src, o); return err }
 	}
-	ftrl := func(o adaptive.Options) attempt {
-		return func(src block.Source) error { _, err := adaptive.TrainFTRL(ctx, src, o); return err }
+	online := func(o ftrl.Options) attempt {
+		return func(src block.Source) error { _, err := ftrl.TrainFTRL(ctx, src, o); return err }
 	}
-	adagrad := func(o adaptive.AdaGradOptions) attempt {
-		return func(src block.Source) error { _, err := adaptive.TrainAdaGrad(ctx, src, o); return err }
+	adagrad := func(o ftrl.AdaGradOptions) attempt {
+		return func(src block.Source) error { _, err := ftrl.TrainAdaGrad(ctx, src, o); return err }
 	}
-	aggressive := func(o passive.Options) attempt {
-		return func(src block.Source) error { _, err := passive.Train(ctx, src, o); return err }
+	aggressive := func(o passiveaggressive.Options) attempt {
+		return func(src block.Source) error { _, err := passiveaggressive.Train(ctx, src, o); return err }
 	}
 	multiply := func(o winnow.Options) attempt {
 		return func(src block.Source) error { _, err := winnow.Train(ctx, src, o); return err }
@@ -53,21 +53,21 @@ func TestWrongOptions(t *testing.T) {
 	machine := func(o svm.Options) attempt {
 		return func(src block.Source) error { _, err := svm.Train(ctx, src, o); return err }
 	}
-	kernels := func(o dual.Options) attempt {
-		return func(src block.Source) error { _, err := dual.Train(ctx, src.(*block.Data), o); return err }
+	kernels := func(o kernelperceptron.Options) attempt {
+		return func(src block.Source) error { _, err := kernelperceptron.Train(ctx, src.(*block.Data), o); return err }
 	}
 	described := func(l *train.Learner, s train.Settings) attempt {
 		return func(src block.Source) error { _, err := l.Train(ctx, &train.Task{Rows: src, Settings: s}); return err }
 	}
 	two, many, three := programRows(20, 2, false).data(), programRows(5000, 2, false).data(), programRows(60, 3, false).data()
-	huge := testrows.Dense([][]float64{{3e38, -3e38}, {3e38, 3e38}}, []float64{1, 1}, true) // the second row scores inf - inf
-	large := testrows.Dense([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
+	huge := testproblems.Dense([][]float64{{3e38, -3e38}, {3e38, 3e38}}, []float64{1, 1}, true) // the second row scores inf - inf
+	large := testproblems.Dense([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
 	x, y := make([][]float64, 60), make([]float64, 60)
 	for r := range x {
 		x[r], y[r] = []float64{float64(r % 2), float64(r % 3)}, float64(r%2)
 	}
-	missing, without := testrows.Classes(x, y, 3, true), testrows.Dense(x[:2], []float64{-1, 1}, false)
-	far := testrows.Logistic(5000, 3)
+	missing, without := testproblems.Classes(x, y, 3, true), testproblems.Dense(x[:2], []float64{-1, 1}, false)
+	far := testproblems.Logistic(5000, 3)
 	for b := range far.Blocks(ctx) {
 		for r := range b.Len() {
 			b.X[r*b.Stride] += 1.7e9
@@ -82,7 +82,7 @@ func TestWrongOptions(t *testing.T) {
 	twos.sparse(0)
 	row := make([]float64, 60_000)
 	row[0] = 1
-	wide := testrows.Dense([][]float64{row, row}, []float64{1, -1}, true) // the rows update at every visit
+	wide := testproblems.Dense([][]float64{row, row}, []float64{1, -1}, true) // the rows update at every visit
 	shards := func(n int64) train.Options { return train.Options{Shards: n} }
 	for _, c := range []struct {
 		want string
@@ -101,7 +101,7 @@ func TestWrongOptions(t *testing.T) {
 		{"early-stop is -2", two, walk(perceptron.Options{EarlyStop: -2})},
 		{"averaged takes no pocket", two, walk(perceptron.Options{Form: train.Averaged, Pocket: pocket.Exact})},
 		{"as many as 64 MiB hold: end", wide, walk(perceptron.Options{Options: train.Options{Epochs: 1000}, Form: train.Voted})},
-		{"in memory or", testrows.Stream{Data: two}, walk(perceptron.Options{Options: train.Options{Order: train.Shuffle}})},
+		{"in memory or", testproblems.Stream{Data: two}, walk(perceptron.Options{Options: train.Options{Order: train.Shuffle}})},
 		{"there are 2 rows to validate on, of 3 columns: use rows of 4 columns", two, func(src block.Source) error {
 			_, err := perceptron.TrainValidated(ctx, src, huge, perceptron.Options{Pocket: pocket.Exact})
 			return err
@@ -114,22 +114,22 @@ func TestWrongOptions(t *testing.T) {
 		{"shards is -1", many, walk(perceptron.Options{Options: shards(-1)})},
 		{"unknown mix", many, walk(perceptron.Options{Options: train.Options{Shards: 2, Mix: "odd"}})},
 		{"each shard has its own: leave them out, or the shards", many, walk(perceptron.Options{Options: shards(2), Form: train.Voted})},
-		{"in memory or in a cache file", testrows.Stream{Data: many}, walk(perceptron.Options{Options: shards(2)})},
-		{"C is -1: use a number above 0", two, aggressive(passive.Options{C: -1})},
-		{"C is NaN", two, aggressive(passive.Options{C: math.NaN()})},
-		{`unknown loss "cubic"`, two, aggressive(passive.Options{Loss: "cubic"})},
-		{"in memory or in a cache file", testrows.Stream{Data: two}, aggressive(passive.Options{Options: train.Options{Order: train.Shuffle}})},
-		{"in memory or in a cache file", testrows.Stream{Data: many}, aggressive(passive.Options{Options: shards(2)})},
-		{"use 2 shards or fewer", many, aggressive(passive.Options{Options: shards(3)})},
-		{"alpha is -1: use a number above 0", two, ftrl(adaptive.Options{Alpha: -1})},
-		{"beta is +Inf", two, ftrl(adaptive.Options{Beta: math.Inf(1)})},
-		{"l1 is NaN: use a penalty of 0 or more", two, ftrl(adaptive.Options{L1: math.NaN()})},
-		{"l2 is -3", two, ftrl(adaptive.Options{L2: -3})},
-		{"ftrl takes no shards: leave them out", many, described(adaptive.FTRL, &adaptive.Options{Options: shards(2)})},
-		{"eta is 2:", two, adagrad(adaptive.AdaGradOptions{Options: train.Options{Eta: 2}})},
-		{`unknown loss "cubic"`, two, adagrad(adaptive.AdaGradOptions{Loss: "cubic"})},
-		{"3 classes", three, adagrad(adaptive.AdaGradOptions{})},
-		{"adagrad mixes its shards in equal shares: leave", many, described(adaptive.AdaGrad, &adaptive.AdaGradOptions{Options: train.Options{Shards: 2, Mix: train.Mistakes}})},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(perceptron.Options{Options: shards(2)})},
+		{"C is -1: use a number above 0", two, aggressive(passiveaggressive.Options{C: -1})},
+		{"C is NaN", two, aggressive(passiveaggressive.Options{C: math.NaN()})},
+		{`unknown loss "cubic"`, two, aggressive(passiveaggressive.Options{Loss: "cubic"})},
+		{"in memory or in a cache file", testproblems.Stream{Data: two}, aggressive(passiveaggressive.Options{Options: train.Options{Order: train.Shuffle}})},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(passiveaggressive.Options{Options: shards(2)})},
+		{"use 2 shards or fewer", many, aggressive(passiveaggressive.Options{Options: shards(3)})},
+		{"alpha is -1: use a number above 0", two, online(ftrl.Options{Alpha: -1})},
+		{"beta is +Inf", two, online(ftrl.Options{Beta: math.Inf(1)})},
+		{"l1 is NaN: use a penalty of 0 or more", two, online(ftrl.Options{L1: math.NaN()})},
+		{"l2 is -3", two, online(ftrl.Options{L2: -3})},
+		{"ftrl takes no shards: leave them out", many, described(ftrl.FTRL, &ftrl.Options{Options: shards(2)})},
+		{"eta is 2:", two, adagrad(ftrl.AdaGradOptions{Options: train.Options{Eta: 2}})},
+		{`unknown loss "cubic"`, two, adagrad(ftrl.AdaGradOptions{Loss: "cubic"})},
+		{"3 classes", three, adagrad(ftrl.AdaGradOptions{})},
+		{"adagrad mixes its shards in equal shares: leave", many, described(ftrl.AdaGrad, &ftrl.AdaGradOptions{Options: train.Options{Shards: 2, Mix: train.Mistakes}})},
 		{`column "c", row 7: 0.5 is neither 0 nor 1`, half.data(), multiply(winnow.Options{})},
 		{`column "c" has -1 and 0`, mixed.data(), multiply(winnow.Options{Literals: true})},
 		{"2 is not -1, 0 or 1", twos.data(), multiply(winnow.Options{Literals: true})},
@@ -146,15 +146,15 @@ func TestWrongOptions(t *testing.T) {
 		{"shrinkage is 1.5", two, fisher(lda.Options{Shrinkage: 1.5})},
 		{"shrinkage is NaN", two, fisher(lda.Options{Shrinkage: math.NaN()})},
 		{"no row is of the class -1", huge, fisher(lda.Options{})},
-		{"no row is of the class", testrows.Weighted(three, func(int) float64 { return 0 }), fisher(lda.Options{Shrinkage: lda.LedoitWolf})},
-		{"no feature varies", testrows.Dense([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), fisher(lda.Options{})},
-		{"no row is of the class 1", testrows.Dense([][]float64{{1}}, []float64{-1}, true), fisher(lda.Options{})},
+		{"no row is of the class", testproblems.Weighted(three, func(int) float64 { return 0 }), fisher(lda.Options{Shrinkage: lda.LedoitWolf})},
+		{"no feature varies", testproblems.Dense([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), fisher(lda.Options{})},
+		{"no row is of the class 1", testproblems.Dense([][]float64{{1}}, []float64{-1}, true), fisher(lda.Options{})},
 		{"l2 is -1", two, odds(logistic.Options{L2: -1})},
 		{"l2 is NaN", two, odds(logistic.Options{L2: math.NaN()})},
 		{"epochs is -1", two, odds(logistic.Options{Options: train.Options{Epochs: -1}})},
 		{`unknown solver "irls"`, two, odds(logistic.Options{Solver: "irls"})},
 		{"3 classes are too many for the solver newton", three, odds(logistic.Options{Solver: logistic.Newton})},
-		{"weight", testrows.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Options{NoPenalty: true})},
+		{"weight", testproblems.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Options{NoPenalty: true})},
 		{"shards need the solver sgd", many, odds(logistic.Options{Options: shards(2)})},
 		{"in equal shares: leave the mix out", many, odds(logistic.Options{Options: train.Options{Shards: 2, Mix: train.Mistakes}, Solver: logistic.SGD})},
 		{"use 2 shards or fewer", many, odds(logistic.Options{Options: shards(3), Solver: logistic.SGD})},
@@ -165,16 +165,16 @@ func TestWrongOptions(t *testing.T) {
 		{"epochs is -1", two, machine(svm.Options{Options: train.Options{Epochs: -1}})},
 		{"by the loss hinge", three, machine(svm.Options{})},
 		{"without l1 and nonnegative", three, machine(svm.Options{L1: 1})},
-		{"unknown form", two, kernels(dual.Options{Form: "first"})},
-		{"unknown form", two, described(dual.Learner, &dual.Options{Form: "first"})},
-		{"takes rows in memory", testrows.Stream{Data: two}, described(dual.Learner, &dual.Options{})},
-		{"unknown kernel", two, kernels(dual.Options{Kernel: model.Kernel{Kind: "spline"}})},
-		{"gamma is -1", two, kernels(dual.Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}})},
-		{"epochs is -1", two, kernels(dual.Options{Options: train.Options{Epochs: -1}})},
-		{"take 96", two, kernels(dual.Options{Memory: 95})},
-		{"eta is 1e-300", two, kernels(dual.Options{Options: train.Options{Eta: 1e-300}})},
-		{"too large for float32", large, kernels(dual.Options{})},
-		{"too large for float32", large, kernels(dual.Options{Kernel: model.Kernel{Kind: "poly"}})},
+		{"unknown form", two, kernels(kernelperceptron.Options{Form: "first"})},
+		{"unknown form", two, described(kernelperceptron.Learner, &kernelperceptron.Options{Form: "first"})},
+		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Learner, &kernelperceptron.Options{})},
+		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "spline"}})},
+		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}})},
+		{"epochs is -1", two, kernels(kernelperceptron.Options{Options: train.Options{Epochs: -1}})},
+		{"take 96", two, kernels(kernelperceptron.Options{Memory: 95})},
+		{"eta is 1e-300", two, kernels(kernelperceptron.Options{Options: train.Options{Eta: 1e-300}})},
+		{"too large for float32", large, kernels(kernelperceptron.Options{})},
+		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "poly"}})},
 	} {
 		if err := c.try(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -184,13 +184,13 @@ func TestWrongOptions(t *testing.T) {
 
 // TestCancelled: a training whose context ends when it tells of its progress ends with the error of the context.
 func TestCancelled(t *testing.T) {
-	two, three := testrows.Logistic(300, 4), testrows.RandomClasses(300, 3, 3, 0.2)
+	two, three := testproblems.Logistic(300, 4), testproblems.RandomClasses(300, 3, 3, 0.2)
 	long := train.Options{Epochs: 1 << 40}
 	var cases []train.Settings
 	for _, order := range train.Orders {
 		o := long
 		o.Order = order
-		cases = append(cases, &perceptron.Options{Options: o}, &passive.Options{Options: o}, &adaptive.Options{Options: o})
+		cases = append(cases, &perceptron.Options{Options: o}, &passiveaggressive.Options{Options: o}, &ftrl.Options{Options: o})
 	}
 	for _, solver := range logistic.Solvers {
 		cases = append(cases, &logistic.Options{L2: 1, Solver: solver})
@@ -198,7 +198,7 @@ func TestCancelled(t *testing.T) {
 	for _, loss := range svm.Losses {
 		cases = append(cases, &svm.Options{Loss: loss})
 	}
-	cases = append(cases, &winnow.Options{Options: long}, &dual.Options{Options: long, Form: train.Averaged}, &lda.Options{}, &lda.Options{Shrinkage: lda.LedoitWolf}, &svm.Options{Loss: svm.Hinge, Options: train.Options{Epochs: 500}})
+	cases = append(cases, &winnow.Options{Options: long}, &kernelperceptron.Options{Options: long, Form: train.Averaged}, &lda.Options{}, &lda.Options{Shrinkage: lda.LedoitWolf}, &svm.Options{Loss: svm.Hinge, Options: train.Options{Epochs: 500}})
 	for i, s := range cases {
 		rows := block.Source(two)
 		if i == len(cases)-1 {
@@ -208,18 +208,18 @@ func TestCancelled(t *testing.T) {
 		switch s := s.(type) {
 		case *perceptron.Options:
 			l = perceptron.Of(s)
-		case *passive.Options:
-			l = passive.Learner
-		case *adaptive.Options:
-			l = adaptive.FTRL
+		case *passiveaggressive.Options:
+			l = passiveaggressive.Learner
+		case *ftrl.Options:
+			l = ftrl.FTRL
 		case *logistic.Options:
 			l = logistic.Learner
 		case *svm.Options:
 			l = svm.Learner
 		case *winnow.Options:
 			l, rows = winnow.Learner, programRows(5000, 2, false).data()
-		case *dual.Options:
-			l, rows = dual.Learner, programRows(300, 2, false).data()
+		case *kernelperceptron.Options:
+			l, rows = kernelperceptron.Learner, programRows(300, 2, false).data()
 		case *lda.Options:
 			l = lda.Learner
 		}

@@ -11,13 +11,13 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/dual"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
-	"halfspace/train/passive"
+	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -85,7 +85,7 @@ func learnerCases() []learnerCase {
 	}
 	aggressive := func(order train.Order) func(context.Context, block.Source, int) ([]float64, error) {
 		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := passive.Train(ctx, src, passive.Options{Options: train.Options{Order: order, Epochs: 2, Workers: workers}})
+			r, err := passiveaggressive.Train(ctx, src, passiveaggressive.Options{Options: train.Options{Order: order, Epochs: 2, Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -104,7 +104,7 @@ func learnerCases() []learnerCase {
 		{"passive-aggressive", any, true, false, false, false, aggressive(train.Cyclic)},
 		{"passive-aggressive shuffle", any, true, false, true, false, aggressive(train.Shuffle)},
 		{"adagrad fixed-shuffle", two, true, false, true, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := adaptive.TrainAdaGrad(ctx, src, adaptive.AdaGradOptions{Options: train.Options{Order: train.FixedShuffle, Epochs: 2, Workers: workers}})
+			r, err := ftrl.TrainAdaGrad(ctx, src, ftrl.AdaGradOptions{Options: train.Options{Order: train.FixedShuffle, Epochs: 2, Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -125,14 +125,14 @@ func learnerCases() []learnerCase {
 		{"lda", any, true, false, false, false, discriminant(0)},
 		{"lda shrunk", any, true, false, false, false, discriminant(lda.LedoitWolf)},
 		{"dual", any, true, true, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := dual.Train(ctx, src.(*block.Data), dual.Options{Options: train.Options{Workers: workers, Epochs: 2}, Memory: 1 << 20})
+			r, err := kernelperceptron.Train(ctx, src.(*block.Data), kernelperceptron.Options{Options: train.Options{Workers: workers, Epochs: 2}, Memory: 1 << 20})
 			if err != nil {
 				return nil, err
 			}
 			return wide(r.Weights), nil
 		}},
 		{"separable", two, false, false, false, true, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := separable.Check(ctx, src, separable.Options{Workers: workers})
+			r, err := separability.Check(ctx, src, separability.Options{Workers: workers})
 			if err != nil {
 				return nil, err
 			}

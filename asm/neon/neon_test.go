@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"halfspace/asm/neon"
-	"halfspace/internal/guard"
 	"halfspace/internal/kerneltest"
 )
 
@@ -73,10 +72,10 @@ func FuzzFMA32(f *testing.F) {
 // TestSweeps: the loops that measure memory stay within their slice.
 func TestSweeps(t *testing.T) {
 	kerneltest.Need(t, "neon")
-	b := guard.New(t, 1<<12)
+	b := kerneltest.NewGuardedBuffer(t, 1<<12)
 	for n := range 300 {
 		for _, back := range []bool{false, true} {
-			x := guard.Put(b, guard.Place{Back: back}, make([]float32, n))
+			x := kerneltest.Put(b, kerneltest.Place{Back: back}, make([]float32, n))
 			for i := range x {
 				x[i] = 1
 			}

@@ -15,9 +15,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/internal/blob"
+	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
-	"halfspace/internal/passes"
-	"halfspace/internal/store"
 )
 
 // Options say how passes are made.
@@ -67,7 +67,7 @@ func (c *Cluster) Close(ctx context.Context) error { return c.folder.remove(ctx,
 type order struct {
 	Files   Files
 	Marks   []string // of the local files, as the driver sees them; see marksOf
-	Pass    []byte   // of passes.EncodePass
+	Pass    []byte   // of distributed.EncodePass
 	Pieces  [][]int64
 	Own     bool // each piece has a file of arguments beside the order; see ownName
 	Workers int
@@ -82,11 +82,11 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	c.made++
 	name := fmt.Sprintf("pass-%06d", c.made)
 	c.mu.Unlock()
-	pass, err := passes.EncodePass(p)
+	pass, err := distributed.EncodePass(p)
 	if err != nil {
 		return err
 	}
-	text, err := passes.Encode(order{c.files, c.marks, pass, p.Pieces, p.Own != nil, c.opt.Workers})
+	text, err := distributed.Encode(order{c.files, c.marks, pass, p.Pieces, p.Own != nil, c.opt.Workers})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if p.Own != nil {
 		errs := make([]error, len(p.Pieces))
 		if err := atOnce(ctx, len(errs), func(i int) {
-			own, err := passes.EncodeOwn(p, i)
+			own, err := distributed.EncodeOwn(p, i)
 			if err == nil {
 				err = c.folder.write(ctx, name+"/"+ownName(int64(i)), own)
 			}
@@ -113,7 +113,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 		return err
 	}
 	for i := range results {
-		r, err := passes.DecodeResult(p, results[i])
+		r, err := distributed.DecodeResult(p, results[i])
 		if err == nil {
 			err = merge(r)
 		}
@@ -128,7 +128,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 
 // atOnce calls do for each number below n, for several at once.
 func atOnce(ctx context.Context, n int, do func(i int)) error {
-	return parallel.For(ctx, store.Requests, n, func(_, i int) { do(i) })
+	return parallel.For(ctx, blob.Requests, n, func(_, i int) { do(i) })
 }
 
 // compute returns the results of all pieces of a pass.

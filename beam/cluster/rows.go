@@ -12,11 +12,11 @@ import (
 
 	"halfspace/beam/objects"
 	"halfspace/block"
-	"halfspace/cache"
 	"halfspace/dataset"
+	"halfspace/internal/blob"
+	"halfspace/internal/cache"
+	"halfspace/internal/distributed"
 	"halfspace/internal/memory"
-	"halfspace/internal/passes"
-	"halfspace/internal/store"
 	"halfspace/schema"
 )
 
@@ -43,7 +43,7 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 		}
 	}
 	if err == nil {
-		result, err = passes.Run(ctx, p, own, rows, int(piece), o.Workers)
+		result, err = distributed.Run(ctx, p, own, rows, int(piece), o.Workers)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err
@@ -72,10 +72,10 @@ func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass,
 		return nil, block.Pass{}, err
 	}
 	o := new(order)
-	if err := passes.Decode(text, o); err != nil {
+	if err := distributed.Decode(text, o); err != nil {
 		return nil, block.Pass{}, fmt.Errorf("%s: %w", folder, err)
 	}
-	pass, err := passes.DecodePass(o.Pass)
+	pass, err := distributed.DecodePass(o.Pass)
 	if err != nil {
 		return nil, pass, err
 	}
@@ -133,7 +133,7 @@ func rowsOf(ctx context.Context, t *table, o *order, folder string, runs []int64
 // open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the
 // same training: its earlier passes read other rows.
 func (t *table) open(ctx context.Context, o *order, folder string) error {
-	key, err := passes.Encode(o.Files)
+	key, err := distributed.Encode(o.Files)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 
 // localSources returns the local files among paths as they are now. The versions of objects are in the options of an order.
 func localSources(paths []string) ([]cache.Source, error) {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return store.Scheme(p) != "" })
+	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return blob.Scheme(p) != "" })
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -183,7 +183,7 @@ func localSources(paths []string) ([]cache.Source, error) {
 func marksOf(paths []string) ([]string, error) {
 	marks := make([]string, len(paths))
 	for i, path := range paths {
-		if store.Scheme(path) != "" {
+		if blob.Scheme(path) != "" {
 			continue
 		}
 		var err error

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"halfspace/internal/atomicfile"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // A reader of Parquet reads many small pieces, and a request takes some 50 ms. So requests are for larger pieces, which go to a local
@@ -60,7 +60,7 @@ func (c *copies) open(url string, i info, fetch fetcher) *partial {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.objects[url]
-	if p == nil || !store.Same(p.info, i) {
+	if p == nil || !blob.Same(p.info, i) {
 		if p != nil {
 			p.dropped = true
 			p.release()
@@ -108,7 +108,7 @@ func (c *copies) slot() (slot int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == nil {
-		if c.file, err = atomicfile.Unnamed(); err != nil {
+		if c.file, err = files.Unnamed(); err != nil {
 			return 0, err
 		}
 	}
@@ -231,7 +231,7 @@ func (p *partial) fill(ctx context.Context, slot, number, first, beyond int64) e
 		if got > 0 {
 			try = 0
 		}
-		if !begun || try == tries || errors.As(err, new(*store.Error)) { // the library has tried often enough to begin
+		if !begun || try == tries || errors.As(err, new(*blob.Error)) { // the library has tried often enough to begin
 			return explain(ctx, p.info.url, err)
 		}
 		select {
@@ -292,5 +292,5 @@ func unkept(err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &store.Error{Text: fmt.Sprintf("can't be kept in %s (%v): free some space there, or set TMPDIR to another folder", atomicfile.TempDir(), err), Err: err}
+	return &blob.Error{Text: fmt.Sprintf("can't be kept in %s (%v): free some space there, or set TMPDIR to another folder", files.TempDir(), err), Err: err}
 }

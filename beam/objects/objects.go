@@ -20,7 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/internal/store"
+	store "halfspace/internal/blob"
 )
 
 // A provider is a service that has buckets.
@@ -35,7 +35,7 @@ type provider struct {
 	read func(r *blob.Reader) string
 }
 
-// A service is a provider with the buckets that were opened. It is a store.Store.
+// A service is a provider with the buckets that were opened. It is a blob.Store.
 type service struct {
 	*provider
 	ctx context.Context // of requests

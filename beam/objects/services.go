@@ -23,7 +23,7 @@ import (
 	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
 
-	"halfspace/internal/store"
+	store "halfspace/internal/blob"
 )
 
 // google is Google Cloud Storage. Without default credentials it is asked as anybody, for public buckets.

@@ -28,8 +28,8 @@ import (
 	"halfspace/cmd/internal/predict"
 
 	"halfspace/cmd/internal/train"
-	"halfspace/internal/lock"
-	"halfspace/internal/say"
+	"halfspace/internal/files"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 )
 
@@ -66,7 +66,7 @@ func endAtSignal(stop func()) {
 	stop()
 	<-again
 	time.AfterFunc(oneInterrupt, func() { os.Exit(exitInterrupted) })
-	lock.RemoveAll()
+	files.RemoveAllOwned()
 	os.Exit(exitInterrupted)
 }
 
@@ -84,7 +84,7 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(stderr, "halfspace: internal error: %s: this is a bug, please report it with the command line\n",
-				say.Line(fmt.Sprint(r)))
+				humanize.Line(fmt.Sprint(r)))
 			status = exitFailed
 		}
 	}()
@@ -114,15 +114,15 @@ func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
-		fmt.Fprintf(c.Stderr, "halfspace: interrupted%s\n", say.Line(c.Kept))
+		fmt.Fprintf(c.Stderr, "halfspace: interrupted%s\n", humanize.Line(c.Kept))
 		return exitInterrupted
 	case errors.Is(err, console.ErrStdoutGone):
 		return exitFailed
 	case errors.As(err, &usage) || !c.started:
-		fmt.Fprintf(c.Stderr, "halfspace: %s (see %s --help)\n", say.Line(err.Error()), cmd.CommandPath())
+		fmt.Fprintf(c.Stderr, "halfspace: %s (see %s --help)\n", humanize.Line(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(c.Stderr, "halfspace: %s\n", say.Line(err.Error()))
+	fmt.Fprintf(c.Stderr, "halfspace: %s\n", humanize.Line(err.Error()))
 	return exitFailed
 }
 

@@ -10,7 +10,7 @@ import (
 	"halfspace/dataset"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 type convertOptions struct {
@@ -120,5 +120,5 @@ func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []s
 	case console.ToStdout(o.out):
 		return nil
 	}
-	return a.PrintLine("%s: %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
+	return a.PrintLine("%s: %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
 }

@@ -117,7 +117,7 @@ func (e *estimator) predict(m string, lines []string, more ...string) []string {
 // TestEstimators: check_classifiers_train (an accuracy above 0.83), check_classifiers_one_label, check_fit2d_1sample, check_fit2d_1feature,
 // and constant features.
 func TestEstimators(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	eachEstimator(t, func(t *testing.T, e *estimator) {
 		path := e.fit(e.lines)
 		m := loadedModel(t, path)

@@ -20,7 +20,7 @@ import (
 
 // TestHelpExamples runs every example of every verb's help on small files of the names that they use.
 func TestHelpExamples(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := shell(t)
 	standIns(t, dir)
 	root := (&call{}).root()

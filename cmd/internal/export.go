@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/exchange"
-	"halfspace/internal/atomicfile"
+	"halfspace/export"
+	"halfspace/internal/files"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 )
 
@@ -30,11 +30,11 @@ type target struct {
 
 func targets() []*target {
 	return []*target{
-		{flag: "c", name: "C99", write: exchange.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
-		{flag: "go", name: "a Go package", write: exchange.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports nothing."},
-		{flag: "onnx", name: "ONNX", write: unnamed(exchange.WriteONNX), help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
-		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(exchange.WriteONNXColumns), help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
-		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(exchange.WriteLIBLINEAR), help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
+		{flag: "c", name: "C99", write: export.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
+		{flag: "go", name: "a Go package", write: export.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports nothing."},
+		{flag: "onnx", name: "ONNX", write: unnamed(export.WriteONNX), help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
+		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(export.WriteONNXColumns), help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
+		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(export.WriteLIBLINEAR), help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
 	}
 }
 
@@ -152,7 +152,7 @@ func (t *target) export(ctx context.Context, a *console.App, m *model.Model, fro
 		}
 		return a.Print(b.Bytes())
 	}
-	f, err := atomicfile.CreateContext(ctx, t.path)
+	f, err := files.CreateContext(ctx, t.path)
 	if err != nil {
 		return err
 	}
@@ -167,5 +167,5 @@ func (t *target) export(ctx context.Context, a *console.App, m *model.Model, fro
 	if err := f.Commit(); err != nil || quiet {
 		return err
 	}
-	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, say.Plural(int64(m.Width()), "feature"), len(m.Classes))
+	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
 }

@@ -14,11 +14,11 @@ import (
 	"halfspace/dataset"
 	"halfspace/fit"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
-	"halfspace/train/dual"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
@@ -28,7 +28,7 @@ import (
 // TestFitAsCommand: a Go program gets the model of the command, byte for byte: with a hold-out, a grid, class weights, and more than two
 // classes.
 func TestFitAsCommand(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := t.TempDir()
 	seeded := train.Options{Seed: 1}
 	for _, c := range []struct {
@@ -42,7 +42,7 @@ func TestFitAsCommand(t *testing.T) {
 		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", fit.SVM(svm.Options{Options: seeded}), fit.Options{ClassWeights: map[string]float64{"malignant": 3}}},
 		{iris, "species", "--algo lda --shrinkage auto", fit.LDA(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), fit.Options{}},
 		{iris, "species", "--algo svm --class-weight balanced", fit.SVM(svm.Options{Options: seeded}), fit.Options{Balanced: true}},
-		{iris, "species", "--algo dual --kernel rbf --epochs 9", fit.Dual(dual.Options{Options: train.Options{Epochs: 9, Seed: 1}, Kernel: model.Kernel{Kind: "rbf"}}), fit.Options{}},
+		{iris, "species", "--algo dual --kernel rbf --epochs 9", fit.Dual(kernelperceptron.Options{Options: train.Options{Epochs: 9, Seed: 1}, Kernel: model.Kernel{Kind: "rbf"}}), fit.Options{}},
 		{iris, "species", "--algo voted --epochs 3", fit.Perceptron(perceptron.Options{Form: train.Voted, Options: train.Options{Epochs: 3, Seed: 1}}), fit.Options{}},
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
@@ -63,14 +63,14 @@ func TestFitAsCommand(t *testing.T) {
 // TestRemoteShares: a cluster chooses the same rows as this process, and features are learned from the same ones. So the models are
 // the same too.
 func TestRemoteShares(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data := noisy(t, "13000")
 	cluster := func(f console.Files) (block.Cluster, error) {
 		rows := block.NewData(new(schema.Spec), nil)
 		if len(f.Paths) > 0 {
 			rows = require.Value(dataset.Load(context.Background(), f.Paths, f.Options))(t)
 		}
-		c, _ := testrows.NewRemote(rows, 3).Remote()
+		c, _ := testproblems.NewRemote(rows, 3).Remote()
 		return c, nil
 	}
 	for _, options := range []string{"averaged --shards 2 --epochs 2 --validation 0.2 --standardize", "logistic --cv 3 --standardize --l2 3000 --score log_loss", "lda --cv 2"} {

@@ -61,7 +61,7 @@ const whole = "--standardize --nulls mean --categorical onehot"
 // TestFoldsLearn: means, deviations and categories are learned from the rows that are learned from alone. A fold, and a share of --validation,
 // have the errors of a model learned from a file of the other rows: in memory, over a cache, and of every format.
 func TestFoldsLearn(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	const folds = 3
 	head, rows, labels := leaky(450)
 	in := deal(labels, "ab", folds, 1)

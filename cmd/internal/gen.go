@@ -9,7 +9,7 @@ import (
 	"halfspace/cmd/internal/console"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/internal/synth"
 )
 
@@ -104,6 +104,6 @@ func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	case console.ToStdout(o.out):
 		return nil
 	}
-	return a.PrintLine("%s: %s of %s in %s", r.Out, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"),
-		say.Seconds(r.Seconds))
+	return a.PrintLine("%s: %s of %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"),
+		humanize.Seconds(r.Seconds))
 }

@@ -12,7 +12,7 @@ import (
 // TestTrainHelp: a screen says what train does, before the options, which stand in groups. With --algo they are those of the learner,
 // with its defaults.
 func TestTrainHelp(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	all := []string{"Data:", "Learner:", "Judging:", "Output:", "Machine:"}
 	for _, algo := range append([]string{""}, fit.Names()...) {
 		args := []string{"train", "--help"}

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/exchange"
-	"halfspace/internal/beside"
+	"halfspace/export"
+	"halfspace/internal/parallel"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 )
 
@@ -46,18 +46,18 @@ of svmlight files, f1, f2, ...`,
 		if err := console.Claim(a, out, args); err != nil {
 			return err
 		}
-		read, err := beside.Get(cmd.Context(), func() (imported, error) { return loadLIBLINEAR(args[0], memory.Bytes) })
+		read, err := parallel.DetachValue(cmd.Context(), func() (imported, error) { return loadLIBLINEAR(args[0], memory.Bytes) })
 		if err != nil {
 			return err
 		}
 		m := read.model
 		if read.rounded > 0 {
-			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", say.Plural(read.rounded, "weight"))
+			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", humanize.Plural(read.rounded, "weight"))
 		}
 		if err := console.SaveModel(cmd.Context(), m, out); err != nil {
 			return err
 		}
-		return a.PrintLine("%s: %s, %s, %d classes", out, m.Algorithm, say.Plural(int64(m.Width()), "feature"), len(m.Classes))
+		return a.PrintLine("%s: %s, %s, %d classes", out, m.Algorithm, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
 	}
 	return cmd
 }
@@ -75,9 +75,9 @@ func loadLIBLINEAR(path string, memory int64) (of imported, err error) {
 		return of, console.OpenError(path, err)
 	}
 	defer f.Close()
-	of.model, of.rounded, err = exchange.ReadLIBLINEAR(f, memory)
+	of.model, of.rounded, err = export.ReadLIBLINEAR(f, memory)
 	switch {
-	case errors.Is(err, exchange.ErrFormat):
+	case errors.Is(err, export.ErrFormat):
 		return of, fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
 	case err != nil:
 		return of, fmt.Errorf("%s: %w", path, err)

@@ -16,7 +16,7 @@ import (
 // TestPredictLive: predictions of standard input are written as its rows come, while the pipe stays open; all together are those of a file.
 // What --keep names of CSV is text as it stands. A column of booleans may be empty in the first row.
 func TestPredictLive(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := text(t, map[string]string{"x.csv": "a,c,id,y\n1,x,7,p\n2,y,007,q\n-3,x,,q\n1e1,z,1.50,p\n,y,text,q\n-,NA,9,p\n4,5,8,p\n", "x.svm": "1 1:1\n0 1:-1\n1 1:3 2:1\n",
 		"headless.csv": "1,2,p\n3,1.5,q\n-1,4,q\n", "b.csv": "b,y\n,q\ntrue,p\nFALSE,q\nTrue,p\n"})
 	at := func(name string) string { return filepath.Join(dir, name) }

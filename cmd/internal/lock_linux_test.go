@@ -27,7 +27,7 @@ func starts(t *testing.T, args ...string) *process {
 // TestTwoRuns: a second run that would write the file of a first one is refused, and names the first one. Files that are only read are
 // no reason.
 func TestTwoRuns(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := t.TempDir()
 	data := noisy(t, "5000")
 	out := func(name string) string { return filepath.Join(dir, name) }
@@ -54,7 +54,7 @@ func TestTwoRuns(t *testing.T) {
 
 // TestSecondSignal: a second signal ends a run at once, while the first one waits for a reader, and leaves no file.
 func TestSecondSignal(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))

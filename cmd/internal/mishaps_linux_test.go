@@ -46,7 +46,7 @@ var mishaps = []mishap{
 
 // TestMishaps: whatever goes wrong, no file is half written, no result is wrong, and nothing is left after the next run.
 func TestMishaps(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	if race.Enabled {
 		t.Skip("takes minutes with the race detector")
 	}

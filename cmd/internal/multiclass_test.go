@@ -16,7 +16,7 @@ const iris = "../../examples/iris.parquet"
 // TestMulticlassSklearn has the weights, probabilities and errors of scikit-learn's OneVsRestClassifier of logistic regressions on iris;
 // see testdata/sklearn_ovr.py.
 func TestMulticlassSklearn(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	var fixture struct {
 		Cases []struct {
 			L2, Errors             float64

@@ -15,7 +15,7 @@ import (
 // TestScoreLines: docs/score.py predicts what predict does, also of columns that are hashed: texts of every length that XXH3 treats in its
 // own way.
 func TestScoreLines(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("missing: python3")

@@ -73,7 +73,7 @@ func (e endless) Write(p []byte) (int, error) {
 
 // TestCrash: the status of a crash isn't that of wrong usage, nor of anything else that the program says.
 func TestCrash(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	cmd := program(t, "cpu")
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Stderr = append(cmd.Env, crashes+"=yes"), &stderr
@@ -132,7 +132,7 @@ func running(t *testing.T, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer,
 
 // TestCacheCut cuts a cache short, and overwrites it, while it is in use: that is an error of one line.
 func TestCacheCut(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data := ample(t, "80000")
 	for order, memory := range map[string]string{"cyclic": "12000000", "shuffle": "12500000", "random": "12500000"} {
 		for want, harm := range map[string]func(path string) error{
@@ -177,7 +177,7 @@ func TestTemporaryCache(t *testing.T) {
 
 // TestCacheFullDisk: a cache that can't be written is an error of one line, and nothing of it is left.
 func TestCacheFullDisk(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data := ample(t, "80000")
 	for options, want := range map[string]string{
 		"--cache CACHE":                        "cache can't be written: file too large: choose another path\n",
@@ -202,7 +202,7 @@ func TestCacheFullDisk(t *testing.T) {
 
 // TestPeak: each verb that reads rows keeps to its memory, and 64 MiB for itself.
 func TestPeak(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	if console.PeakRSS() == 0 || race.Enabled {
 		t.Skip("this system doesn't tell, or the race detector takes several times the memory")
 	}
@@ -233,7 +233,7 @@ func TestPeak(t *testing.T) {
 
 // TestReaderGone ends standard output's reader before anything is written, as head can.
 func TestReaderGone(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data, m := trained(t)
 	for _, args := range [][]string{{"predict", "--model", m, data, "--out", "-"}, {"cpu"}, {"eval", "--model", m, data}, {"completion", "bash"}, {"--help"}} {
 		r, w, err := os.Pipe()
@@ -252,7 +252,7 @@ func TestReaderGone(t *testing.T) {
 
 // TestFullDisk writes standard output to a device that is always full.
 func TestFullDisk(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data, m := trained(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -271,7 +271,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestOutIsAPipe doesn't open a named pipe before there is something to write to it: that would end its reader.
 func TestOutIsAPipe(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data := textbook(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

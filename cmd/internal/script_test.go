@@ -25,7 +25,7 @@ import (
 
 // TestScripts runs the scripts of testdata/script, several at a time. Each has a folder of its own.
 func TestScripts(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	runScripts(t, "testdata/script", race.Enabled) // the level of kernel.Use is the process's
 }
 
@@ -33,8 +33,8 @@ func TestScripts(t *testing.T) {
 // which are --isa, --memory and the environment, or read standard input.
 func TestSerialScripts(t *testing.T) { runScripts(t, "testdata/script/serial", true) }
 
-// parallel lets a test run beside others, but under the race detector, which sees that all set the level of kernel.Use.
-func parallel(t *testing.T) {
+// inParallel lets a test run beside others, but under the race detector, which sees that all set the level of kernel.Use.
+func inParallel(t *testing.T) {
 	if !race.Enabled {
 		t.Parallel()
 	}

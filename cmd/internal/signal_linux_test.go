@@ -22,7 +22,7 @@ const signalTime = 30 * time.Second
 
 // TestSignalAtOnce: the first interrupt, or SIGTERM, ends the program with a line, wherever it waits or works. The times are logged.
 func TestSignalAtOnce(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	if race.Enabled {
 		t.Skip("takes too long with the race detector")
 	}
@@ -157,7 +157,7 @@ func (p *process) works() bool {
 
 // TestSignalTwice: signals that follow each other at once are one interrupt, which keeps the model.
 func TestSignalTwice(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := t.TempDir()
 	data, m := filepath.Join(dir, "noise.parquet"), filepath.Join(dir, "m.json")
 	succeed(t, "gen", "--rows", "30000", "--features", "20", "--noise", "0.1", "--out", data)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // beyond integrates the normal density outside of -z to z, by midpoints.
@@ -21,7 +21,7 @@ func beyond(z float64) float64 {
 
 // TestSignificance: inspect tells p-values and intervals of 95 % beside z, for the weights and the bias.
 func TestSignificance(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	dir := text(t, map[string]string{"x.csv": weightyText(300)})
 	path := filepath.Join(dir, "m.json")
 	succeed(t, "train", filepath.Join(dir, "x.csv"), "--label", "y", "--features", "x0,x1", "--algo", "logistic", "--l2", "0", "--out", path)
@@ -33,7 +33,7 @@ func TestSignificance(t *testing.T) {
 		if z != w/se || math.Abs(p-beyond(math.Abs(z))) > 1e-9 || math.Abs(beyond((high-w)/se)-0.05) > 1e-9 || math.Abs(low+high-2*w) > 1e-12 {
 			t.Errorf("weight %v, standard error %v: z %v, p %v, from %v to %v", w, se, z, p, low, high)
 		}
-		if !strings.Contains(shown, say.Real(low)) || !strings.Contains(shown, say.Real(high)) {
+		if !strings.Contains(shown, humanize.Real(low)) || !strings.Contains(shown, humanize.Real(high)) {
 			t.Errorf("no interval from %v to %v in\n%s", low, high, shown)
 		}
 	}

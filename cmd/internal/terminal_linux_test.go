@@ -53,7 +53,7 @@ func onTerminal(t *testing.T, columns uint16, locale string, args ...string) str
 // TestTerminal: on a terminal, progress is a line that fits it and is gone at the end, and the summary has the curve. With --quiet there is the
 // summary alone.
 func TestTerminal(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	data := noisy(t, "20000")
 	train := []string{"train", "--algo", "averaged", data, "--label", "label", "--epochs", "30"}
 	escape := regexp.MustCompile("\x1b\\[K")

@@ -18,7 +18,7 @@ import (
 // TestVisible: names of files, columns and classes reach the terminal as visible text in short lines, also in JSON, which has the names as
 // they are. Pictures have them as text, not as marks.
 func TestVisible(t *testing.T) {
-	parallel(t)
+	inParallel(t)
 	const clear, forged, marks = "\x1b[2J\u009b2J", "x\nnote: forged", `<b onload="x">&'\"`
 	long := strings.Repeat("n", 1<<16)
 	dir := t.TempDir()

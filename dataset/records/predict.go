@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -56,8 +56,8 @@ type predictor struct {
 	model  *model.Model
 	spec   *schema.Spec
 	scorer *predict.Scorer
-	sel    *encode.Selection
-	rows   *encode.Builder
+	sel    *transform.Selection
+	rows   *transform.Builder
 
 	ctx    context.Context // context of the current record
 	scores [][]float32     // scores of the current record's rows
@@ -65,7 +65,7 @@ type predictor struct {
 }
 
 func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor, error) {
-	pool, err := frame.PoolOf(workers)
+	pool, err := column.PoolOf(workers)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +73,13 @@ func newPredictor(m *model.Model, r array.RecordReader, workers int) (*predictor
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
 	p := &predictor{model: m, spec: m.Spec()}
-	if p.sel, err = choose(r, encode.Choices{Spec: p.spec, Most: encode.Auto.Widest()}); err != nil {
+	if p.sel, err = choose(r, transform.Choices{Spec: p.spec, Most: transform.Auto.Widest()}); err != nil {
 		return nil, err
 	}
-	if err := encode.SetStorage(p.sel, encode.Auto, p.sel.MostElements(), 1); err != nil {
+	if err := transform.SetStorage(p.sel, transform.Auto, p.sel.MostElements(), 1); err != nil {
 		return nil, err
 	}
-	p.rows = encode.NewBuilder(p.sel, encode.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
+	p.rows = transform.NewBuilder(p.sel, transform.NewLabels(p.spec), pool, memory.DefaultAllocator, -1, p.score)
 	p.rows.Reuse = true
 	p.scorer, err = predict.NewScorer(m, workers)
 	return p, err
@@ -102,14 +102,14 @@ func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 
 // next predicts the rows of the next record of r. It returns nil after the last record.
 func (p *predictor) next(ctx context.Context, r array.RecordReader) (arrow.Record, error) {
-	batch, err := frame.NextRecord(ctx, r, p.sel.Chosen)
+	batch, err := column.NextRecord(ctx, r, p.sel.Chosen)
 	if batch == nil {
 		return nil, err
 	}
 	rows := batch.Rows
 	p.ctx, p.scores, p.valid = ctx, make([][]float32, p.spec.Vectors()), nil
-	err = p.rows.Run(ctx, func(yield func(*frame.Batch, error) bool) {
-		batch.Split(frame.MaxBatchRows, func(part *frame.Batch) bool { return yield(part, nil) })
+	err = p.rows.Run(ctx, func(yield func(*column.Batch, error) bool) {
+		batch.Split(column.MaxBatchRows, func(part *column.Batch) bool { return yield(part, nil) })
 	}, nil)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/encode"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
 )
 
@@ -23,11 +23,11 @@ import (
 // test with errors.Is.
 var (
 	// ErrColumn: a column is absent, or its type doesn't suit its use.
-	ErrColumn = frame.ErrColumn
+	ErrColumn = column.ErrColumn
 	// ErrNulls: a value is missing, and Options.Nulls doesn't say how to treat it.
-	ErrNulls = frame.ErrNulls
+	ErrNulls = column.ErrNulls
 	// ErrMemory: the rows take more memory than Options.Memory allows.
-	ErrMemory = frame.ErrMemory
+	ErrMemory = column.ErrMemory
 )
 
 // Options determine which columns of records are read and how they are used. The fields have the same meaning as in
@@ -54,13 +54,13 @@ type Options struct {
 }
 
 // A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
-type Storage = encode.Storage
+type Storage = transform.Storage
 
 // The values of Storage are the values of dataset.Storage.
 const (
-	Dense  = encode.Dense
-	Sparse = encode.Sparse
-	Auto   = encode.Auto
+	Dense  = transform.Dense
+	Sparse = transform.Sparse
+	Auto   = transform.Auto
 )
 
 // Load reads all records of r into memory. The rows equal the rows that dataset.Load makes from files with the same
@@ -69,20 +69,20 @@ const (
 // Load can't distinguish a source that ends early without an error from a complete source. Arrow's ipc.Reader is an
 // example: it returns no error if its stream was cut between two messages.
 func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, error) {
-	p, err := frame.PoolOf(opt.Workers)
+	p, err := column.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}
-	choices := encode.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
+	choices := transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
 		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Most: opt.Storage.Widest(), Spec: opt.Spec}
 	sel, err := choose(r, choices)
 	if err != nil {
 		return nil, err
 	}
-	batches := frame.RecordBatches(ctx, r, sel.Chosen)
+	batches := column.RecordBatches(ctx, r, sel.Chosen)
 	if sel.Unmeasured() || sel.Unlearned() {
-		all, again := encode.Remember(batches)
+		all, again := transform.Remember(batches)
 		defer func() {
 			for _, bt := range all {
 				bt.Release()
@@ -99,22 +99,22 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 		}
 		batches = again
 	}
-	if err := encode.SetStorage(sel, opt.Storage, sel.MostElements(), 1); err != nil {
+	if err := transform.SetStorage(sel, opt.Storage, sel.MostElements(), 1); err != nil {
 		return nil, err
 	}
-	whole := encode.Part{First: 0, Last: -1, Batches: func(frame.Pool) iter.Seq2[*frame.Batch, error] { return batches }}
-	return encode.Collect(ctx, encode.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
-		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []encode.Part{whole})
+	whole := transform.Part{First: 0, Last: -1, Batches: func(column.Pool) iter.Seq2[*column.Batch, error] { return batches }}
+	return transform.Collect(ctx, transform.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
+		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []transform.Part{whole})
 }
 
 // choose selects among the columns of a reader.
-func choose(r array.RecordReader, choices encode.Choices) (*encode.Selection, error) {
+func choose(r array.RecordReader, choices transform.Choices) (*transform.Selection, error) {
 	if r == nil {
 		return nil, errors.New("the reader of records is nil")
 	}
 	var schema *arrow.Schema
-	if err := frame.Recovered(func() error { schema = r.Schema(); return nil }); err != nil || schema == nil {
+	if err := column.Recovered(func() error { schema = r.Schema(); return nil }); err != nil || schema == nil {
 		return nil, errors.New("the records have no schema: make the reader with one")
 	}
-	return encode.Choose(encode.NewFileColumns("", frame.FieldColumns(schema)), choices)
+	return transform.Choose(transform.NewFileColumns("", column.FieldColumns(schema)), choices)
 }

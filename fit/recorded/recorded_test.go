@@ -18,7 +18,7 @@ import (
 	"halfspace/block"
 	"halfspace/fit"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
@@ -64,16 +64,16 @@ func TestRecorded(t *testing.T) {
 
 // A table is rows with the names of their columns.
 type table struct {
-	testrows.Table
+	testproblems.Table
 	features []string
 	label    string
 }
 
-// tables returns the rows of testrows.Forever, and those of the examples textbook.parquet and iris.parquet, of which setosa and
+// tables returns the rows of testproblems.Forever, and those of the examples textbook.parquet and iris.parquet, of which setosa and
 // versicolor are parts.
 func tables(t *testing.T) map[string]table {
 	all := map[string]table{}
-	for name, rows := range testrows.Forever() {
+	for name, rows := range testproblems.Forever() {
 		all[name] = table{Table: rows}
 	}
 	for _, name := range []string{"textbook", "iris"} {

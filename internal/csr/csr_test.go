@@ -7,19 +7,19 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/csr"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 )
 
 // TestRows: dense rows, sparse ones and sparse ones with zeros give the same elements, and their sums are those of the rows.
 func TestRows(t *testing.T) {
 	x := [][]float64{{0, 1, 0, 2, -3, 0.5, 4}, {0, 0, 0, 0, 0, 0, 0}, {7, 0, 0, 0, 0, 0, 1}}
-	d := testrows.Dense(x, []float64{1, -1, 1}, true)
+	d := testproblems.Dense(x, []float64{1, -1, 1}, true)
 	var dense, sparse *block.Block
 	for b := range d.Blocks(t.Context()) {
 		dense = b
 	}
-	for b := range testrows.Sparse(d).Blocks(t.Context()) {
+	for b := range testproblems.Sparse(d).Blocks(t.Context()) {
 		sparse = b
 	}
 	zeros := sparse.Clone()

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/csr"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 )
 
@@ -26,7 +26,7 @@ func TestReader(t *testing.T) {
 					}
 				}
 			}
-			for b := range testrows.Dense(x, y, false).Blocks(t.Context()) {
+			for b := range testproblems.Dense(x, y, false).Blocks(t.Context()) {
 				run := block.Run{Block: b}
 				want := csr.Rows(run, false, &kernel.SparseRows{})
 				elements := csr.Elements(run)

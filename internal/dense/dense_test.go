@@ -13,7 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
@@ -287,7 +287,7 @@ func TestEnds(t *testing.T) {
 		"Eigen":           func(ctx context.Context) error { _, _, err := Eigen(ctx, a, n); return err },
 	} {
 		for _, asked := range []int64{0, n / 2, n - 1} {
-			if err := run(testrows.NewCountdown(t.Context(), asked)); !errors.Is(err, context.Canceled) {
+			if err := run(testproblems.NewCountdown(t.Context(), asked)); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: error %v when the context ends after row %d", name, err, asked)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // squares returns X'X of rows, the lower triangle, and the columns' norms.
@@ -33,7 +33,7 @@ func dependent(rng *rand.Rand) [][]float64 {
 		a, b, c := 10+rng.Float64(), 5*rng.NormFloat64(), 100*rng.NormFloat64()
 		x[r] = []float64{a, b, c, a + b + c, 0, 7, -3 * b, c + 1e-3*rng.NormFloat64(), 1}
 	}
-	return testrows.Round(x)
+	return testproblems.Round(x)
 }
 
 // TestDependent: a total, a multiple, a constant and zeros depend on other columns within the rounding of float32. A

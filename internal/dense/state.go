@@ -3,7 +3,7 @@ package dense
 import (
 	"errors"
 
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 )
 
 // State saves or restores the factor of an n x n matrix. The factor may be nil.

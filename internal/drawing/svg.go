@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // A writer writes SVG.
@@ -45,7 +45,7 @@ func (w *writer) all(shapes []Shape) {
 }
 
 // escape returns a text for XML, with control characters made visible.
-func escape(s string) string { return html.EscapeString(say.Visible(s)) }
+func escape(s string) string { return html.EscapeString(humanize.Visible(s)) }
 
 // tenth writes a length, rounded to a tenth of a pixel.
 func tenth(v float64) string { return strconv.FormatFloat(math.Round(10*v)/10+0, 'f', -1, 64) }

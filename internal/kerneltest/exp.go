@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"halfspace/asm/ref"
-	"halfspace/internal/guard"
+
 	"halfspace/internal/testsize"
 )
 
@@ -58,8 +58,8 @@ func (h *harness[T]) elementwise(t *testing.T, got, want func(y, x []T)) {
 		for n := 0; n <= 70; n++ {
 			x, expected := h.numbers(n, f), make([]T, n)
 			want(expected, x)
-			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.places(), func(what string, p guard.Place) {
-				in, out := guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, make([]T, n))
+			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.places(), func(what string, p Place) {
+				in, out := Put(h.buffers[0], p, x), Put(h.buffers[1], p, make([]T, n))
 				got(out, in)
 				applied(t, what, x, out, expected)
 				equal(t, what+" x", in, x)
@@ -83,10 +83,10 @@ func (h *harness[T]) logistic(t *testing.T) {
 			}
 			expected := [5][]float64{slices.Clone(z), make([]float64, n), make([]float64, n), make([]float64, n), y}
 			h.want.Logistic(expected[0], expected[1], expected[2], expected[3], expected[4])
-			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.edges(), func(what string, p guard.Place) {
+			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.edges(), func(what string, p Place) {
 				var out [5][]float64
 				for i := range out {
-					out[i] = guard.Put(h.buffers[i], p, [][]float64{z, y, y, y, y}[i])
+					out[i] = Put(h.buffers[i], p, [][]float64{z, y, y, y, y}[i])
 				}
 				h.got.Logistic(out[0], out[1], out[2], out[3], out[4])
 				for i, part := range []string{"margin", "factor", "curvature", "loss", "sign"} {

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"halfspace/asm/ref"
-	"halfspace/internal/guard"
+
 	"halfspace/kernel"
 )
 
@@ -151,7 +151,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 type harness[T Float] struct {
 	got, want Set[T]
 	rng       *rand.Rand
-	buffers   [6]*guard.Buffer
+	buffers   [6]*GuardedBuffer
 	per       int // elements of 32 bytes
 }
 
@@ -161,25 +161,25 @@ const bufferBytes = 1 << 18
 func newHarness[T Float](t *testing.T, got, want Set[T]) *harness[T] {
 	h := &harness[T]{got: got, want: want, rng: rand.New(rand.NewPCG(1, 2)), per: stride[T](1)}
 	for i := range h.buffers {
-		h.buffers[i] = guard.New(t, bufferBytes)
+		h.buffers[i] = NewGuardedBuffer(t, bufferBytes)
 	}
 	return h
 }
 
 // places returns both edges, and every alignment of an element within a vector.
-func (h *harness[T]) places() []guard.Place {
-	p := []guard.Place{{}, {Back: true}}
+func (h *harness[T]) places() []Place {
+	p := []Place{{}, {Back: true}}
 	for shift := 1; shift < h.per; shift++ {
-		p = append(p, guard.Place{Back: true, Shift: shift}, guard.Place{Shift: shift})
+		p = append(p, Place{Back: true, Shift: shift}, Place{Shift: shift})
 	}
 	return p
 }
 
 // edges returns both edges, and one element away from each.
-func (h *harness[T]) edges() []guard.Place { return h.places()[:4] }
+func (h *harness[T]) edges() []Place { return h.places()[:4] }
 
 // try calls a test with each place and a description of it. It fails if the test wrote outside of the slices.
-func (h *harness[T]) try(t *testing.T, what string, places []guard.Place, test func(what string, p guard.Place)) {
+func (h *harness[T]) try(t *testing.T, what string, places []Place, test func(what string, p Place)) {
 	t.Helper()
 	for _, p := range places {
 		at := fmt.Sprintf("%s %+v", what, p)

@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"halfspace/asm/ref"
-	"halfspace/internal/guard"
 )
 
 // strides returns every number of vectors up to well beyond those with code of their own, and a few long ones.
@@ -40,9 +39,9 @@ func (h *harness[T]) scores(t *testing.T) {
 		w := h.numbers(stride, f)
 		x, want := h.rows(n, stride, f, w), make([]T, n)
 		h.want.Scores(want, x, w)
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			got := guard.Put(h.buffers[2], p, make([]T, n))
-			h.got.Scores(got, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w))
+		h.try(t, what, h.places(), func(what string, p Place) {
+			got := Put(h.buffers[2], p, make([]T, n))
+			h.got.Scores(got, Put(h.buffers[0], p, x), Put(h.buffers[1], p, w))
 			equal(t, what, got, want)
 		})
 	})
@@ -101,13 +100,13 @@ func (h *harness[T]) compareWalks(t *testing.T, what string, got, want walk[T]) 
 }
 
 // walks compares epochs of a log that is full at once, of one that becomes full on the way, and of one that never does.
-func (h *harness[T]) walks(t *testing.T, what string, n int, w []T, got, want func(to *walk[T], p guard.Place)) {
+func (h *harness[T]) walks(t *testing.T, what string, n int, w []T, got, want func(to *walk[T], p Place)) {
 	t.Helper()
 	for _, length := range []int{1, 3, n + 1} {
 		expected := walk[T]{w: slices.Clone(w), log: make([]uint32, length)}
-		want(&expected, guard.Place{})
-		h.try(t, fmt.Sprintf("%s log=%d", what, length), h.edges(), func(what string, p guard.Place) {
-			walked := walk[T]{w: guard.Put(h.buffers[0], p, w), log: guard.Put(h.buffers[1], p, make([]uint32, length))}
+		want(&expected, Place{})
+		h.try(t, fmt.Sprintf("%s log=%d", what, length), h.edges(), func(what string, p Place) {
+			walked := walk[T]{w: Put(h.buffers[0], p, w), log: Put(h.buffers[1], p, make([]uint32, length))}
 			got(&walked, p)
 			h.compareWalks(t, what, walked, expected)
 		})
@@ -135,9 +134,9 @@ func (h *harness[T]) epoch(t *testing.T) {
 		w := h.numbers(stride, f)
 		x, y := h.rows(n, stride, f, w), h.steps(n)
 		eta, margin := h.rates()
-		h.walks(t, what, n, w, func(to *walk[T], p guard.Place) {
-			to.visits, to.updates = h.got.Epoch(to.w, to.log, guard.Put(h.buffers[2], p, x), guard.Put(h.buffers[3], p, y), eta, margin)
-		}, func(to *walk[T], _ guard.Place) {
+		h.walks(t, what, n, w, func(to *walk[T], p Place) {
+			to.visits, to.updates = h.got.Epoch(to.w, to.log, Put(h.buffers[2], p, x), Put(h.buffers[3], p, y), eta, margin)
+		}, func(to *walk[T], _ Place) {
 			to.visits, to.updates = h.want.Epoch(to.w, to.log, x, y, eta, margin)
 		})
 	})
@@ -148,10 +147,10 @@ func (h *harness[T]) epochIndexed(t *testing.T) {
 		w := h.numbers(stride, f)
 		x, y, idx := h.rows(n, stride, f, w), h.steps(n), h.visits(n)
 		eta, margin := h.rates()
-		h.walks(t, what, len(idx), w, func(to *walk[T], p guard.Place) {
-			xs, ys := chunks(guard.Put(h.buffers[2], p, x), stride), chunks(guard.Put(h.buffers[3], p, y), 1)
-			to.visits, to.updates = h.got.EpochIndexed(to.w, to.log, xs, ys, guard.Put(h.buffers[4], p, idx), xs[h.rng.IntN(len(xs))], eta, margin)
-		}, func(to *walk[T], _ guard.Place) {
+		h.walks(t, what, len(idx), w, func(to *walk[T], p Place) {
+			xs, ys := chunks(Put(h.buffers[2], p, x), stride), chunks(Put(h.buffers[3], p, y), 1)
+			to.visits, to.updates = h.got.EpochIndexed(to.w, to.log, xs, ys, Put(h.buffers[4], p, idx), xs[h.rng.IntN(len(xs))], eta, margin)
+		}, func(to *walk[T], _ Place) {
 			to.visits, to.updates = h.want.EpochIndexed(to.w, to.log, chunks(x, stride), chunks(y, 1), idx, nil, eta, margin)
 		})
 	})
@@ -196,9 +195,9 @@ func (h *harness[T]) transposeOne(t *testing.T, cols, n, stride int) {
 	}
 	want := h.numbers(n*stride, flavours[0])
 	h.want.Transpose(want, stride, split(all))
-	h.try(t, fmt.Sprintf("cols=%d n=%d stride=%d", cols, n, stride), h.places(), func(what string, p guard.Place) {
-		got := guard.Put(h.buffers[1], p, make([]T, n*stride))
-		h.got.Transpose(got, stride, split(guard.Put(h.buffers[0], p, all)))
+	h.try(t, fmt.Sprintf("cols=%d n=%d stride=%d", cols, n, stride), h.places(), func(what string, p Place) {
+		got := Put(h.buffers[1], p, make([]T, n*stride))
+		h.got.Transpose(got, stride, split(Put(h.buffers[0], p, all)))
 		equal(t, what, got, want)
 	})
 }
@@ -207,8 +206,8 @@ func (h *harness[T]) maxSquaredNorm(t *testing.T) {
 	h.panels([]int{0, 1, 4}, func(what string, f flavour, stride, n int) {
 		x := h.rows(n, stride, f, make([]T, stride))
 		want := h.want.MaxSquaredNorm(x, stride)
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			if got := h.got.MaxSquaredNorm(guard.Put(h.buffers[0], p, x), stride); !same(got, want) {
+		h.try(t, what, h.places(), func(what string, p Place) {
+			if got := h.got.MaxSquaredNorm(Put(h.buffers[0], p, x), stride); !same(got, want) {
 				t.Fatalf("%s: %v, want %v", what, got, want)
 			}
 		})

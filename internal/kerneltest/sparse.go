@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"halfspace/asm/ref"
-	"halfspace/internal/guard"
 )
 
 // csr is a block of rows in CSR form.
@@ -48,8 +47,8 @@ func (h *harness[T]) csr(n, cols, most int, f flavour, fault string) csr[T] {
 }
 
 // put puts the slices of c at a place in buffers 2, 3 and 4.
-func (h *harness[T]) put(p guard.Place, c csr[T]) csr[T] {
-	return csr[T]{guard.Put(h.buffers[2], p, c.ptr), guard.Put(h.buffers[3], p, c.idx), guard.Put(h.buffers[4], p, c.val)}
+func (h *harness[T]) put(p Place, c csr[T]) csr[T] {
+	return csr[T]{Put(h.buffers[2], p, c.ptr), Put(h.buffers[3], p, c.idx), Put(h.buffers[4], p, c.val)}
 }
 
 // sparse calls test with blocks of every shape, fault and flavour.
@@ -83,9 +82,9 @@ func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores, want
 		if scored < n {
 			stopped++
 		}
-		h.try(t, what, h.edges(), func(what string, p guard.Place) {
-			at, got := h.put(p, c), guard.Put(h.buffers[0], p, out)
-			if n := gotScores(got, at.ptr, at.idx, at.val, guard.Put(h.buffers[1], p, w)); n != scored {
+		h.try(t, what, h.edges(), func(what string, p Place) {
+			at, got := h.put(p, c), Put(h.buffers[0], p, out)
+			if n := gotScores(got, at.ptr, at.idx, at.val, Put(h.buffers[1], p, w)); n != scored {
 				t.Fatalf("%s: %d rows scored, want %d", what, n, scored)
 			}
 			equal(t, what, got, want)
@@ -101,8 +100,8 @@ func (h *harness[T]) sparseAdd(t *testing.T) {
 		w, a := h.numbers(cols, f), T(f.make(h.rng))
 		want := slices.Clone(w)
 		added := h.want.SparseAdd(want, a, c.idx, c.val)
-		h.try(t, what, h.edges(), func(what string, p guard.Place) {
-			at, got := h.put(p, c), guard.Put(h.buffers[0], p, w)
+		h.try(t, what, h.edges(), func(what string, p Place) {
+			at, got := h.put(p, c), Put(h.buffers[0], p, w)
 			if n := h.got.SparseAdd(got, a, at.idx, at.val); n != added {
 				t.Fatalf("%s: %d elements added, want %d", what, n, added)
 			}
@@ -115,10 +114,10 @@ func (h *harness[T]) sparseEpoch(t *testing.T) {
 	h.sparse(func(what string, f flavour, n, cols int, c csr[T]) {
 		w, y := h.numbers(cols, f), h.steps(n)
 		eta, margin := h.rates()
-		h.walks(t, what, n, w, func(to *walk[T], p guard.Place) {
+		h.walks(t, what, n, w, func(to *walk[T], p Place) {
 			at := h.put(p, c)
-			to.visits, to.updates = h.got.SparseEpoch(to.w, to.log, at.ptr, at.idx, at.val, guard.Put(h.buffers[5], p, y), eta, margin)
-		}, func(to *walk[T], _ guard.Place) {
+			to.visits, to.updates = h.got.SparseEpoch(to.w, to.log, at.ptr, at.idx, at.val, Put(h.buffers[5], p, y), eta, margin)
+		}, func(to *walk[T], _ Place) {
 			to.visits, to.updates = h.want.SparseEpoch(to.w, to.log, c.ptr, c.idx, c.val, y, eta, margin)
 		})
 	})
@@ -131,10 +130,10 @@ func (h *harness[T]) sparseEpochIndexed(t *testing.T) {
 				cols := []int{1, 7, 40}[h.rng.IntN(3)]
 				c, w, y, rows := h.csr(n, cols, 9, f, fault), h.numbers(cols, f), h.steps(n), h.visits(n)
 				eta, margin := h.rates()
-				h.walks(t, fmt.Sprintf("%s n=%d fault=%s", f.name, n, fault), len(rows), w, func(to *walk[T], p guard.Place) {
-					ptr, idx, val, labels := h.put(p, c).chunks(guard.Put(h.buffers[5], p, y))
+				h.walks(t, fmt.Sprintf("%s n=%d fault=%s", f.name, n, fault), len(rows), w, func(to *walk[T], p Place) {
+					ptr, idx, val, labels := h.put(p, c).chunks(Put(h.buffers[5], p, y))
 					to.visits, to.updates = h.got.SparseEpochIndexed(to.w, to.log, ptr, idx, val, labels, rows, eta, margin)
-				}, func(to *walk[T], _ guard.Place) {
+				}, func(to *walk[T], _ Place) {
 					ptr, idx, val, labels := c.chunks(y)
 					to.visits, to.updates = h.want.SparseEpochIndexed(to.w, to.log, ptr, idx, val, labels, rows, eta, margin)
 				})

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"halfspace/asm/ref"
-	"halfspace/internal/guard"
 )
 
 // tile compares tiles of any shape with the definition. An element is the dot product of a column of both panels by the
@@ -45,9 +44,9 @@ func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc, grow int)
 	}
 	for add, want := range map[bool][]T{false: written, true: added} {
 		what := fmt.Sprintf("%s kc=%d panels=%d ldc=%d grow=%d add=%v", f.name, kc, panels, ldc, grow, add)
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			got := guard.Put(h.buffers[2], p, c)
-			h.got.Tile(got, ldc, grow, guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), add)
+		h.try(t, what, h.places(), func(what string, p Place) {
+			got := Put(h.buffers[2], p, c)
+			h.got.Tile(got, ldc, grow, Put(h.buffers[0], p, a), Put(h.buffers[1], p, b), add)
 			equal(t, what, got, want)
 		})
 	}
@@ -89,9 +88,9 @@ func (h *harness[T]) packOne(t *testing.T, f flavour, cols, n int) {
 			largest = norm
 		}
 	}
-	h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p guard.Place) {
-		dst := guard.Put(h.buffers[2], p, make([]T, n*cols))
-		if got := h.got.Pack(dst, guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y), stride, cols); !same(got, largest) {
+	h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p Place) {
+		dst := Put(h.buffers[2], p, make([]T, n*cols))
+		if got := h.got.Pack(dst, Put(h.buffers[0], p, x), Put(h.buffers[1], p, y), stride, cols); !same(got, largest) {
 			t.Fatalf("%s: largest squared norm %v, want %v", what, got, largest)
 		}
 		equal(t, what, dst, want)
@@ -139,15 +138,15 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 			}
 		}
 	}
-	h.try(t, fmt.Sprintf("%s cols=%d rows=%d candidates=%d", f.name, cols, groups*nr, n), h.edges(), func(what string, p guard.Place) {
-		gotLow, gotHigh := guard.Put(h.buffers[3], p, low), guard.Put(h.buffers[4], p, high)
-		rows, candidates, most := guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, w), guard.Put(h.buffers[2], p, limits)
+	h.try(t, fmt.Sprintf("%s cols=%d rows=%d candidates=%d", f.name, cols, groups*nr, n), h.edges(), func(what string, p Place) {
+		gotLow, gotHigh := Put(h.buffers[3], p, low), Put(h.buffers[4], p, high)
+		rows, candidates, most := Put(h.buffers[0], p, x), Put(h.buffers[1], p, w), Put(h.buffers[2], p, limits)
 		h.got.Bounds(gotLow, gotHigh, rows, candidates, most, cols)
 		if !slices.Equal(gotLow, wantLow) || !slices.Equal(gotHigh, wantHigh) {
 			t.Fatalf("%s: bounds %v and %v, want %v and %v", what, gotLow, gotHigh, wantLow, wantHigh)
 		}
-		got := guard.Put(h.buffers[5], p, sums)
-		h.got.BoundsWeighted(got, rows, guard.Put(h.buffers[4], p, weights), candidates, most, cols)
+		got := Put(h.buffers[5], p, sums)
+		h.got.BoundsWeighted(got, rows, Put(h.buffers[4], p, weights), candidates, most, cols)
 		if !slices.Equal(got, wantSums) {
 			t.Fatalf("%s: sums %v, want %v", what, got, wantSums)
 		}
@@ -169,9 +168,9 @@ func (h *harness[T]) scaleRows(t *testing.T) {
 				dst := h.doubles(n*ref.BlockCols, f)
 				want := slices.Clone(dst)
 				h.want.ScaleRows(want, x, s, stride, cols)
-				h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p guard.Place) {
-					got := guard.Put(h.buffers[0], p, dst)
-					h.got.ScaleRows(got, guard.Put(h.buffers[1], p, x), guard.Put(h.buffers[2], p, s), stride, cols)
+				h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p Place) {
+					got := Put(h.buffers[0], p, dst)
+					h.got.ScaleRows(got, Put(h.buffers[1], p, x), Put(h.buffers[2], p, s), stride, cols)
 					equal(t, what, got, want)
 				})
 			}
@@ -189,9 +188,9 @@ func (h *harness[T]) rankKUpdate(t *testing.T) {
 				for _, square := range []bool{false, true} {
 					want := slices.Clone(c)
 					h.want.RankKUpdate(want, a, b, rows, square)
-					h.try(t, fmt.Sprintf("%s rows=%d n=%d square=%v", f.name, rows, n, square), h.edges(), func(what string, p guard.Place) {
-						got := guard.Put(h.buffers[2], p, c)
-						h.got.RankKUpdate(got, guard.Put(h.buffers[0], p, a), guard.Put(h.buffers[1], p, b), rows, square)
+					h.try(t, fmt.Sprintf("%s rows=%d n=%d square=%v", f.name, rows, n, square), h.edges(), func(what string, p Place) {
+						got := Put(h.buffers[2], p, c)
+						h.got.RankKUpdate(got, Put(h.buffers[0], p, a), Put(h.buffers[1], p, b), rows, square)
 						for i := range rows {
 							defined := i + 1
 							if square {

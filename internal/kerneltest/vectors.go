@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"halfspace/internal/guard"
 )
 
 // lengths calls a test with each flavour and each length up to most.
@@ -24,8 +22,8 @@ func (h *harness[T]) dot(t *testing.T) {
 	lengths(200, func(what string, f flavour, n int) {
 		x, y := h.numbers(n, f), h.numbers(n, f)
 		want := h.want.Dot(x, y)
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			if got := h.got.Dot(guard.Put(h.buffers[0], p, x), guard.Put(h.buffers[1], p, y)); !same(got, want) {
+		h.try(t, what, h.places(), func(what string, p Place) {
+			if got := h.got.Dot(Put(h.buffers[0], p, x), Put(h.buffers[1], p, y)); !same(got, want) {
 				t.Fatalf("%s: %v, want %v", what, got, want)
 			}
 		})
@@ -37,9 +35,9 @@ func (h *harness[T]) axpy(t *testing.T) {
 		a, x, y := T(f.make(h.rng)), h.numbers(n, f), h.numbers(n, f)
 		want := slices.Clone(y)
 		h.want.Axpy(want, a, x)
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			got := guard.Put(h.buffers[1], p, y)
-			h.got.Axpy(got, a, guard.Put(h.buffers[0], p, x))
+		h.try(t, what, h.places(), func(what string, p Place) {
+			got := Put(h.buffers[1], p, y)
+			h.got.Axpy(got, a, Put(h.buffers[0], p, x))
 			equal(t, what, got, want)
 		})
 	})
@@ -52,10 +50,10 @@ func (h *harness[T]) axpy4(t *testing.T) {
 		for k := range 4 {
 			h.want.Axpy(want, a[k], x[k*n:(k+1)*n])
 		}
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			got, vectors := guard.Put(h.buffers[4], p, y), make([][]T, 4)
+		h.try(t, what, h.places(), func(what string, p Place) {
+			got, vectors := Put(h.buffers[4], p, y), make([][]T, 4)
 			for k := range vectors {
-				vectors[k] = guard.Put(h.buffers[k], p, x[k*n:(k+1)*n])
+				vectors[k] = Put(h.buffers[k], p, x[k*n:(k+1)*n])
 			}
 			h.got.Axpy4(got, a, vectors)
 			equal(t, what, got, want)
@@ -71,8 +69,8 @@ func (h *harness[T]) firstMistake(t *testing.T) {
 			scores[i] = T(math.Copysign(1+math.Abs(h.rng.NormFloat64()), float64(y[i])))
 		}
 		want := h.want.FirstMistake(y, scores)
-		h.try(t, what, h.places(), func(what string, p guard.Place) {
-			if got := h.got.FirstMistake(guard.Put(h.buffers[0], p, y), guard.Put(h.buffers[1], p, scores)); got != want {
+		h.try(t, what, h.places(), func(what string, p Place) {
+			if got := h.got.FirstMistake(Put(h.buffers[0], p, y), Put(h.buffers[1], p, scores)); got != want {
 				t.Fatalf("%s: %d, want %d", what, got, want)
 			}
 		})

@@ -55,7 +55,7 @@ var dated = map[string]string{
 	"cache/state_linux.go":    "the time of a file of data",
 	"cache/state_darwin.go":   "the time of a file of data",
 	"checkpoint/run.go":       "when a checkpoint was saved",
-	"internal/lock/lock.go":   "since when a run has a file",
+	"internal/files/lock.go":  "since when a run has a file",
 	"internal/measure/run.go": "the day of a measurement",
 }
 

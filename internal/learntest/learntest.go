@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/cache"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // Cached returns the rows in a temporary cache file, which is closed when the test ends.
@@ -52,5 +52,5 @@ func Near(t testing.TB, name string, got, want []float64, tol float64) {
 
 // Halves returns the rows with the sample weights 0, 1/2, 1, 3/2, 0, and so on.
 func Halves(d *block.Data) *block.Data {
-	return testrows.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
+	return testproblems.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
 }

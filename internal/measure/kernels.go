@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/synth"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
-	"halfspace/kernel/limits"
 )
 
 // The sizes of the kernels' operands: in the first- and second-level cache of today's processors, and in memory. They

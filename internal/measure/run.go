@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"halfspace/bench/limits"
 	"halfspace/block"
-	"halfspace/internal/atomicfile"
+	"halfspace/internal/files"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
-	"halfspace/kernel/limits"
 )
 
 // Options select the measurements. The zero value of a field stands for the default in the field's comment.
@@ -50,7 +50,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	opt.Workers = parallel.Workers(opt.Workers)
 	r := &Report{Format: Format, Machine: newMachine(opt.Workers), Version: opt.Version, Command: opt.Command,
 		Date: time.Now().UTC().Format(time.DateOnly)}
-	dir, err := os.MkdirTemp(atomicfile.TempDir(), "halfspace-bench-")
+	dir, err := os.MkdirTemp(files.TempDir(), "halfspace-bench-")
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // ErrMemory is in the chain of errors about work that needs more memory than the limit.
@@ -47,10 +47,10 @@ func (b *Budget) Take(n int64, what string) error {
 func (b *Budget) tooMuch(n, used int64, what string) error {
 	beside := ""
 	if used > 0 {
-		beside = fmt.Sprintf(" beside %s in use", say.Size(used))
+		beside = fmt.Sprintf(" beside %s in use", humanize.Size(used))
 	}
 	return exceeded{fmt.Sprintf("%s takes %s of memory%s, and the limit is %s: give more with --memory, or leave columns out",
-		what, say.Size(n), beside, say.Size(b.limit))}
+		what, humanize.Size(n), beside, humanize.Size(b.limit))}
 }
 
 // exceeded is an error about memory with the text for the user.

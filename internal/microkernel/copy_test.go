@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"halfspace/internal/guard"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/microkernel"
 )
@@ -17,7 +16,7 @@ func TestCopyNonTemporal(t *testing.T) {
 }
 
 func testCopyNonTemporal(t *testing.T) {
-	dst, src := guard.New(t, 4096), guard.New(t, 4096)
+	dst, src := kerneltest.NewGuardedBuffer(t, 4096), kerneltest.NewGuardedBuffer(t, 4096)
 	for n := range 100 {
 		x := make([]float32, n)
 		for i := range x {
@@ -28,9 +27,9 @@ func testCopyNonTemporal(t *testing.T) {
 		}
 		for shift := range 17 {
 			for _, back := range []bool{false, true} {
-				p := guard.Place{Back: back, Shift: shift}
-				got := guard.Put(dst, p, make([]float32, n))
-				microkernel.CopyNonTemporal(got, guard.Put(src, guard.Place{Back: !back, Shift: shift % 3}, x))
+				p := kerneltest.Place{Back: back, Shift: shift}
+				got := kerneltest.Put(dst, p, make([]float32, n))
+				microkernel.CopyNonTemporal(got, kerneltest.Put(src, kerneltest.Place{Back: !back, Shift: shift % 3}, x))
 				microkernel.Fence()
 				for i, v := range x {
 					if got[i] != v {

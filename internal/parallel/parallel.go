@@ -1,4 +1,4 @@
-// Package parallel runs tasks on several cores. Results don't depend on the number of workers.
+// Package parallel runs tasks on several cores with results that do not depend on the number of workers.
 package parallel
 
 import (

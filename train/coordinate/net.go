@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/beside"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
 	"halfspace/train"
@@ -71,7 +70,7 @@ type net struct {
 // Learn returns weights near the minimum, with the loss and the objective of the rounded weights. If ctx ends the
 // search after a step, Learn returns the weights so far with ctx's error.
 func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	s, err := n.solve(ctx)
 	r := &elastic.Solution{Exact: s.w, Steps: s.steps, Passes: s.passes + 1, Seconds: time.Since(s.start).Seconds(), Interrupted: err != nil}

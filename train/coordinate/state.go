@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 )
 
 func (s *dual) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }

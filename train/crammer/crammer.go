@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/train"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/train"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/beside"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
+	"halfspace/internal/parallel"
 	"halfspace/train"
 )
 
@@ -69,7 +69,7 @@ func Result(s *Solution, pivots []float64, rows int64) (r train.Result) {
 // Learn returns the weights so far with ctx's error.
 func (t *Task) Learn(ctx context.Context) (*Solution, error) {
 	start := time.Now()
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	loss := t.Of(t.Rows)
 	s := t.search(loss, start)
@@ -219,7 +219,7 @@ func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) 
 // alone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
 func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []float64, least float64, err error) {
 	var weights [2]float64
-	err = passes.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias
 	bias, least := loss.Alone(weights, biased)
 	w = make([]float64, rows.Spec().Cols())
@@ -230,7 +230,7 @@ func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []flo
 }
 
 // weighPass sums the sample weights of each of the two classes.
-var weighPass = passes.NewPerRun("elastic.weigh", weighRun)
+var weighPass = distributed.NewPerRun("elastic.weigh", weighRun)
 
 func weighRun(block.Source, struct{}) func(block.Run) [2]float64 {
 	return weigh

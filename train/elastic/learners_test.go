@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 	"halfspace/train/elastic"
 	"halfspace/train/logistic"
@@ -103,7 +103,7 @@ func problems() map[string]*block.Data {
 			y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
 			change(x[r], &y[r])
 		}
-		return testrows.Dense(x, y, true)
+		return testproblems.Dense(x, y, true)
 	}
 	plain := func([]float64, *float64) {}
 	normal := draw(300, 6, plain)
@@ -122,7 +122,7 @@ func problems() map[string]*block.Data {
 		}),
 		"equal and constant": draw(200, 7, func(x []float64, _ *float64) { x[2], x[3], x[4], x[5] = x[0], 5, 0, -2*x[1] }),
 		"separable":          draw(100, 4, func(x []float64, y *float64) { *y = math.Copysign(1, x[0]) }),
-		"weights":            testrows.Weighted(normal, func(r int) float64 { return float64(r%5) / 2 }),
+		"weights":            testproblems.Weighted(normal, func(r int) float64 { return float64(r%5) / 2 }),
 		"far":                draw(200, 4, func(x []float64, _ *float64) { x[1] += 1e5; x[2] = 1e3*x[2] - 1e4 }),
 		"few positive":       draw(300, 4, func(x []float64, y *float64) { *y = math.Copysign(1, x[0]-2) }),
 		"no bias":            noBias,
@@ -170,7 +170,7 @@ func TestSampled(t *testing.T) {
 		}
 		y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
 	}
-	d, p := testrows.Dense(x, y, true), elastic.Penalty{L1: 300, L2: 1}
+	d, p := testproblems.Dense(x, y, true), elastic.Penalty{L1: 300, L2: 1}
 	for _, l := range losses {
 		optimal(t, l.name, d, l.train(t, d, p, 2).exact, p, l.derivative)
 	}

@@ -12,7 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 func mustTrainWith(t *testing.T, src block.Source, opt Options) *Result {
@@ -24,13 +24,13 @@ func mustTrainWith(t *testing.T, src block.Source, opt Options) *Result {
 // rowsOf returns rows whose labels are class numbers.
 func rowsOf(x [][]float64, classes []float64, k int, bias bool) *block.Data {
 	if k > 2 {
-		return testrows.Classes(x, classes, k, bias)
+		return testproblems.Classes(x, classes, k, bias)
 	}
 	var y []float64
 	for _, c := range classes {
 		y = append(y, 2*c-1)
 	}
-	return testrows.Dense(x, y, bias)
+	return testproblems.Dense(x, y, bias)
 }
 
 // TestScikitLearnClasses: weights of any number of classes, shrunk or not, and directions, are those of scikit-learn's
@@ -127,8 +127,8 @@ func probabilities(w, row []float64, classes int) []float64 {
 // there is none.
 func TestProjection(t *testing.T) {
 	x, y := draw(300, 4, 0, 3)
-	r := mustTrainWith(t, testrows.Dense(x, y, true), Options{Solver: Eigen})
-	plain := mustTrainWith(t, testrows.Dense(x, y, true), Options{})
+	r := mustTrainWith(t, testproblems.Dense(x, y, true), Options{Solver: Eigen})
+	plain := mustTrainWith(t, testproblems.Dense(x, y, true), Options{})
 	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.Explained != nil {
 		t.Errorf("weights %v, and by Cholesky %v with the projection %v", r.Weights, plain.Weights, plain.Projection)
 	}
@@ -152,11 +152,11 @@ func TestProjection(t *testing.T) {
 		a, b = math.Round(a*1024)/1024, math.Round(b*1024)/1024
 		line, classes = append(line, []float64{c + a, 2*c + b}, []float64{c - a, 2*c - b}), append(classes, c, c)
 	}
-	r = mustTrainWith(t, testrows.Classes(line, classes, 3, true), Options{Solver: Eigen})
+	r = mustTrainWith(t, testproblems.Classes(line, classes, 3, true), Options{Solver: Eigen})
 	if len(r.Projection) != 1 {
 		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.Explained)
 	}
-	same := mustTrainWith(t, testrows.Classes([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
+	same := mustTrainWith(t, testproblems.Classes([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
 	if len(same.Projection) != 0 {
 		t.Errorf("equal means have directions %v", same.Projection)
 	}
@@ -166,8 +166,8 @@ func TestProjection(t *testing.T) {
 // rows hardly any.
 func TestLedoitWolf(t *testing.T) {
 	x, y := draw(60, 10, 2, 3)
-	testrows.Round(x)
-	d := testrows.Dense(x, y, true)
+	testproblems.Round(x)
+	d := testproblems.Dense(x, y, true)
 	r := mustTrainWith(t, d, Options{Shrinkage: LedoitWolf})
 	for class, label := range []float64{-1, 1} {
 		if want := ledoitWolfShare(x, y, label); math.Abs(r.Shrinkage[class]-want) > 1e-10 || !(want > 0 && want < 1) {
@@ -182,7 +182,7 @@ func TestLedoitWolf(t *testing.T) {
 		for i := range 40 {
 			x, y = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()}), append(y, float64(i%2*2-1))
 		}
-		r := mustTrainWith(t, testrows.Dense(testrows.Round(x), y, true), Options{Shrinkage: LedoitWolf})
+		r := mustTrainWith(t, testproblems.Dense(testproblems.Round(x), y, true), Options{Shrinkage: LedoitWolf})
 		want := ledoitWolfShare(x, y, 1)
 		if math.Abs(r.Shrinkage[1]-want) > 1e-9 {
 			t.Errorf("seed %d: share %v, want %v", seed, r.Shrinkage[1], want)
@@ -195,7 +195,7 @@ func TestLedoitWolf(t *testing.T) {
 		t.Error("no share is 1")
 	}
 	many, labels := draw(20000, 10, 2, 3)
-	few := mustTrainWith(t, testrows.Dense(many, labels, true), Options{Shrinkage: LedoitWolf})
+	few := mustTrainWith(t, testproblems.Dense(many, labels, true), Options{Shrinkage: LedoitWolf})
 	for class, v := range few.Shrinkage {
 		if !(v < r.Shrinkage[class]/10) {
 			t.Errorf("20,000 rows are shrunk by %v, 60 by %v", v, r.Shrinkage[class])

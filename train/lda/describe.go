@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -46,13 +46,13 @@ func story(m *model.Model) (pairs []string) {
 	if m.Options.Shrinkage != "" {
 		pairs = append(pairs, "options", "shrinkage "+m.Options.Shrinkage)
 	}
-	pairs = append(pairs, "solver", "one solution in "+say.Passes(m.Training.Epochs))
+	pairs = append(pairs, "solver", "one solution in "+humanize.Passes(m.Training.Epochs))
 	if p := m.Projection; p != nil {
 		var shares []string
 		for _, v := range p.Explained {
-			shares = append(shares, say.Percent(v))
+			shares = append(shares, humanize.Percent(v))
 		}
-		pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", say.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
+		pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", humanize.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
 	}
 	return pairs
 }

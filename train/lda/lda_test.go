@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 func mustTrain(t *testing.T, src block.Source) *Result {
@@ -58,7 +58,7 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		d := len(c.Coef)
-		r := mustTrain(t, testrows.Dense(c.X, c.Y, true))
+		r := mustTrain(t, testproblems.Dense(c.X, c.Y, true))
 		learntest.Near(t, c.Name, r.Exact[:d], c.Coef, 1e-8)
 		learntest.Near(t, c.Name+" intercept", r.Exact[d:], []float64{c.Intercept}, 1e-8)
 		for i, want := range c.Probability {
@@ -70,7 +70,7 @@ func TestScikitLearn(t *testing.T) {
 				t.Errorf("%s: the probability of row %d is %v, want %v", c.Name, i, p, want)
 			}
 		}
-		without := mustTrain(t, testrows.Dense(c.X, c.Y, false))
+		without := mustTrain(t, testproblems.Dense(c.X, c.Y, false))
 		learntest.Near(t, c.Name+" without bias", without.Exact, c.Coef, 1e-8)
 		if passes := int64(1); strings.Contains(c.Name, "far from zero") != (r.Epochs == passes+1) {
 			t.Errorf("%s: %d passes", c.Name, r.Epochs)
@@ -81,12 +81,12 @@ func TestScikitLearn(t *testing.T) {
 // TestSingular: a repeated column and a constant one don't change predictions.
 func TestSingular(t *testing.T) {
 	x, y := draw(300, 3, 0, 5)
-	plain := mustTrain(t, testrows.Dense(x, y, true))
+	plain := mustTrain(t, testproblems.Dense(x, y, true))
 	var more [][]float64
 	for _, row := range x {
 		more = append(more, []float64{row[0], row[1], row[2], row[1], 7})
 	}
-	r := mustTrain(t, testrows.Dense(more, y, true))
+	r := mustTrain(t, testproblems.Dense(more, y, true))
 	w := r.Exact
 	learntest.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.Exact, 1e-6)
 	if r.Ridge == 0 || plain.Ridge != 0 {

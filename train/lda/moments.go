@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/train"
 )
 
@@ -181,7 +181,7 @@ type shifted struct {
 
 const shiftView = "lda.shift"
 
-func init() { passes.NewView(shiftView, shift) }
+func init() { distributed.NewView(shiftView, shift) }
 
 func shift(src block.Source, by []float64, _ int) block.Source {
 	return shifted{src, by}
@@ -189,7 +189,7 @@ func shift(src block.Source, by []float64, _ int) block.Source {
 
 // Remote returns the cluster of the rows; see block.Remote.
 func (s shifted) Remote() (block.Cluster, []block.View) {
-	return passes.Changed(s.Source, shiftView, s.by)
+	return distributed.Changed(s.Source, shiftView, s.by)
 }
 
 func (s shifted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {

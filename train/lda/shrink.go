@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
 
@@ -95,11 +95,11 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 		args.means[class] = m.means(class)
 	}
 	total := make([]float64, len(m.n))
-	err := passes.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
+	err := distributed.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
 	return total, err
 }
 
-var fourthPass = passes.NewPerRun("lda.fourth", fourthRun)
+var fourthPass = distributed.NewPerRun("lda.fourth", fourthRun)
 
 // fourthArgs are the means and the units of each class.
 type fourthArgs struct{ means, units [][]float64 }

@@ -6,7 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 )
 
 // factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
@@ -23,7 +23,7 @@ func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s
 		args.Means = append(args.Means, m.means(class)[:d])
 	}
 	t := dense.NewTriangle(d)
-	if err := passes.Reduce(ctx, src, opt.Workers, rootPass, args, rootRun(src, args), t.Merge); err != nil {
+	if err := distributed.Reduce(ctx, src, opt.Workers, rootPass, args, rootRun(src, args), t.Merge); err != nil {
 		return nil, 0, err
 	}
 	passed()
@@ -41,7 +41,7 @@ func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s
 // rootArgs are the means of the features for each class.
 type rootArgs struct{ Means [][]float64 }
 
-var rootPass = passes.NewPerRun("lda.root", rootRun)
+var rootPass = distributed.NewPerRun("lda.root", rootRun)
 
 // rootRun returns the function that computes the triangular factor of a run. Its rows are the rows of the run minus the
 // means of their classes, each times the square root of its sample weight.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // TestNearlyDependent: where features nearly depend on each other, or a row is far larger than others, the direction is the
@@ -25,7 +25,7 @@ func TestNearlyDependent(t *testing.T) {
 				x[7][i] /= by
 			}
 		}
-		r := mustTrain(t, testrows.Dense(testrows.Round(x), y, true))
+		r := mustTrain(t, testproblems.Dense(testproblems.Round(x), y, true))
 		if r.Ridge != 0 {
 			t.Errorf("seed %d, %v: a ridge of %v", seed, by, r.Ridge)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
 
@@ -76,7 +76,7 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 	d := s.spread(step)
 	all := audited{product: s.zeros(), sizes: s.zeros()}
 	args := auditArgs{w, d}
-	if err := passes.Reduce(ctx, s.src, s.workers, auditPass, args, s.auditRun(args), all.add); err != nil {
+	if err := distributed.Reduce(ctx, s.src, s.workers, auditPass, args, s.auditRun(args), all.add); err != nil {
 		return 0, 0, err
 	}
 	rest, sizes := s.compact(s.at.gradient), s.compact(all.sizes)
@@ -121,7 +121,7 @@ type audited struct {
 // auditArgs are the weights and the direction of audit.
 type auditArgs struct{ w, d []float64 }
 
-var auditPass = passes.NewPerRun("logistic.audit", auditRun)
+var auditPass = distributed.NewPerRun("logistic.audit", auditRun)
 
 func auditRun(src block.Source, args auditArgs) func(block.Run) audited {
 	return newProblem(src, 0, 1).auditRun(args)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -112,12 +112,12 @@ func TestVerdict(t *testing.T) {
 				y[r] = 2
 			}
 		}
-		d := testrows.Classes(x, y, classes, true)
+		d := testproblems.Classes(x, y, classes, true)
 		if classes == 2 {
 			for r := range y {
 				y[r] = 2*y[r] - 1
 			}
-			d = testrows.Dense(x, y, true)
+			d = testproblems.Dense(x, y, true)
 		}
 		want, full := apart(differences(x, y, classes))
 		if !full {

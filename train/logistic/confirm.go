@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 )
@@ -96,7 +96,7 @@ func (s *solver) check(ctx context.Context, claims []dense.Claim) (*mismatches, 
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
 	}
 	all := newMismatches(len(claims), s.cols, s.vectors)
-	return all, passes.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
+	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
 		for k := range all.most {
 			all.most[k], all.exact[k] = max(all.most[k], d.most[k]), max(all.exact[k], d.exact[k])
 			f64.Axpy(all.sums[k], 1, d.sums[k])
@@ -131,7 +131,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 	}
 }
 
-var checkPass = passes.NewPerRun("logistic.check", checkRun)
+var checkPass = distributed.NewPerRun("logistic.check", checkRun)
 
 // claimed are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
 // columns, or nil.

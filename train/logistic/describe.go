@@ -7,8 +7,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
-	"halfspace/internal/passes"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -128,12 +128,12 @@ func uncounted(ctx context.Context, task *train.Task) (bool, error) {
 		return true, nil
 	}
 	broken := false
-	err := passes.Reduce(ctx, task.Rows, task.Settings.Shared().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
+	err := distributed.Reduce(ctx, task.Rows, task.Settings.Shared().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
 	return broken, err
 }
 
 // brokenPass finds sample weights that aren't whole numbers.
-var brokenPass = passes.NewPerRun("logistic.broken", brokenRun)
+var brokenPass = distributed.NewPerRun("logistic.broken", brokenRun)
 
 func brokenRun(block.Source, struct{}) func(block.Run) bool {
 	return hasBroken

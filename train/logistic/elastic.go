@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
@@ -135,11 +135,11 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := passes.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { f64.Axpy(total, 1, of) })
+	err := distributed.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
-var lossesPass = passes.NewPerRun("logistic.losses", lossesRun)
+var lossesPass = distributed.NewPerRun("logistic.losses", lossesRun)
 
 func lossesRun(src block.Source, w [][]float64) func(block.Run) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"halfspace/internal/families"
 	"halfspace/internal/require"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -17,8 +17,8 @@ func TestFamilies(t *testing.T) {
 	if testsize.Small() {
 		rows = 400 // pure Go and emulators take minutes for more
 	}
-	for _, f := range families.All() {
-		d := families.Rows(f, rows)
+	for _, f := range testproblems.All() {
+		d := testproblems.Rows(f, rows)
 		best := math.Inf(1)
 		for _, solver := range []Solver{Newton, LBFGS} {
 			r := mustTrain(t, d, Options{L2: 1, Solver: solver})

@@ -6,8 +6,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/internal/distributed"
 	"halfspace/internal/microkernel"
-	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 )
 
@@ -68,7 +68,7 @@ func (s *products) element(i, j int) float64 {
 // only on such changes. Gradients are orthogonal to them.
 func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
-	err := passes.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
+	err := distributed.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
 		at.add(s.sums)
 		f64.Axpy(all.blocks, 1, s.products)
 	})
@@ -76,7 +76,7 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	return err
 }
 
-var jointPass = passes.NewPerRun("logistic.joint", jointRun)
+var jointPass = distributed.NewPerRun("logistic.joint", jointRun)
 
 func jointRun(src block.Source, w []float64) func(block.Run) jointSums {
 	return newProblem(src, 0, 1).jointRun(w)

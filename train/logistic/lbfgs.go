@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train"
@@ -39,7 +39,7 @@ type scaling struct {
 // zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
 func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
-	err := passes.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
+	err := distributed.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
 		f64.Axpy(all.sums, 1, m.sums)
 		f64.Axpy(all.squares, 1, m.squares)
 		all.n += m.n
@@ -82,7 +82,7 @@ type columns struct {
 	n             float64
 }
 
-var columnsPass = passes.NewPerRun("logistic.columns", columnsRun)
+var columnsPass = distributed.NewPerRun("logistic.columns", columnsRun)
 
 func columnsRun(src block.Source, _ struct{}) func(block.Run) columns {
 	return newProblem(src, 0, 1).columns

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/truncated"
@@ -148,7 +148,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 		}
 		return c
 	}
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	err := s.fit(ctx)
 	interrupted := err != nil && ctx.Err() != nil && slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 })
@@ -196,7 +196,7 @@ func wide(cols int) bool { return cols > maxColumns }
 // learnTruncated is learn with the solver Truncated.
 func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	start := time.Now()
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	task := truncated.Task{Options: opt.Options, Rows: src, L2: opt.L2, Loss: f64.Logistic}
 	s, err := task.Solve(ctx)

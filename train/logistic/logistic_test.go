@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -61,7 +61,7 @@ func mustTrain(t *testing.T, src block.Source, opt Options) *Result {
 func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Source {
 	t.Helper()
 	if rows != nil {
-		d = testrows.Weighted(d, func(r int) float64 { return rows[r] })
+		d = testproblems.Weighted(d, func(r int) float64 { return rows[r] })
 	}
 	if classes == nil {
 		return d
@@ -92,10 +92,10 @@ func TestScikitLearn(t *testing.T) {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
-		rows := testrows.Dense(c.X, c.Y, c.FitIntercept)
+		rows := testproblems.Dense(c.X, c.Y, c.FitIntercept)
 		src := reweighted(t, rows, c.SampleWeight, c.ClassWeight)
 		newton := mustTrain(t, src, Options{L2: c.L2})
-		for _, d := range []*block.Data{rows, testrows.Sparse(rows)} {
+		for _, d := range []*block.Data{rows, testproblems.Sparse(rows)} {
 			d := reweighted(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Options{L2: c.L2, Solver: LBFGS})
 			learntest.Near(t, c.Name+", L-BFGS", r.Exact, c.Weights, 1e-7)
@@ -149,7 +149,7 @@ func TestShuttle(t *testing.T) {
 	for i, v := range temperatures {
 		x, y = append(x, []float64{v}), append(y, 2*distress[i]-1)
 	}
-	r := mustTrain(t, testrows.Dense(x, y, true), Options{})
+	r := mustTrain(t, testproblems.Dense(x, y, true), Options{})
 	round := func(v float64) float64 { return math.Round(v*1e4) / 1e4 }
 	if round(r.Exact[0]) != -0.2322 || round(r.Exact[1]) != 15.0429 || round(r.StdErrors[0]) != 0.1082 || round(r.StdErrors[1]) != 7.3786 {
 		t.Errorf("weights %v, standard errors %v", r.Exact, r.StdErrors)
@@ -166,7 +166,7 @@ func TestSample(t *testing.T) {
 		t.Skip("half a million rows")
 	}
 	const n, d = 8 * 16 * block.RunRows, 28
-	src := testrows.Logistic(n, d)
+	src := testproblems.Logistic(n, d)
 	sample, err := train.Sample(context.Background(), src)
 	if err != nil || sample == nil || sample.Rows() != 16*block.RunRows {
 		t.Fatalf("sample %v, error %v", sample, err)
@@ -178,7 +178,7 @@ func TestSample(t *testing.T) {
 	if got.Epochs >= s.passes || !got.Converged {
 		t.Errorf("%d passes with a sample, %d without", got.Epochs, s.passes)
 	}
-	streamed := mustTrain(t, testrows.Stream{Data: src}, Options{L2: 3})
+	streamed := mustTrain(t, testproblems.Stream{Data: src}, Options{L2: 3})
 	if !slices.Equal(streamed.Exact, got.Exact) {
 		t.Error("streamed rows give other weights")
 	}
@@ -227,7 +227,7 @@ func TestDamped(t *testing.T) {
 			y[r] = -1
 		}
 	}
-	src := testrows.Dense(x, y, true)
+	src := testproblems.Dense(x, y, true)
 	for _, l2 := range []float64{0, 1e-3, 10} {
 		r := mustTrain(t, src, Options{L2: l2, Solver: Newton})
 		if !r.Converged || r.Epochs > 45 || r.Epochs == r.Updates+1 {

@@ -9,7 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train"
@@ -73,7 +73,7 @@ func (o onSides) separate(reach float64) bool {
 func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
 	all := s.newProbed()
-	err := passes.Reduce(ctx, s.src, s.workers, probePass, d, s.probeRun(d), func(p *probed) {
+	err := distributed.Reduce(ctx, s.src, s.workers, probePass, d, s.probeRun(d), func(p *probed) {
 		all.reach = max(all.reach, p.reach)
 		all.all.merge(p.all)
 		for k, o := range p.own {
@@ -83,7 +83,7 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	return all, err
 }
 
-var probePass = passes.NewPerRun("logistic.probe", probeRun)
+var probePass = distributed.NewPerRun("logistic.probe", probeRun)
 
 func probeRun(src block.Source, d []float64) func(block.Run) *probed {
 	return newProblem(src, 0, 1).probeRun(d)

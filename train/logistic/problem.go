@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train"
@@ -82,7 +82,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 		err = p.scatter(ctx, w, at)
 	default:
 		part := func(run block.Run) sums { return p.run(run, w, nil, nil) }
-		err = passes.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
+		err = distributed.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -107,7 +107,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 
 // The passes over the rows at given weights.
 var (
-	gradientPass = passes.NewPerRun("logistic.gradient", gradientRun)
+	gradientPass = distributed.NewPerRun("logistic.gradient", gradientRun)
 	hessianPass  = train.NewScatterTask("logistic.hessian", hessianRun)
 )
 

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -44,8 +44,8 @@ func TestSandwich(t *testing.T) {
 	}
 	differ := 0
 	for i, c := range fixture.Cases {
-		dense := testrows.Dense(c.X, c.Y, c.FitIntercept)
-		d, sparse := reweighted(t, dense, c.SampleWeight, c.ClassWeight), reweighted(t, testrows.Sparse(dense), c.SampleWeight, c.ClassWeight)
+		dense := testproblems.Dense(c.X, c.Y, c.FitIntercept)
+		d, sparse := reweighted(t, dense, c.SampleWeight, c.ClassWeight), reweighted(t, testproblems.Sparse(dense), c.SampleWeight, c.ClassWeight)
 		if want[i].Name != c.Name {
 			t.Fatalf("case %d is %s, and the errors are of %s", i, c.Name, want[i].Name)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -27,12 +27,12 @@ func wordRows(rows, words, classes int) *block.Data {
 		y[r] = float64(class % classes)
 	}
 	if classes > 2 {
-		return testrows.Classes(x, y, classes, true)
+		return testproblems.Classes(x, y, classes, true)
 	}
 	for r := range y {
 		y[r] = 2*y[r] - 1
 	}
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }
 
 // TestLazy: lazy steps give the mean of the weights that literal steps give.

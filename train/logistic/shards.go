@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
-	"halfspace/internal/passes"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
 	"halfspace/train"
 	"halfspace/train/mixing"
 	"halfspace/train/visits"
@@ -91,7 +91,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
 		args.opt.Checkpoint, args.opt.Progress = nil, nil
-		err = passes.Each(ctx, s.src, shardTask, args, dealt, func(p mixing.Part) error {
+		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p mixing.Part) error {
 			parts = append(parts, p)
 			return nil
 		})
@@ -166,9 +166,9 @@ func (x *shard) Visits() int64 { return x.visits }
 func (x *shard) State(*checkpoint.Walk) {}
 
 // shardTask takes the steps of a shard on a cluster. A piece is a shard.
-var shardTask *passes.Task[shardArgs, mixing.Part]
+var shardTask *distributed.Task[shardArgs, mixing.Part]
 
-func init() { shardTask = passes.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
+func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
 
 // shardArgs are the arguments of the steps of all shards in an epoch.
 type shardArgs struct {
@@ -179,7 +179,7 @@ type shardArgs struct {
 	vectors [][]float64
 }
 
-func shardPass(ctx context.Context, piece passes.Piece, args shardArgs) (part mixing.Part, err error) {
+func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part mixing.Part, err error) {
 	rows, err := block.Check(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err

@@ -9,14 +9,14 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 	"halfspace/train/mixing"
 )
 
 // sparseWords returns sparse rows of a few words, in the blocks of a whole data set.
 func sparseWords(rows, words, classes int) *block.Data {
-	few := testrows.Sparse(wordRows(150, words, classes))
+	few := testproblems.Sparse(wordRows(150, words, classes))
 	each, blocks := block.Rows(words+1), []*block.Block{}
 	for b := range few.Blocks(context.Background()) {
 		for r := range rows {
@@ -123,7 +123,7 @@ func TestShards(t *testing.T) {
 	} {
 		d := sparseWords(shape.rows, shape.words, shape.classes)
 		if i%2 == 0 {
-			d = testrows.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
+			d = testproblems.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
 		}
 		opt := Options{Options: train.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
 		want, steps := mixedSteps(t, d, opt)
@@ -145,10 +145,10 @@ func TestShards(t *testing.T) {
 // TestShardsNear: shards come as near to the optimum as one path does.
 func TestShardsNear(t *testing.T) {
 	for _, classes := range []int{2, 3} {
-		d := testrows.RandomClasses(20_000, 6, classes, 0.1)
+		d := testproblems.RandomClasses(20_000, 6, classes, 0.1)
 		if classes == 2 {
 			x, y := draw(20_000, 6, 4)
-			d = testrows.Dense(x, y, true)
+			d = testproblems.Dense(x, y, true)
 		}
 		for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
 			r, err := Train(t.Context(), d, Options{Options: train.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
@@ -169,7 +169,7 @@ func TestShardsMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	for _, features := range []int{2, 200, 511} { // the last are too many for a walk
-		d := block.Trust(testrows.Logistic(100, features))
+		d := block.Trust(testproblems.Logistic(100, features))
 		opt := Options{Options: train.Options{Order: train.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
 		s := newSolver(d, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)

@@ -3,7 +3,7 @@ package logistic
 import (
 	"errors"
 
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 )
 
 // root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at w, in the
@@ -15,7 +15,7 @@ import (
 // square root of its sample weight.
 func (p *problem) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
 	all := dense.NewTriangle(p.rootSize(w))
-	err := passes.Reduce(ctx, p.src, p.workers, rootPass, w, p.rootRun(w), all.Merge)
+	err := distributed.Reduce(ctx, p.src, p.workers, rootPass, w, p.rootRun(w), all.Merge)
 	return all, err
 }
 
@@ -27,7 +27,7 @@ func (p *problem) rootSize(w []float64) int {
 	return p.vectors * p.cols
 }
 
-var rootPass = passes.NewPerRun("logistic.root", rootRun)
+var rootPass = distributed.NewPerRun("logistic.root", rootRun)
 
 func rootRun(src block.Source, w []float64) func(block.Run) []float64 {
 	return newProblem(src, 0, 1).rootRun(w)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -19,9 +19,9 @@ func TestSGD(t *testing.T) {
 				x[i][3] = 1000 + 50*x[i][3] // the scaling is for this column
 				x[i][4] *= 1e-3
 			}
-			d := testrows.Dense(x, y, true)
+			d := testproblems.Dense(x, y, true)
 			if classes > 2 {
-				d = testrows.Classes(x, several(x, classes), classes, true)
+				d = testproblems.Classes(x, several(x, classes), classes, true)
 			}
 			objective := func(r *Result) float64 {
 				p, at := newProblem(d, l2, 1), sums{}
@@ -57,22 +57,22 @@ func TestWeights(t *testing.T) {
 			repeated, repeatedY = append(repeated, x[r]), append(repeatedY, y[r])
 		}
 	}
-	rows := testrows.Dense(x, y, true)
-	best := mustTrain(t, testrows.Dense(repeated, repeatedY, true), Options{L2: 2, Solver: LBFGS})
-	near := mustTrain(t, testrows.Weighted(rows, func(r int) float64 { return float64(r % 4) }), Options{L2: 2, Solver: SGD})
+	rows := testproblems.Dense(x, y, true)
+	best := mustTrain(t, testproblems.Dense(repeated, repeatedY, true), Options{L2: 2, Solver: LBFGS})
+	near := mustTrain(t, testproblems.Weighted(rows, func(r int) float64 { return float64(r % 4) }), Options{L2: 2, Solver: SGD})
 	if over := near.Loss/best.Loss - 1; math.Abs(over) > 0.02 {
 		t.Errorf("SGD's loss is %v above the optimum's", over)
 	}
 	for _, solver := range []Solver{Auto, SGD} {
-		if _, err := Train(t.Context(), testrows.Weighted(rows, func(int) float64 { return 0 }), Options{NoPenalty: true, Solver: solver}); err != errWeightless {
+		if _, err := Train(t.Context(), testproblems.Weighted(rows, func(int) float64 { return 0 }), Options{NoPenalty: true, Solver: solver}); err != errWeightless {
 			t.Errorf("%s: error %v without any weight", solver, err)
 		}
 	}
-	three := testrows.Classes([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
-	if _, err := Train(t.Context(), testrows.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
+	three := testproblems.Classes([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
+	if _, err := Train(t.Context(), testproblems.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("three classes: error %v", err)
 	}
-	line := testrows.Weighted(testrows.Dense([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
+	line := testproblems.Weighted(testproblems.Dense([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
 	for _, solver := range []Solver{Newton, LBFGS} {
 		if _, err := Train(t.Context(), line, Options{NoPenalty: true, Solver: solver}); err != ErrSeparable {
 			t.Errorf("%s: error %v", solver, err)

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -36,14 +36,14 @@ func TestMultinomial(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		opt := Options{L2: c.L2}
-		rows := testrows.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
+		rows := testproblems.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
 		r := mustTrain(t, rows, opt)
 		learntest.Near(t, c.Name, r.Exact, c.Weights, 1e-6)
-		learntest.Near(t, c.Name+", sparse", mustTrain(t, testrows.Sparse(rows), opt).Exact, c.Weights, 1e-6)
+		learntest.Near(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).Exact, c.Weights, 1e-6)
 		if !r.Converged || r.Solver != LBFGS {
 			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, r.Converged, r.Gradient, r.Solver)
 		}
-		loss, errors, p := softmaxLoss(c.X, c.Y, testrows.Float64s(r.Weights), c.Classes)
+		loss, errors, p := softmaxLoss(c.X, c.Y, testproblems.Float64s(r.Weights), c.Classes)
 		if math.Abs(r.Loss/loss-1) > 1e-10 || r.Errors != errors {
 			t.Errorf("%s: loss %v and %d errors, want %v and %d", c.Name, r.Loss, r.Errors, loss, errors)
 		}
@@ -121,11 +121,11 @@ func TestHistory(t *testing.T) {
 // TestConstant: a column beside the bias that is constant up to rounding changes no score.
 func TestConstant(t *testing.T) {
 	x, y := draw(300, 3, 5)
-	plain := mustTrain(t, testrows.Dense(x, y, true), Options{Solver: LBFGS})
+	plain := mustTrain(t, testproblems.Dense(x, y, true), Options{Solver: LBFGS})
 	for i := range x {
 		x[i] = append(x[i], 0.1)
 	}
-	r := mustTrain(t, testrows.Dense(x, y, true), Options{Solver: LBFGS})
+	r := mustTrain(t, testproblems.Dense(x, y, true), Options{Solver: LBFGS})
 	w := r.Exact
 	learntest.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {

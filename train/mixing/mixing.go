@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 )
 
@@ -32,8 +32,8 @@ func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
 		if len(runs) > 1 {
 			most = fmt.Sprintf("%d shards or fewer", len(runs))
 		}
-		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", say.Plural(rows, "row"), say.Plural(int64(len(runs)), "run"),
-			say.Count(block.RunRows), say.Count(int64(shards)), most)
+		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(runs)), "run"),
+			humanize.Count(block.RunRows), humanize.Count(int64(shards)), most)
 	}
 	for i := range runs {
 		runs[i] = int64(i)

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -19,7 +19,7 @@ func numbered(rows int) *block.Data {
 	for r := range x {
 		x[r], y[r] = []float64{float64(r + 1)}, 1
 	}
-	return testrows.Dense(x, y, false)
+	return testproblems.Dense(x, y, false)
 }
 
 // A counter is a member that counts its rows, and pauses once after the first.

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"halfspace/block"
-	"halfspace/internal/ahead"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -101,7 +101,7 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 		}
 	}
 	return func(yield func(*block.Block, error) bool) {
-		for b, err := range ahead.Each(ctx, len(f.runs), buffers, func(i int, b *buffer) func() error {
+		for b, err := range parallel.Prefetch(ctx, len(f.runs), buffers, func(i int, b *buffer) func() error {
 			return func() error { return f.read(i, b) }
 		}) {
 			if err != nil {

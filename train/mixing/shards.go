@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
-	"halfspace/internal/say"
 	"halfspace/train"
 )
 
@@ -87,7 +87,7 @@ func CheckMemory(task *train.Task, each int64) error {
 		text = fmt.Sprintf(", %d trainings go on at a time", beside)
 	}
 	return fmt.Errorf("the weights of %s take %s of memory each%s, and %s is left: use fewer with --shards, or give more with --memory",
-		say.Plural(shards, "shard"), say.Size(each), text, say.Size(max(0, limit)))
+		humanize.Plural(shards, "shard"), humanize.Size(each), text, humanize.Size(max(0, limit)))
 }
 
 // Epoch makes an epoch of all shards, and returns their parts in the order of the shards. It calls mark when a

@@ -11,7 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/svm"
@@ -32,7 +32,7 @@ func rows(n, features int, bias bool) *block.Data {
 		}
 		y[r] = math.Copysign(1, score)
 	}
-	return testrows.Dense(x, y, bias)
+	return testproblems.Dense(x, y, bias)
 }
 
 // solvers find the minimum for the hinge of many columns: svm takes one or the other by the number of rows.
@@ -76,7 +76,7 @@ func TestHinge(t *testing.T) {
 		}{
 			{"many rows", rows(4500, 30, bias), 300},
 			{"many columns", rows(300, 400, bias), 1},
-			{"weighted", testrows.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
+			{"weighted", testproblems.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
 		} {
 			what, d, l2 := fmt.Sprintf("%s, bias %t", c.name, bias), c.rows, c.l2
 			want := require.Value(svm.Train(ctx, d, svm.Options{L2: l2, Loss: svm.Hinge}))(t)
@@ -99,7 +99,7 @@ func TestNoFeatures(t *testing.T) {
 	}
 	for _, l2 := range []float64{0.01, 1, 100} {
 		for name, solve := range solvers() {
-			got, err := solve(t.Context(), train.Options{Epochs: 1000}, testrows.Dense(x, y, true), l2)
+			got, err := solve(t.Context(), train.Options{Epochs: 1000}, testproblems.Dense(x, y, true), l2)
 			if err != nil || math.Abs(got.Objective-14) > 1e-4 || math.Abs(got.W[3]-1) > 1e-4 {
 				t.Errorf("%s, l2 %v: objective %v with weights %v, error %v", name, l2, got.Objective, got.W, err)
 			}
@@ -110,7 +110,7 @@ func TestNoFeatures(t *testing.T) {
 // TestAlone: rows of one class, beside others with a sample weight of 0, have no loss with a bias alone.
 func TestAlone(t *testing.T) {
 	for _, class := range []float32{-1, 1} {
-		d := testrows.Weighted(rows(3000, 40, true), func(int) float64 { return 1 })
+		d := testproblems.Weighted(rows(3000, 40, true), func(int) float64 { return 1 })
 		for b, err := range d.Blocks(t.Context()) {
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
@@ -36,7 +36,7 @@ func TestTruncated(t *testing.T) {
 	ctx := context.Background()
 	for _, bias := range []bool{false, true} {
 		for _, l2 := range []float64{0.01, 10} {
-			for weighted, d := range []*block.Data{rows(5000, 40, bias), testrows.Weighted(rows(4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
+			for weighted, d := range []*block.Data{rows(5000, 40, bias), testproblems.Weighted(rows(4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
 				l := require.Value(logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton}))(t)
 				s := require.Value(svm.Train(ctx, d, svm.Options{L2: l2}))(t)
 				for name, task := range map[string]struct {

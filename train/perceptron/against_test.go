@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -58,9 +58,9 @@ func TestLiteral(t *testing.T) {
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
-		data := testrows.Dense(x, y, true)
+		data := testproblems.Dense(x, y, true)
 		if c.weighted {
-			data = testrows.Weighted(data, quarters)
+			data = testproblems.Weighted(data, quarters)
 		}
 		modes := []pocket.Mode{""}
 		if c.pocket {
@@ -88,14 +88,14 @@ func TestLiteral(t *testing.T) {
 			sources := map[string]block.Source{"memory": data}
 			switch n := (i + k) % 4; {
 			case n == 0 && order == train.Cyclic:
-				sources["stream"] = testrows.Stream{Data: data}
+				sources["stream"] = testproblems.Stream{Data: data}
 			case n < 2:
-				sources["sparse"] = testrows.Sparse(data)
+				sources["sparse"] = testproblems.Sparse(data)
 			case c.rows > 1000 && order == train.Random: // each row takes a call of the system
 			case n == 2:
 				sources["cache"] = learntest.Cached(t, data)
 			default:
-				sources["sparse cache"] = learntest.Cached(t, testrows.Sparse(data))
+				sources["sparse cache"] = learntest.Cached(t, testproblems.Sparse(data))
 			}
 			opt.Workers = 1 + (i+k)%3
 			testSources(t, what, sources, opt, want, converged)

@@ -11,7 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -112,21 +112,21 @@ func TestClasses(t *testing.T) {
 		if testsize.Small() && c.rows != 1500 {
 			continue
 		}
-		d := testrows.RandomClasses(c.rows, c.features, c.classes, c.wrong)
+		d := testproblems.RandomClasses(c.rows, c.features, c.classes, c.wrong)
 		if c.weighted {
-			d = testrows.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
+			d = testproblems.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
 		}
 		for k, order := range train.Orders {
 			sources := map[string]block.Source{"memory": d}
 			switch n := (i + k) % 4; {
 			case order == train.Cyclic && i%2 == 0:
-				sources["stream"] = testrows.Stream{Data: d}
+				sources["stream"] = testproblems.Stream{Data: d}
 			case n < 2:
-				sources["sparse"] = testrows.Sparse(d)
+				sources["sparse"] = testproblems.Sparse(d)
 			case n == 2:
 				sources["cache"] = learntest.Cached(t, d)
 			default:
-				sources["sparse cache"] = learntest.Cached(t, testrows.Sparse(d))
+				sources["sparse cache"] = learntest.Cached(t, testproblems.Sparse(d))
 			}
 			want := newClassLiteral(d)
 			converged := want.train(order, 5, c.epochs, 0.5, c.updates)
@@ -177,7 +177,7 @@ func defaults(t testing.TB, opt Options) Options {
 // TestClassesMargin: with a margin, rows that are right by less also update the weights. Converged weights have all
 // rows right by it.
 func TestClassesMargin(t *testing.T) {
-	d := testrows.RandomClasses(400, 3, 3, 0)
+	d := testproblems.RandomClasses(400, 3, 3, 0)
 	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
 	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
 		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)
@@ -187,7 +187,7 @@ func TestClassesMargin(t *testing.T) {
 // TestClassesValidation: the weights after the epoch with the fewest errors on other rows are kept. Training ends after
 // some epochs without fewer errors.
 func TestClassesValidation(t *testing.T) {
-	d, v := testrows.RandomClasses(1000, 4, 5, 0.2), testrows.RandomClasses(999, 4, 5, 0.2)
+	d, v := testproblems.RandomClasses(1000, 4, 5, 0.2), testproblems.RandomClasses(999, 4, 5, 0.2)
 	for _, form := range train.Forms[:2] {
 		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
 		var want []float32
@@ -209,8 +209,8 @@ func TestClassesValidation(t *testing.T) {
 
 // TestOneVersusRest: each class has the weights that it gets alone, in memory and from a cache.
 func TestOneVersusRest(t *testing.T) {
-	d := testrows.RandomClasses(3000, 12, 5, 0.1)
-	sources := []block.Source{d, learntest.Cached(t, d), testrows.Sparse(d), learntest.Cached(t, testrows.Sparse(d))}
+	d := testproblems.RandomClasses(3000, 12, 5, 0.1)
+	sources := []block.Source{d, learntest.Cached(t, d), testproblems.Sparse(d), learntest.Cached(t, testproblems.Sparse(d))}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k, order := range train.Orders {
 		opt := Options{Options: train.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
@@ -227,7 +227,7 @@ func TestOneVersusRest(t *testing.T) {
 					x, y = append(x, row), append(y, map[bool]float64{true: 1, false: -1}[int(b.Y[r]) == class])
 				}
 			}
-			want = append(want, mustTrain(t, testrows.Dense(x, y, true), opt).Weights)
+			want = append(want, mustTrain(t, testproblems.Dense(x, y, true), opt).Weights)
 		}
 		src, workers := sources[k], 1+k%3
 		got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train"

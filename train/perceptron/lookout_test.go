@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -25,10 +25,10 @@ func TestLookouts(t *testing.T) {
 			continue
 		}
 		x, y := noisy(6000, 4, flips, false, 21)
-		d := testrows.Dense(x, y, true)
-		few := testrows.Weighted(d, quarters)
-		three := testrows.RandomClasses(6000, 3, 3, flips)
-		for i, src := range []block.Source{d, testrows.Sparse(d), learntest.Cached(t, d), few, learntest.Cached(t, testrows.Sparse(few)), testrows.Stream{Data: d}, three, testrows.Sparse(three)} {
+		d := testproblems.Dense(x, y, true)
+		few := testproblems.Weighted(d, quarters)
+		three := testproblems.RandomClasses(6000, 3, 3, flips)
+		for i, src := range []block.Source{d, testproblems.Sparse(d), learntest.Cached(t, d), few, learntest.Cached(t, testproblems.Sparse(few)), testproblems.Stream{Data: d}, three, testproblems.Sparse(three)} {
 			if testsize.Small() && i%3 > 0 {
 				continue
 			}
@@ -46,7 +46,7 @@ func TestLookouts(t *testing.T) {
 					if _, file := src.(block.Seekable); file && order == train.Random {
 						continue // slow, and read as the other orders are
 					}
-					if _, streams := src.(testrows.Stream); streams && order != train.Cyclic {
+					if _, streams := src.(testproblems.Stream); streams && order != train.Cyclic {
 						continue
 					}
 					opt.Order, opt.Epochs, opt.Eta, opt.Workers = order, 2, 0.5, 1
@@ -119,7 +119,7 @@ func BenchmarkLookouts(b *testing.B) {
 				y[r] = float64(1 - 2*(r/c.every%2))
 			}
 		}
-		d := testrows.Dense(x, y, true)
+		d := testproblems.Dense(x, y, true)
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
 				opt := defaults(b, Options{Options: train.Options{Workers: workers, Epochs: 1 << 40}})

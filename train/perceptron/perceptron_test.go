@@ -10,7 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/pocket"
@@ -20,7 +20,7 @@ import (
 // TestTextbook is the example of the text books: three points in the plane, seven updates (Li Hang, "Statistical
 // Learning Methods", 2012, example 2.1).
 func TestTextbook(t *testing.T) {
-	d := testrows.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
+	d := testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	r := mustTrain(t, d, Options{})
 	if !slices.Equal(r.Weights, []float32{1, 1, -3}) || r.Updates != 7 || !r.Converged || r.Errors != 0 || r.Loss != 0 {
 		t.Errorf("got %+v, want weights 1, 1, bias -3 after 7 updates", r)
@@ -35,7 +35,7 @@ func TestTextbook(t *testing.T) {
 func TestPocketConverged(t *testing.T) {
 	found := map[bool]int{}
 	for _, x := range [][][]float64{{{1}, {0}}, {{1}, {-1}}, {{2}, {1}}} {
-		d := testrows.Dense(x, []float64{1, -1}, true)
+		d := testproblems.Dense(x, []float64{1, -1}, true)
 		for _, mode := range pocket.Modes {
 			for _, order := range train.Orders {
 				r := mustTrain(t, d, Options{Options: train.Options{Order: order}, Pocket: mode})
@@ -63,10 +63,10 @@ func TestPocketSeeds(t *testing.T) {
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(21, seed))
 		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
-		data := testrows.Dense(x, y, true)
+		data := testproblems.Dense(x, y, true)
 		weighted := seed%4 == 0
 		if weighted {
-			data = testrows.Weighted(data, quarters)
+			data = testproblems.Weighted(data, quarters)
 		}
 		opt := Options{Options: train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed, ZeroSeed: true,
 			Workers: 1 + rng.IntN(3)}, Pocket: pocket.Modes[rng.IntN(3)]}
@@ -77,9 +77,9 @@ func TestPocketSeeds(t *testing.T) {
 		var judges *literal
 		if rng.IntN(2) == 0 {
 			x, y := noisy(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
-			other := testrows.Dense(x, y, true)
+			other := testproblems.Dense(x, y, true)
 			if weighted {
-				other = testrows.Weighted(other, func(r int) float64 { return quarters(r + 5) })
+				other = testproblems.Weighted(other, func(r int) float64 { return quarters(r + 5) })
 			}
 			validation, judges = other, newLiteral(other)
 		}
@@ -113,7 +113,7 @@ func TestOptimum(t *testing.T) {
 			x = append(x, []float64{float64(rng.IntN(3) - 1), float64(rng.IntN(3) - 1)})
 			y = append(y, float64(2*rng.IntN(2)-1))
 		}
-		data := testrows.Dense(x, y, true)
+		data := testproblems.Dense(x, y, true)
 		fewest := newLiteral(data).fewestByEnumeration(6)
 		if fewest == 0 {
 			separable++
@@ -163,7 +163,7 @@ func TestUpdateBound(t *testing.T) {
 	}
 	for seed := range seeds {
 		x, y := noisy(2000, 6, 0, false, seed)
-		d := testrows.Dense(x, y, true)
+		d := testproblems.Dense(x, y, true)
 		rho := margin(d, seed)
 		for _, order := range train.Orders {
 			r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 100000, Seed: seed}})
@@ -205,11 +205,11 @@ func TestMargin(t *testing.T) {
 		var y []float64
 		all, labels := noisy(100, 3, 0, false, seed)
 		for i := range all {
-			if margin(testrows.Dense(all[i:i+1], labels[i:i+1], true), seed) > 0.3 {
+			if margin(testproblems.Dense(all[i:i+1], labels[i:i+1], true), seed) > 0.3 {
 				x, y = append(x, all[i]), append(y, labels[i])
 			}
 		}
-		d := testrows.Dense(x, y, true)
+		d := testproblems.Dense(x, y, true)
 		rho := margin(d, seed)
 		for _, m := range []float64{0.01, 1, 20} {
 			for _, order := range train.Orders {
@@ -229,7 +229,7 @@ func TestMargin(t *testing.T) {
 // TestEarlyStop compares the last epoch, and the kept weights, with trainings of one epoch more each.
 func TestEarlyStop(t *testing.T) {
 	x, y := noisy(600, 20, 0.1, false, 4)
-	d, other := testrows.Dense(x[:400], y[:400], true), testrows.Dense(x[400:], y[400:], true)
+	d, other := testproblems.Dense(x[:400], y[:400], true), testproblems.Dense(x[400:], y[400:], true)
 	validated := func(opt Options) *train.Result {
 		r := require.Value(TrainValidated(context.Background(), d, other, opt))(t)
 		return r
@@ -270,7 +270,7 @@ func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []train.Progress
 	opt := Options{Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
-	r := mustTrain(t, testrows.Dense(x, y, true), opt)
+	r := mustTrain(t, testproblems.Dense(x, y, true), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {
 		epochs[p.Epoch] = true

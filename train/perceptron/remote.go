@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/train/mixing"
 )
 
 // passTask makes Pass on a cluster. A piece is a shard.
-var passTask *passes.Task[passArgs, mixing.Part]
+var passTask *distributed.Task[passArgs, mixing.Part]
 
-func init() { passTask = passes.New("perceptron.pass", passPiece) } // set here, because passPiece uses passTask indirectly
+func init() { passTask = distributed.New("perceptron.pass", passPiece) } // set here, because passPiece uses passTask indirectly
 
 // passArgs are the arguments of Pass that are the same for all shards.
 type passArgs struct {
@@ -21,9 +21,9 @@ type passArgs struct {
 }
 
 // someTask makes someUpdate on a cluster.
-var someTask = passes.New("perceptron.some", somePiece)
+var someTask = distributed.New("perceptron.some", somePiece)
 
-func somePiece(ctx context.Context, piece passes.Piece, args passArgs) (bool, error) {
+func somePiece(ctx context.Context, piece distributed.Piece, args passArgs) (bool, error) {
 	l, err := newShard(piece.Source, args.opt, 0, args.w)
 	if err != nil {
 		return false, err
@@ -37,7 +37,7 @@ func (l *learner) mayUpdate(ctx context.Context, w []float32) (some bool, err er
 		return l.someUpdate(ctx, w)
 	}
 	task := someTask
-	err = passes.Each(ctx, l.src, task, passArgs{l.sent(), 0, w}, passes.Consecutive(l.rows), func(b bool) error {
+	err = distributed.Each(ctx, l.src, task, passArgs{l.sent(), 0, w}, distributed.Consecutive(l.rows), func(b bool) error {
 		some = some || b
 		return nil
 	})
@@ -52,7 +52,7 @@ func (l *learner) sent() Options {
 	return opt
 }
 
-func passPiece(ctx context.Context, piece passes.Piece, args passArgs) (mixing.Part, error) {
+func passPiece(ctx context.Context, piece distributed.Piece, args passArgs) (mixing.Part, error) {
 	return Pass(ctx, piece.Source, args.opt, args.epoch, piece.Number, args.w)
 }
 
@@ -60,7 +60,7 @@ func passPiece(ctx context.Context, piece passes.Piece, args passArgs) (mixing.P
 func (x *shards) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 	l := x.all
 	task := passTask
-	err = passes.Each(ctx, l.src, task, passArgs{l.sent(), epoch, l.w}, dealt, func(p mixing.Part) error {
+	err = distributed.Each(ctx, l.src, task, passArgs{l.sent(), epoch, l.w}, dealt, func(p mixing.Part) error {
 		parts = append(parts, p)
 		return nil
 	})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/train/mixing"
 )
 

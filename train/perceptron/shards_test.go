@@ -11,7 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train"
@@ -101,7 +101,7 @@ func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
 	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 runs
-	d := testrows.Dense(x, y, true)
+	d := testproblems.Dense(x, y, true)
 	for i, c := range []struct {
 		order  train.Order
 		mix    train.Mix
@@ -114,7 +114,7 @@ func TestShards(t *testing.T) {
 	} {
 		rows := d
 		if c.weigh {
-			rows = testrows.Weighted(d, quarters)
+			rows = testproblems.Weighted(d, quarters)
 		}
 		m := &mixedLiteral{all: newLiteral(rows)}
 		m.fewest, m.best, m.all.margin = m.all.errors(m.all.w), slices.Clone(m.all.w), float32(c.margin)
@@ -123,7 +123,7 @@ func TestShards(t *testing.T) {
 			m.epoch(int(c.shards), opt, e)
 		}
 		what := fmt.Sprintf("%s %s %d shards", c.order, c.mix, c.shards)
-		sources := []block.Source{rows, testrows.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testrows.Sparse(rows))}
+		sources := []block.Source{rows, testproblems.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testproblems.Sparse(rows))}
 		var mean []float32
 		for j, src := range sources {
 			if testsize.Small() && (i+j)%2 > 0 {
@@ -166,7 +166,7 @@ func TestShardsBound(t *testing.T) {
 			kept++
 		}
 	}
-	d := testrows.Dense(x[:kept], y[:kept], true)
+	d := testproblems.Dense(x[:kept], y[:kept], true)
 	for _, order := range train.Orders {
 		for _, mix := range train.Mixes {
 			for _, margin := range []float64{0, 2} {
@@ -200,7 +200,7 @@ func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 
 // TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
 func TestShardVerifies(t *testing.T) {
-	d := testrows.Dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1}, true)
+	d := testproblems.Dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1}, true)
 	rows := &failsOnce{Seekable: learntest.Cached(t, d)}
 	shard := require.Value(newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1}))(t)
 	if err := shard.pass(t.Context(), 0); err != context.Canceled {
@@ -229,5 +229,5 @@ func TestShardsMemory(t *testing.T) {
 
 func noisyRows(n int) *block.Data {
 	x, y := noisy(n, 4, 0.1, false, 8)
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }

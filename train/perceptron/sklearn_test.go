@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -46,7 +46,7 @@ func TestScikitLearn(t *testing.T) {
 		compareFixture(t, c.Name, mustTrain(t, fixtureData(c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
 		opt.Form = train.Averaged
 		if r := mustTrain(t, fixtureData(c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
-			compareMean(t, c.Name, testrows.Float64s(r.Weights), c.Mean)
+			compareMean(t, c.Name, testproblems.Float64s(r.Weights), c.Mean)
 			averaged++
 		}
 	}
@@ -58,10 +58,10 @@ func TestScikitLearn(t *testing.T) {
 // fixtureData returns the rows as a data set, with a bias column only if bias is set.
 func fixtureData(x [][]float64, y, weights []float64, bias bool) *block.Data {
 	if weights != nil {
-		return testrows.Weighted(fixtureData(x, y, nil, bias), func(r int) float64 { return weights[r] })
+		return testproblems.Weighted(fixtureData(x, y, nil, bias), func(r int) float64 { return weights[r] })
 	}
 	if bias {
-		return testrows.Dense(x, y, true)
+		return testproblems.Dense(x, y, true)
 	}
 	b := block.New(0, len(x), len(x[0]))
 	for r, row := range x {

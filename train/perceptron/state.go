@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/pocket"
 	"halfspace/train"
 )

@@ -9,7 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -18,11 +18,11 @@ import (
 // beginning, give the traced scores and weights.
 func TestTrace(t *testing.T) {
 	x, y := noisy(4200, 4, 0.1, false, 3)
-	plain := testrows.Dense(x, y, true)
-	weighted := testrows.Weighted(plain, quarters)
-	classes := testrows.RandomClasses(1500, 4, 3, 0.1)
+	plain := testproblems.Dense(x, y, true)
+	weighted := testproblems.Weighted(plain, quarters)
+	classes := testproblems.RandomClasses(1500, 4, 3, 0.1)
 	var traced int64
-	for name, src := range map[string]*block.Data{"dense": plain, "sparse": testrows.Sparse(plain), "weighted": weighted, "classes": classes} {
+	for name, src := range map[string]*block.Data{"dense": plain, "sparse": testproblems.Sparse(plain), "weighted": weighted, "classes": classes} {
 		for _, order := range train.Orders {
 			for k, form := range []Options{{}, {Form: train.Averaged, Margin: 0.5}, {L2: 0.001}, {Pocket: "exact", Options: train.Options{MaxUpdates: 40}}} {
 				if form.Pocket != "" && name == "classes" {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // offset returns normal rows with labels. Some columns are far from zero, one is constant, and one is mostly 0.
@@ -28,7 +28,7 @@ func offset(n int) (x [][]float64, y []float64) {
 // TestFrame has columns far from zero. The optimum is that of rows less their means, except for the bias.
 func TestFrame(t *testing.T) {
 	x, y := offset(5000)
-	d := testrows.Dense(x, y, true)
+	d := testproblems.Dense(x, y, true)
 	for _, loss := range Losses {
 		want := mustTrain(t, d, Options{Loss: loss})
 		if other := centredOptimum(t, x, y, loss, 1); want.Objective-want.Gap > other*(1+1e-9) || want.Objective > other*(1+1e-3) {
@@ -40,10 +40,10 @@ func TestFrame(t *testing.T) {
 // TestFrameWithoutBias: without a bias, columns that are far from zero are told apart.
 func TestFrameWithoutBias(t *testing.T) {
 	x, y := offset(500)
-	d := testrows.Dense(x, y, false)
+	d := testproblems.Dense(x, y, false)
 	for _, loss := range Losses {
 		r := mustTrain(t, d, Options{Loss: loss})
-		weights := testrows.Float64s(r.Weights)
+		weights := testproblems.Float64s(r.Weights)
 		if objective := exactly(d, weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
 			t.Errorf("%s: converged %v after %d passes, objective %v, it is %v, gap %v", loss, r.Converged, r.Epochs, r.Objective, objective, r.Gap)
 		}
@@ -62,12 +62,12 @@ func TestFrameWithoutBias(t *testing.T) {
 // TestConstant: a constant column beside a bias is not far from zero.
 func TestConstant(t *testing.T) {
 	x, y := draw(500, 3, 2)
-	plain := testrows.Dense(x, y, true)
+	plain := testproblems.Dense(x, y, true)
 	for r := range x {
 		x[r] = append(x[r], 0.1)
 	}
 	for _, loss := range Losses {
-		want, r := mustTrain(t, plain, Options{Loss: loss}), mustTrain(t, testrows.Dense(x, y, true), Options{Loss: loss})
+		want, r := mustTrain(t, plain, Options{Loss: loss}), mustTrain(t, testproblems.Dense(x, y, true), Options{Loss: loss})
 		if math.Abs(r.Objective/want.Objective-1) > 2*tolerance || !r.Converged || math.Abs(r.Exact[3]) > 1e-3 {
 			t.Errorf("%s: objective %v, want %v; weights %v", loss, r.Objective, want.Objective, r.Exact)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -18,21 +18,21 @@ import (
 func TestFew(t *testing.T) {
 	for _, loss := range Losses {
 		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
-		one := mustTrain(t, testrows.Dense([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
+		one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
 		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.Exact[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
 			t.Errorf("%s: weights %v, want %v", loss, one.Exact, want)
 		}
-		class := mustTrain(t, testrows.Dense([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
+		class := mustTrain(t, testproblems.Dense([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
 		if math.Abs(class.Exact[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
 			t.Errorf("%s of one class: %+v", loss, class)
 		}
-		constant := mustTrain(t, testrows.Dense([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
+		constant := mustTrain(t, testproblems.Dense([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
 		if !constant.Converged || constant.Errors != 1 || constant.Exact[0] != 0 {
 			t.Errorf("%s of zeros: %+v", loss, constant)
 		}
 		x, y := draw(500, 3, 1)
 		var seen []train.Progress
-		r := mustTrain(t, testrows.Dense(x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+		r := mustTrain(t, testproblems.Dense(x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
 		if r.Converged || r.Epochs > 3 || r.Visits != r.Epochs*500 {
 			t.Errorf("%s: three passes give %+v", loss, r)
 		}
@@ -67,7 +67,7 @@ func TestRareCategories(t *testing.T) {
 			y[r] = 1
 		}
 	}
-	d := testrows.Dense(x, y, true)
+	d := testproblems.Dense(x, y, true)
 	r := mustTrain(t, d, Options{Loss: Hinge, L2: 1})
 	if !r.Converged || !(r.Gap <= 1e-6*r.Objective) {
 		t.Errorf("after %d passes it converged: %v, with a gap of %v of %v", r.Epochs, r.Converged, r.Gap, r.Objective)
@@ -90,7 +90,7 @@ func TestHessian(t *testing.T) {
 		return s.hessian
 	}
 	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
-	d := testrows.Weighted(testrows.Dense(x, y, true), func(r int) float64 { return float64(r%9) / 7 })
+	d := testproblems.Weighted(testproblems.Dense(x, y, true), func(r int) float64 { return float64(r%9) / 7 })
 	got, want := bring(d, zero, far, there), bring(d, there)
 	nearly(t, "matrix", got.rows, want.rows, 1e-14)
 	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
@@ -98,7 +98,7 @@ func TestHessian(t *testing.T) {
 	}
 
 	x[0][0], y[0] = 1e5, 1
-	d = testrows.Dense(x, y, true)
+	d = testproblems.Dense(x, y, true)
 	if h := bring(d, zero, []float64{1, 0, 0, 0, 0, 0}); h.w != nil {
 		t.Error("rounding errors are taken for a matrix")
 	}
@@ -109,7 +109,7 @@ func TestHessian(t *testing.T) {
 			points = append(points, []float64{1.5 / x[r][0], 0, 0, 0, 0, 0})
 		}
 	}
-	if h := bring(testrows.Dense(x, y, true), points...); h.w != nil {
+	if h := bring(testproblems.Dense(x, y, true), points...); h.w != nil {
 		t.Error("what many steps leave is taken for a matrix")
 	}
 	r := mustTrain(t, d, Options{})

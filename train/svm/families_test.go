@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/families"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
+
 	"halfspace/internal/testsize"
 )
 
@@ -24,7 +24,7 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 	if found, lower := exactly(d, r.Exact, loss, l2), r.Objective-r.Gap; !(found-lower <= tolerance*found) || r.Epochs > passes {
 		t.Errorf("%s: exact weights with %v after %d passes, at least %v is possible, and at most %d passes are wanted", name, found, r.Epochs, lower, passes)
 	}
-	if objective := exactly(d, testrows.Float64s(r.Weights), loss, l2); math.Abs(r.Objective-objective) > 1e-8*objective {
+	if objective := exactly(d, testproblems.Float64s(r.Weights), loss, l2); math.Abs(r.Objective-objective) > 1e-8*objective {
 		t.Errorf("%s: objective %v, it is %v", name, r.Objective, objective)
 	}
 	if r.Converged != (r.Gap <= tolerance*r.Objective) {
@@ -51,8 +51,8 @@ func TestFamilies(t *testing.T) {
 		if testsize.Small() && n > 200 {
 			break
 		}
-		for _, f := range families.All() {
-			d, l2s := families.Rows(f, n), []float64{1, 1e-3, 1e-6}
+		for _, f := range testproblems.All() {
+			d, l2s := testproblems.Rows(f, n), []float64{1, 1e-3, 1e-6}
 			if n > 2000 {
 				l2s = l2s[:1]
 			}
@@ -81,14 +81,14 @@ func TestSeparable(t *testing.T) {
 				x[r][i] = (x[r][i] + 0.1*y[r]) * math.Pow(10, float64(i)*6/7-3)
 			}
 		}
-		scaled := testrows.Dense(x, y, true)
+		scaled := testproblems.Dense(x, y, true)
 		for r := range x {
 			x[r] = append(x[r], x[r][0]+x[r][1], 2*x[r][6], rng.NormFloat64(), 1)
 		}
 		for _, l2 := range []float64{1e4, 1, 1e-3, 1e-6} {
 			for _, loss := range Losses {
 				measure(t, fmt.Sprintf("%d x scales", n), scaled, loss, l2, 100)
-				measure(t, fmt.Sprintf("%d x dependent", n), testrows.Dense(x, y, true), loss, l2, 100)
+				measure(t, fmt.Sprintf("%d x dependent", n), testproblems.Dense(x, y, true), loss, l2, 100)
 			}
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // An ending source cancels when one of its passes begins.
 type ending struct {
-	testrows.Stream
+	testproblems.Stream
 	left   int // passes before that
 	cancel context.CancelFunc
 }
@@ -27,12 +27,12 @@ func (e *ending) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 // TestInterrupted: once there are weights, an interrupt in any pass keeps them, and the loss is theirs.
 func TestInterrupted(t *testing.T) {
 	x, y := draw(3000, 3, 1)
-	d := testrows.Dense(x, y, true)
+	d := testproblems.Dense(x, y, true)
 	for _, loss := range Losses {
 		kept := false
 		for pass := 1; ; pass++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			src := &ending{testrows.Stream{Data: d}, pass, cancel}
+			src := &ending{testproblems.Stream{Data: d}, pass, cancel}
 			r, err := Train(ctx, src, Options{Loss: loss})
 			cancel()
 			if src.left > 0 {

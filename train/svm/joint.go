@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/crammer"
@@ -23,7 +23,7 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 	if why := opt.apart(); why != "" {
 		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
 	}
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	start := time.Now()
 	task := crammer.Task{Options: opt.Options, Rows: src, L2: opt.L2}

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 	"halfspace/train/crammer"
 )
@@ -21,14 +21,14 @@ func TestJoint(t *testing.T) {
 	for _, classes := range []int{3, 5} {
 		for _, bias := range []bool{true, false} {
 			src := noisyClasses(120, 4, classes, bias)
-			for _, rows := range []*block.Data{src, testrows.Weighted(src, func(r int) float64 { return float64(r % 3) })} {
+			for _, rows := range []*block.Data{src, testproblems.Weighted(src, func(r int) float64 { return float64(r % 3) })} {
 				opt := Options{Loss: Hinge, L2: 0.5}
 				opt.Seed = 1
 				r, err := Train(t.Context(), rows, opt)
 				if err != nil || !r.Converged || r.Gap > tolerance*r.Objective || r.Objective <= 0 {
 					t.Fatalf("%d classes, bias %t: gap %g of %g, converged %t, error %v", classes, bias, r.Gap, r.Objective, r.Converged, err)
 				}
-				weights := testrows.Float64s(r.Weights)
+				weights := testproblems.Float64s(r.Weights)
 				if at := objectiveJoint(rows, weights, opt.L2); math.Abs(at-r.Objective) > 1e-12*at {
 					t.Errorf("%d classes, bias %t: objective %v, by its definition %v", classes, bias, r.Objective, at)
 				}
@@ -86,7 +86,7 @@ func noisyClasses(rows, features, classes int, bias bool) *block.Data {
 			x[r] = append(x[r], v)
 		}
 	}
-	return testrows.Classes(x, y, classes, bias)
+	return testproblems.Classes(x, y, classes, bias)
 }
 
 // objectiveJoint computes the objective of Crammer and Singer by its definition.

@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train"
 	"halfspace/train/truncated"
@@ -141,7 +141,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 		part := func(run block.Run) runSums { return p.run(run, pt, nil) }
 		switch {
 		case p.loss.squared():
-			err = passes.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
+			err = distributed.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
 		case p.remote():
 			err = p.passRemote(ctx, pt, nil, at)
 		default:
@@ -160,7 +160,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 
 // The passes of the squared hinge at a point.
 var (
-	sumsPass    = passes.NewPerRun("svm.sums", sumsRun)
+	sumsPass    = distributed.NewPerRun("svm.sums", sumsRun)
 	hessianPass = train.NewScatterTask("svm.hessian", hessianRun)
 )
 

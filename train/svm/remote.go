@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train"
 )
@@ -20,18 +20,18 @@ func (p *problem) remote() bool {
 
 // pieces returns the runs of each piece of a pass, and a function that returns the base of the rows of piece i.
 func (p *problem) pieces() (runs [][]int64, base func(i int) []float64) {
-	runs = passes.Consecutive(p.src.Rows())
+	runs = distributed.Consecutive(p.src.Rows())
 	return runs, func(i int) []float64 {
-		lo, hi := passes.RowsOf(runs[i], p.src.Rows())
+		lo, hi := distributed.RowsOf(runs[i], p.src.Rows())
 		return p.loss.base[lo:hi]
 	}
 }
 
-// problemOf returns a problem with the rows of a piece and the hinge. It returns passes.ErrOtherRows if the length of
+// problemOf returns a problem with the rows of a piece and the hinge. It returns distributed.ErrOtherRows if the length of
 // base isn't the number of rows.
-func problemOf(src passes.Piece, slope float64, base []float64) (*problem, error) {
+func problemOf(src distributed.Piece, slope float64, base []float64) (*problem, error) {
 	if int64(len(base)) != src.Rows() {
-		return nil, passes.ErrOtherRows
+		return nil, distributed.ErrOtherRows
 	}
 	p := newProblem(src.Source, Options{Loss: Hinge})
 	p.loss.slope, p.loss.base = slope, base
@@ -53,9 +53,9 @@ type hingeSums struct {
 }
 
 // hingeTask makes the passes of the hinge. Each piece gets the base of its rows.
-var hingeTask = passes.NewOwn("svm.hinge", hingeOf)
+var hingeTask = distributed.NewOwn("svm.hinge", hingeOf)
 
-func hingeOf(ctx context.Context, src passes.Piece, args *hingeArgs, base []float64) (s *hingeSums, err error) {
+func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base []float64) (s *hingeSums, err error) {
 	p, err := problemOf(src, args.slope, base)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (p *problem) passRemote(ctx context.Context, pt point, products []float64, 
 	pieces, base := p.pieces()
 	var raised []float64
 	task := hingeTask
-	err := passes.EachOwn(ctx, p.src, task, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
+	err := distributed.EachOwn(ctx, p.src, task, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
 		for k, r := range s.runs {
 			if products != nil {
 				f64.Axpy(products, 1, s.products[k])
@@ -121,9 +121,9 @@ type nearSums struct {
 }
 
 // nearTask finds the near rows of a piece.
-var nearTask = passes.NewOwn("svm.near", nearIn)
+var nearTask = distributed.NewOwn("svm.near", nearIn)
 
-func nearIn(ctx context.Context, src passes.Piece, args *nearArgs, own *nearOwn) (s *nearSums, err error) {
+func nearIn(ctx context.Context, src distributed.Piece, args *nearArgs, own *nearOwn) (s *nearSums, err error) {
 	p, err := problemOf(src, args.slope, own.base)
 	if err != nil {
 		return nil, err
@@ -144,9 +144,9 @@ func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 	var all []float64
 	var found []int
 	task := nearTask
-	err := passes.EachOwn(ctx, s.src, task, &nearArgs{s.w, s.loss.slope}, pieces, func(i int) *nearOwn {
+	err := distributed.EachOwn(ctx, s.src, task, &nearArgs{s.w, s.loss.slope}, pieces, func(i int) *nearOwn {
 		own := &nearOwn{base: base(i)}
-		lo, hi := passes.RowsOf(pieces[i], s.src.Rows())
+		lo, hi := distributed.RowsOf(pieces[i], s.src.Rows())
 		for r, chosen := range s.chosen[lo:hi] {
 			if chosen {
 				own.chosen = append(own.chosen, uint32(r))

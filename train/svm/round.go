@@ -6,7 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train"
@@ -72,13 +72,13 @@ func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Opti
 func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
 	args := lossesArgs{p.loss.squared(), errors, w}
 	total := args.sums()
-	err := passes.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesRun(args), func(sums []float64) {
+	err := distributed.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesRun(args), func(sums []float64) {
 		f64.Axpy(total, 1, sums)
 	})
 	return total, err
 }
 
-var lossesPass = passes.NewPerRun("svm.losses", lossesRun)
+var lossesPass = distributed.NewPerRun("svm.losses", lossesRun)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {

@@ -10,7 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // cases reads a small problem that broke solvers: numbers after a header, with the label last. It skips the test without the shared data.
@@ -81,7 +81,7 @@ func (s *sum) value() float64 { return s.s + s.c }
 // claims fails unless the objective and the gap of a training are true. other is the objective of some weights.
 func claims(t *testing.T, name string, d *block.Data, r *Result, loss Loss, l2, other float64) {
 	t.Helper()
-	objective := exactly(d, testrows.Float64s(r.Weights), loss, l2)
+	objective := exactly(d, testproblems.Float64s(r.Weights), loss, l2)
 	if d := math.Abs(r.Objective - objective); d > 1e-9*objective {
 		t.Errorf("%s: objective %v, it is %v", name, r.Objective, objective)
 	}
@@ -102,7 +102,7 @@ func TestSolvers(t *testing.T) {
 		for _, loss := range Losses {
 			for _, l2 := range []float64{1, 1e-3, 1e-6} {
 				at := name + ", " + string(loss) + ", l2 " + strconv.FormatFloat(l2, 'g', -1, 64)
-				d := testrows.Dense(x, y, true)
+				d := testproblems.Dense(x, y, true)
 				r := mustTrain(t, d, Options{Loss: loss, L2: l2})
 				found, lower := exactly(d, r.Exact, loss, l2), r.Objective-r.Gap
 				t.Logf("%-44s %3d passes, exact gap %.1e, objective %.10g; rounded gap %.1e, objective %.10g", at, r.Epochs, 1-lower/found,
@@ -149,6 +149,6 @@ func centredOptimum(t *testing.T, x [][]float64, y []float64, loss Loss, l2 floa
 			centred[r][c] = float64(float32(x[r][c])) - mean
 		}
 	}
-	d := testrows.Dense(centred, y, true)
+	d := testproblems.Dense(centred, y, true)
 	return exactly(d, mustTrain(t, d, Options{Loss: loss, L2: l2}).Exact, loss, l2)
 }

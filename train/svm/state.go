@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 )
 

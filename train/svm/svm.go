@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/beside"
 	"halfspace/internal/dense"
+	"halfspace/internal/parallel"
 	"halfspace/train"
 	"halfspace/train/truncated"
 )
@@ -145,7 +145,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(cols)
 	}
-	after, end := beside.After(ctx)
+	after, end := parallel.Grace(ctx)
 	defer end()
 	if opt.elastic() {
 		r, err := learnElastic(ctx, src, opt)

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -79,7 +79,7 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		opt := Options{Loss: c.Loss, L2: c.L2}
-		r := mustTrain(t, reweighted(t, testrows.Dense(c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
+		r := mustTrain(t, reweighted(t, testproblems.Dense(c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
 		above, below, apart := 1e-8, 1e-12, 1e-5
 		if c.Loss == Hinge { // where LIBSVM and LIBLINEAR stop earlier
 			above, below, apart = 1e-6, 1e-4, 2e-3
@@ -98,7 +98,7 @@ func TestScikitLearn(t *testing.T) {
 func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Source {
 	t.Helper()
 	if rows != nil {
-		d = testrows.Weighted(d, func(r int) float64 { return rows[r] })
+		d = testproblems.Weighted(d, func(r int) float64 { return rows[r] })
 	}
 	if classes == nil {
 		return d
@@ -111,10 +111,10 @@ func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Sour
 // TestTextbook: a small penalty gives the maximal margin of separable rows. At (3,3), (4,3) and (1,1) that is the plane
 // x1/2 + x2/2 - 2 (Li Hang, "Statistical Learning Methods", example 7.1).
 func TestTextbook(t *testing.T) {
-	d := testrows.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
+	d := testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	for _, loss := range Losses {
 		r := mustTrain(t, d, Options{Loss: loss, L2: 1e-4})
-		nearly(t, string(loss), testrows.Float64s(r.Weights), []float64{0.5, 0.5, -2}, 1e-3)
+		nearly(t, string(loss), testproblems.Float64s(r.Weights), []float64{0.5, 0.5, -2}, 1e-3)
 		if r.Errors != 0 {
 			t.Errorf("%s: %d errors", loss, r.Errors)
 		}
@@ -124,9 +124,9 @@ func TestTextbook(t *testing.T) {
 // TestShrink: with rows fixed, the optimum is that of all rows, from any start. Every form of the same rows has the same bits.
 func TestShrink(t *testing.T) {
 	x, y := draw(5000, 4, 3)
-	d, same := testrows.Dense(x, y, true), map[float64][]float64{}
-	for name, src := range map[string]block.Source{"dense": d, "sparse": testrows.Sparse(d), "streamed": testrows.Stream{Data: d}, "no bias": testrows.Dense(x, y, false),
-		"weighted": testrows.Weighted(d, func(r int) float64 { return float64(r * 7 % 5) })} {
+	d, same := testproblems.Dense(x, y, true), map[float64][]float64{}
+	for name, src := range map[string]block.Source{"dense": d, "sparse": testproblems.Sparse(d), "streamed": testproblems.Stream{Data: d}, "no bias": testproblems.Dense(x, y, false),
+		"weighted": testproblems.Weighted(d, func(r int) float64 { return float64(r * 7 % 5) })} {
 		opt := require.Value(Options{Loss: Hinge, L2: 2}.withDefaults())(t)
 		want := mustTrain(t, src, opt)
 		for _, from := range []float64{0, 0.9, 1, -1} {
@@ -159,13 +159,13 @@ func TestSample(t *testing.T) {
 	if testsize.Small() {
 		t.Skip("half a million rows")
 	}
-	src := testrows.Logistic(8*16*block.RunRows, 28)
+	src := testproblems.Logistic(8*16*block.RunRows, 28)
 	for _, loss := range Losses {
 		got := mustTrain(t, src, Options{Loss: loss})
 		if !got.Converged || got.Gap > tolerance*got.Objective || got.Epochs > 5 {
 			t.Errorf("%s: converged %v, gap %v of %v, %d passes", loss, got.Converged, got.Gap, got.Objective, got.Epochs)
 		}
-		streamed := mustTrain(t, testrows.Stream{Data: src}, Options{Loss: loss, Options: train.Options{Workers: 1}})
+		streamed := mustTrain(t, testproblems.Stream{Data: src}, Options{Loss: loss, Options: train.Options{Workers: 1}})
 		if !slices.Equal(streamed.Exact, got.Exact) {
 			t.Errorf("%s: streamed rows give other weights", loss)
 		}

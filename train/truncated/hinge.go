@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
 	"halfspace/train"
 )

@@ -7,8 +7,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/csr"
+	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
-	"halfspace/internal/passes"
 	"halfspace/kernel/f64"
 	"halfspace/train"
 )
@@ -258,7 +258,7 @@ func (t *Task) Values(ctx context.Context, all [][]float64) ([]float64, error) {
 	total := make([]float64, len(all))
 	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
-		return total, passes.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
+		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
 	}
 	return total, block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run) []float64 { return t.values(scores(run)) }, merge)
 }
@@ -291,7 +291,7 @@ func (l *labels) at(r int) (y, weight float64) {
 	return float64(l.y[r]), l.weights[r]
 }
 
-var scoresPass = passes.NewPerRun("truncated.scores", scoresRun)
+var scoresPass = distributed.NewPerRun("truncated.scores", scoresRun)
 
 // scoresRun returns the function that computes the scores of a run for each vector of weights.
 func scoresRun(_ block.Source, all [][]float64) func(block.Run) *scored {

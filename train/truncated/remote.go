@@ -6,8 +6,8 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/csr"
+	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
-	"halfspace/internal/passes"
 )
 
 // On a cluster, this process keeps the scores, labels, sample weights, curvatures and multipliers of all rows, and
@@ -22,7 +22,7 @@ type looked struct {
 }
 
 // lookPass is the first pass on a cluster.
-var lookPass = passes.NewPerRun("truncated.look", lookRun)
+var lookPass = distributed.NewPerRun("truncated.look", lookRun)
 
 func lookRun(src block.Source, _ struct{}) func(block.Run) *looked {
 	features := src.Spec().Width()
@@ -44,7 +44,7 @@ func lookRun(src block.Source, _ struct{}) func(block.Run) *looked {
 func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 	var elements []int64
 	row := 0
-	err := passes.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *looked) {
+	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *looked) {
 		for r := range l.y {
 			s.y[row], s.weights[row] = l.at(r)
 			row++
@@ -69,10 +69,10 @@ type piece struct {
 }
 
 // pieces cuts the groups of rows into pieces. If groups are small, the pieces have nearly the sizes of
-// passes.Consecutive.
+// distributed.Consecutive.
 func pieces(groups []group, rows int64) (cut []piece) {
 	first, rest := 0, groups
-	for _, runs := range passes.Consecutive(rows) {
+	for _, runs := range distributed.Consecutive(rows) {
 		p, end := piece{lo: int64(first) * block.RunRows}, int(runs[len(runs)-1])+1
 		last := first
 		for ; len(rest) > 0 && rest[0].end <= end; rest = rest[1:] {
@@ -102,19 +102,19 @@ type own struct {
 	factor, curvature []float64 // one number for each row; factor is nil in products
 }
 
-// tableOf returns the rows of a piece as a table. It returns passes.ErrOtherRows if the arguments don't fit the rows.
-func tableOf(src passes.Piece, o *own) (*table, error) {
+// tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
+func tableOf(src distributed.Piece, o *own) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
 	t.groups = o.groups
 	before := 0
 	for _, g := range o.groups {
 		if g.end <= before {
-			return nil, passes.ErrOtherRows
+			return nil, distributed.ErrOtherRows
 		}
 		before = g.end
 	}
 	if o.groups != nil && before != (rows+block.RunRows-1)/block.RunRows || len(o.curvature) != rows || o.factor != nil && len(o.factor) != rows {
-		return nil, passes.ErrOtherRows
+		return nil, distributed.ErrOtherRows
 	}
 	return t, nil
 }
@@ -122,12 +122,12 @@ func tableOf(src passes.Piece, o *own) (*table, error) {
 // The tasks of the passes over groups. sumsTask and productTask return the sums of each group of a piece; productTask
 // also returns the scores of the rows with a curvature. restTask returns scores of single rows.
 var (
-	sumsTask    = passes.NewOwn("truncated.sums", sumsOf)
-	productTask = passes.NewOwn("truncated.product", productOf)
-	restTask    = passes.NewOwn("truncated.rest", restOf)
+	sumsTask    = distributed.NewOwn("truncated.sums", sumsOf)
+	productTask = distributed.NewOwn("truncated.product", productOf)
+	restTask    = distributed.NewOwn("truncated.rest", restOf)
 )
 
-func sumsOf(ctx context.Context, src passes.Piece, _ struct{}, o *own) (parts []*part, err error) {
+func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *own) (parts []*part, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func sumsOf(ctx context.Context, src passes.Piece, _ struct{}, o *own) (parts []
 	return parts, err
 }
 
-func productOf(ctx context.Context, src passes.Piece, d []float64, o *own) (parts []*part, err error) {
+func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (parts []*part, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func productOf(ctx context.Context, src passes.Piece, d []float64, o *own) (part
 }
 
 // restOf returns the scores at d of the rows without a curvature.
-func restOf(ctx context.Context, src passes.Piece, d []float64, o *own) (scores []float64, err error) {
+func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (scores []float64, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -197,11 +197,11 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 		return err
 	}
 	cut := pieces(s.groups, rows)
-	return passes.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, runsOf(cut), func(i int) *own {
+	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, runsOf(cut), func(i int) *own {
 		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.curvature[cut[i].lo:cut[i].hi]}
 	}, func(sums []*part) error {
 		if len(sums) > len(parts) {
-			return passes.ErrOtherRows
+			return distributed.ErrOtherRows
 		}
 		for _, t := range sums {
 			parts[0].columns, parts[0].sums, parts[0].squares = t.columns, t.sums, t.squares
@@ -215,7 +215,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 // productRemote makes the pass of product on the cluster.
 func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
-	return passes.EachOwn(ctx, s.Rows, productTask, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
+	return distributed.EachOwn(ctx, s.Rows, productTask, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
 		for _, t := range sums {
 			row = s.spread(scores, t.scores, row, false)
 			t.visited = int64(len(t.scores))
@@ -231,7 +231,7 @@ func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func
 	for i := range cut {
 		cut[i].groups = nil
 	}
-	return passes.EachOwn(ctx, s.Rows, restTask, d, runsOf(cut), s.curved(cut), func(some []float64) error {
+	return distributed.EachOwn(ctx, s.Rows, restTask, d, runsOf(cut), s.curved(cut), func(some []float64) error {
 		row = s.spread(scores, some, row, true)
 		merge(int64(len(some)))
 		return nil
@@ -257,9 +257,9 @@ func (s *search) spread(scores, some []float64, row int, flat bool) int {
 }
 
 // pickedTask returns the rows whose numbers in the piece are the argument: one block for each run with a picked row.
-var pickedTask = passes.NewOwn("truncated.picked", pickedOf)
+var pickedTask = distributed.NewOwn("truncated.picked", pickedOf)
 
-func pickedOf(ctx context.Context, src passes.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
+func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
 	for runs, err := range block.Runs(ctx, src.Source, 1) {
 		if err != nil {
 			return nil, err
@@ -299,11 +299,11 @@ func gather(run block.Run, rows []uint32) *block.Block {
 // scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It fetches the rows with a weight
 // from the cluster. Rows of one run stay together in a run, so the sums have the same order.
 func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
-	all := passes.Consecutive(s.Rows.Rows())
+	all := distributed.Consecutive(s.Rows.Rows())
 	var blocks []*block.Block
 	row := 0
-	err := passes.EachOwn(ctx, s.Rows, pickedTask, struct{}{}, all, func(i int) (rows []uint32) {
-		lo, hi := passes.RowsOf(all[i], s.Rows.Rows())
+	err := distributed.EachOwn(ctx, s.Rows, pickedTask, struct{}{}, all, func(i int) (rows []uint32) {
+		lo, hi := distributed.RowsOf(all[i], s.Rows.Rows())
 		for r, w := range weights[lo:hi] {
 			if w != 0 {
 				rows = append(rows, uint32(r))

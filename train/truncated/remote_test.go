@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/passes"
+	"halfspace/internal/distributed"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 )
 
 // TestPieces: pieces have each run and each group once, in order. No piece divides a group.
@@ -56,8 +56,8 @@ func TestGroupsOfPiece(t *testing.T) {
 		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
 		o.factor, o.curvature = append(o.factor, rng.NormFloat64()), append(o.curvature, float64(rng.IntN(3))*rng.Float64())
 	}
-	d, direction := testrows.Dense(x, y, true), []float64{1, 2, 3, 4}
-	for _, d := range []*block.Data{d, testrows.Sparse(d)} {
+	d, direction := testproblems.Dense(x, y, true), []float64{1, 2, 3, 4}
+	for _, d := range []*block.Data{d, testproblems.Sparse(d)} {
 		var each, products []*part
 		from := 0
 		of := func(lo, hi int) block.Source {
@@ -72,13 +72,13 @@ func TestGroupsOfPiece(t *testing.T) {
 		for _, g := range o.groups {
 			lo, hi := from*block.RunRows, min(len(x), g.end*block.RunRows)
 			alone := &own{[]group{{g.end - from, g.all}}, o.factor[lo:hi], o.curvature[lo:hi]}
-			src := passes.Piece{Source: of(lo, hi), Workers: 1}
+			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
 			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
 			each, products, from = append(each, sums...), append(products, product...), g.end
 		}
-		for _, src := range []block.Source{d, testrows.Stream{Data: d}} {
-			all := passes.Piece{Source: src, Workers: 3}
+		for _, src := range []block.Source{d, testproblems.Stream{Data: d}} {
+			all := distributed.Piece{Source: src, Workers: 3}
 			if got, err := sumsOf(t.Context(), all, struct{}{}, o); err != nil || !reflect.DeepEqual(got, each) {
 				t.Errorf("sums %v, error %v, want %v", got, err, each)
 			}
@@ -90,7 +90,7 @@ func TestGroupsOfPiece(t *testing.T) {
 			{o.groups, o.factor, o.curvature[1:]}, {o.groups, o.factor[1:], o.curvature}, {o.groups[:2], o.factor, o.curvature},
 			{[]group{{3, true}, {3, true}, {4, true}}, o.factor, o.curvature},
 		} {
-			if _, err := sumsOf(t.Context(), passes.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
+			if _, err := sumsOf(t.Context(), distributed.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
 				t.Error("arguments for other rows are no error")
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/train"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"

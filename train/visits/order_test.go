@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/train"
 )
@@ -23,9 +23,9 @@ func TestEpoch(t *testing.T) {
 	for r := range x {
 		x[r], y[r] = []float64{float64(r)}, 1
 	}
-	data := testrows.Dense(x, y, false)
+	data := testproblems.Dense(x, y, false)
 	file := learntest.Cached(t, data)
-	sparse := learntest.Cached(t, testrows.Sparse(data))
+	sparse := learntest.Cached(t, testproblems.Sparse(data))
 	for _, order := range train.Orders {
 		var want []uint32
 		permuted := func(epoch int64) {
@@ -46,7 +46,7 @@ func TestEpoch(t *testing.T) {
 		case train.Random:
 			want = drawRows(nil, rows, rand.NewPCG(seed, epoch), rows)
 		}
-		for i, src := range []block.Source{data, file, testrows.Sparse(data), sparse} {
+		for i, src := range []block.Source{data, file, testproblems.Sparse(data), sparse} {
 			for workers := 1; workers < 3; workers++ {
 				if testsize.Small() && workers != 1+i%2 {
 					continue

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
-	"halfspace/internal/passes"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
 	"halfspace/train"
 	"halfspace/train/mixing"
 )
@@ -111,23 +111,23 @@ func (l *learner) take(parts []mixing.Part) {
 
 // passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs struct {
-	settings []byte // the learner's options, encoded by passes.Encode
+	settings []byte // the learner's options, encoded by distributed.Encode
 	epoch    int64
 	w        []float32
 	state    [][]float64
 }
 
 // A pass is the pass of a shard on a cluster. A piece is a shard.
-type pass = passes.Task[passArgs, mixing.Part]
+type pass = distributed.Task[passArgs, mixing.Part]
 
 // newPass returns the pass of a learner's shards, or nil if the learner takes no shards.
 func newPass(l *train.Learner) *pass {
 	if l.Option("shards") == nil {
 		return nil
 	}
-	return passes.New(l.Name+".pass", func(ctx context.Context, piece passes.Piece, args passArgs) (part mixing.Part, err error) {
+	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part mixing.Part, err error) {
 		s := l.New()
-		if err := passes.Decode(args.settings, s); err != nil {
+		if err := distributed.Decode(args.settings, s); err != nil {
 			return part, err
 		}
 		opt, err := s.Shared().WithDefaults()
@@ -160,12 +160,12 @@ func named(state map[string][]float64, vectors [][]float64) map[string][]float64
 func (l *learner) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
 	s := train.CopySettings(l.settings)
 	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // these options belong to all shards together
-	settings, err := passes.Encode(reflect.ValueOf(s).Elem().Interface())
+	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}
 	args := passArgs{settings, epoch, l.stepper.Weights(), inOrder(l.stepper.State())}
-	err = passes.Each(ctx, l.src, p, args, dealt, func(part mixing.Part) error {
+	err = distributed.Each(ctx, l.src, p, args, dealt, func(part mixing.Part) error {
 		parts = append(parts, part)
 		return nil
 	})

@@ -10,12 +10,12 @@ import (
 	"halfspace/block"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/passive"
+	"halfspace/train/ftrl"
+	"halfspace/train/passiveaggressive"
 	"halfspace/train/visits"
 )
 
@@ -197,11 +197,11 @@ func (p *path) mix(parts []*path, mix train.Mix) {
 func TestShards(t *testing.T) {
 	hinge := func(o train.Options) train.Settings {
 		o.Eta = rate
-		return &adaptive.AdaGradOptions{Options: o, Loss: adaptive.Hinge}
+		return &ftrl.AdaGradOptions{Options: o, Loss: ftrl.Hinge}
 	}
-	aggressive := func(o train.Options) train.Settings { return &passive.Options{Options: o, C: 0.3} }
+	aggressive := func(o train.Options) train.Settings { return &passiveaggressive.Options{Options: o, C: 0.3} }
 	squared := func(o train.Options) train.Settings {
-		return &passive.Options{Options: o, C: 0.3, Loss: passive.SquaredHinge}
+		return &passiveaggressive.Options{Options: o, C: 0.3, Loss: passiveaggressive.SquaredHinge}
 	}
 	for i, c := range []struct {
 		learner *train.Learner
@@ -212,29 +212,29 @@ func TestShards(t *testing.T) {
 		shards  int64
 		classes int
 	}{
-		{passive.Learner, aggressive, passiveWay, train.Cyclic, train.Uniform, 2, 2},
-		{passive.Learner, aggressive, passiveWay, train.Shuffle, train.Mistakes, 3, 2},
-		{passive.Learner, aggressive, passiveWay, train.FixedShuffle, train.Mistakes, 2, 3},
-		{passive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 4, 3},
-		{passive.Learner, aggressive, passiveWay, train.Shuffle, train.Uniform, 1, 2}, // as without shards
-		{passive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 1, 3},
-		{passive.Learner, squared, squaredWay, train.Cyclic, train.Uniform, 1, 2},
-		{passive.Learner, squared, squaredWay, train.FixedShuffle, train.Uniform, 1, 3},
-		{passive.Learner, squared, squaredWay, train.Shuffle, train.Uniform, 2, 3},
-		{adaptive.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 1, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay, train.Cyclic, train.Uniform, 3, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay, train.Shuffle, train.Uniform, 2, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 4, 2},
-		{adaptive.AdaGrad, hinge, adaGradWay, train.Random, train.Uniform, 3, 2},
+		{passiveaggressive.Learner, aggressive, passiveWay, train.Cyclic, train.Uniform, 2, 2},
+		{passiveaggressive.Learner, aggressive, passiveWay, train.Shuffle, train.Mistakes, 3, 2},
+		{passiveaggressive.Learner, aggressive, passiveWay, train.FixedShuffle, train.Mistakes, 2, 3},
+		{passiveaggressive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 4, 3},
+		{passiveaggressive.Learner, aggressive, passiveWay, train.Shuffle, train.Uniform, 1, 2}, // as without shards
+		{passiveaggressive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 1, 3},
+		{passiveaggressive.Learner, squared, squaredWay, train.Cyclic, train.Uniform, 1, 2},
+		{passiveaggressive.Learner, squared, squaredWay, train.FixedShuffle, train.Uniform, 1, 3},
+		{passiveaggressive.Learner, squared, squaredWay, train.Shuffle, train.Uniform, 2, 3},
+		{ftrl.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 1, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, train.Cyclic, train.Uniform, 3, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, train.Shuffle, train.Uniform, 2, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 4, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, train.Random, train.Uniform, 3, 2},
 	} {
 		rows := noisy(13_000, c.classes) // 4 runs
 		if i%2 == 1 {
-			rows = testrows.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
+			rows = testproblems.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
 		}
 		o := train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
 		stride, cols := kernel.Stride(rows.Spec().Cols()), rows.Spec().Cols()
 		want := &path{w: block.Alloc[float32](rows.Spec().Vectors() * stride)}
-		if c.learner == adaptive.AdaGrad {
+		if c.learner == ftrl.AdaGrad {
 			want.z, want.n = make([]float64, cols), make([]float64, cols)
 		}
 		for e := range uint64(o.Epochs) {
@@ -246,7 +246,7 @@ func TestShards(t *testing.T) {
 		for w := range slices.Chunk(want.w, stride) {
 			weights = append(weights, w[:cols]...)
 		}
-		for j, src := range []block.Source{rows, testrows.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testrows.Sparse(rows))} {
+		for j, src := range []block.Source{rows, testproblems.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testproblems.Sparse(rows))} {
 			if testsize.Small() && (i+j)%2 > 0 {
 				continue
 			}
@@ -263,7 +263,7 @@ func TestShards(t *testing.T) {
 // noisy returns rows of some classes in one block, a tenth of which have a wrong label.
 func noisy(rows, classes int) *block.Data {
 	if classes > 2 {
-		return testrows.RandomClasses(rows, 5, classes, 0.1)
+		return testproblems.RandomClasses(rows, 5, classes, 0.1)
 	}
 	rng := rand.New(rand.NewPCG(3, 0))
 	x, y := make([][]float64, rows), make([]float64, rows)
@@ -276,7 +276,7 @@ func noisy(rows, classes int) *block.Data {
 			y[r] = -y[r]
 		}
 	}
-	return testrows.Dense(x, y, true)
+	return testproblems.Dense(x, y, true)
 }
 
 // TestShardsConverge: rows that a plane separates end the training early, in every order but random.
@@ -289,7 +289,7 @@ func TestShardsConverge(t *testing.T) {
 		}
 	}
 	for _, order := range train.Orders {
-		r, err := passive.Train(t.Context(), rows, passive.Options{Options: train.Options{Order: order, Shards: 3, Epochs: 200}, C: 1e6})
+		r, err := passiveaggressive.Train(t.Context(), rows, passiveaggressive.Options{Options: train.Options{Order: order, Shards: 3, Epochs: 200}, C: 1e6})
 		if err != nil || r.Errors > 0 || r.Converged != (order != train.Random) || r.Converged != (r.Epochs < 200) {
 			t.Errorf("%s: %d errors after %d epochs, converged %t, error %v", order, r.Errors, r.Epochs, r.Converged, err)
 		}
@@ -302,7 +302,7 @@ func TestWindows(t *testing.T) {
 		rows, shards int64
 		each, all    int64
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
-		file := learntest.Cached(t, testrows.RandomClasses(int(c.rows), 2, 2, 0.1))
+		file := learntest.Cached(t, testproblems.RandomClasses(int(c.rows), 2, 2, 0.1))
 		made := int64(0)
 		if _, err := visits.NewWindows(block.Source(file), train.Options{Order: train.Shuffle}, func(*block.Index) func() {
 			made++

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/ahead"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train"
@@ -237,10 +237,10 @@ func (s *fileWindows) Drawn(ctx context.Context, rng *rand.PCG, skip int64, visi
 	})
 }
 
-// each visits n windows, which begin fills as in ahead.Each.
+// each visits n windows, which begin fills as in parallel.Prefetch.
 func (s *fileWindows) each(ctx context.Context, n int, visit func(Window) error,
 	begin func(k int, w *readWindow) func() error) error {
-	for w, err := range ahead.Each(ctx, n, s.used, begin) {
+	for w, err := range parallel.Prefetch(ctx, n, s.used, begin) {
 		if err == nil {
 			err = visit(w.Window)
 		}

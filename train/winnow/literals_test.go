@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/train"
 )
 
@@ -32,7 +32,7 @@ func conjunction(rows, d int, no, yes, flips float64) (own, both *block.Data) {
 			y[r] = -y[r]
 		}
 	}
-	return testrows.Dense(x, y, true), testrows.Dense(explicit, y, true)
+	return testproblems.Dense(x, y, true), testproblems.Dense(explicit, y, true)
 }
 
 // TestLiterals: literals of columns of 0 and 1, and of -1 and 1, are learned as features of their own are, from dense and sparse rows. With
@@ -54,7 +54,7 @@ func TestLiterals(t *testing.T) {
 			}
 			opt := opt
 			opt.Literals = true
-			for _, src := range []*block.Data{own, testrows.Sparse(own)} {
+			for _, src := range []*block.Data{own, testproblems.Sparse(own)} {
 				r := require.Value(Train(ctx, src, opt))(t)
 				if !slices.Equal(r.Weights, folded) || r.Updates != want.Updates || r.Errors != want.Errors || r.Updates == 0 {
 					t.Errorf("%s, %v and 1: weights %v, %d updates, %d errors, want %v, %d, %d", variant, no, r.Weights, r.Updates, r.Errors, folded, want.Updates, want.Errors)

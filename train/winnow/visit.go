@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
+	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/train"
 )

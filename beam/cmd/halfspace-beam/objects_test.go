@@ -13,7 +13,7 @@ import (
 
 	"halfspace/beam/objects"
 	"halfspace/beam/objects/servers"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // upload copies the files of a folder to a folder of a bucket.
@@ -112,7 +112,7 @@ func TestObjects(t *testing.T) {
 			if _, err := objects.Get(context.Background(), root+"/absent"); err == nil {
 				t.Error("an object that isn't there has bytes")
 			}
-			s, _ := store.Of(root)
+			s, _ := blob.Of(root)
 			if left, err := s.List(root + "/staging/"); err != nil || len(left) > 0 {
 				t.Errorf("--staging holds %q, error %v", left, err)
 			}

@@ -21,9 +21,9 @@ import (
 	"halfspace/dataset"
 
 	scoring "halfspace/cmd/internal/predict"
-	"halfspace/internal/passes"
-	"halfspace/internal/say"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
+	"halfspace/internal/distributed"
+	"halfspace/internal/humanize"
 )
 
 // predictArgs are files and, for each, the file of its predictions. The options are the options of halfspace predict
@@ -35,7 +35,7 @@ type predictArgs struct {
 }
 
 // predictTask predicts the rows of a file. A piece is a file, and has no rows of its own.
-var predictTask = passes.New("beam.predict", func(ctx context.Context, piece passes.Piece, a predictArgs) (string, error) {
+var predictTask = distributed.New("beam.predict", func(ctx context.Context, piece distributed.Piece, a predictArgs) (string, error) {
 	predicting.Lock()
 	defer predicting.Unlock()
 	defer objects.Keep() // each file is read once
@@ -46,7 +46,7 @@ var predictTask = passes.New("beam.predict", func(ctx context.Context, piece pas
 	defer os.RemoveAll(dir)
 	to := a.outs[piece.Number]
 	out := to
-	if store.Scheme(to) != "" {
+	if blob.Scheme(to) != "" {
 		out = filepath.Join(dir, "out", path.Base(to))
 		if err := os.Mkdir(filepath.Dir(out), 0o777); err != nil {
 			return "", err
@@ -93,7 +93,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := cluster.New(options(), cluster.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
-		err = passes.Rowless(ctx, c, predictTask, *a, len(a.files), func(said string) error {
+		err = distributed.Rowless(ctx, c, predictTask, *a, len(a.files), func(said string) error {
 			fmt.Fprint(stderr, said)
 			return nil
 		})
@@ -102,7 +102,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 1
 	}
-	fmt.Fprintf(stdout, "predictions of %s: %s\n", say.Plural(int64(len(a.outs)), "file"), strings.Join(a.outs[:min(3, len(a.outs))], ", "))
+	fmt.Fprintf(stdout, "predictions of %s: %s\n", humanize.Plural(int64(len(a.outs)), "file"), strings.Join(a.outs[:min(3, len(a.outs))], ", "))
 	return 0
 }
 
@@ -161,11 +161,11 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	}
 	seen := map[string]bool{}
 	for i, file := range a.files {
-		if a.files[i], err = store.Abs(file); err != nil {
+		if a.files[i], err = blob.Abs(file); err != nil {
 			return nil, err
 		}
 		base := filepath.Base(file)
-		to, err := store.Abs(strings.Replace(out, "*", strings.TrimSuffix(base, filepath.Ext(base)), 1))
+		to, err := blob.Abs(strings.Replace(out, "*", strings.TrimSuffix(base, filepath.Ext(base)), 1))
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/atomicfile"
+	"halfspace/internal/files"
 
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/measure"
@@ -141,7 +141,7 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 
 // save writes a picture to a file.
 func save(ctx context.Context, path, picture string) error {
-	f, err := atomicfile.CreateContext(ctx, path)
+	f, err := files.CreateContext(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/humanize"
 	"halfspace/internal/measure"
-	"halfspace/internal/say"
 )
 
 // headings are the headings of the groups of items.
@@ -57,13 +57,13 @@ func machine(r *measure.Report) string {
 	if m.Family > 0 {
 		line += fmt.Sprintf(", family %d, model %d", m.Family, m.Model)
 	}
-	line += "), " + say.Plural(int64(m.Workers), "thread")
+	line += "), " + humanize.Plural(int64(m.Workers), "thread")
 	for _, c := range []struct {
 		name  string
 		bytes int
 	}{{"L1 data", m.L1DBytes}, {"L2", m.L2Bytes}, {"L3", m.L3Bytes}} {
 		if c.bytes > 0 {
-			line += ", " + c.name + " " + say.Size(int64(c.bytes))
+			line += ", " + c.name + " " + humanize.Size(int64(c.bytes))
 		}
 	}
 	return line
@@ -131,7 +131,7 @@ func comparison(c *measure.Comparison) []byte {
 	s.Line("")
 	for k, n := range c.Alone {
 		if n > 0 {
-			s.Line("Only %s has %s more.", c.Names[k], say.Plural(int64(n), "item"))
+			s.Line("Only %s has %s more.", c.Names[k], humanize.Plural(int64(n), "item"))
 		}
 	}
 	switch c.Models {

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // An App is one run of the program.
@@ -76,7 +76,7 @@ func (a *App) End() {
 
 // Note prints a message that isn't an error.
 func (a *App) Note(format string, args ...any) {
-	note := say.Line(fmt.Sprintf(format, args...))
+	note := humanize.Line(fmt.Sprintf(format, args...))
 	a.notes.mu.Lock()
 	a.notes.all = append(a.notes.all, note)
 	a.notes.mu.Unlock()
@@ -100,12 +100,12 @@ func (a *App) PrintJSON(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return a.Print(say.VisibleJSON(b.Bytes()))
+	return a.Print(humanize.VisibleJSON(b.Bytes()))
 }
 
 // PrintLine writes one line to standard output.
 func (a *App) PrintLine(format string, args ...any) error {
-	return a.Print([]byte(say.Line(fmt.Sprintf(format, args...)) + "\n"))
+	return a.Print([]byte(humanize.Line(fmt.Sprintf(format, args...)) + "\n"))
 }
 
 // Hush stops notes and progress of a.

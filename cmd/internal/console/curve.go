@@ -1,7 +1,7 @@
 package console
 
 import (
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/plot"
 	"halfspace/train"
 )
@@ -83,7 +83,7 @@ func (t *Training) Sparkline(most int) string {
 // number writes a value: an integer with commas, any other number with a few digits.
 func number(v float64) string {
 	if v == float64(int64(v)) {
-		return say.Count(int64(v))
+		return humanize.Count(int64(v))
 	}
-	return say.Real(v)
+	return humanize.Real(v)
 }

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 	"halfspace/model"
 )
 
@@ -36,7 +36,7 @@ func advised(err error) error {
 
 // SaveModel writes a model. After an interrupt it still has a grace time.
 func SaveModel(ctx context.Context, m *model.Model, path string) error {
-	grace, end := beside.After(ctx)
+	grace, end := parallel.Grace(ctx)
 	defer end()
 	return m.SaveContext(grace, path)
 }
@@ -44,6 +44,6 @@ func SaveModel(ctx context.Context, m *model.Model, path string) error {
 // LoadModel reads a model. memory is the limit in bytes; 0 means the available memory. An interrupt ends LoadModel even
 // if path is a pipe that sends nothing.
 func LoadModel(ctx context.Context, path string, memory int64) (*model.Model, error) {
-	m, err := beside.Get(ctx, func() (*model.Model, error) { return model.LoadWithin(path, memory) })
+	m, err := parallel.DetachValue(ctx, func() (*model.Model, error) { return model.LoadWithin(path, memory) })
 	return m, advised(err)
 }

@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"io"
 
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // JSONKind returns which JSON of halfspace a file holds: "a model", "what check --json printed", or "" for any other
 // file.
 func JSONKind(path string) string {
-	if info, err := store.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if info, err := blob.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "" // opening a pipe and closing it again would end its writer
 	}
-	f, err := store.Open(path)
+	f, err := blob.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -34,7 +34,7 @@ func JSONKind(path string) string {
 
 // IsProof tells whether a file looks like the output of check --json: its first key is "separable".
 func IsProof(path string) bool {
-	f, err := store.Open(path)
+	f, err := blob.Open(path)
 	if err != nil {
 		return false
 	}

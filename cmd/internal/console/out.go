@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 
-	"halfspace/internal/atomicfile"
+	"halfspace/internal/files"
 )
 
 // ToStdout tells whether path is standard output, where reports go.
-func ToStdout(path string) bool { return path == "-" || atomicfile.IsStdout(path) }
+func ToStdout(path string) bool { return path == "-" || files.IsStdout(path) }
 
 // Claim returns an error if path can't be written, is one of the input files, or is locked by another run that will
 // write it. It locks path until a ends. An empty path is no error.
@@ -20,7 +20,7 @@ func Claim(a *App, path string, inputs []string) error {
 	if err := check(path, inputs); err != nil || path == "" || ToStdout(path) {
 		return err
 	}
-	held, err := atomicfile.Lock(path)
+	held, err := files.LockFor(path)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func check(path string, inputs []string) error {
 		}
 		return fmt.Errorf("%s can't be written: %w: choose another path", path, err)
 	}
-	f, err := atomicfile.Create(path)
+	f, err := files.Create(path)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func check(path string, inputs []string) error {
 
 // WriteText writes a text to a file atomically: readers see the whole text or nothing.
 func WriteText(ctx context.Context, path, text string) error {
-	f, err := atomicfile.CreateContext(ctx, path)
+	f, err := files.CreateContext(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 )
 
 // ErrStdoutGone says that the reader of standard output has ended, as head does. The program doesn't report it.
@@ -30,13 +30,13 @@ type Patient struct {
 
 // Write writes a copy of b. Once the grace time is over, it returns even if the reader hasn't taken b.
 func (p *Patient) Write(b []byte) (int, error) {
-	ctx, end := beside.After(p.ctx)
+	ctx, end := parallel.Grace(p.ctx)
 	defer end()
 	if p.gone.Load() {
 		return 0, context.Canceled
 	}
 	b = bytes.Clone(b)
-	n, err := beside.Get(ctx, func() (int, error) { return p.w.Write(b) })
+	n, err := parallel.DetachValue(ctx, func() (int, error) { return p.w.Write(b) })
 	if ctx.Err() != nil && err != nil {
 		p.gone.Store(true)
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // checkLocal returns an error if one of the paths is an address, such as s3://.... verb is "read", "written" or
 // "streamed".
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
-		scheme := store.Scheme(p)
+		scheme := blob.Scheme(p)
 		switch {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file"):
@@ -62,11 +62,11 @@ func checkData(cmd *cobra.Command, args []string) error {
 	}
 	onBeam := cmd.Name() == "train" || cmd.Name() == "eval" || cmd.Name() == "predict"
 	for _, p := range args {
-		_, err := store.Of(p)
+		_, err := blob.Of(p)
 		if onBeam && err == nil {
 			continue
 		}
-		if scheme := store.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || store.Any()) {
+		if scheme := blob.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || blob.Any()) {
 			return Usagef("%s: %w", p, err)
 		}
 		if err := checkLocal("streamed", p); err != nil {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"halfspace/dataset"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // A Step is the state of one step of the work.
@@ -266,19 +266,19 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 	if rate := p.rate(); begun && rate > 0 {
 		switch s.Unit {
 		case Rows:
-			parts = append(parts, say.About(rate)+" rows/s")
+			parts = append(parts, humanize.About(rate)+" rows/s")
 		case Bytes:
-			parts = append(parts, say.Size(int64(rate))+"/s")
+			parts = append(parts, humanize.Size(int64(rate))+"/s")
 		}
 	}
 	switch left, known := p.left(s.Total, now); {
 	case !begun || s.Total > 0 && s.Done >= s.Total:
 	case known && s.AtMost:
-		parts = append(parts, "at most "+say.Duration(left)+" left")
+		parts = append(parts, "at most "+humanize.Duration(left)+" left")
 	case known:
-		parts = append(parts, say.Duration(left)+" left")
+		parts = append(parts, humanize.Duration(left)+" left")
 	default:
-		parts = append(parts, say.Duration(now.Sub(p.begun)))
+		parts = append(parts, humanize.Duration(now.Sub(p.begun)))
 	}
 	return parts
 }
@@ -287,13 +287,13 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 func (s *Step) count() string {
 	switch {
 	case s.Unit == Bytes && s.Total > 0:
-		return say.Size(s.Done) + " of " + say.Size(s.Total)
+		return humanize.Size(s.Done) + " of " + humanize.Size(s.Total)
 	case s.Unit == Bytes:
-		return say.Size(s.Done)
+		return humanize.Size(s.Done)
 	case s.Total > 0:
-		return say.Count(s.Done) + " of " + say.Plural(s.Total, string(s.Unit))
+		return humanize.Count(s.Done) + " of " + humanize.Plural(s.Total, string(s.Unit))
 	}
-	return say.Plural(s.Done, string(s.Unit))
+	return humanize.Plural(s.Done, string(s.Unit))
 }
 
 // share returns the share that is done, from 0 to 1.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"halfspace/dataset"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // watched returns a progress that writes lines to out, and its clock.
@@ -25,7 +25,7 @@ func TestProgressLines(t *testing.T) {
 	var out strings.Builder
 	p, clock := watched(t, &out)
 	for second := range int64(600) {
-		p.Show(Step{Name: "training", Detail: "epoch " + say.Count(second), Done: 1000 * second, Total: 600_000, Unit: Rows})
+		p.Show(Step{Name: "training", Detail: "epoch " + humanize.Count(second), Done: 1000 * second, Total: 600_000, Unit: Rows})
 		*clock = clock.Add(time.Second)
 	}
 	p.Rows("evaluating", 3, -1)
@@ -37,9 +37,9 @@ func TestProgressLines(t *testing.T) {
 		t.Fatalf("lines are %q", lines)
 	}
 	for i, second := range want {
-		text := "training: epoch " + say.Count(second) + ", " + say.Count(100*second/600) + " %"
+		text := "training: epoch " + humanize.Count(second) + ", " + humanize.Count(100*second/600) + " %"
 		if second > 0 {
-			text += ", 1,000 rows/s, " + say.Duration(time.Duration(600-second)*time.Second) + " left"
+			text += ", 1,000 rows/s, " + humanize.Duration(time.Duration(600-second)*time.Second) + " left"
 		}
 		if lines[i] != text {
 			t.Errorf("line %d is %q, want %q", i, lines[i], text)
@@ -130,7 +130,7 @@ func TestStepGoesOn(t *testing.T) {
 	var out strings.Builder
 	p, clock := watched(t, &out)
 	for fold := range int64(4) {
-		p.Show(Step{Name: "folds", Detail: "fold " + say.Count(fold), Done: fold, Total: 4})
+		p.Show(Step{Name: "folds", Detail: "fold " + humanize.Count(fold), Done: fold, Total: 4})
 		p.Rows("writing", 1, 2)
 		*clock = clock.Add(10 * time.Second)
 	}

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // Finite returns v for JSON, or nil (null) if v is NaN or infinite.
@@ -42,9 +42,9 @@ func (s *Sheet) Line(format string, args ...any) {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
-			args[i] = say.Line(arg)
+			args[i] = humanize.Line(arg)
 		case fmt.Stringer:
-			args[i] = say.Line(arg.String())
+			args[i] = humanize.Line(arg.String())
 		}
 	}
 	fmt.Fprintf(s, format+"\n", args...)
@@ -56,7 +56,7 @@ func (s *Sheet) Pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
 	for i := 0; i < len(cells); i += 2 {
 		s.Facts = append(s.Facts, [2]string{cells[i], cells[i+1]})
-		fmt.Fprintf(t, "  %s\t%s\n", say.Line(cells[i]), say.Line(cells[i+1]))
+		fmt.Fprintf(t, "  %s\t%s\n", humanize.Line(cells[i]), humanize.Line(cells[i+1]))
 	}
 	t.Flush() // to a buffer: no error
 }
@@ -67,7 +67,7 @@ func (s *Sheet) Table(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = say.Short(say.Line(cell), longestCell)
+			row[i] = humanize.Short(humanize.Line(cell), longestCell)
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"halfspace/fit"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -25,9 +25,9 @@ func Learner(name string) *train.Learner {
 // margin.
 func Margin(t *model.Training) string {
 	if t.MistakeBound == nil { // no theorem gives a bound
-		return say.Real(*t.Margin)
+		return humanize.Real(*t.Margin)
 	}
-	text := fmt.Sprintf("%s, so no order takes more than %s updates", say.Real(*t.Margin), say.Bound(*t.MistakeBound))
+	text := fmt.Sprintf("%s, so no order takes more than %s updates", humanize.Real(*t.Margin), humanize.Bound(*t.MistakeBound))
 	if t.MixedUpdates > 0 {
 		text += " by the shares of their shards"
 	}
@@ -39,7 +39,7 @@ func Kept(update int64) string {
 	if update == 0 {
 		return "the initial weights: no others were better"
 	}
-	return "the weights after update " + say.Count(update)
+	return "the weights after update " + humanize.Count(update)
 }
 
 // Voters returns the number of vectors that vote, and the strongest vector's share of the votes.
@@ -48,12 +48,12 @@ func Voters(v *model.Voters) string {
 	for _, n := range v.Counts {
 		total += n
 	}
-	return fmt.Sprintf("%s of weights; the strongest has %s of the votes", say.Plural(int64(len(v.Counts)), "vector"), say.Percent(float64(slices.Max(v.Counts))/float64(total)))
+	return fmt.Sprintf("%s of weights; the strongest has %s of the votes", humanize.Plural(int64(len(v.Counts)), "vector"), humanize.Percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
 // Errors returns the number of wrong rows of rows, and the accuracy.
 func Errors(errors, rows int64) string {
-	return fmt.Sprintf("%s of %s, accuracy %s", say.Count(errors), say.Plural(rows, "row"), say.Percent(float64(rows-errors)/float64(rows)))
+	return fmt.Sprintf("%s of %s, accuracy %s", humanize.Count(errors), humanize.Plural(rows, "row"), humanize.Percent(float64(rows-errors)/float64(rows)))
 }
 
 // Multiclass says how a model of more than two classes was trained.
@@ -80,14 +80,14 @@ func Solved(m *model.Model) []string {
 	}
 	if t.Ridge > 0 {
 		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
-			"weights that mean something", say.Real(t.Ridge)))
+			"weights that mean something", humanize.Real(t.Ridge)))
 	}
 	return pairs
 }
 
 // Baseline returns the accuracy of always predicting one class.
 func Baseline(b *fit.Baseline) string {
-	return fmt.Sprintf("accuracy %s, of always predicting class %s", say.Percent(b.Accuracy), schema.NameClass(b.Class))
+	return fmt.Sprintf("accuracy %s, of always predicting class %s", humanize.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
 // listDependences lists the first few features that depend on other features, with those features.
@@ -125,7 +125,7 @@ func ClassNames(classes []schema.Class) string {
 
 // Mistakes returns the number of rows that were predicted wrong before they were learned.
 func Mistakes(mistakes, rows int64) string {
-	return fmt.Sprintf("%s of %s, each predicted before it was learned", say.Count(mistakes), say.Plural(rows, "row"))
+	return fmt.Sprintf("%s of %s, each predicted before it was learned", humanize.Count(mistakes), humanize.Plural(rows, "row"))
 }
 
 // Weights returns the sample weights and class weights of a training, or nil if all are 1.
@@ -135,7 +135,7 @@ func Weights(m *model.Model) []string {
 		parts = append(parts, "of rows "+column)
 	}
 	for i, w := range m.Options.ClassWeight {
-		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), say.Real(w)))
+		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), humanize.Real(w)))
 	}
 	if parts == nil {
 		return nil
@@ -149,9 +149,9 @@ func Weights(m *model.Model) []string {
 
 // Threshold returns a threshold as --threshold takes it, with the matching probability if there is one.
 func Threshold(at float64, p *float64) string {
-	text := say.Exact(at)
+	text := humanize.Exact(at)
 	if p != nil {
-		text += " (p=" + say.Exact(*p) + ")"
+		text += " (p=" + humanize.Exact(*p) + ")"
 	}
 	return text
 }
@@ -161,7 +161,7 @@ func KeptThreshold(m *model.Model) []string {
 	if m.Threshold == nil {
 		return nil
 	}
-	text := say.Exact(*m.Threshold)
+	text := humanize.Exact(*m.Threshold)
 	if by := m.Options.ThresholdBy; by != "" && by != text {
 		text += ", chosen by " + by
 	}
@@ -176,7 +176,7 @@ func Calibration(m *model.Model) []string {
 	}
 	text := fmt.Sprintf("%s, from %d held-out folds", c.Method, c.Folds)
 	if p := c.Classes[0]; c.Method == model.Platt && len(c.Classes) == 1 {
-		text = fmt.Sprintf("platt, p = 1/(1 + e^(%s score + %s)), from %d held-out folds", say.Real(p.A), say.Real(p.B), c.Folds)
+		text = fmt.Sprintf("platt, p = 1/(1 + e^(%s score + %s)), from %d held-out folds", humanize.Real(p.A), humanize.Real(p.B), c.Folds)
 	}
 	return []string{"calibrated", text}
 }
@@ -191,9 +191,9 @@ func Kernel(e *model.Expansion) []string {
 	text := "linear"
 	switch k := e.Kernel; k.Kind {
 	case "poly":
-		text = fmt.Sprintf("(%s x.z + %s)^%d", say.Real(k.Gamma), say.Real(k.Coef0), k.Degree)
+		text = fmt.Sprintf("(%s x.z + %s)^%d", humanize.Real(k.Gamma), humanize.Real(k.Coef0), k.Degree)
 	case "rbf":
-		text = fmt.Sprintf("exp(-%s |x-z|^2)", say.Real(k.Gamma))
+		text = fmt.Sprintf("exp(-%s |x-z|^2)", humanize.Real(k.Gamma))
 	}
-	return []string{"kernel", text, "support", say.Plural(int64(len(e.Rows)), "row")}
+	return []string{"kernel", text, "support", humanize.Plural(int64(len(e.Rows)), "row")}
 }

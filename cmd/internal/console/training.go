@@ -5,7 +5,7 @@ import (
 
 	"halfspace/fit"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 )
 
@@ -52,23 +52,23 @@ func maxUpdates(l fit.Learner) int64 {
 // for any other learner it is epochs, updates and fewest errors.
 func detail(l fit.Learner, p *train.Progress, m *train.Measure, mostUpdates int64) string {
 	if l.Solves {
-		text := "pass " + say.Count(p.Epoch)
+		text := "pass " + humanize.Count(p.Epoch)
 		if m != nil {
-			text += ", objective " + say.Real(m.Objective)
+			text += ", objective " + humanize.Real(m.Objective)
 			if !math.IsInf(m.Gap, 0) {
-				text += ", gap " + say.Rough(m.Gap)
+				text += ", gap " + humanize.Rough(m.Gap)
 			} else if !math.IsNaN(m.Gradient) {
-				text += ", gradient " + say.Rough(m.Gradient)
+				text += ", gradient " + humanize.Rough(m.Gradient)
 			}
 		}
 		return text
 	}
-	text := "epoch " + say.Count(min(p.Epoch+1, p.Epochs)) + " of at most " + say.Count(p.Epochs) + ", " + say.Plural(p.Updates, "update")
+	text := "epoch " + humanize.Count(min(p.Epoch+1, p.Epochs)) + " of at most " + humanize.Count(p.Epochs) + ", " + humanize.Plural(p.Updates, "update")
 	if mostUpdates > 0 {
-		text += " of at most " + say.Count(mostUpdates)
+		text += " of at most " + humanize.Count(mostUpdates)
 	}
 	if p.Best >= 0 {
-		text += ", best " + say.Plural(p.Best, "error")
+		text += ", best " + humanize.Plural(p.Best, "error")
 	}
 	return text
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // A Choice is the value of a flag that takes one of a few words.
@@ -70,7 +70,7 @@ func (c *Choice) Set(s string) error {
 		return errors.New(strings.TrimPrefix(c.Advise(s), ": "))
 	}
 	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("use %s%s", say.OneOf(c.words), console.DidYouMean(s, c.words, ""))
+		return fmt.Errorf("use %s%s", humanize.OneOf(c.words), console.DidYouMean(s, c.words, ""))
 	}
 	c.Value = s
 	return nil

@@ -19,11 +19,11 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/train"
 )
 
@@ -79,7 +79,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Storage.Access = train.Nested // check makes many passes, and trains a pocket at the end
-		o.Storage.Beside = separable.Bytes
+		o.Storage.Beside = separability.Bytes
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
 		}
@@ -110,9 +110,9 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	}
 	load := time.Since(start)
 	const most = 1000
-	found, err := separable.Check(ctx, block.Trust(data.Source), separable.Options{Workers: o.Workers, MaxPasses: most,
+	found, err := separability.Check(ctx, block.Trust(data.Source), separability.Options{Workers: o.Workers, MaxPasses: most,
 		Progress: func(passes int64) {
-			bar.Show(console.Step{Name: "checking", Detail: "pass " + say.Count(passes), Done: passes})
+			bar.Show(console.Step{Name: "checking", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})
 	if err != nil {
 		return console.OfLearner(err)
@@ -211,13 +211,13 @@ type errorsReport struct {
 	Found    *int64 `json:"found"`    // errors of the best weights seen in the short training of the perceptron and the pocket
 }
 
-func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separable.Result) *CheckReport {
-	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separable.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
+func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separability.Result) *CheckReport {
+	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = adviseUndecided(o.Columns.Standardize)
 	if r.Verified {
-		separates := found.Verdict == separable.Separable
+		separates := found.Verdict == separability.Separable
 		r.Separable = &separates
 	}
 	if p := found.Perceptron; p != nil {
@@ -247,7 +247,7 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	return r
 }
 
-func newPlaneReport(p *separable.Plane, bias bool) *PlaneReport {
+func newPlaneReport(p *separability.Plane, bias bool) *PlaneReport {
 	if p == nil {
 		return nil
 	}
@@ -284,7 +284,7 @@ func (r *CheckReport) sheet() *console.Sheet {
 	case r.Separable != nil:
 		verdict = "not separable"
 	}
-	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, say.Plural(r.Rows, "row"), say.Plural(int64(max(r.width, len(r.Features))), "feature"),
+	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(max(r.width, len(r.Features))), "feature"),
 		console.ClassNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {
@@ -295,7 +295,7 @@ func (r *CheckReport) sheet() *console.Sheet {
 		}
 	case "separable":
 		pairs = append(pairs,
-			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", say.Count(r.ExactRows)),
+			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", humanize.Count(r.ExactRows)),
 			"margin", r.PlaneReport.text()+", of the plane through the origin of features and bias")
 		if r.Widest != nil {
 			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
@@ -304,12 +304,12 @@ func (r *CheckReport) sheet() *console.Sheet {
 			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
 		}
 	}
-	pairs = append(pairs, "numbers", "float32, as training holds the rows", "radius", say.Real(r.Radius)+", the largest norm of a row")
+	pairs = append(pairs, "numbers", "float32, as training holds the rows", "radius", humanize.Real(r.Radius)+", the largest norm of a row")
 	if r.NormalizedMargin != nil {
-		pairs = append(pairs, "normalized", say.Real(*r.NormalizedMargin)+", margin / radius")
+		pairs = append(pairs, "normalized", humanize.Real(*r.NormalizedMargin)+", margin / radius")
 	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", say.Bound(*r.MistakeBound)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", humanize.Bound(*r.MistakeBound)))
 	}
 	if r.Perceptron != nil {
 		pairs = append(pairs, "perceptron", r.Perceptron.text())
@@ -318,8 +318,8 @@ func (r *CheckReport) sheet() *console.Sheet {
 		pairs = append(pairs, "errors", r.Errors.text())
 	}
 	pairs = append(pairs,
-		"passes", say.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
-		"time", fmt.Sprintf("load %s, check %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Check), say.Seconds(r.Seconds.Total)))
+		"passes", humanize.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
+		"time", fmt.Sprintf("load %s, check %s, total %s", humanize.Seconds(r.Seconds.Load), humanize.Seconds(r.Seconds.Check), humanize.Seconds(r.Seconds.Total)))
 	s.Pairs(pairs...)
 	if len(r.Witness) > 0 {
 		s.Line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
@@ -344,14 +344,14 @@ func fraction(text string) string {
 		return text
 	}
 	f, _ := v.Float64()
-	return say.Real(f)
+	return humanize.Real(f)
 }
 
 func (p *PlaneReport) text() string {
 	if p.AtMost == nil {
-		return say.Real(p.Margin)
+		return humanize.Real(p.Margin)
 	}
-	return fmt.Sprintf("%s (none is above %s)", say.Real(p.Margin), say.Real(*p.AtMost))
+	return fmt.Sprintf("%s (none is above %s)", humanize.Real(p.Margin), humanize.Real(*p.AtMost))
 }
 
 // below tells whether another plane may have a margin that is larger by more than a thousandth.
@@ -360,28 +360,28 @@ func (p *PlaneReport) below() bool {
 }
 
 func (p *perceptronReport) text() string {
-	s := fmt.Sprintf("%s in %s, ", say.Plural(p.Updates, "update"), say.Plural(p.Epochs, "epoch"))
+	s := fmt.Sprintf("%s in %s, ", humanize.Plural(p.Updates, "update"), humanize.Plural(p.Epochs, "epoch"))
 	if p.Converged {
 		s += "converged"
 	} else {
-		s += "not converged, " + say.Plural(p.Errors, "error")
+		s += "not converged, " + humanize.Plural(p.Errors, "error")
 	}
 	if p.Margin != nil {
-		s += ", margin " + say.Real(*p.Margin)
+		s += ", margin " + humanize.Real(*p.Margin)
 	}
 	if p.Angle != nil {
-		s += fmt.Sprintf(", %s degrees from the largest margin", say.Fixed(*p.Angle, 1))
+		s += fmt.Sprintf(", %s degrees from the largest margin", humanize.Fixed(*p.Angle, 1))
 	}
 	return s
 }
 
 func (e *errorsReport) text() string {
-	s := fmt.Sprintf("every plane errs on %s or more", say.Plural(e.AtLeast, "row"))
+	s := fmt.Sprintf("every plane errs on %s or more", humanize.Plural(e.AtLeast, "row"))
 	if !e.Complete {
 		s += " (the search for more was cut short)"
 	}
 	if e.Found != nil {
-		s += ", the best weights seen in a short training on " + say.Count(*e.Found)
+		s += ", the best weights seen in a short training on " + humanize.Count(*e.Found)
 	}
 	return s
 }

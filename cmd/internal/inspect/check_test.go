@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"halfspace/schema"
-	"halfspace/separable"
+	"halfspace/separability"
 )
 
 // TestUndecided: without a verdict, the report says why and what to type next.
@@ -14,7 +14,7 @@ func TestUndecided(t *testing.T) {
 	for _, standardized := range []bool{false, true} {
 		o := new(checkOptions)
 		o.Columns.Standardize = standardized
-		out := newCheckReport(o, spec, 3, &separable.Result{Verdict: separable.Undecided, Reason: "1,000 passes found no plane"}).sheet().String()
+		out := newCheckReport(o, spec, 3, &separability.Result{Verdict: separability.Undecided, Reason: "1,000 passes found no plane"}).sheet().String()
 		if !strings.HasPrefix(out, "undecided") || !strings.Contains(out, "1,000 passes found no plane") || !strings.Contains(out, "\n  next ") ||
 			strings.Contains(out, " --standardize") == standardized || !strings.Contains(out, " --exclude") || !strings.Contains(out, "train --algo pocket") {
 			t.Errorf("standardized %t: no next step in\n%s", standardized, out)

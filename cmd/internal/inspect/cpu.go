@@ -8,7 +8,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 )
 
@@ -68,10 +68,10 @@ func (r *cpuReport) text() []byte {
 	var s console.Sheet
 	s.Pairs(
 		"processor", orUnknown(r.Brand)+" ("+r.Arch+")",
-		"cores", say.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, say.Plural(int64(r.Cores), "core"))+", "+
-			known(r.Threads, say.Plural(int64(r.Threads), "thread"))+" in all",
-		"caches", "L1 data "+known(r.L1DBytes, say.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, say.Size(int64(r.L2Bytes)))+
-			", L3 "+known(r.L3Bytes, say.Size(int64(r.L3Bytes))),
+		"cores", humanize.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, humanize.Plural(int64(r.Cores), "core"))+", "+
+			known(r.Threads, humanize.Plural(int64(r.Threads), "thread"))+" in all",
+		"caches", "L1 data "+known(r.L1DBytes, humanize.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, humanize.Size(int64(r.L2Bytes)))+
+			", L3 "+known(r.L3Bytes, humanize.Size(int64(r.L3Bytes))),
 		"features", orUnknown(strings.Join(r.Features, " ")),
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,

@@ -16,7 +16,7 @@ import (
 	"halfspace/dataset"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -182,10 +182,10 @@ func (r parquetReport) text() []byte {
 	}
 	s.Line("%s: a Parquet file\n", r.Path)
 	s.Pairs(
-		"rows", say.Count(r.Rows),
-		"row groups", fmt.Sprintf("%s, of %s at most", say.Count(int64(len(r.RowGroups))), say.Plural(largest, "row")),
-		"columns", say.Count(int64(len(r.Columns))),
-		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", say.Size(r.Bytes), say.Size(compressed), say.Size(uncompressed)),
+		"rows", humanize.Count(r.Rows),
+		"row groups", fmt.Sprintf("%s, of %s at most", humanize.Count(int64(len(r.RowGroups))), humanize.Plural(largest, "row")),
+		"columns", humanize.Count(int64(len(r.Columns))),
+		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", humanize.Size(r.Bytes), humanize.Size(compressed), humanize.Size(uncompressed)),
 		"written by", orUnknown(r.CreatedBy),
 	)
 	rows := [][]string{{"column", "type", "logical type", "nulls", "feature", "size", "compression"}}
@@ -195,12 +195,12 @@ func (r parquetReport) text() []byte {
 		case c.Repetition == "required":
 			nulls = "none"
 		case c.Nulls >= 0:
-			nulls = say.Count(c.Nulls)
+			nulls = humanize.Count(c.Nulls)
 		}
 		if c.Feature {
 			feature = "yes"
 		}
-		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, say.Size(c.Compressed),
+		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, humanize.Size(c.Compressed),
 			orDash(strings.Join(c.Codecs, " "))})
 	}
 	s.Line("")
@@ -209,7 +209,7 @@ func (r parquetReport) text() []byte {
 		if i == 0 {
 			s.Line("\nKey-value metadata:\n")
 		}
-		s.Line("  %s: %s", kv.Key, shorten(say.Line(kv.Value), 100))
+		s.Line("  %s: %s", kv.Key, shorten(humanize.Line(kv.Value), 100))
 	}
 	return s.Bytes()
 }
@@ -236,7 +236,7 @@ func inspectTable(ctx context.Context, a *console.App, path string, opt dataset.
 func (r tableReport) text() []byte {
 	var s console.Sheet
 	s.Line("%s: %s\n", r.Path, r.Format)
-	pairs := []string{"rows", say.Count(r.Rows), "columns", say.Count(int64(len(r.Columns))), "size", say.Size(r.Bytes)}
+	pairs := []string{"rows", humanize.Count(r.Rows), "columns", humanize.Count(int64(len(r.Columns))), "size", humanize.Size(r.Bytes)}
 	if r.Header != nil {
 		header := "no"
 		if *r.Header {
@@ -251,7 +251,7 @@ func (r tableReport) text() []byte {
 		if c.Feature {
 			feature = "yes"
 		}
-		rows = append(rows, []string{c.Name, c.Type, say.Count(c.Nulls), feature})
+		rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Nulls), feature})
 	}
 	s.Line("")
 	s.Table(rows)

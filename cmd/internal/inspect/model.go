@@ -13,7 +13,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -109,7 +109,7 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		case c.Unit != "":
 			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
 		case c.Kind == schema.ListColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, say.Plural(int64(c.Elements), "number")))
+			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, humanize.Plural(int64(c.Elements), "number")))
 		case c.Kind == schema.NumberedColumn:
 			pairs = append(pairs, "column", fmt.Sprintf("%s, numbered from %d to %d", c.Name, c.First, c.First+c.Elements-1))
 		case c.Kind == schema.OneHotColumn:
@@ -138,13 +138,13 @@ func (r modelReport) pairs() []string {
 	if r.FitBias {
 		bias = "bias"
 		for _, b := range r.Bias {
-			bias += " " + say.Real(b)
+			bias += " " + humanize.Real(b)
 		}
 	}
 	pairs := []string{
 		"algorithm", r.Algorithm + ", " + r.Dtype,
 		"label", fmt.Sprintf("%s, %s", r.Label, console.Classes(r.Model)),
-		"features", fmt.Sprintf("%s, %s", say.Count(int64(r.Width())), bias),
+		"features", fmt.Sprintf("%s, %s", humanize.Count(int64(r.Width())), bias),
 	}
 	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
 	if console.Learner(r.Algorithm).Story != nil {
@@ -163,7 +163,7 @@ func (r modelReport) pairs() []string {
 		pairs = append(pairs, "voters", console.Voters(r.Voters))
 	}
 	pairs = append(pairs, resultPairs(r.Model)...)
-	data := say.Plural(r.Data.Rows, "row")
+	data := humanize.Plural(r.Data.Rows, "row")
 	if r.Data.Fingerprint != "" { // an interrupt may leave no time for the fingerprint
 		data += ", " + r.Data.Fingerprint
 	}
@@ -200,7 +200,7 @@ func optionsText(m *model.Model) string {
 	}
 	add(false)
 	if o.Validation > 0 {
-		parts = append(parts, "validation "+say.Real(o.Validation))
+		parts = append(parts, "validation "+humanize.Real(o.Validation))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -210,7 +210,7 @@ func updatesText(t *model.Training) string {
 	if t.Converged {
 		converged = "converged"
 	}
-	text := fmt.Sprintf("%s in %s (%s), %s", say.Count(t.Updates), say.Plural(t.Epochs, "epoch"), say.Plural(t.Visits, "visit"), converged)
+	text := fmt.Sprintf("%s in %s (%s), %s", humanize.Count(t.Updates), humanize.Plural(t.Epochs, "epoch"), humanize.Plural(t.Visits, "visit"), converged)
 	if t.Kept != nil {
 		text += ", kept " + console.Kept(*t.Kept)
 	}
@@ -233,9 +233,9 @@ func resultPairs(m *model.Model) (pairs []string) {
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
 	if console.Learner(m.Algorithm).Perceptron != nil {
-		pairs = append(pairs, "loss", say.Known(t.Loss, ""))
+		pairs = append(pairs, "loss", humanize.Known(t.Loss, ""))
 	}
-	pairs = append(pairs, "radius", say.Known(t.Radius, ""), "norm", say.Known(t.Norm, ""))
+	pairs = append(pairs, "radius", humanize.Known(t.Radius, ""), "norm", humanize.Known(t.Norm, ""))
 	if t.Margin != nil {
 		pairs = append(pairs, "margin", console.Margin(t))
 	}
@@ -249,7 +249,7 @@ func (r modelReport) tables(s *console.Sheet) {
 		if r.Robust {
 			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
-		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", say.Plural(int64(r.Width()), "feature"))
+		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", humanize.Plural(int64(r.Width()), "feature"))
 		s.Table(zTable(r.Model, r.top))
 		return
 	}
@@ -259,13 +259,13 @@ func (r modelReport) tables(s *console.Sheet) {
 	}
 	rows := [][]string{{"feature", "weight"}}
 	for _, w := range r.Largest {
-		rows = append(rows, []string{w.label(), say.Real(w.Weight)})
+		rows = append(rows, []string{w.label(), humanize.Real(w.Weight)})
 	}
 	which := ""
 	if r.Voters != nil {
 		which = " of the voters' mean"
 	}
-	s.Line("\nThe largest of %s%s:\n", say.Plural(int64(r.Width()*len(r.Weights)), "weight"), which)
+	s.Line("\nThe largest of %s%s:\n", humanize.Plural(int64(r.Width()*len(r.Weights)), "weight"), which)
 	s.Table(rows)
 }
 
@@ -290,11 +290,11 @@ func zTable(m *model.Model, n int) [][]string {
 			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
 		}
 		if m.StdErrors[i] == 0 { // left out of the model
-			rows = append(rows, []string{name, say.Real(weights[i]), "-", "-", "-", "-", "-"})
+			rows = append(rows, []string{name, humanize.Real(weights[i]), "-", "-", "-", "-", "-"})
 			continue
 		}
-		rows = append(rows, []string{name, say.Real(weights[i]), say.Real(m.StdErrors[i]), say.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
-			say.Real(of.Intervals[i][0]), say.Real(of.Intervals[i][1])})
+		rows = append(rows, []string{name, humanize.Real(weights[i]), humanize.Real(m.StdErrors[i]), humanize.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
+			humanize.Real(of.Intervals[i][0]), humanize.Real(of.Intervals[i][1])})
 	}
 	return rows
 }
@@ -306,7 +306,7 @@ func misclassifiedTable(s *console.Sheet, rows []model.Misclassified) {
 	}
 	table := [][]string{{"row", "updates"}}
 	for _, r := range rows {
-		table = append(table, []string{say.Count(r.Row), say.Count(r.Updates)})
+		table = append(table, []string{humanize.Count(r.Row), humanize.Count(r.Updates)})
 	}
 	s.Line("\nThe rows most often misclassified, from 0:\n")
 	s.Table(table)

@@ -5,7 +5,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	reporting "halfspace/cmd/internal/report"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/report"
@@ -31,7 +31,7 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 	if f := r.witnessFigure(); f != nil {
 		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
 	}
-	data := [][2]string{{"rows", say.Count(r.Rows)}}
+	data := [][2]string{{"rows", humanize.Count(r.Rows)}}
 	for _, c := range r.Classes {
 		data = append(data, [2]string{"class", c.Text})
 	}

@@ -17,11 +17,11 @@ import (
 
 	"halfspace/cmd/internal/flags"
 
-	"halfspace/internal/say"
+	"halfspace/cmd/internal/tracefile"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/trace/tracefile"
 )
 
 type plotOptions struct {
@@ -106,14 +106,14 @@ light or dark mode. The colours suit colour-blind eyes.`,
 
 func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []string) error {
 	if len(args) == 0 {
-		return console.Usagef("no kind of picture: use plot %s", say.OneOf(names))
+		return console.Usagef("no kind of picture: use plot %s", humanize.OneOf(names))
 	}
 	at := slices.Index(names, args[0])
 	if at < 0 {
 		if near := console.DidYouMean(args[0], names, ""); near != "" {
 			return console.Usagef("unknown picture %q%s", args[0], near)
 		}
-		return console.Usagef("unknown picture %q: use %s", args[0], say.OneOf(names))
+		return console.Usagef("unknown picture %q: use %s", args[0], humanize.OneOf(names))
 	}
 	k, p := kinds()[at], &picture{App: a, plotOptions: o, ctx: cmd.Context(), args: args[1:]}
 	if err := p.check(&k); err != nil {
@@ -204,7 +204,7 @@ func (p *picture) table(path string) (columns map[string][]float64, class string
 	}
 	class = cmp.Or(p.class, t.Classes[0])
 	if !slices.Contains(t.Classes, class) {
-		return nil, "", fmt.Errorf("%s: no class is %q: use %s", path, class, say.OneOf(slices.Compact(slices.Clone(t.Classes))))
+		return nil, "", fmt.Errorf("%s: no class is %q: use %s", path, class, humanize.OneOf(slices.Compact(slices.Clone(t.Classes))))
 	}
 	one := map[string][]float64{}
 	for name, values := range t.Columns {

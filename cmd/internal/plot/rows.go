@@ -9,7 +9,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/fit"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -28,7 +28,7 @@ const (
 func (p *picture) room(rows, bytes int64) error {
 	if limit := p.memory.Limit(); bytes > max(leastHeld, limit/2) {
 		return fmt.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
-			say.Plural(rows, "row"), say.Size(bytes), say.Size(limit))
+			humanize.Plural(rows, "row"), humanize.Size(bytes), humanize.Size(limit))
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func line(p *picture) (*plot.Figure, error) {
 		return nil, err
 	}
 	if left > 0 {
-		p.Note("the picture has the first %s rows of %s", say.Count(mostPoints), say.Count(mostPoints+left))
+		p.Note("the picture has the first %s rows of %s", humanize.Count(mostPoints), humanize.Count(mostPoints+left))
 	}
 	if p.trace != "" {
 		if r.Path, r.Updates, r.Visited, err = p.planes(m); err != nil {

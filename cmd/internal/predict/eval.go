@@ -19,7 +19,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -213,7 +213,7 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 			return nil, err
 		}
 		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
-			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, say.Size(o.memory.Limit()))
+			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.memory.Limit()))
 		}
 		models = append(models, m)
 	}
@@ -263,7 +263,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	}
 	added := func() error {
 		if e.ClassScores != nil && room(memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
-			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory", say.Plural(e.Confusion.Rows(), "row"), say.Plural(int64(len(m.Classes)), "class"), say.Size(memory))
+			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory", humanize.Plural(e.Confusion.Rows(), "row"), humanize.Plural(int64(len(m.Classes)), "class"), humanize.Size(memory))
 			e.ClassScores = nil
 		}
 		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
@@ -371,10 +371,10 @@ func room(memory, rows, scores, curves int64) error {
 		return nil
 	case curves == 0:
 		return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
-			say.Plural(rows, "row"), say.Size(scores), say.Size(memory))
+			humanize.Plural(rows, "row"), humanize.Size(scores), humanize.Size(memory))
 	}
 	return fmt.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --roc and --pr out",
-		say.Plural(rows, "row"), say.Size(scores+curves), say.Size(memory))
+		humanize.Plural(rows, "row"), humanize.Size(scores+curves), humanize.Size(memory))
 }
 
 const (

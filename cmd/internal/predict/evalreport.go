@@ -10,7 +10,7 @@ import (
 	"halfspace/fit"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -164,11 +164,11 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	s := new(console.Sheet)
 	pairs := []string{"errors", r.errorsText()}
 	if len(r.Classes) == 2 {
-		s.Line("%s: %s, positive class %s\n", r.Model, say.Plural(r.Rows, "row"), r.Positive)
+		s.Line("%s: %s, positive class %s\n", r.Model, humanize.Plural(r.Rows, "row"), r.Positive)
 		c := r.PerClass[r.positive]
 		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", fixed(c.Precision, 4), between(c.PrecisionInterval), fixed(c.Recall, 4), between(c.RecallInterval)))
 	} else {
-		s.Line("%s: %s of %d classes\n", r.Model, say.Plural(r.Rows, "row"), len(r.Classes))
+		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
 	}
 	pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
 	if r.Threshold != nil {
@@ -197,11 +197,11 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 func (r *evalReport) errorsText() string {
 	weight := ""
 	if r.Weight != nil {
-		weight = fmt.Sprintf(" (weight %s of %s)", say.Real(*r.ErrorWeight), say.Real(*r.Weight))
+		weight = fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
 	}
-	text := fmt.Sprintf("%s of %s%s, accuracy %s", say.Count(r.Errors), say.Plural(r.Rows, "row"), weight, say.Percent(r.Confusion.Accuracy()))
+	text := fmt.Sprintf("%s of %s%s, accuracy %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"), weight, humanize.Percent(r.Confusion.Accuracy()))
 	if i := r.Interval; i != nil {
-		text += fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(i[0]), say.Percent(i[1]))
+		text += fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(i[0]), humanize.Percent(i[1]))
 	}
 	return text
 }
@@ -211,7 +211,7 @@ func fixed(v *float64, decimals int) string {
 	if v == nil {
 		return "-"
 	}
-	return say.Fixed(*v, decimals)
+	return humanize.Fixed(*v, decimals)
 }
 
 // percent returns a share as a percentage, or a dash if it is undefined.
@@ -219,14 +219,14 @@ func percent(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return say.Percent(*v)
+	return humanize.Percent(*v)
 }
 
 func between(i *metrics.Interval) string {
 	if i == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (%s to %s)", say.Fixed(i[0], 4), say.Fixed(i[1], 4))
+	return fmt.Sprintf(" (%s to %s)", humanize.Fixed(i[0], 4), humanize.Fixed(i[1], 4))
 }
 
 // confusionTable adds the confusion matrix with the figures of each class.
@@ -250,7 +250,7 @@ func (r *evalReport) confusionTable(s *console.Sheet) {
 	for i, c := range r.Classes {
 		row, figures := []string{c.String()}, r.PerClass[i]
 		if wide {
-			row = append(row, say.Count(figures.Rows), r.amount(i, i))
+			row = append(row, humanize.Count(figures.Rows), r.amount(i, i))
 		} else {
 			for k := range r.Classes {
 				row = append(row, r.amount(i, k))
@@ -274,9 +274,9 @@ func (r *evalReport) confusionTable(s *console.Sheet) {
 // amount returns the number of rows of class that were predicted as predicted, or their weight if rows have weights.
 func (r *evalReport) amount(class, predicted int) string {
 	if r.Weight != nil {
-		return say.Real(r.Confusion.Weight(class, predicted))
+		return humanize.Real(r.Confusion.Weight(class, predicted))
 	}
-	return say.Count(r.Confusion.Count(class, predicted))
+	return humanize.Count(r.Confusion.Count(class, predicted))
 }
 
 // calibrationTable returns the table of the bins that have rows.
@@ -284,7 +284,7 @@ func (r *evalReport) calibrationTable() [][]string {
 	rows := [][]string{{"probability", "rows", "mean", "came true"}}
 	for _, b := range r.Calibration {
 		if b.Rows > 0 {
-			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), say.Count(b.Rows), fixed(b.Probability, 4), fixed(b.Share, 4)})
+			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), humanize.Count(b.Rows), fixed(b.Probability, 4), fixed(b.Share, 4)})
 		}
 	}
 	return rows
@@ -319,9 +319,9 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 	for _, r := range reports {
 		interval := "-"
 		if i := r.Interval; i != nil {
-			interval = say.Percent(i[0]) + " to " + say.Percent(i[1])
+			interval = humanize.Percent(i[0]) + " to " + humanize.Percent(i[1])
 		}
-		row := []string{r.Model, say.Count(r.Rows), say.Count(r.Errors), say.Percent(r.Confusion.Accuracy()), interval,
+		row := []string{r.Model, humanize.Count(r.Rows), humanize.Count(r.Errors), humanize.Percent(r.Confusion.Accuracy()), interval,
 			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
 		if chosen {
 			row = append(row, thresholdOf(r))
@@ -329,7 +329,7 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 		rows = append(rows, row)
 	}
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
-		row := []string{"always " + schema.NameClass(b.Class), say.Count(reports[0].Rows), say.Count(b.Errors), say.Percent(b.Accuracy)}
+		row := []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)}
 		for range len(head) - len(row) {
 			row = append(row, "-")
 		}

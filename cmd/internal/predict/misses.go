@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"halfspace/fit"
-	"halfspace/internal/features"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
+	"halfspace/internal/preprocess"
 	"halfspace/model"
 	"halfspace/report"
 )
@@ -36,11 +36,11 @@ func (r *evalReport) misses(m *model.Model) *report.Section {
 	if len(shown) < m.Width() && shown != nil {
 		s.Text = append(s.Text, "Of the features, those are shown that moved the scores of these rows most.")
 	}
-	scale := features.New(m.Spec())
+	scale := preprocess.New(m.Spec())
 	for _, miss := range r.worst {
-		row := []string{say.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, say.Real(miss.Score)}
+		row := []string{humanize.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
 		if odds {
-			row = append(row, say.Real(miss.Probability))
+			row = append(row, humanize.Real(miss.Probability))
 		}
 		for _, i := range shown {
 			center, deviation := scale.Scale(i)
@@ -48,7 +48,7 @@ func (r *evalReport) misses(m *model.Model) *report.Section {
 			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v fit.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
 				value = miss.Features[at].Value
 			}
-			row = append(row, say.Real(value*deviation+center))
+			row = append(row, humanize.Real(value*deviation+center))
 		}
 		t.Rows = append(t.Rows, row)
 	}

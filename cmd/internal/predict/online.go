@@ -20,7 +20,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -306,16 +306,16 @@ func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Mode
 // sheet returns the report for people.
 func (r *onlineReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
-	share := func(n, rows int64) string { return say.Percent(float64(n) / float64(rows)) }
+	share := func(n, rows int64) string { return humanize.Percent(float64(n) / float64(rows)) }
 	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
 	if r.LogLoss != nil {
 		rows[0] = append(rows[0], "log loss")
 	}
 	for _, p := range r.Progressive {
-		rows = append(rows, []string{say.Count(p.Rows), say.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
-			say.Count(p.Updates)})
+		rows = append(rows, []string{humanize.Count(p.Rows), humanize.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
+			humanize.Count(p.Updates)})
 		if p.LogLoss != nil {
-			rows[len(rows)-1] = append(rows[len(rows)-1], say.Fixed(*p.LogLoss, 6))
+			rows[len(rows)-1] = append(rows[len(rows)-1], humanize.Fixed(*p.LogLoss, 6))
 		}
 		last = p
 	}
@@ -325,13 +325,13 @@ func (r *onlineReport) sheet() *console.Sheet {
 	if r.Errors != nil {
 		pairs = append(pairs, "errors", console.Errors(*r.Errors, r.Rows)+", of the last weights")
 	}
-	pairs = append(pairs, "radius", say.Real(r.Radius))
+	pairs = append(pairs, "radius", humanize.Real(r.Radius))
 	switch {
 	case r.Errors == nil || r.Algorithm != "":
 	case r.MistakeBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", say.Bound(*r.MistakeBound), say.Real(*r.Margin)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", humanize.Bound(*r.MistakeBound), humanize.Real(*r.Margin)))
 	case r.UpdateBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes from the weights of --model, with the margin %s of the last weights", say.Bound(*r.UpdateBound), say.Real(*r.Margin)))
+		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes from the weights of --model, with the margin %s of the last weights", humanize.Bound(*r.UpdateBound), humanize.Real(*r.Margin)))
 	case r.Margin == nil:
 		pairs = append(pairs, "bound", "unknown: the last weights don't separate the rows")
 	}

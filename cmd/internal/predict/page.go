@@ -7,7 +7,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	reporting "halfspace/cmd/internal/report"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/report"
@@ -16,7 +16,7 @@ import (
 // page returns the reports as an HTML page.
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *report.Page {
 	first := reports[0]
-	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", say.Plural(first.Rows, "row"), len(first.Classes))}
+	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
 		p.Title, p.Sections = fmt.Sprintf("Evaluation of %d models", len(reports)), compared(reports, o)
 	}
@@ -58,7 +58,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	}
 	var classes [][2]string
 	for i, c := range first.Classes {
-		classes = append(classes, [2]string{"class " + c.Text, say.Plural(first.PerClass[i].Rows, "row")})
+		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
 	}
 	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
 	for i, r := range reports {
@@ -136,5 +136,5 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	}
 	o.reporting.Interrupted = r.Interrupted
 	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", say.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
+		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
 }

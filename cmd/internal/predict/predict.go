@@ -18,7 +18,7 @@ import (
 	"halfspace/dataset/records"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
@@ -172,7 +172,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	bar.End()
 	if p.missing > 0 {
 		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
-			say.Plural(p.missing, "row"))
+			humanize.Plural(p.missing, "row"))
 	}
 	r := predictReport{o.model, p.rows, o.out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
 	switch {
@@ -181,7 +181,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	case console.ToStdout(o.out):
 		return nil
 	}
-	return a.PrintLine("%s: predictions for %s in %s", o.out, say.Plural(r.Rows, "row"), say.Seconds(r.Seconds))
+	return a.PrintLine("%s: predictions for %s in %s", o.out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
 }
 
 // predictions writes the predictions of a model, block by block.

@@ -9,7 +9,7 @@ import (
 	"halfspace/dataset"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -55,7 +55,7 @@ func (o *evalOptions) thresholdText(r *evalReport) string {
 	case o.threshold.By == predict.ByCost && r.Cost == nil: // the sample weights are enormous
 		return at + ", of the least cost on these rows, which is infinite"
 	case o.threshold.By == predict.ByCost:
-		return at + ", of the least cost on these rows: " + say.Real(*r.Cost)
+		return at + ", of the least cost on these rows: " + humanize.Real(*r.Cost)
 	case o.threshold.By == predict.ByF1:
 		return at + ", of the best F1 on these rows: " + fixed(r.PerClass[r.positive].F1, 4)
 	}
@@ -95,7 +95,7 @@ func (o *evalOptions) keepThreshold(ctx context.Context, a *console.App, m *mode
 	if err := console.SaveModel(ctx, m, o.saveThreshold); err != nil {
 		return err
 	}
-	a.Note("%s: the model with the threshold %s", o.saveThreshold, say.Exact(*r.Threshold))
+	a.Note("%s: the model with the threshold %s", o.saveThreshold, humanize.Exact(*r.Threshold))
 	return nil
 }
 
@@ -104,5 +104,5 @@ func thresholdOf(r *evalReport) string {
 	if r.Threshold == nil {
 		return "0"
 	}
-	return say.Exact(*r.Threshold)
+	return humanize.Exact(*r.Threshold)
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/plot"
 	"halfspace/report"
 	"halfspace/schema"
@@ -107,8 +107,8 @@ func (f *Follower) Rows() []report.Section {
 	const shown = 10
 	t := report.Table{Caption: "Rows most often misclassified during the training", Head: []string{"row", "updates"}}
 	for _, r := range rows[:min(len(rows), shown)] {
-		t.Rows = append(t.Rows, []string{say.Count(r), say.Count(f.updates[r])})
+		t.Rows = append(t.Rows, []string{humanize.Count(r), humanize.Count(f.updates[r])})
 	}
 	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t},
-		Text: []string{fmt.Sprintf("%s made updates. Rows are numbered from 0 among those that were learned from.", say.Plural(int64(len(rows)), "row"))}}}
+		Text: []string{fmt.Sprintf("%s made updates. Rows are numbered from 0 among those that were learned from.", humanize.Plural(int64(len(rows)), "row"))}}}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 
-	"halfspace/internal/say"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
+	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/report"
@@ -131,7 +131,7 @@ func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 		names += fmt.Sprintf(" and %d more", n-10)
 	}
 	if bytes := Bytes(paths); bytes > 0 {
-		names += ", " + say.Size(bytes)
+		names += ", " + humanize.Size(bytes)
 	}
 	s.Facts = append([][2]string{{"files", names}}, s.Facts...)
 	for _, n := range a.Notes() {
@@ -143,7 +143,7 @@ func Data(a *console.App, paths []string, facts [][2]string) report.Section {
 // Bytes returns the total size of files, or 0 if one isn't a regular file.
 func Bytes(paths []string) (bytes int64) {
 	for _, path := range paths {
-		info, err := store.Stat(path)
+		info, err := blob.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
@@ -167,7 +167,7 @@ func Result(sheet *console.Sheet) report.Section {
 
 // Write writes a page. After an interrupt it still has a grace time.
 func (o *Options) Write(ctx context.Context, p *report.Page) error {
-	grace, end := beside.After(ctx)
+	grace, end := parallel.Grace(ctx)
 	defer end()
 	if err := console.WriteText(grace, o.File, p.HTML()); err != nil {
 		return fmt.Errorf("--report: %w", err)
@@ -190,5 +190,5 @@ func Hash(m *model.Model, path string) [][2]string {
 // Interval returns the 95 % interval of the share n/of of rows, in brackets.
 func Interval(n, of int64) string {
 	ends := metrics.Wilson(float64(n)/float64(of), float64(of))
-	return fmt.Sprintf(" (95 %% interval %s to %s)", say.Percent(ends[0]), say.Percent(ends[1]))
+	return fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(ends[0]), humanize.Percent(ends[1]))
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"halfspace/bench/limits"
 	"halfspace/block"
-	"halfspace/internal/say"
-	"halfspace/kernel/limits"
+	"halfspace/internal/humanize"
 	"halfspace/report"
 )
 
@@ -52,21 +52,21 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 	t := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
 	var used []string // the limits that the table uses
 	add := func(s Stage) {
-		row := []string{s.Name, say.Seconds(s.Seconds), say.Percent(s.Seconds / total), "", "", "", ""}
+		row := []string{s.Name, humanize.Seconds(s.Seconds), humanize.Percent(s.Seconds / total), "", "", "", ""}
 		if s.Rows > 0 {
-			row[3] = say.Count(s.Rows)
+			row[3] = humanize.Count(s.Rows)
 		}
 		if s.Bytes > 0 && s.Seconds > 0 {
 			rate := float64(s.Bytes) / s.Seconds
-			row[4], row[5] = say.Size(s.Bytes), perSecond(rate)
+			row[4], row[5] = humanize.Size(s.Bytes), perSecond(rate)
 			if most := limit(bandwidth, s.Cores); most > 0 {
-				row[6] = say.Percent(rate / most)
-				if reads := fmt.Sprintf("%s by %s", perSecond(most), say.Plural(int64(s.Cores), "core")); !slices.Contains(used, reads) {
+				row[6] = humanize.Percent(rate / most)
+				if reads := fmt.Sprintf("%s by %s", perSecond(most), humanize.Plural(int64(s.Cores), "core")); !slices.Contains(used, reads) {
 					used = append(used, reads)
 				}
 			}
 		} else if s.Rows > 0 && s.Seconds > 0 {
-			row[5] = say.About(float64(s.Rows)/s.Seconds) + " rows/s"
+			row[5] = humanize.About(float64(s.Rows)/s.Seconds) + " rows/s"
 		}
 		t.Rows = append(t.Rows, row)
 	}

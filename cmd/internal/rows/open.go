@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/cache"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/cache"
 	"halfspace/schema"
 	"halfspace/train"
 )

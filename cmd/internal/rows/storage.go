@@ -10,7 +10,7 @@ import (
 	"halfspace/cmd/internal/console"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 	"halfspace/train/visits"
 )
@@ -109,7 +109,7 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 	}
 	if least > limit {
 		return false, fmt.Errorf("%s of memory is too little: reading these rows piece by piece takes %s, give that with --memory",
-			say.Size(limit), say.Size(least))
+			humanize.Size(limit), humanize.Size(least))
 	}
 	debug.SetMemoryLimit(limit)
 	return false, nil

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 
 	"halfspace/block"
-	"halfspace/cache"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
-	"halfspace/internal/say"
+	"halfspace/internal/cache"
+	"halfspace/internal/humanize"
 	"halfspace/train/visits"
 )
 
@@ -76,7 +76,7 @@ func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned
 		used = parted
 	}
 	if used+min(all, pass) > limit {
-		return false, fmt.Errorf("%s of memory is too little for these rows beside those that are learned from", say.Size(limit))
+		return false, fmt.Errorf("%s of memory is too little for these rows beside those that are learned from", humanize.Size(limit))
 	}
 	if fits = used+all <= limit/5*4; fits {
 		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 	"halfspace/train/logistic"
 )
@@ -20,10 +20,10 @@ func (r *Report) advice(o *trainOptions) string {
 		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
 	case o.stoppedEarly(r):
 		n, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64)
-		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", say.Plural(n, "epoch"), n)
+		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", humanize.Plural(n, "epoch"), n)
 	case r.Validation != nil && o.learner.Judges && r.Kept != nil && *r.Kept <= r.Updates/2:
 		return fmt.Sprintf("Not converged: of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
-			say.Plural(r.Updates, "update"), say.Count(*r.Kept))
+			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept))
 	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
 		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
 	case o.learner.Story != nil:
@@ -31,7 +31,7 @@ func (r *Report) advice(o *trainOptions) string {
 	case o.learner.LastOnly && r.Validation == nil && *r.TrainErrors > 0:
 		return adviseLast(o, r)
 	case o.learner.NotFound != "":
-		return "Not converged: " + o.learner.NotFound + " in " + say.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."
+		return "Not converged: " + o.learner.NotFound + " in " + humanize.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."
 	case o.stoppedAtUpdates(r):
 		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}
@@ -70,7 +70,7 @@ func adviseSolver(r *Report) string {
 		return advice + "."
 	}
 	if r.Epochs < r.most {
-		return fmt.Sprintf("Not converged: rounding ended the progress after %s, fewer than --epochs. Use %s.", say.Passes(r.Epochs), r.finer())
+		return fmt.Sprintf("Not converged: rounding ended the progress after %s, fewer than --epochs. Use %s.", humanize.Passes(r.Epochs), r.finer())
 	}
 	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
 }

@@ -15,7 +15,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/rows"
 	"halfspace/internal/decimal"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 )
 
@@ -84,7 +84,7 @@ func holdOut(ctx context.Context, o *trainOptions, learned, validation *rows.Row
 	all := *learned
 	parts, err := fit.HoldOut(ctx, all.Source, o.learner, opt)
 	if errors.Is(err, fit.ErrEmptyShare) {
-		return fmt.Errorf("%s of %s %w: take another share, or another --seed", o.validation, say.Plural(all.Rows(), "row"), err)
+		return fmt.Errorf("%s of %s %w: take another share, or another --seed", o.validation, humanize.Plural(all.Rows(), "row"), err)
 	}
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/checkpoint"
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/checkpoint"
 )
 
 // A savingOptions says where and when a training saves its state.

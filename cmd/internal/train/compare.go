@@ -20,7 +20,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -136,7 +136,7 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
 	scores := append([]string{autoName}, fit.Scores...)
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Rank the learners by this figure on the held-back rows: "+say.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors.", scores...)
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Rank the learners by this figure on the held-back rows: "+humanize.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors.", scores...)
 	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
 	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number, in the trainings and in the figures. balanced takes, for k classes, "+
@@ -174,7 +174,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	}{{"algo", o.algo}, {"skip", o.skip}} {
 		for _, name := range list.words {
 			if !slices.Contains(names, name) {
-				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name, say.OneOf(names), console.DidYouMean(name, names, ""))
+				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name, humanize.OneOf(names), console.DidYouMean(name, names, ""))
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 func (e *entrant) unfit(o *compareOptions, rows int64) string {
 	switch l := fit.Describe(e.name()); {
 	case e.most > 0 && rows > e.most && len(o.algo) == 0:
-		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", say.Plural(e.most, "row"))
+		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.most, "row"))
 	case e.boolean && o.Columns.Standardize:
 		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
 	case o.Storage.Weighted && l.NoWeights != "":

@@ -9,8 +9,8 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/humanize"
 	"halfspace/internal/require"
-	"halfspace/internal/say"
 )
 
 // TestCompareCommand: the command of the best learner is whole, so that it can be copied.
@@ -64,7 +64,7 @@ func TestInterruptedCompare(t *testing.T) {
 		c.add(names, cv)
 		text := c.sheet().String()
 		for i, n := range folds {
-			want := say.Count(int64(n)) + " of 5\n"
+			want := humanize.Count(int64(n)) + " of 5\n"
 			if n == 0 {
 				want = "Left out: " + names[i][len("--algo "):] + ": interrupted before its first fold was judged"
 			}

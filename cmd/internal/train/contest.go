@@ -11,7 +11,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	reporting "halfspace/cmd/internal/report"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/plot"
 	"halfspace/report"
 	"halfspace/schema"
@@ -132,7 +132,7 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Standardize {
 		how = "standardized"
 	}
-	s.Line("%s of %s, %s, in %s\n", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), how, foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
+	s.Line("%s of %s, %s, in %s\n", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), how, foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
 	s.Table(c.table())
 	if len(c.LeftOut) > 0 || c.last().Unranked != "" {
 		s.Line("")
@@ -155,7 +155,7 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Best == "" {
 		s.Line("\nNo learner has the score %s: choose another with --score.", c.Score)
 	} else {
-		s.WriteString("\nTo learn from all rows with the best:\n\n  " + say.Visible(c.Best) + "\n") // never shortened: people copy it
+		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.Visible(c.Best) + "\n") // never shortened: people copy it
 	}
 	return s
 }
@@ -180,13 +180,13 @@ func (c *comparison) table() [][]string {
 	for _, l := range c.Learners {
 		weight := "-"
 		if l.ErrorWeight != nil {
-			weight = say.Real(*l.ErrorWeight)
+			weight = humanize.Real(*l.ErrorWeight)
 		}
-		rows = append(rows, insert([]string{l.name(), say.Count(l.Errors), say.Percent(l.Accuracy), scoreText(l.AUC), scoreText(l.LogLoss), say.Fixed(l.Seconds, 3), say.Fixed(l.Total, 3)},
+		rows = append(rows, insert([]string{l.name(), humanize.Count(l.Errors), humanize.Percent(l.Accuracy), scoreText(l.AUC), scoreText(l.LogLoss), humanize.Fixed(l.Seconds, 3), humanize.Fixed(l.Total, 3)},
 			scoreText(l.Score), weight))
 	}
 	b := c.Baseline
-	rows = append(rows, insert([]string{"always " + schema.NameClass(b.Class), say.Count(b.Errors), say.Percent(b.Accuracy), "-", "-", "-", "-"}, "-", "-"))
+	rows = append(rows, insert([]string{"always " + schema.NameClass(b.Class), humanize.Count(b.Errors), humanize.Percent(b.Accuracy), "-", "-", "-", "-"}, "-", "-"))
 	if c.Interrupted {
 		rows[0] = append(rows[0], "folds")
 		for i, l := range c.Learners {
@@ -205,15 +205,15 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &report.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", say.Plural(c.Rows, "row"), say.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
+	p := &report.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
 		Sections: []report.Section{result}}
 	if c.Best != "" {
 		p.Sections = append(p.Sections, report.Section{Heading: "The best learner", Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
 		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
 	}
-	data := [][2]string{{"rows", say.Count(c.Rows)}, {"features", say.Count(int64(c.Features))}}
+	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
 	for i, class := range classes {
-		data = append(data, [2]string{"class " + class.Text, say.Plural(counts[i], "row")})
+		data = append(data, [2]string{"class " + class.Text, humanize.Plural(counts[i], "row")})
 	}
 	p.Sections = append(p.Sections, reporting.Data(a, paths, data))
 	var stages []reporting.Stage

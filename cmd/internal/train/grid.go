@@ -13,7 +13,7 @@ import (
 	"halfspace/cmd/internal/console"
 
 	"halfspace/internal/decimal"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 )
 
@@ -74,7 +74,7 @@ func (o *trainOptions) limitShards(a *console.App) {
 		}
 	}
 	if wanted > 0 {
-		a.Note("memory has room for %s at a time, not for %d: give more with --memory to learn faster; the model is the same", say.Plural(most, "shard"), wanted)
+		a.Note("memory has room for %s at a time, not for %d: give more with --memory to learn faster; the model is the same", humanize.Plural(most, "shard"), wanted)
 	}
 }
 
@@ -132,7 +132,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	switch {
 	case !cmd.Flags().Changed("path"):
 	case o.path < 2 || o.path > fit.MaxPoints:
-		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, say.Count(fit.MaxPoints))
+		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(fit.MaxPoints))
 	case o.learner.Option("l1") == nil || !o.learner.Solves:
 		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
 	case cmd.Flags().Changed("l1"):
@@ -210,7 +210,7 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, say.OneOf(names), console.DidYouMean(name, names, ""))
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, humanize.OneOf(names), console.DidYouMean(name, names, ""))
 		}
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
@@ -228,7 +228,7 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 		}
 		o.axes = append(o.axes, axis)
 		if combinations *= len(axis.Values); combinations > fit.MaxPoints {
-			return console.Usagef("--grid has more than %s combinations: vary less at a time", say.Count(fit.MaxPoints))
+			return console.Usagef("--grid has more than %s combinations: vary less at a time", humanize.Count(fit.MaxPoints))
 		}
 	}
 	return nil
@@ -261,7 +261,7 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 			rows = append(rows, append([]string{p.Learner.VariedText(), "failed"}, make([]string, len(head)-2)...))
 			continue
 		}
-		row := []string{p.Learner.VariedText(), say.Count(*p.Errors), say.Percent(*p.Accuracy), errorText(cv.Score, p.StdError), ""}
+		row := []string{p.Learner.VariedText(), humanize.Count(*p.Errors), humanize.Percent(*p.Accuracy), errorText(cv.Score, p.StdError), ""}
 		if i == cv.Chosen {
 			row[4] = "*"
 		}
@@ -269,7 +269,7 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 			row = slices.Insert(row, 3, scoreText(p.Score))
 		}
 		if weighted {
-			row = slices.Insert(row, 2, say.Real(*p.ErrorWeight))
+			row = slices.Insert(row, 2, humanize.Real(*p.ErrorWeight))
 		}
 		rows = append(rows, row)
 	}
@@ -296,7 +296,7 @@ func scoreText(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return say.Fixed(*v, 6)
+	return humanize.Fixed(*v, 6)
 }
 
 // withError returns the value of a score and its standard error, which needs the values of two folds.
@@ -313,7 +313,7 @@ func withError(score, off *float64) string {
 // errorText returns the standard error of a score. For shares of errors it is a percentage, like the accuracy.
 func errorText(score string, v *float64) string {
 	if v != nil && (score == fit.ByErrors || score == fit.ByWeight) {
-		return say.Percent(*v)
+		return humanize.Percent(*v)
 	}
 	return scoreText(v)
 }
@@ -345,11 +345,11 @@ func foldsText(cv *fit.CrossValidation) string {
 	p := &cv.Points[cv.Chosen]
 	weight := ""
 	if p.ErrorWeight != nil {
-		weight = ", weight " + say.Real(*p.ErrorWeight)
+		weight = ", weight " + humanize.Real(*p.ErrorWeight)
 	}
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}
 	return fmt.Sprintf("errors %s%s, in %s; accuracy of a fold %s to %s", console.Errors(*p.Errors, cv.Rows), weight, foldsOf(cv.Folds, cv.Split, ", each judged by a model of "),
-		say.Percent(slices.Min(p.FoldAccuracy)), say.Percent(slices.Max(p.FoldAccuracy)))
+		humanize.Percent(slices.Min(p.FoldAccuracy)), humanize.Percent(slices.Max(p.FoldAccuracy)))
 }

@@ -9,7 +9,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/fit"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 )
 
 // loadInit loads the model of --init. It sets the options that the model determines: the features, their preprocessing,
@@ -23,7 +23,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		return err
 	}
 	if m.Expansion != nil || m.Voters != nil {
-		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, say.OneOf(fit.Beginners()))
+		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(fit.Beginners()))
 	}
 	if !cmd.Flags().Changed("algo") {
 		o.algo.Value = m.Algorithm
@@ -31,11 +31,11 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 			o.algo.Value = "perceptron"
 		}
 		if fit.Describe(o.algo.Value) == nil {
-			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, say.OneOf(fit.Beginners()))
+			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(fit.Beginners()))
 		}
 	}
 	if !slices.Contains(fit.Beginners(), o.algo.Value) {
-		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, say.OneOf(fit.Beginners()))
+		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, humanize.OneOf(fit.Beginners()))
 	}
 	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
 		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")

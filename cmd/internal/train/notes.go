@@ -10,7 +10,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/fit"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -84,7 +84,7 @@ func alike(classes []schema.Class) (one, other, more string) {
 		}
 	}
 	if pairs > 1 {
-		more = ", and " + say.Plural(pairs-1, "more pair") + ","
+		more = ", and " + humanize.Plural(pairs-1, "more pair") + ","
 	}
 	return one, other, more
 }
@@ -112,11 +112,11 @@ const mostUnlike = 1000
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
-		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), say.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
+		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
 	if i := s.Telling(); i >= 0 {
 		a.Note("feature %q alone tells the classes of the first %s apart: if it isn't known when you predict, leave it out (use --exclude %s)",
-			spec.FeatureName(i), say.Plural(s.Looked(), "row"), quoted([]string{columnOf(spec, i)}))
+			spec.FeatureName(i), humanize.Plural(s.Looked(), "row"), quoted([]string{columnOf(spec, i)}))
 	}
 	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
 		a.Note("the rows are sorted by label and learned in that order (%s)", advice)

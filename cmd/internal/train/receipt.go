@@ -16,7 +16,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/fit"
 
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -112,7 +112,7 @@ func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum
 		paths = append(slices.Clone(paths), t.init)
 	}
 	for _, path := range paths {
-		info, err := store.Stat(path)
+		info, err := blob.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
 			continue
 		}
@@ -131,7 +131,7 @@ func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum
 }
 
 func sumFile(ctx context.Context, path string) (sum model.FileSum, err error) {
-	f, err := store.Open(path)
+	f, err := blob.Open(path)
 	if err != nil {
 		return sum, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/fit"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/winnow"
@@ -65,7 +65,7 @@ func unrepeatable(m *model.Model, given func(option string) bool) error {
 	what, also := "", ""
 	switch {
 	case m.Algorithm == fit.OnlineName || fit.Describe(m.Algorithm) == nil:
-		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", say.Short(m.Algorithm, 40))
+		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", humanize.Short(m.Algorithm, 40))
 	case m.Options.Get("init") != nil && !given("init"):
 		what, also = "with which weights it began", ", or --init"
 	case m.Training.Path != nil:

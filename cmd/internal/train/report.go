@@ -12,7 +12,7 @@ import (
 
 	reporting "halfspace/cmd/internal/report"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/plot"
@@ -146,7 +146,7 @@ const factIndent = 2 + len("validation") + 3
 // sheet returns the report for people.
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
-	s.Line("%s: %s of %s, %s\n", r.Algorithm, say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), console.Classes(m))
+	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
 	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
@@ -173,7 +173,7 @@ func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
 		pairs = append(pairs, console.Solved(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
-			"updates", fmt.Sprintf("%s in %s (%s)", say.Count(r.Updates), say.Plural(r.Epochs, "epoch"), say.Plural(r.Visits, "visit")))
+			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"), humanize.Plural(r.Visits, "visit")))
 	}
 	if r.curve != "" {
 		pairs = append(pairs, "curve", r.curve)
@@ -196,7 +196,7 @@ func (r *Report) converged(o *trainOptions) string {
 	case !r.Converged:
 		return "no"
 	}
-	text := "yes, after " + say.Plural(r.Updates, "update")
+	text := "yes, after " + humanize.Plural(r.Updates, "update")
 	kept := o.learner.Converged
 	switch train.Form(r.Options.Form) {
 	case train.Averaged:
@@ -208,13 +208,13 @@ func (r *Report) converged(o *trainOptions) string {
 		text += ": the last weights make no mistake; " + kept
 	}
 	if r.MixedUpdates > 0 {
-		text += fmt.Sprintf(", or %s by the shares of their shards", say.Real(r.MixedUpdates))
+		text += fmt.Sprintf(", or %s by the shares of their shards", humanize.Real(r.MixedUpdates))
 	}
 	if r.MistakeBound != nil {
-		text += "; bound " + say.Bound(*r.MistakeBound)
+		text += "; bound " + humanize.Bound(*r.MistakeBound)
 	}
 	if r.UpdateBound != nil {
-		text += fmt.Sprintf("; bound %s from the weights of --init", say.Bound(*r.UpdateBound))
+		text += fmt.Sprintf("; bound %s from the weights of --init", humanize.Bound(*r.UpdateBound))
 	}
 	return text
 }
@@ -236,7 +236,7 @@ func (r *Report) results() []string {
 		scored = v.Rows
 		weight := ""
 		if v.ErrorWeight != nil {
-			weight = ", weight " + say.Real(*v.ErrorWeight)
+			weight = ", weight " + humanize.Real(*v.ErrorWeight)
 		}
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weight)
 	}
@@ -245,7 +245,7 @@ func (r *Report) results() []string {
 	}
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
-		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", say.Plural(r.Candidates, "candidate"), say.Percent(share)))
+		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", humanize.Plural(r.Candidates, "candidate"), humanize.Percent(share)))
 	}
 	return pairs
 }
@@ -257,11 +257,11 @@ func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	}
 	voted := m.Options.Form == string(train.Voted) // each vector has its own loss and norm
 	if o.learner.Perceptron != nil && !voted {
-		pairs = append(pairs, "loss", say.Known(r.Loss, ""))
+		pairs = append(pairs, "loss", humanize.Known(r.Loss, ""))
 	}
-	pairs = append(pairs, "radius", say.Known(r.Radius, ", the largest norm of a row"))
+	pairs = append(pairs, "radius", humanize.Known(r.Radius, ", the largest norm of a row"))
 	if !voted {
-		pairs = append(pairs, "norm", say.Known(r.Norm, ", of the weights"))
+		pairs = append(pairs, "norm", humanize.Known(r.Norm, ", of the weights"))
 	}
 	if r.Margin != nil {
 		pairs = append(pairs, "margin", console.Margin(&m.Training))
@@ -277,13 +277,13 @@ func (r *Report) machine() []string {
 	}
 	var pairs []string
 	if r.Density > 0 {
-		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage, say.Percent(r.Density), say.Real(math.Round(10*r.Density*float64(r.Features))/10)))
+		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage, humanize.Percent(r.Density), humanize.Real(math.Round(10*r.Density*float64(r.Features))/10)))
 	}
 	pairs = append(pairs,
-		"time", fmt.Sprintf("load %s, train %s, total %s", say.Seconds(r.Seconds.Load), say.Seconds(r.Seconds.Train), say.Seconds(r.Seconds.Total)),
-		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, say.Plural(int64(r.Workers), "worker"), streamed, say.Size(r.PeakRSSBytes)))
+		"time", fmt.Sprintf("load %s, train %s, total %s", humanize.Seconds(r.Seconds.Load), humanize.Seconds(r.Seconds.Train), humanize.Seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, humanize.Plural(int64(r.Workers), "worker"), streamed, humanize.Size(r.PeakRSSBytes)))
 	if r.ResumedAt != nil {
-		pairs = append(pairs, "resumed", "after "+say.Plural(*r.ResumedAt, "visit"))
+		pairs = append(pairs, "resumed", "after "+humanize.Plural(*r.ResumedAt, "visit"))
 	}
 	if r.Model != nil {
 		pairs = append(pairs, "model", *r.Model)
@@ -315,15 +315,15 @@ func (t *trainer) page(r *Report, f *fit.Fitted, sheet *console.Sheet, paths []s
 	if advice := r.advice(t.trainOptions); advice != "" {
 		result.Text = strings.Split(advice, "\n")
 	}
-	data := [][2]string{{"rows", say.Count(r.Rows)}, {"features", say.Count(int64(r.Features))}, {"label", m.Label}}
+	data := [][2]string{{"rows", humanize.Count(r.Rows)}, {"features", humanize.Count(int64(r.Features))}, {"label", m.Label}}
 	if f.Survey != nil {
 		for i, c := range m.Classes {
-			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", say.Plural(f.Survey.Counts[i], "row"), say.Percent(float64(f.Survey.Counts[i])/float64(r.Rows)))})
+			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", humanize.Plural(f.Survey.Counts[i], "row"), humanize.Percent(float64(f.Survey.Counts[i])/float64(r.Rows)))})
 		}
 	}
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, reporting.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
-	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", say.Plural(r.Rows, "row"), say.Plural(int64(r.Features), "feature"), console.Classes(m))}
+	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
 	p.Sections = append(p.Sections, result)
 	if figures := t.figures(r, m); figures != nil {
 		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: figures})

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/checkpoint"
 	"halfspace/dataset"
 	"halfspace/fit"
+	"halfspace/internal/checkpoint"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/train"
 )
@@ -207,7 +207,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 		opt.Path, t.seconds.CrossValidation = path, time.Since(begin).Seconds()
 		t.followed, t.learner = path, path.Best(t.learner)
 		if n := path.Unproven(); n > 0 {
-			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", say.Count(int64(n)), say.Plural(int64(len(path.Points)), "point"))
+			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", humanize.Count(int64(n)), humanize.Plural(int64(len(path.Points)), "point"))
 		}
 	} else if t.folds > 0 {
 		begin := time.Now()

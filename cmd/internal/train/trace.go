@@ -13,15 +13,15 @@ import (
 
 	"halfspace/block"
 	"halfspace/fit"
-	"halfspace/internal/beside"
+	"halfspace/internal/parallel"
 
 	"halfspace/cmd/internal/console"
 
-	"halfspace/internal/say"
+	"halfspace/cmd/internal/tracefile"
+	"halfspace/internal/humanize"
 	"halfspace/model"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/trace"
-	"halfspace/trace/tracefile"
 	"halfspace/train"
 	"halfspace/train/perceptron"
 )
@@ -90,7 +90,7 @@ func (o *Options) Resume(a *console.App, report string, visits int64) error {
 	if _, err := os.Stat(o.File); o.File != "" && err == nil {
 		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.File)
 	}
-	a.Note("%s at the checkpoint, after %s: earlier updates and passes are left out", names, say.Plural(visits, "visit"))
+	a.Note("%s at the checkpoint, after %s: earlier updates and passes are left out", names, humanize.Plural(visits, "visit"))
 	return nil
 }
 
@@ -137,7 +137,7 @@ func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l f
 		}
 		layout.Reference = opt.Reference != nil
 	}
-	grace, end := beside.After(ctx)
+	grace, end := parallel.Grace(ctx)
 	w, err := tracefile.Create(grace, o.File, layout)
 	if err != nil {
 		end()
@@ -164,9 +164,9 @@ func reference(ctx context.Context, a *console.App, o *Options, src block.Source
 		return nil, console.Usagef("--reference check with %d classes, and check takes two: name a model", len(spec.Classes))
 	}
 	const most = 1000
-	found, err := separable.Check(ctx, block.Trust(src), separable.Options{MaxPasses: most,
+	found, err := separability.Check(ctx, block.Trust(src), separability.Options{MaxPasses: most,
 		Progress: func(passes int64) {
-			bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + say.Count(passes), Done: passes})
+			bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})
 	if err != nil {
 		return nil, console.OfLearner(err)

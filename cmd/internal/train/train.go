@@ -17,7 +17,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/predict"
 )
@@ -178,7 +178,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")
 	o.algo.Value = defaultLearner
-	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+say.OneOf(fit.Names())+".", fit.Names()...)
+	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(fit.Names())+".", fit.Names()...)
 	o.algo.Advise = console.AdviseLearner
 	addLearnerFlags(cmd)
 	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
@@ -196,7 +196,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+say.OneOf(append([]string{autoName}, fit.Scores...))+". "+
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+humanize.OneOf(append([]string{autoName}, fit.Scores...))+". "+
 		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, fit.Scores...)...)
 	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
 	o.Split.AddTo(cmd)

@@ -19,7 +19,7 @@ import (
 	"halfspace/cmd/internal/console"
 
 	"halfspace/cmd/internal/rows"
-	"halfspace/internal/say"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -321,14 +321,14 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	case others:
 		add("rows", "other rows than those of the model: give the options on text files again, or its receipt")
 	default:
-		add("rows", "%s, the same", say.Count(v.Rows))
+		add("rows", "%s, the same", humanize.Count(v.Rows))
 	}
 	for _, e := range v.Epochs {
 		class := ""
 		if len(m.Classes) > 2 && e.Class < len(m.Classes) {
 			class = " of class " + m.Classes[e.Class].Text
 		}
-		add("weights", "other weights%s from epoch %s on", class, say.Count(int64(e.Epoch)))
+		add("weights", "other weights%s from epoch %s on", class, humanize.Count(int64(e.Epoch)))
 	}
 	for _, f := range v.Files {
 		what := "its bytes differ from those of the receipt"
@@ -344,7 +344,7 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 		}
 		add("file", "%s: the receipt has it, and no file with its bytes was named", f)
 	}
-	add("ran on", "%s, %s, %s", v.ISA, say.Plural(int64(v.Workers), "worker"), say.Seconds(v.Seconds))
+	add("ran on", "%s, %s, %s", v.ISA, humanize.Plural(int64(v.Workers), "worker"), humanize.Seconds(v.Seconds))
 	s.Pairs(pairs...)
 	return s.Bytes()
 }
@@ -359,7 +359,7 @@ func (v *Verdict) ranges() string {
 			all = append(all, fmt.Sprintf("and %d more", len(v.Runs)-i))
 			break
 		}
-		text := fmt.Sprintf("%s to %s", say.Count(r.First), say.Count(r.Last))
+		text := fmt.Sprintf("%s to %s", humanize.Count(r.First), humanize.Count(r.Last))
 		if r.Validation {
 			text += " of the validation"
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/float16"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/internal/require"
 )
 
@@ -177,7 +177,7 @@ func Gzip(tb testing.TB, text string) []byte {
 func Show(t arrow.Table) string {
 	var s strings.Builder
 	for i, f := range t.Schema().Fields() {
-		fmt.Fprintf(&s, "%s %s", f.Name, frame.Describe(f.Type))
+		fmt.Fprintf(&s, "%s %s", f.Name, column.Describe(f.Type))
 		for _, a := range t.Column(i).Data().Chunks() {
 			for r := range a.Len() {
 				text := "null"

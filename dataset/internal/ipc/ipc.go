@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 )
 
@@ -33,20 +33,20 @@ const (
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it contains.
 type arrowInput struct {
 	sources []*source.Source
-	bound   []*frame.Chosen // for each source, the columns with their places in this source
-	sel     *frame.Chosen
+	bound   []*column.Chosen // for each source, the columns with their places in this source
+	sel     *column.Chosen
 	memory  int64 // maximum bytes of memory of a pass; 0: the available memory
 }
 
 // Open reads the schema of each source and chooses the columns to read.
-func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
+func Open(sources []*source.Source, req column.Request) (*arrowInput, error) {
 	in := &arrowInput{sources: sources}
 	for i, s := range sources {
 		r, err := openRecords(s, memory.DefaultAllocator, req.Memory)
 		if err != nil {
 			return nil, err
 		}
-		cols := frame.FieldColumns(r.Schema())
+		cols := column.FieldColumns(r.Schema())
 		r.close()
 		if i == 0 {
 			if in.sel, err = req.Choose.First(s.Path, cols, false); err != nil {
@@ -66,7 +66,7 @@ func Open(sources []*source.Source, req frame.Request) (*arrowInput, error) {
 }
 
 // LabelOnly returns the same input, because a record has all columns anyway.
-func (in *arrowInput) LabelOnly() frame.Input { return in }
+func (in *arrowInput) LabelOnly() column.Input { return in }
 
 // Name returns the name of all sources together, for messages.
 func (in *arrowInput) Name() string { return source.NameOf(in.sources) }
@@ -78,7 +78,7 @@ func (in *arrowInput) Total() int64 { return -1 }
 func (in *arrowInput) Most() int64 { return -1 }
 
 // Chosen returns the columns that are read.
-func (in *arrowInput) Chosen() *frame.Chosen { return in.sel }
+func (in *arrowInput) Chosen() *column.Chosen { return in.sel }
 
 // LastPass announces that the next pass is the last: standard input needn't be buffered any more.
 func (in *arrowInput) LastPass() { source.LastPass(in.sources) }
@@ -87,8 +87,8 @@ func (in *arrowInput) LastPass() { source.LastPass(in.sources) }
 func (in *arrowInput) Notes() []string { return nil }
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
-func (in *arrowInput) Batches(ctx context.Context, _ frame.Pool, mem memory.Allocator) iter.Seq2[*frame.Batch, error] {
-	return func(yield func(*frame.Batch, error) bool) {
+func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
 		for i, s := range in.sources {
 			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.memory) {
 				if !yield(b, err) || err != nil {
@@ -100,15 +100,15 @@ func (in *arrowInput) Batches(ctx context.Context, _ frame.Pool, mem memory.Allo
 }
 
 // BatchesOf yields the chosen columns of a source. most is the maximum number of bytes of memory of its messages.
-func BatchesOf(ctx context.Context, s *source.Source, sel *frame.Chosen, mem memory.Allocator, most int64) iter.Seq2[*frame.Batch, error] {
-	return func(yield func(*frame.Batch, error) bool) {
+func BatchesOf(ctx context.Context, s *source.Source, sel *column.Chosen, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
 		r, err := openRecords(s, mem, most)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer r.close()
-		for b, err := range frame.RecordBatches(ctx, r, sel) {
+		for b, err := range column.RecordBatches(ctx, r, sel) {
 			switch {
 			case r.messages.err != nil: // it is more exact than Arrow's error
 				b.Release()
@@ -140,7 +140,7 @@ func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordRea
 		return nil, err
 	}
 	if most == 0 {
-		most = frame.AvailableMemory()
+		most = column.AvailableMemory()
 	}
 	m := &Messages{src: src, size: math.MaxInt64, Most: most, Dictionaries: map[int64]int64{}}
 	if s.Stdin == nil && !src.Gzip {
@@ -149,7 +149,7 @@ func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordRea
 	r := &recordReader{messages: m}
 	err = m.begin()
 	if err == nil {
-		err = frame.Recovered(func() (err error) {
+		err = column.Recovered(func() (err error) {
 			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&limited{mem, m}))
 			return err
 		})
@@ -157,7 +157,7 @@ func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordRea
 	if m.err != nil {
 		err = m.err
 	} else if err != nil {
-		err = fmt.Errorf("%s: the schema can't be read (%s): write the file again", s.Path, frame.OneLine(err.Error()))
+		err = fmt.Errorf("%s: the schema can't be read (%s): write the file again", s.Path, column.OneLine(err.Error()))
 	}
 	if err != nil {
 		src.Close()
@@ -267,7 +267,7 @@ func (m *Messages) read() (*ipc.Message, error) {
 		return nil, err
 	}
 	var body int64
-	err = frame.Recovered(func() error {
+	err = column.Recovered(func() error {
 		if err := checkMessage(meta); err != nil {
 			return err
 		}
@@ -313,7 +313,7 @@ func (m *Messages) footer(head []byte) error {
 }
 
 func (m *Messages) truncated() error {
-	return frame.Mark(fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path), frame.ErrDamaged)
+	return column.Mark(fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path), column.ErrDamaged)
 }
 
 // bytes reads n bytes. It reads half of them before it allocates a buffer for all of them.
@@ -342,7 +342,7 @@ func (m *Messages) bytes(n, most int64) ([]byte, error) {
 }
 
 func (m *Messages) damaged(err error) error {
-	return frame.Mark(fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, frame.OneLine(err.Error())), frame.ErrDamaged)
+	return column.Mark(fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, column.OneLine(err.Error())), column.ErrDamaged)
 }
 
 // Left returns the number of bytes of memory that may still be used. It is negative if the limit is exceeded.
@@ -355,8 +355,8 @@ func (m *Messages) Left() int64 {
 }
 
 func (m *Messages) tooLarge() error {
-	return frame.Mark(fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
-		"smaller records", m.src.Path, frame.BytesText(m.Most-m.Left()), frame.BytesText(m.Most)), frame.ErrMemory)
+	return column.Mark(fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
+		"smaller records", m.src.Path, column.BytesText(m.Most-m.Left()), column.BytesText(m.Most)), column.ErrMemory)
 }
 
 // keepDictionary records the memory of the current message if it has a dictionary, which stays in memory.

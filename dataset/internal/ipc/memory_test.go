@@ -17,7 +17,7 @@ import (
 	"github.com/google/flatbuffers/go"
 
 	"halfspace/dataset"
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/race"
@@ -74,7 +74,7 @@ func TestLargeBody(t *testing.T) {
 		"write smaller records"; err == nil || err.Error() != want || !errors.Is(err, dataset.ErrMemory) {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
-	if !testsize.Small() && !race.Enabled && frame.AvailableMemory() > 8<<30 {
+	if !testsize.Small() && !race.Enabled && column.AvailableMemory() > 8<<30 {
 		if info, err := dataset.InspectTable(context.Background(), path, dataset.Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
 			t.Errorf("within 3 GiB: %v, error %v", info, err)
 		}
@@ -94,11 +94,11 @@ func TestRecordInMemory(t *testing.T) {
 	for most, fits := range map[int64]bool{8 * rows: false, 2*8*rows - 1: false, 2 * 8 * rows: true} {
 		got := int64(0)
 		s := require.Value(source.NewSource(context.Background(), path, nil, 0))(t)
-		sel := &frame.Chosen{Columns: []frame.Column{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, Label: -1, Weight: -1}
+		sel := &column.Chosen{Columns: []column.Column{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, Label: -1, Weight: -1}
 		var err error
 		for b, bad := range ipcfile.BatchesOf(context.Background(), s, sel, memory.DefaultAllocator, most) {
 			if err = bad; err == nil {
-				if got += b.Rows; b.Rows > frame.MaxBatchRows {
+				if got += b.Rows; b.Rows > column.MaxBatchRows {
 					t.Errorf("a batch of %d rows", b.Rows)
 				}
 				b.Release()

@@ -8,7 +8,7 @@ import (
 	"github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 const (
@@ -112,7 +112,7 @@ func windowOf(data []byte) (most int64, err error) {
 // takeWindow counts the memory that decompressing a message takes. It returns an error if the limit is exceeded.
 func (m *Messages) takeWindow(meta, body []byte) error {
 	var bytes int64
-	err := frame.Recovered(func() (err error) {
+	err := column.Recovered(func() (err error) {
 		bytes, err = window(meta, body)
 		return err
 	})

@@ -15,20 +15,20 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // A columnReader reads a column of a row group as Arrow arrays, several rows at a time.
 type columnReader struct {
-	col   frame.Column
+	col   column.Column
 	pages *page.Reader
 	pool  *page.Pool
 	rest  arrow.Array // rows that were read but not passed on; may be nil
 }
 
-func newColumnReader(src io.ReaderAt, col frame.Column, c page.Chunk, pool *page.Pool) *columnReader {
+func newColumnReader(src io.ReaderAt, col column.Column, c page.Chunk, pool *page.Pool) *columnReader {
 	r := &columnReader{col: col, pages: page.NewReader(src, c, pool), pool: pool}
 	if col.Float != nil && !arrow.TypeEqual(col.Float, col.Type) {
 		r.pages.Convert = r.floats
@@ -45,7 +45,7 @@ func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	// The temporary memory is at most the memory for a batch. The result takes at most the bytes of the dictionary, or
 	// smallDictionary.
 	size := 4 * n
-	if n > frame.MaxBatchRows || size > max(len(values.Bytes), smallDictionary) {
+	if n > column.MaxBatchRows || size > max(len(values.Bytes), smallDictionary) {
 		return nil
 	}
 	v := &page.Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
@@ -57,12 +57,12 @@ func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 	defer data.Release()
 	a := array.MakeFromData(data)
 	defer a.Release()
-	view, err := frame.NewView32(a)
+	view, err := column.NewView32(a)
 	if err != nil {
 		return nil
 	}
 	made := r.pool.Get(size)
-	if _, lost := view.Read(0, n, page.As[float32](made.Bytes)); lost != frame.None {
+	if _, lost := view.Read(0, n, page.As[float32](made.Bytes)); lost != column.None {
 		made.Release()
 		return nil
 	}
@@ -83,7 +83,7 @@ func (r *columnReader) fill(ctx context.Context, n int) error {
 	if r.rest != nil {
 		return nil
 	}
-	return advised(ctx, frame.Recovered(func() error {
+	return advised(ctx, column.Recovered(func() error {
 		v, err := r.pages.Read(ctx, n)
 		if err == nil {
 			r.rest, err = r.array(v)
@@ -95,7 +95,7 @@ func (r *columnReader) fill(ctx context.Context, n int) error {
 
 // skip skips n rows; there must be more rows after them. It returns the same errors as fill.
 func (r *columnReader) skip(ctx context.Context, n int64) error {
-	return advised(ctx, frame.Recovered(func() error { return r.pages.Skip(ctx, n) }))
+	return advised(ctx, column.Recovered(func() error { return r.pages.Skip(ctx, n) }))
 }
 
 // advised adds the remedy to an error of a page reader.
@@ -113,14 +113,14 @@ func advised(ctx context.Context, err error) error {
 	case errors.As(err, &long):
 		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
 	case errors.As(err, &file):
-		said := frame.ReadError(file)
-		if errors.As(said, new(*store.Error)) {
+		said := column.ReadError(file)
+		if errors.As(said, new(*blob.Error)) {
 			return said
 		}
 		return fmt.Errorf("the file %w", said)
 	}
-	return frame.Mark(fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", frame.OneLine(err.Error())),
-		frame.ErrDamaged)
+	return column.Mark(fmt.Errorf("can't be decoded (%s): write the file again, or leave the column out", column.OneLine(err.Error())),
+		column.ErrDamaged)
 }
 
 // take returns the first n of the rows that fill read.

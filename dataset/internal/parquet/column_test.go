@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
 )
 
@@ -16,16 +16,16 @@ import (
 func TestLargeDictionaries(t *testing.T) {
 	pool := page.NewPool(memory.DefaultAllocator)
 	p := arrow.PrimitiveTypes
-	half := frame.Column{Type: arrow.FixedWidthTypes.Float16, Physical: int32(page.FixedBytes)}
-	long, short := frame.Column{Type: p.Int64, Physical: int32(page.Int64)}, frame.Column{Type: p.Int32, Physical: int32(page.Int32)}
+	half := column.Column{Type: arrow.FixedWidthTypes.Float16, Physical: int32(page.FixedBytes)}
+	long, short := column.Column{Type: p.Int64, Physical: int32(page.Int64)}, column.Column{Type: p.Int32, Physical: int32(page.Int32)}
 	for _, c := range []struct {
-		col         frame.Column
+		col         column.Column
 		width, n    int
 		isConverted bool
 	}{
-		{long, 8, frame.MaxBatchRows, true},
-		{long, 8, frame.MaxBatchRows + 1, false},
-		{short, 4, frame.MaxBatchRows, true},
+		{long, 8, column.MaxBatchRows, true},
+		{long, 8, column.MaxBatchRows + 1, false},
+		{short, 4, column.MaxBatchRows, true},
 		{half, 2, smallDictionary / 4, true},
 		{half, 2, smallDictionary/4 + 1, false},
 	} {

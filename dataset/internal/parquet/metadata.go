@@ -13,9 +13,9 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // Metadata is the metadata of a Parquet file while the file is open.
@@ -30,37 +30,37 @@ type Metadata struct {
 // WithMetadata returns an error in both cases.
 func WithMetadata(path string, f func(*Metadata) error) error {
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
-	info, err := store.Stat(path)
+	info, err := blob.Stat(path)
 	if err != nil {
-		return frame.PathError(path, err)
+		return column.PathError(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
 	}
-	src, err := frame.Reopen(path, info)
+	src, err := column.Reopen(path, info)
 	if err != nil {
-		return frame.PathError(path, err)
+		return column.PathError(path, err)
 	}
 	defer src.Close()
 	if info, err = src.Stat(); err != nil {
-		return frame.PathError(path, err)
+		return column.PathError(path, err)
 	}
 	if err := checkMagic(src, info.Size()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	m := &Metadata{path: path, Info: info}
-	err = frame.Recovered(func() error {
+	err = column.Recovered(func() error {
 		if m.Footer, err = page.ReadFooter(src, info.Size()); err != nil {
-			return frame.Damage(err)
+			return column.Damage(err)
 		}
 		m.padded = metadata.NewAppVersion(m.CreatedBy).LessThan(metadata.Parquet816FixedVersion)
 		return f(m)
 	})
 	var file *page.FileError
-	var bad frame.Damaged
+	var bad column.Damaged
 	switch {
 	case errors.As(err, &file):
-		return fmt.Errorf("%s: %w", path, frame.ReadError(file))
+		return fmt.Errorf("%s: %w", path, column.ReadError(file))
 	case errors.As(err, &bad):
 		return fmt.Errorf("%s: the metadata can't be read (%w): write the file again", path, bad)
 	}
@@ -74,11 +74,11 @@ func (m *Metadata) Leaves(f func(i int, leaf *pschema.Column, root pschema.Node)
 	n := 0
 	for footer, err := range m.Schemas() {
 		if err != nil {
-			return frame.Damage(err)
+			return column.Damage(err)
 		}
 		meta, err := metadata.NewFileMetaData(footer, nil)
 		if err != nil {
-			return frame.Damage(errors.New(frame.OneLine(err.Error())))
+			return column.Damage(errors.New(column.OneLine(err.Error())))
 		}
 		for i := range meta.Schema.NumColumns() {
 			f(n, meta.Schema.Column(i), meta.Schema.ColumnRoot(i))
@@ -86,7 +86,7 @@ func (m *Metadata) Leaves(f func(i int, leaf *pschema.Column, root pschema.Node)
 		}
 	}
 	if n != m.Columns {
-		return frame.Damage(fmt.Errorf("%d of %d columns", n, m.Columns))
+		return column.Damage(fmt.Errorf("%d of %d columns", n, m.Columns))
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	}
 	switch {
 	case err != nil:
-		return frame.ReadError(err)
+		return column.ReadError(err)
 	case size == 0:
 		return errors.New("the file is empty: write it again")
 	case string(tail[:]) == "PARE":
@@ -108,17 +108,17 @@ func checkMagic(src io.ReaderAt, size int64) error {
 	case string(head[:]) != "PAR1":
 		return errors.New("not a Parquet file, which begins with PAR1: convert it to Parquet")
 	case string(tail[:]) != "PAR1":
-		return frame.Mark(errors.New("the file is truncated, since no footer ends it: copy or write it again"), frame.ErrDamaged)
+		return column.Mark(errors.New("the file is truncated, since no footer ends it: copy or write it again"), column.ErrDamaged)
 	}
 	return nil
 }
 
 // TopColumns returns the top-level columns. A nested column has no Type, and so can't be read, unless it is lists of
 // numbers or sparse lists.
-func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
+func (m *Metadata) TopColumns() (cols []column.Column, err error) {
 	var last pschema.Node
 	var form []leafForm // of the last column, if it may be sparse lists
-	cols = make([]frame.Column, 0, m.Columns)
+	cols = make([]column.Column, 0, m.Columns)
 	err = m.Leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
 		if root == last {
 			if form != nil {
@@ -127,7 +127,7 @@ func (m *Metadata) TopColumns() (cols []frame.Column, err error) {
 			return
 		}
 		last, form = root, nil
-		col := frame.Column{Name: root.Name(), Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
+		col := column.Column{Name: root.Name(), Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
 			MaxDef: int(leaf.MaxDefinitionLevel())}
 		switch {
 		case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:
@@ -160,7 +160,7 @@ func nestedType(n pschema.Node) string {
 }
 
 // Selected checks the metadata of the given columns and returns it.
-func (m *Metadata) Selected(columns []frame.Column) (*File, error) {
+func (m *Metadata) Selected(columns []column.Column) (*File, error) {
 	f := &File{path: m.path, Info: m.Info}
 	columns, f.joints = leavesOf(columns)
 	f.columns = columns
@@ -171,7 +171,7 @@ func (m *Metadata) Selected(columns []frame.Column) (*File, error) {
 	rows, number := int64(0), 0
 	for meta, err := range m.Groups(index) {
 		if err != nil {
-			return nil, frame.Damage(err)
+			return nil, column.Damage(err)
 		}
 		group, err := m.rowGroup(number, meta, columns)
 		if err != nil {
@@ -183,33 +183,33 @@ func (m *Metadata) Selected(columns []frame.Column) (*File, error) {
 		number++
 	}
 	if rows != m.Rows {
-		return nil, frame.Damage(fmt.Errorf("%d rows, but %d in the row groups", m.Rows, rows))
+		return nil, column.Damage(fmt.Errorf("%d rows, but %d in the row groups", m.Rows, rows))
 	}
 	return f, nil
 }
 
-func (m *Metadata) rowGroup(g int, meta *page.Group, columns []frame.Column) (rowGroup, error) {
+func (m *Metadata) rowGroup(g int, meta *page.Group, columns []column.Column) (rowGroup, error) {
 	group := rowGroup{number: g, all: meta.Rows, rows: meta.Rows}
 	if group.rows < 0 {
-		return group, frame.Damage(fmt.Errorf("row group %d has %d rows", g, group.rows))
+		return group, column.Damage(fmt.Errorf("row group %d has %d rows", g, group.rows))
 	}
 	if group.rows > math.MaxInt32 {
-		return group, frame.ErrorIn(m.path, "row group %d has %d rows: write smaller row groups", g, group.rows)
+		return group, column.ErrorIn(m.path, "row group %d has %d rows: write smaller row groups", g, group.rows)
 	}
 	if meta.Columns != m.Columns {
-		return group, frame.Damage(fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.Columns, m.Columns))
+		return group, column.Damage(fmt.Errorf("row group %d has %d columns, but the schema %d", g, meta.Columns, m.Columns))
 	}
 	if group.rows > 0 {
 		group.Chunks = make([]chunk, len(columns))
 	}
 	for i, c := range columns {
 		made, err := m.chunk(c, &meta.Chunks[i], group.rows)
-		var bad frame.Damaged
+		var bad column.Damaged
 		if errors.As(err, &bad) {
-			return group, frame.Damage(fmt.Errorf("column %q, row group %d: %w", c.Name, g, bad.Reason))
+			return group, column.Damage(fmt.Errorf("column %q, row group %d: %w", c.Name, g, bad.Reason))
 		}
 		if err != nil {
-			return group, frame.ErrorIn(m.path, "column %q, row group %d: %w", c.Name, g, err)
+			return group, column.ErrorIn(m.path, "column %q, row group %d: %w", c.Name, g, err)
 		}
 		if group.rows > 0 {
 			group.Chunks[i] = made
@@ -219,7 +219,7 @@ func (m *Metadata) rowGroup(g int, meta *page.Group, columns []frame.Column) (ro
 }
 
 // chunk checks the metadata of the chunk of a column in a row group.
-func (m *Metadata) chunk(c frame.Column, col *page.ColumnChunk, rows int64) (chunk, error) {
+func (m *Metadata) chunk(c column.Column, col *page.ColumnChunk, rows int64) (chunk, error) {
 	made := chunk{offset: col.Data, Size: col.Stored, uncompressed: col.Uncompressed, values: col.Values, codec: int8(col.Codec)}
 	if col.Dictionary > 0 && col.Dictionary < made.offset {
 		made.offset = col.Dictionary
@@ -235,9 +235,9 @@ func (m *Metadata) chunk(c frame.Column, col *page.ColumnChunk, rows int64) (chu
 	case rows == 0:
 		return chunk{}, nil // there may be no data then
 	case made.values < rows || made.values > rows && c.ListDef == 0:
-		return chunk{}, frame.Damage(fmt.Errorf("%d values for %d rows", made.values, rows))
+		return chunk{}, column.Damage(fmt.Errorf("%d values for %d rows", made.values, rows))
 	case made.offset < 4 || made.Size < 0 || made.offset > end || made.Size > end-made.offset:
-		return chunk{}, frame.Damage(fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", made.Size, made.offset,
+		return chunk{}, column.Damage(fmt.Errorf("%d bytes of data from byte %d on, but the file has %d", made.Size, made.offset,
 			m.Info.Size()))
 	}
 	if m.padded {

@@ -14,16 +14,16 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 	"halfspace/schema"
 )
 
 // Input is the selected columns of Parquet files, whose metadata was read and checked.
 type Input struct {
 	Files []*File
-	Sel   *frame.Chosen
+	Sel   *column.Chosen
 	Rows  int64
 
 	Memory  int64      // maximum bytes of memory of a pass; 0: no limit
@@ -35,7 +35,7 @@ type Input struct {
 type File struct {
 	path    string
 	Info    os.FileInfo
-	columns []frame.Column // leaf columns: one for each selected column, then the further leaf columns of joints
+	columns []column.Column // leaf columns: one for each selected column, then the further leaf columns of joints
 	joints  []joint
 	Groups  []rowGroup
 }
@@ -57,14 +57,14 @@ type chunk struct {
 }
 
 // pages returns the page.Chunk of a column in a row group of rows rows.
-func (c chunk) pages(col frame.Column, rows int64) page.Chunk {
+func (c chunk) pages(col column.Column, rows int64) page.Chunk {
 	return page.Chunk{Type: page.Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
 		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: page.Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
 
 // Open reads the metadata of all files and chooses the columns to read.
-func Open(ctx context.Context, paths []string, req frame.Request, p frame.Pool) (*Input, error) {
+func Open(ctx context.Context, paths []string, req column.Request, p column.Pool) (*Input, error) {
 	in := &Input{Files: make([]*File, len(paths))}
 	err := WithMetadata(paths[0], func(m *Metadata) error {
 		columns, err := m.TopColumns()
@@ -80,8 +80,8 @@ func Open(ctx context.Context, paths []string, req frame.Request, p frame.Pool) 
 	if err != nil {
 		return nil, err
 	}
-	if store.Scheme(paths[0]) != "" {
-		p = frame.NewPool(max(cap(p), store.Requests))
+	if blob.Scheme(paths[0]) != "" {
+		p = column.NewPool(max(cap(p), blob.Requests))
 	}
 	err = p.Each(ctx, len(paths)-1, func(i int) error {
 		return WithMetadata(paths[i+1], func(m *Metadata) error {
@@ -116,7 +116,7 @@ func (in *Input) Total() int64 { return in.Rows }
 func (in *Input) Most() int64 { return in.Rows }
 
 // Chosen returns the columns that are read.
-func (in *Input) Chosen() *frame.Chosen { return in.Sel }
+func (in *Input) Chosen() *column.Chosen { return in.Sel }
 
 // Notes returns nil: passes over Parquet files have no notes.
 func (in *Input) Notes() []string { return nil }
@@ -137,8 +137,8 @@ func (in *Input) Name() string {
 //
 // The columns of a row group are decoded in parallel. If there are fewer columns than workers, several row groups are
 // decoded at the same time too. With one worker, or if memory is short, a batch is decoded only when it is requested.
-func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator) iter.Seq2[*frame.Batch, error] {
-	return func(yield func(*frame.Batch, error) bool) {
+func (in *Input) Batches(ctx context.Context, p column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
 		groups, columns := in.groups(), max(1, len(in.Sel.Columns))
 		lanes := in.Lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		buffers := in.buffers
@@ -169,7 +169,7 @@ func (in *Input) Batches(ctx context.Context, p frame.Pool, mem memory.Allocator
 				defer files.close()
 				for k := begun.Add(1); int(k) <= len(groups) && ctx.Err() == nil; k = begun.Add(1) {
 					out := groups[k-1].out
-					groups[k-1].decode(ctx, p, &files, buffers, func(b *frame.Batch, err error) bool {
+					groups[k-1].decode(ctx, p, &files, buffers, func(b *column.Batch, err error) bool {
 						return send(ctx, out, decoded{b, err})
 					})
 					close(out)
@@ -265,9 +265,9 @@ func (in *Input) Stored() (bytes int64) {
 }
 
 // LabelOnly returns the input with the label as its only column.
-func (in *Input) LabelOnly() frame.Input {
+func (in *Input) LabelOnly() column.Input {
 	label := in.Sel.Label
-	only := &Input{Rows: in.Rows, Memory: in.Memory, buffers: in.buffers, Sel: &frame.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
+	only := &Input{Rows: in.Rows, Memory: in.Memory, buffers: in.buffers, Sel: &column.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
 		for _, group := range f.Groups {

@@ -10,14 +10,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/store"
+	"halfspace/internal/blob"
 )
 
 // decoded is a batch or an error.
 type decoded struct {
-	batch *frame.Batch
+	batch *column.Batch
 	err   error
 }
 
@@ -55,21 +55,21 @@ const shortGroup = 64 << 10
 // An openFile is the open file whose row groups are being read.
 type openFile struct {
 	file *File
-	src  frame.File
+	src  column.File
 }
 
 // get opens a file and closes the file before, unless it is the same file. It returns an error if the file changed
 // since its metadata was read.
-func (o *openFile) get(f *File) (frame.File, error) {
+func (o *openFile) get(f *File) (column.File, error) {
 	if o.file != f {
 		o.close()
-		src, err := frame.Reopen(f.path, f.Info)
+		src, err := column.Reopen(f.path, f.Info)
 		if err != nil {
-			return nil, frame.PathError(f.path, err)
+			return nil, column.PathError(f.path, err)
 		}
 		o.file, o.src = f, src
 	}
-	return o.src, frame.Unchanged(f.path, store.Current(f.path, o.src), f.Info)
+	return o.src, column.Unchanged(f.path, blob.Current(f.path, o.src), f.Info)
 }
 
 func (o *openFile) close() {
@@ -80,19 +80,19 @@ func (o *openFile) close() {
 }
 
 // Open begins reading a row group.
-func (f *File) Open(ctx context.Context, group *rowGroup, src frame.File, mem *page.Pool) (*groupReader, error) {
+func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *page.Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
 	for i, c := range group.Chunks {
 		all += min(max(c.Size, c.uncompressed), shortGroup)
 		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem))
-		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].Width)), frame.BatchBytes)
+		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].Width)), column.BatchBytes)
 		if err := r.columns[i].skip(ctx, group.skip); err != nil {
 			defer r.close()
 			return nil, r.columnError(ctx, i, err)
 		}
 	}
-	r.step = int(min(max(frame.BatchBytes/bytes, frame.MinBatchRows), frame.MaxBatchRows))
+	r.step = int(min(max(column.BatchBytes/bytes, column.MinBatchRows), column.MaxBatchRows))
 	if mem.Room > 0 {
 		r.step = int(min(int64(r.step), int64(mem.Room*len(r.columns))/bytes))
 	}
@@ -102,9 +102,9 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src frame.File, mem *p
 
 // decode yields the batches of the row group, then the error if there is one. It returns true if yield took all
 // batches and there was no error. yield must release the batches that it gets.
-func (d groupDecoder) decode(ctx context.Context, p frame.Pool, files *openFile, mem *page.Pool, yield func(*frame.Batch, error) bool) bool {
+func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile, mem *page.Pool, yield func(*column.Batch, error) bool) bool {
 	var r *groupReader
-	err := frame.Recovered(func() error {
+	err := column.Recovered(func() error {
 		src, err := files.get(d.file)
 		if err == nil {
 			r, err = d.file.Open(ctx, d.group, src, mem)
@@ -114,8 +114,8 @@ func (d groupDecoder) decode(ctx context.Context, p frame.Pool, files *openFile,
 	if err == nil {
 		defer r.close()
 		for r.left > 0 {
-			var b *frame.Batch
-			err = frame.Recovered(func() (err error) {
+			var b *column.Batch
+			err = column.Recovered(func() (err error) {
 				b, err = r.next(ctx, p)
 				return err
 			})
@@ -126,11 +126,11 @@ func (d groupDecoder) decode(ctx context.Context, p frame.Pool, files *openFile,
 				return false
 			}
 		}
-		if changed := frame.Unchanged(d.file.path, files.src.Stat, d.file.Info); changed != nil && ctx.Err() == nil {
+		if changed := column.Unchanged(d.file.path, files.src.Stat, d.file.Info); changed != nil && ctx.Err() == nil {
 			err = changed
 		}
 	}
-	if errors.As(err, new(frame.Damaged)) {
+	if errors.As(err, new(column.Damaged)) {
 		err = fmt.Errorf("%s: row group %d: damaged data (%w): write the file again", d.file.path, d.group.number, err)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *groupReader) close() {
 }
 
 // next returns the next rows: as many as a batch has, or fewer if a column has read fewer.
-func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, error) {
+func (r *groupReader) next(ctx context.Context, p column.Pool) (*column.Batch, error) {
 	n := int(min(int64(r.step), r.left))
 	each := p.Each
 	if r.short {
@@ -161,7 +161,7 @@ func (r *groupReader) next(ctx context.Context, p frame.Pool) (*frame.Batch, err
 	for _, c := range r.columns {
 		n = min(n, c.rest.Len())
 	}
-	b := &frame.Batch{File: r.path, Rows: int64(n), Columns: make([]arrow.Array, len(r.columns))}
+	b := &column.Batch{File: r.path, Rows: int64(n), Columns: make([]arrow.Array, len(r.columns))}
 	for i, c := range r.columns {
 		b.Columns[i] = c.take(n)
 	}
@@ -186,7 +186,7 @@ type joint struct {
 }
 
 // leavesOf returns the leaf columns to read for columns, and how some of them are joined.
-func leavesOf(columns []frame.Column) (leaves []frame.Column, joints []joint) {
+func leavesOf(columns []column.Column) (leaves []column.Column, joints []joint) {
 	leaves = slices.Clone(columns)
 	for i, c := range columns {
 		if c.Parts == nil {

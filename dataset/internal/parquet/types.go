@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/schema"
 )
 
@@ -16,7 +16,7 @@ import (
 func arrowType(c *pschema.Column) (arrow.DataType, string) {
 	t := logicalType(c)
 	if t != nil {
-		return t, frame.Describe(t)
+		return t, column.Describe(t)
 	}
 	if _, none := c.LogicalType().(pschema.NoLogicalType); none {
 		return nil, strings.ToLower(c.PhysicalType().String())
@@ -57,13 +57,13 @@ func listType(root pschema.Node, leaf *pschema.Column) (t arrow.DataType, desc s
 	if root.RepetitionType() == parquet.Repetitions.Optional {
 		listDef = 2
 	}
-	if element, _ := arrowType(leaf); element != nil && frame.Number(element) {
+	if element, _ := arrowType(leaf); element != nil && column.Number(element) {
 		return arrow.ListOf(element), "list", listDef
 	}
 	return nil, "list", listDef
 }
 
-// A leafForm is the purpose of a leaf column of sparse lists: the name of its field, as in frame.SparseLists, and the
+// A leafForm is the purpose of a leaf column of sparse lists: the name of its field, as in column.SparseLists, and the
 // definition level from which on its lists have an element, or 0 if it has no lists.
 type leafForm struct {
 	name    string
@@ -134,13 +134,13 @@ func optional(n pschema.Node) int {
 }
 
 // addPart adds a leaf column to a column that may be sparse lists. When all leaf columns are there, the column gets
-// its type if frame.SparseLists accepts it.
-func addPart(col *frame.Column, i int, leaf *pschema.Column, forms []leafForm) {
+// its type if column.SparseLists accepts it.
+func addPart(col *column.Column, i int, leaf *pschema.Column, forms []leafForm) {
 	if len(col.Parts) == len(forms) {
 		return
 	}
 	form := forms[len(col.Parts)]
-	part := frame.Column{Name: col.Name, Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
+	part := column.Column{Name: col.Name, Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
 		MaxDef: int(leaf.MaxDefinitionLevel()), ListDef: form.listDef, MaxList: schema.MaxNamed}
 	if part.Type, _ = arrowType(leaf); part.Type == nil {
 		part.Type = arrow.Null
@@ -155,7 +155,7 @@ func addPart(col *frame.Column, i int, leaf *pschema.Column, forms []leafForm) {
 	for k, p := range col.Parts {
 		fields[k] = arrow.Field{Name: forms[k].name, Type: p.Type, Nullable: true}
 	}
-	if t := arrow.StructOf(fields...); frame.SparseLists(t) {
+	if t := arrow.StructOf(fields...); column.SparseLists(t) {
 		col.Type = t
 	} else {
 		col.Parts = nil

@@ -16,11 +16,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"halfspace/dataset/internal/frame"
-	"halfspace/internal/atomicfile"
-	"halfspace/internal/beside"
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/memory"
-	"halfspace/internal/store"
+	"halfspace/internal/parallel"
 )
 
 // Extension returns the extension of a file name in lower case. If the name ends in .gz, it returns the extension
@@ -38,7 +38,7 @@ func NameOf(sources []*Source) string {
 	for i, s := range sources {
 		paths[i] = s.Path
 	}
-	return frame.NameFiles(paths)
+	return column.NameFiles(paths)
 }
 
 // A Source is a file that is read from its beginning, or standard input. Both may be compressed with gzip.
@@ -55,9 +55,9 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
-	info, err := store.Stat(path)
+	info, err := blob.Stat(path)
 	if err != nil {
-		return nil, frame.PathError(path, err)
+		return nil, column.PathError(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
@@ -119,7 +119,7 @@ func (s *StandardInput) read(most int) ([]byte, error) {
 	}
 	var piece []byte
 	var err error
-	if !beside.Run(s.Ctx, s.End, func() {
+	if !parallel.Detach(s.Ctx, s.End, func() {
 		buf := make([]byte, most)
 		n := 0
 		for n == 0 && err == nil {
@@ -182,7 +182,7 @@ func (s *StandardInput) hold(piece []byte) (err error) {
 		s.Data = append(s.Data, piece...)
 		return nil
 	case s.rest == nil:
-		if s.rest, err = atomicfile.Unnamed(); err != nil {
+		if s.rest, err = files.Unnamed(); err != nil {
 			return unheld(err)
 		}
 	}
@@ -199,7 +199,7 @@ func unheld(err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to another folder, or save it and name the file", atomicfile.TempDir(), err)}
+	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to another folder, or save it and name the file", files.TempDir(), err)}
 }
 
 // Open begins reading, and decompresses gzip. Errors of the reader name the file.
@@ -207,9 +207,9 @@ func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
 	if s.Stdin == nil {
-		f, err := frame.Reopen(s.Path, s.Info)
+		f, err := column.Reopen(s.Path, s.Info)
 		if err != nil {
-			return nil, frame.PathError(s.Path, err)
+			return nil, column.PathError(s.Path, err)
 		}
 		raw, r.file, r.info = f, f, s.Info
 		if err := r.Unchanged(); err != nil {
@@ -250,7 +250,7 @@ func (s *Source) Compressed() (bool, error) {
 // A SourceReader reads a source. io.EOF is the only error without the file's name.
 type SourceReader struct {
 	R    io.Reader
-	file frame.File // nil for standard input
+	file column.File // nil for standard input
 	info os.FileInfo
 	Path string
 	Gzip bool
@@ -274,27 +274,27 @@ func (r *SourceReader) Unchanged() error {
 	if r.file == nil {
 		return nil
 	}
-	return frame.Unchanged(r.Path, r.file.Stat, r.info)
+	return column.Unchanged(r.Path, r.file.Stat, r.info)
 }
 
 func (r *SourceReader) explain(err error) error {
 	var pe *fs.PathError
 	var said inputError
-	var of *store.Error
+	var of *blob.Error
 	switch {
 	case errors.As(err, &of):
 		return fmt.Errorf("%s: %w", r.Path, of)
 	case errors.As(err, &said):
 		return said.error
 	case errors.As(err, &pe):
-		return fmt.Errorf("%s: %w", r.Path, frame.ReadError(pe.Err))
+		return fmt.Errorf("%s: %w", r.Path, column.ReadError(pe.Err))
 	case err == errBehind:
-		return frame.Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), frame.ErrDamaged)
+		return column.Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), column.ErrDamaged)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return frame.Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), frame.ErrDamaged)
+		return column.Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), column.ErrDamaged)
 	}
-	return frame.Mark(fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, frame.OneLine(err.Error())),
-		frame.ErrDamaged)
+	return column.Mark(fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, column.OneLine(err.Error())),
+		column.ErrDamaged)
 }
 
 // Close closes the file. Standard input stays open.

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"sync"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
@@ -107,7 +107,7 @@ func (c *chunker) next() (Chunk, error) {
 				hint = "close the quotes in it"
 			}
 			return Chunk{}, fmt.Errorf("%s: line %d: the record that begins here is longer than %s: %s", c.path, c.line,
-				frame.BytesText(maxRecord), hint)
+				column.BytesText(maxRecord), hint)
 		}
 		if len(buf) == cap(buf) {
 			buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
@@ -160,12 +160,12 @@ func (c *chunker) cut(text []byte) int {
 
 // Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
 // pool spare unless it is nil. parse gets the number of the source. If a job panics, it returns an error.
-func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[frame.Job]) iter.Seq[frame.Job] {
-	return func(yield func(frame.Job) bool) {
+func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
+	return func(yield func(column.Job) bool) {
 		for i, s := range sources {
 			for c, err := range ChunksOf(s, quotes, size, spare) {
 				if err != nil {
-					yield(frame.Job{Make: func() (*frame.Batch, error) { return nil, err }})
+					yield(column.Job{Make: func() (*column.Batch, error) { return nil, err }})
 					return
 				}
 				for j := range parse(i, c) {
@@ -179,8 +179,8 @@ func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, p
 }
 
 // One yields the single job of a chunk.
-func One(c Chunk, f func() (*frame.Batch, error)) iter.Seq[frame.Job] {
-	return func(yield func(frame.Job) bool) { yield(frame.Job{Bytes: parsedBytes(cap(c.Text)), Make: f}) }
+func One(c Chunk, f func() (*column.Batch, error)) iter.Seq[column.Job] {
+	return func(yield func(column.Job) bool) { yield(column.Job{Bytes: parsedBytes(cap(c.Text)), Make: f}) }
 }
 
 // parsedBytes returns the number of bytes of memory that text and its numbers take. A number of two characters, the
@@ -188,13 +188,13 @@ func One(c Chunk, f func() (*frame.Batch, error)) iter.Seq[frame.Job] {
 func parsedBytes(text int) int64 { return 5 * int64(text) }
 
 // recoveredJob returns a job whose panics become errors about the lines of a file from line on.
-func recoveredJob(j frame.Job, path string, line int64) frame.Job {
-	return frame.Job{Bytes: j.Bytes, Make: func() (b *frame.Batch, err error) {
-		err = frame.Recovered(func() error {
+func recoveredJob(j column.Job, path string, line int64) column.Job {
+	return column.Job{Bytes: j.Bytes, Make: func() (b *column.Batch, err error) {
+		err = column.Recovered(func() error {
 			b, err = j.Make()
 			return err
 		})
-		if errors.As(err, new(frame.Damaged)) {
+		if errors.As(err, new(column.Damaged)) {
 			err = fmt.Errorf("%s: from line %d on: can't be parsed (%w): check the file", path, line, err)
 		}
 		return b, err

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 )
 
@@ -32,7 +32,7 @@ const (
 type CSV struct {
 	sources []*source.Source
 	Files   []CsvFile
-	sel     *frame.Chosen
+	sel     *column.Chosen
 	None    bool          // there are no rows, only a header
 	rounded []atomic.Bool // for each column, whether a whole number was rounded to another number
 	memory  int64         // maximum bytes of memory of a pass; 0: no limit
@@ -49,17 +49,17 @@ type CsvFile struct {
 }
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
-func OpenCSV(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*CSV, error) {
+func OpenCSV(ctx context.Context, sources []*source.Source, req column.Request, opt Options, p column.Pool) (*CSV, error) {
 	in := &CSV{sources: sources, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
 	files, first, err := Dialects(ctx, sources, opt)
 	if err != nil {
 		return nil, err
 	}
-	var schema []frame.Column
+	var schema []column.Column
 	for i, f := range files {
 		f.nulls = nulls
-		var bound []frame.Column
+		var bound []column.Column
 		if i == 0 {
 			if schema, err = f.infer(ctx, first.Chunk); err != nil {
 				return nil, err
@@ -159,7 +159,7 @@ func decisive(text []byte) bool {
 // findIntegers checks whether the kept columns of integers have only integers in all rows. A column with other
 // numbers becomes a column of numbers, because a kept column has one type. Features and labels are numbers in both
 // cases, so they need no pass.
-func (in *CSV) findIntegers(ctx context.Context, p frame.Pool, progress func(rows, total int64)) error {
+func (in *CSV) findIntegers(ctx context.Context, p column.Pool, progress func(rows, total int64)) error {
 	var whole []int
 	for _, k := range in.sel.Keep {
 		if in.sel.Columns[k].Type.ID() == arrow.INT64 {
@@ -176,7 +176,7 @@ func (in *CSV) findIntegers(ctx context.Context, p frame.Pool, progress func(row
 		}
 		for i, a := range b.Columns {
 			if c := &in.sel.Columns[whole[i]]; a.DataType().ID() == arrow.FLOAT64 {
-				c.Type, c.Desc = a.DataType(), frame.Describe(a.DataType())
+				c.Type, c.Desc = a.DataType(), column.Describe(a.DataType())
 			}
 		}
 		b.Release()
@@ -189,7 +189,7 @@ func (in *CSV) findIntegers(ctx context.Context, p frame.Pool, progress func(row
 
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
-	sub := &CSV{sources: in.sources, Files: slices.Clone(in.Files), sel: &frame.Chosen{}, rounded: make([]atomic.Bool, len(columns)),
+	sub := &CSV{sources: in.sources, Files: slices.Clone(in.Files), sel: &column.Chosen{}, rounded: make([]atomic.Bool, len(columns)),
 		memory: in.memory}
 	for _, k := range columns {
 		sub.sel.Columns = append(sub.sel.Columns, in.sel.Columns[k])
@@ -211,7 +211,7 @@ func (in *CSV) Only(columns []int) *CSV {
 }
 
 // LabelOnly returns the same input: reading fewer columns of CSV saves little work.
-func (in *CSV) LabelOnly() frame.Input { return in }
+func (in *CSV) LabelOnly() column.Input { return in }
 
 // Name returns the name of all sources together, for messages.
 func (in *CSV) Name() string { return source.NameOf(in.sources) }
@@ -220,7 +220,7 @@ func (in *CSV) Name() string { return source.NameOf(in.sources) }
 func (in *CSV) Total() int64 { return -1 }
 
 // Chosen returns the columns that are read.
-func (in *CSV) Chosen() *frame.Chosen { return in.sel }
+func (in *CSV) Chosen() *column.Chosen { return in.sel }
 
 // LastPass announces that the next pass is the last: standard input needn't be buffered any more.
 func (in *CSV) LastPass() { source.LastPass(in.sources) }
@@ -244,9 +244,9 @@ func (in *CSV) Notes() (notes []string) {
 }
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
-func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
-	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[frame.Job] {
-		return One(c, func() (*frame.Batch, error) {
+func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+		return One(c, func() (*column.Batch, error) {
 			b, err := in.parse(ctx, &in.Files[file], c)
 			if err == nil && in.sources[file].Stdin != nil {
 				b.Line = func(row int64) int64 { return in.Files[file].lineOf(c, row) }
@@ -257,7 +257,7 @@ func (in *CSV) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) it
 }
 
 // parse reads the selected columns of a chunk.
-func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*frame.Batch, error) {
+func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
 	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
 	if c.first && f.Header {
 		s.skipRecord()
@@ -269,7 +269,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*frame.Batch, er
 		values[k] = newCells(col.Type, most, f.nulls)
 		values[k].booleans = in.model
 	}
-	b := &frame.Batch{File: f.path}
+	b := &column.Batch{File: f.path}
 	for s.record() {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
@@ -104,7 +104,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 			return d, err
 		}
 		if err != nil {
-			return d, frame.ErrorIn(path, "%w", err)
+			return d, column.ErrorIn(path, "%w", err)
 		}
 		if rows++; rows == 1 {
 			first = slices.Clone(fields)
@@ -136,7 +136,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 func areNames(fields []csvField) bool {
 	seen := map[string]bool{}
 	for _, f := range fields {
-		if seen[f.text] || frame.IsNull([]byte(f.text)) {
+		if seen[f.text] || column.IsNull([]byte(f.text)) {
 			return false
 		}
 		seen[f.text] = true
@@ -212,7 +212,7 @@ type guess struct {
 
 // infer returns the columns of the file's first chunk. A column has integers, numbers, or booleans if every value in
 // the chunk is one; otherwise it has text.
-func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
+func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
 	const maxSeen = 20
 	seen := map[string]bool{} // texts that are nulls by default
@@ -233,26 +233,26 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]frame.Column, error) {
 			at := s.line
 			text, quoted, err := s.field()
 			if err != nil {
-				return nil, frame.ErrorIn(f.path, "line %d: %w", line, err)
+				return nil, column.ErrorIn(f.path, "line %d: %w", line, err)
 			}
 			if i < len(guesses) {
 				guesses[i].field(text, quoted, at)
-				if len(text) > 0 && frame.IsNull(text) && len(seen) < maxSeen {
+				if len(text) > 0 && column.IsNull(text) && len(seen) < maxSeen {
 					seen[string(text)] = true
 				}
 			}
 		}
 	}
-	cols := make([]frame.Column, len(f.names))
+	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
 		typ := guesses[i].typ()
-		cols[i] = frame.Column{Name: name, Type: typ, Desc: frame.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
+		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
 		case g.commas == g.odd:
-			cols[i].Content = frame.Commas
+			cols[i].Content = column.Commas
 		case g.dates == g.odd && !g.mostlyNumbers():
-			cols[i].Content = frame.Dates
+			cols[i].Content = column.Dates
 		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)

@@ -14,8 +14,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/frame"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/require"
@@ -51,7 +51,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.svm", "1 1:2\r0 1:3\r", dataset.Options{}, `a.svm: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`},
 		{"a.csv", "x,y\r" + strings.Repeat("1,2\r", textfile.HeadBytes), dataset.Options{}, `a.csv: lines end in a carriage return alone, as on old Macs: convert them, as with tr '\r' '\n'`},
 		{"a.svm", "", dataset.Options{}, "a.svm: no rows: name a file that has some"},
-		{"a.svm", "# nothing\n\n", dataset.Options{Label: frame.SvmlightLabel}, "a.svm: no rows: name a file that has some"},
+		{"a.svm", "# nothing\n\n", dataset.Options{Label: column.SvmlightLabel}, "a.svm: no rows: name a file that has some"},
 		{"a.svm", "1 1:1\na 1:1\n", dataset.Options{}, `a.svm: line 2: the label "a" is not a number: write one label in front of each line`},
 		{"a.svm", "1 1:1\n1,2 1:1\n", dataset.Options{}, `a.svm: line 2: the label "1,2" is not a number: write one label in front of each line`},
 		{"a.svm", "1 1:1 2\n", dataset.Options{}, `a.svm: line 1: "2" is no pair of an index and a number, like 7:0.5: mend it`},
@@ -136,10 +136,10 @@ func TestLongRecord(t *testing.T) {
 // TestPanickingJob: what panics while text is parsed is an error that says where.
 func TestPanickingJob(t *testing.T) {
 	s := require.Value(source.NewSource(context.Background(), datatest.TextFile(t, "a.csv", "x\n1\n"), nil, 0))(t)
-	jobs := textfile.Chunks([]*source.Source{s}, true, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[frame.Job] {
-		return textfile.One(textfile.Chunk{}, func() (*frame.Batch, error) { panic("no more") })
+	jobs := textfile.Chunks([]*source.Source{s}, true, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[column.Job] {
+		return textfile.One(textfile.Chunk{}, func() (*column.Batch, error) { panic("no more") })
 	})
-	for _, err := range frame.InOrder(context.Background(), frame.NewPool(2), 0, jobs) {
+	for _, err := range column.InOrder(context.Background(), column.NewPool(2), 0, jobs) {
 		datatest.WantError(t, err, filepath.Dir(s.Path), "DIR/a.csv: from line 1 on: can't be parsed (no more): check the file")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"sync"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/schema"
 )
 
@@ -33,7 +33,7 @@ func modelExtent(spec *schema.Spec) (e extent) {
 	}
 	for _, name := range spec.Features {
 		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxNumbered &&
-			name == frame.SvmlightFeature+strconv.Itoa(i) {
+			name == column.SvmlightFeature+strconv.Itoa(i) {
 			e.zero = e.zero || i == 0
 			e.last = max(e.last, i)
 		}
@@ -43,19 +43,19 @@ func modelExtent(spec *schema.Spec) (e extent) {
 
 // measure computes the extent of all sources. It examines only the first and the last pair of a line, because indices
 // ascend. Whether they ascend is checked when the line is parsed.
-func (in *Svmlight) measure(ctx context.Context, p frame.Pool, most int) (all extent, err error) {
+func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
-		return One(c, func() (*frame.Batch, error) {
+	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+		return One(c, func() (*column.Batch, error) {
 			defer c.recycle(&in.texts)
 			seen, err := measured(in.sources[file].Path, c, in.fewer, most)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(seen)
-			return &frame.Batch{}, err
+			return &column.Batch{}, err
 		})
 	})
-	for _, err := range frame.InOrder(ctx, p, in.memory, jobs) {
+	for _, err := range column.InOrder(ctx, p, in.memory, jobs) {
 		if err != nil {
 			return all, err
 		}

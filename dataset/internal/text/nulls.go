@@ -3,12 +3,12 @@ package text
 import (
 	"slices"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // nullWords are the texts that mean a missing value in CSV files.
 type nullWords struct {
-	words   []string  // nil: the default texts, see frame.IsNull
+	words   []string  // nil: the default texts, see column.IsNull
 	numbers []float64 // the values of the words that are numbers
 }
 
@@ -52,7 +52,7 @@ func (n *nullWords) of(text []byte, quoted bool) meaning {
 		return aNull
 	case string(text) == "-":
 		return ambiguous
-	case n.words != nil || !frame.IsNull(text):
+	case n.words != nil || !column.IsNull(text):
 		return aValue
 	case quoted:
 		return ambiguous
@@ -67,5 +67,5 @@ func (n *nullWords) advice(text string, seen []string) string {
 	if n.words == nil {
 		words = append(words, seen...)
 	}
-	return "--null-values " + frame.InShell(words)
+	return "--null-values " + column.InShell(words)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // oddRows is the number of first rows that are examined for oddities.
@@ -28,7 +28,7 @@ func lookAt(c Chunk, d *dialect, first []csvField) (o oddities) {
 		}
 		for i, f := range fields {
 			if rows > 1 && i < len(first) {
-				recurs[i] = recurs[i] || f.text == first[i].text && !frame.IsNull([]byte(f.text))
+				recurs[i] = recurs[i] || f.text == first[i].text && !column.IsNull([]byte(f.text))
 				typed[i] = typed[i] || f.typed()
 			}
 			if f.text == "" || rows == 1 && d.Header {

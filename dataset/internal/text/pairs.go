@@ -7,12 +7,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/schema"
 )
 
 // row appends the row in a line to rows.
-func (in *Svmlight) row(line []byte, rows *frame.Pairs) error {
+func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 	label, rest := numberAt(line)
 	if rest == nil {
 		return fmt.Errorf("the label %s is not a number: write one label in front of each line", quote(word(line)))

@@ -19,7 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/decimal/decimaltest"
 	"halfspace/internal/require"
@@ -178,7 +178,7 @@ func TestEnds(t *testing.T) {
 	cancel()
 	c := Chunk{Text: []byte("a,b\n1,2\n"), line: 1, first: true}
 	f := CsvFile{path: "x.csv", dialect: dialect{Comma: ',', Header: true, names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
-	in := &CSV{Files: []CsvFile{f}, sel: &frame.Chosen{Columns: []frame.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}
+	in := &CSV{Files: []CsvFile{f}, sel: &column.Chosen{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}
 	for what, try := range map[string]func(ctx context.Context) error{
 		"detect": func(ctx context.Context) error { _, err := detect(ctx, f.path, c, Options{}); return err },
 		"infer":  func(ctx context.Context) error { _, err := f.infer(ctx, c); return err },
@@ -199,13 +199,13 @@ func TestWideLines(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("1 1:2\n"), 2*leastDense), 0o600))
 	src := require.Value(source.NewSource(t.Context(), path, nil, 0))(t)
 	in := &Svmlight{sources: []*source.Source{src}}
-	chosen := &frame.Chosen{Columns: make([]frame.Column, schema.MaxFeatures), Label: -1, Weight: -1}
+	chosen := &column.Chosen{Columns: make([]column.Column, schema.MaxFeatures), Label: -1, Weight: -1}
 	for i := range chosen.Columns {
 		chosen.Columns[i].Index = i
 	}
 	in.read(chosen, len(chosen.Columns)-1)
 	batches := 0
-	for b, err := range in.Batches(t.Context(), frame.NewPool(1), memory.DefaultAllocator) {
+	for b, err := range in.Batches(t.Context(), column.NewPool(1), memory.DefaultAllocator) {
 		require.NoError(t, err)
 		b.Release()
 		batches++

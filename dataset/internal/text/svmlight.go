@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
@@ -32,7 +32,7 @@ const (
 // Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
 	sources  []*source.Source
-	sel      *frame.Chosen
+	sel      *column.Chosen
 	rows     int64     // number of rows; -1: not counted
 	pairs    int64     // upper bound of the number of pairs; -1: not counted
 	least    int       // the smallest index that a feature may have
@@ -45,7 +45,7 @@ type Svmlight struct {
 	fewer    bool      // the columns belong to a model: lines may have other indices
 	Plain    bool      // batches have pairs, and only the label and the kept columns as columns
 	texts    sync.Pool // *[]byte of chunks to reuse: getting new memory takes longer than filling it
-	spare    sync.Pool // *frame.Pairs to reuse
+	spare    sync.Pool // *column.Pairs to reuse
 	memory   int64     // maximum bytes of memory of a pass; 0: no limit
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
@@ -53,7 +53,7 @@ type Svmlight struct {
 }
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
-func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Request, opt Options, p frame.Pool) (*Svmlight, error) {
+func OpenSvmlight(ctx context.Context, sources []*source.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
 	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	var seen extent
 	if !in.fewer || req.Count {
@@ -98,15 +98,15 @@ func OpenSvmlight(ctx context.Context, sources []*source.Source, req frame.Reque
 
 // columns returns the columns of rows whose features have the indices first to last: the label, and a column for each
 // feature. All numbered features together have one column.
-func columns(first, last int, numbered bool) []frame.Column {
+func columns(first, last int, numbered bool) []column.Column {
 	number := arrow.PrimitiveTypes.Float64
-	label := frame.Column{Name: frame.SvmlightLabel, Type: number, Desc: frame.Describe(number)}
+	label := column.Column{Name: column.SvmlightLabel, Type: number, Desc: column.Describe(number)}
 	if numbered {
-		return []frame.Column{label, {Name: frame.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first, Numbered: last - first + 1}}
+		return []column.Column{label, {Name: column.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first, Numbered: last - first + 1}}
 	}
-	cols := append(make([]frame.Column, 0, last+2), label)
+	cols := append(make([]column.Column, 0, last+2), label)
 	for i := first; i <= last; i++ {
-		cols = append(cols, frame.Column{Name: frame.SvmlightFeature + strconv.Itoa(i), Type: number, Desc: label.Desc, Index: i})
+		cols = append(cols, column.Column{Name: column.SvmlightFeature + strconv.Itoa(i), Type: number, Desc: label.Desc, Index: i})
 	}
 	return cols
 }
@@ -116,11 +116,11 @@ func columns(first, last int, numbered bool) []frame.Column {
 const fewKept = 16
 
 // read sets the columns that are read. last is the largest index of a feature.
-func (in *Svmlight) read(sel *frame.Chosen, last int) {
+func (in *Svmlight) read(sel *column.Chosen, last int) {
 	in.sel, in.last, in.label = sel, last, -1
 	for k, c := range sel.Columns {
 		switch {
-		case c.Name == frame.SvmlightLabel:
+		case c.Name == column.SvmlightLabel:
 			in.label = k
 		case c.Numbered > 0:
 			in.first, in.numbered = c.Index, c.Numbered
@@ -163,7 +163,7 @@ func (in *Svmlight) Pairs() int64 { return in.pairs }
 func (in *Svmlight) Most() int64 { return in.rows }
 
 // Chosen returns the columns that are read.
-func (in *Svmlight) Chosen() *frame.Chosen { return in.sel }
+func (in *Svmlight) Chosen() *column.Chosen { return in.sel }
 
 // LastPass announces that the next pass is the last: standard input needn't be buffered any more.
 func (in *Svmlight) LastPass() { source.LastPass(in.sources) }
@@ -184,24 +184,24 @@ func (in *Svmlight) Notes() (notes []string) {
 }
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
-func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocator) iter.Seq2[*frame.Batch, error] {
-	return frame.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[frame.Job] {
+func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		path := in.sources[file].Path
 		columns := len(in.sel.Columns)
 		if in.Plain {
 			columns = len(in.sel.Keep)
 		}
 		if in.Plain && columns <= fewKept {
-			return One(c, func() (*frame.Batch, error) {
+			return One(c, func() (*column.Batch, error) {
 				defer c.recycle(&in.texts)
 				return in.parse(path, c)
 			})
 		}
 		row := 8 * max(1, columns)
 		most := max(leastDense, denseBytes/row)
-		return func(yield func(frame.Job) bool) {
+		return func(yield func(column.Job) bool) {
 			for lines := range c.Split(most) {
-				dense := func() (*frame.Batch, error) {
+				dense := func() (*column.Batch, error) {
 					b, err := in.parse(path, lines)
 					if err != nil || in.Plain {
 						return b, err
@@ -209,7 +209,7 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 					defer b.Release()
 					return in.dense(b), nil
 				}
-				if !yield(frame.Job{Bytes: int64(most*row+arrayBytes*columns) + parsedBytes(len(lines.Text)), Make: dense}) {
+				if !yield(column.Job{Bytes: int64(most*row+arrayBytes*columns) + parsedBytes(len(lines.Text)), Make: dense}) {
 					return
 				}
 			}
@@ -218,10 +218,10 @@ func (in *Svmlight) Batches(ctx context.Context, p frame.Pool, _ memory.Allocato
 }
 
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
-func (in *Svmlight) LabelOnly() frame.Input {
+func (in *Svmlight) LabelOnly() column.Input {
 	label := in.sel.Columns[in.sel.Label]
 	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
-	only.read(&frame.Chosen{Columns: []frame.Column{label}, Weight: -1}, in.last)
+	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }
 
@@ -248,12 +248,12 @@ func (c Chunk) Split(most int) iter.Seq[Chunk] {
 
 // parse returns a batch with the pairs of the selected features. Its columns are the label, if it is read, and the
 // kept columns if in.Plain is set.
-func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
-	rows, _ := in.spare.Get().(*frame.Pairs)
+func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
+	rows, _ := in.spare.Get().(*column.Pairs)
 	if rows == nil {
 		const perLine, perPair = 32, 5 // bytes, for the initial capacity
 		lines, most := 1+len(c.Text)/perLine, 1+len(c.Text)/perPair
-		rows = &frame.Pairs{Labels: make([]float64, 0, lines), Ends: make([]int32, 1, 1+lines), Index: make([]int32, 0, most),
+		rows = &column.Pairs{Labels: make([]float64, 0, lines), Ends: make([]int32, 1, 1+lines), Index: make([]int32, 0, most),
 			Value: make([]float64, 0, most), Home: &in.spare}
 	}
 	rows.Labels, rows.Ends, rows.Index, rows.Value = rows.Labels[:0], rows.Ends[:1], rows.Index[:0], rows.Value[:0]
@@ -267,7 +267,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 		}
 		n++
 	}
-	b := &frame.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
+	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
 	if in.sel.Label >= 0 {
 		b.Columns = []arrow.Array{numbers(rows.Labels)}
 	}
@@ -278,7 +278,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*frame.Batch, error) {
 }
 
 // handOn adds the kept columns to a batch of pairs, and removes the pairs that aren't features.
-func (in *Svmlight) handOn(b *frame.Batch) {
+func (in *Svmlight) handOn(b *column.Batch) {
 	p, features, rows := b.Pairs, int32(len(in.sel.Features)), len(b.Pairs.Labels)
 	values := make([]float64, rows*len(in.sel.Keep)) // the columns outlive the pairs
 	for k, i := range in.sel.Keep {
@@ -312,7 +312,7 @@ func (in *Svmlight) handOn(b *frame.Batch) {
 }
 
 // dense returns a batch with all columns as arrays.
-func (in *Svmlight) dense(b *frame.Batch) *frame.Batch {
+func (in *Svmlight) dense(b *column.Batch) *column.Batch {
 	n, rows := int(b.Rows), b.Pairs
 	columns := make([][]float64, len(in.sel.Columns))
 	values := make([]float64, n*len(columns))
@@ -327,7 +327,7 @@ func (in *Svmlight) dense(b *frame.Batch) *frame.Batch {
 			columns[rows.Index[i]][r] = rows.Value[i]
 		}
 	}
-	all := &frame.Batch{File: b.File, Rows: b.Rows}
+	all := &column.Batch{File: b.File, Rows: b.Rows}
 	for _, col := range columns {
 		all.Columns = append(all.Columns, numbers(col))
 	}

@@ -3,13 +3,13 @@ package text
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 	"halfspace/schema"
 )
 
 // asModel sets the types of the columns that a model uses to the types that the model takes, where the first rows
 // permit it: a column of digits may be text, and a column without values may be numbers.
-func asModel(spec *schema.Spec, cols []frame.Column) {
+func asModel(spec *schema.Spec, cols []column.Column) {
 	if spec == nil {
 		return
 	}
@@ -31,14 +31,14 @@ func asModel(spec *schema.Spec, cols []frame.Column) {
 	for i := range cols {
 		c := &cols[i]
 		if typ := types[c.Name]; typ != nil && (c.Empty || typ.ID() == arrow.STRING) {
-			c.Type, c.Desc = typ, frame.Describe(typ)
+			c.Type, c.Desc = typ, column.Describe(typ)
 		}
 	}
 }
 
 // keepLive sets the types of kept columns to types that later rows will fit too, because only the first few rows are
 // known: numbers for features of integers, and text for columns that aren't features.
-func keepLive(s *frame.Chosen) {
+func keepLive(s *column.Chosen) {
 	feature := make([]bool, len(s.Columns))
 	for _, k := range s.Features {
 		feature[k] = true
@@ -51,17 +51,17 @@ func keepLive(s *frame.Chosen) {
 		case c.Type.ID() == arrow.INT64:
 			c.Type = arrow.PrimitiveTypes.Float64
 		}
-		c.Desc = frame.Describe(c.Type)
+		c.Desc = column.Describe(c.Type)
 	}
 }
 
 // typed returns the columns of another file. A column that the first file has too gets the same type.
-func (d dialect) typed(first []frame.Column) []frame.Column {
-	types := map[string]frame.Column{}
+func (d dialect) typed(first []column.Column) []column.Column {
+	types := map[string]column.Column{}
 	for _, c := range first {
 		types[c.Name] = c
 	}
-	cols := make([]frame.Column, len(d.names))
+	cols := make([]column.Column, len(d.names))
 	for i, name := range d.names {
 		cols[i] = types[name]
 		cols[i].Name, cols[i].Index = name, i

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // CSV writes a header, then a line for each row. A float has the shortest form that parses back to the same value. A
@@ -28,7 +28,7 @@ func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	e := &CSV{out: out}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
-			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, frame.Describe(f.Type))
+			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))
 		}
 		if i > 0 {
 			e.buf = append(e.buf, ',')
@@ -122,7 +122,7 @@ func intCell[T int8 | int16 | int32 | int64](values []T) cell {
 // appendText appends s in the form of RFC 4180. A text with spaces at its ends is quoted too, because some readers
 // trim it.
 func appendText(buf []byte, s string) []byte {
-	if !frame.IsNull([]byte(s)) && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
+	if !column.IsNull([]byte(s)) && !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s {
 		return append(buf, s...)
 	}
 	buf = append(buf, '"')

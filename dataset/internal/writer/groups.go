@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // A grouping cuts rows into groups of at most maxRows rows and MaxBytes bytes, but of at least one row. The cuts
@@ -39,10 +39,10 @@ func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first boo
 }
 
 // recordSizes returns the function that computes the sizes of a record's rows.
-func recordSizes(rec arrow.Record) frame.SizeOfRows {
-	sizes := make([]frame.SizeOfRows, rec.NumCols())
+func recordSizes(rec arrow.Record) column.SizeOfRows {
+	sizes := make([]column.SizeOfRows, rec.NumCols())
 	for i, col := range rec.Columns() {
-		sizes[i] = frame.RowSizes(col)
+		sizes[i] = column.RowSizes(col)
 	}
 	return func(lo, hi int) (bytes int64) {
 		for _, of := range sizes {

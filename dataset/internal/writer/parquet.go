@@ -18,7 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // A row group of a written file has maxGroupRows rows if the options give no number. In files with many columns it
@@ -146,7 +146,7 @@ func (e *Parquet) Write(rec arrow.Record) error {
 		if err := e.ctx.Err(); err != nil {
 			return err
 		}
-		if !frame.InBounds(c) {
+		if !column.InBounds(c) {
 			return fmt.Errorf("column %q: values out of range of its memory", rec.ColumnName(i))
 		}
 		plain, err := plainColumn(c)
@@ -260,7 +260,7 @@ func longest(a arrow.Array) (bytes int) {
 
 // writeColumn adds values to column i of a row group. It adds long texts in several steps.
 func (e *Parquet) writeColumn(w file.ColumnChunkWriter, i int, col arrow.Array) error {
-	size := frame.RowSizes(col)
+	size := column.RowSizes(col)
 	for lo, n := 0, col.Len(); lo < n; {
 		hi := n
 		if _, long := col.(array.BinaryLike); long {

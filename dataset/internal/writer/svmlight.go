@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // svmlightEncoder writes a line for each row: its label, then the index and the value of each feature that isn't 0.
@@ -27,16 +27,16 @@ type svmlightEncoder struct {
 // NewSvmlight begins an svmlight file. label is the name of the label column; "" means "label".
 func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, error) {
 	if label == "" {
-		label = frame.SvmlightLabel
+		label = column.SvmlightLabel
 	}
 	e := &svmlightEncoder{out: out, label: -1}
 	for i, f := range schema.Fields() {
 		switch {
 		case !Numeric(f.Type) && f.Name == label:
 			return nil, fmt.Errorf("column %q is %s, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes",
-				f.Name, frame.Describe(f.Type))
+				f.Name, column.Describe(f.Type))
 		case !Numeric(f.Type):
-			return nil, fmt.Errorf("column %q is %s, and svmlight holds numbers: leave it out", f.Name, frame.Describe(f.Type))
+			return nil, fmt.Errorf("column %q is %s, and svmlight holds numbers: leave it out", f.Name, column.Describe(f.Type))
 		case f.Name == label:
 			e.label = i
 		default:
@@ -82,7 +82,7 @@ func (e *svmlightEncoder) Write(rec arrow.Record) error {
 		if col.NullN() > 0 {
 			return e.null(rec, i)
 		}
-		v, err := frame.NewView64(col)
+		v, err := column.NewView64(col)
 		if err != nil {
 			return err
 		}

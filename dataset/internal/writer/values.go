@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
-	"halfspace/dataset/internal/frame"
+	"halfspace/dataset/internal/column"
 )
 
 // parquetNode returns the node of a plain column in a Parquet schema. Elements of lists are OPTIONAL.
@@ -29,7 +29,7 @@ func parquetNode(f arrow.Field) (pschema.Node, error) {
 	}
 	physical, logical, width := parquetType(f.Type)
 	if logical == nil {
-		return nil, fmt.Errorf("column %q is %s, which can't be written to Parquet: leave it out", f.Name, frame.Describe(f.Type))
+		return nil, fmt.Errorf("column %q is %s, which can't be written to Parquet: leave it out", f.Name, column.Describe(f.Type))
 	}
 	return pschema.NewPrimitiveNodeLogical(f.Name, repetition, logical, physical, width, -1)
 }

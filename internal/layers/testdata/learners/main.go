@@ -5,13 +5,13 @@ import (
 	"context"
 
 	"halfspace/block"
-	"halfspace/separable"
+	"halfspace/separability"
 	"halfspace/train"
-	"halfspace/train/adaptive"
-	"halfspace/train/dual"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
 	"halfspace/train/logistic"
-	"halfspace/train/passive"
+	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
 	"halfspace/train/winnow"
@@ -20,15 +20,15 @@ import (
 func main() {
 	var data *block.Data
 	ctx, src := context.Background(), block.Source(data)
-	adaptive.TrainAdaGrad(ctx, src, adaptive.AdaGradOptions{})
-	adaptive.TrainFTRL(ctx, src, adaptive.Options{})
-	dual.Train(ctx, data, dual.Options{})
+	ftrl.TrainAdaGrad(ctx, src, ftrl.AdaGradOptions{})
+	ftrl.TrainFTRL(ctx, src, ftrl.Options{})
+	kernelperceptron.Train(ctx, data, kernelperceptron.Options{})
 	lda.Train(ctx, src, lda.Options{})
 	logistic.Train(ctx, src, logistic.Options{})
 	perceptron.Train(ctx, src, perceptron.Options{})
-	separable.Check(ctx, src, separable.Options{})
+	separability.Check(ctx, src, separability.Options{})
 	svm.Train(ctx, src, svm.Options{})
 	train.Choose(ctx, src, 1, nil, nil)
-	passive.Train(ctx, src, passive.Options{})
+	passiveaggressive.Train(ctx, src, passiveaggressive.Options{})
 	winnow.Train(ctx, src, winnow.Options{})
 }

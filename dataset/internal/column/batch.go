@@ -1,0 +1,108 @@
+package column
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+)
+
+// A Batch is consecutive rows of the input: an array for each column of the selection, all of the same length.
+type Batch struct {
+	File    string // file name for messages; may be ""
+	Rows    int64
+	Columns []arrow.Array
+	Pairs   *Pairs // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
+
+	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
+	// nil.
+	Line func(row int64) int64
+}
+
+// Label returns the label column, which is column i of the selection.
+func (b *Batch) Label(i int) arrow.Array {
+	if b.Pairs != nil {
+		return b.Columns[0]
+	}
+	return b.Columns[i]
+}
+
+// Kept returns the kept column k.
+func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
+	if b.Pairs != nil {
+		return b.Columns[len(b.Columns)-len(sel.Keep)+k]
+	}
+	return b.Columns[sel.Keep[k]]
+}
+
+// Row returns the text for a row of the batch in messages. first is the number of the batch's first row.
+func (b *Batch) Row(first int64, row int) string {
+	text := fmt.Sprintf("row %d", first+int64(row))
+	if b.Line != nil {
+		text = fmt.Sprintf("line %d, %s", b.Line(int64(row)), text)
+	}
+	return text
+}
+
+// Damaged returns the error that the rows first to last of the input are damaged: they contradict their arrays.
+func (b *Batch) Damaged(first, last int64, err error) error {
+	return ErrorIn(b.File, "rows %d to %d: damaged data (%w): write it again", first, last, err)
+}
+
+// Release releases the arrays and the pairs.
+func (b *Batch) Release() {
+	if b == nil {
+		return
+	}
+	for _, a := range b.Columns {
+		if a != nil {
+			a.Release()
+		}
+	}
+	if b.Pairs != nil {
+		b.Pairs.Home.Put(b.Pairs)
+	}
+}
+
+// A batch has about BatchBytes of values, so that its values stay in the processor's cache until they are rows of a
+// block. It has at least MinBatchRows rows where possible, so that the work for a batch is small against the work for
+// its rows.
+const (
+	BatchBytes   = 2 << 20
+	MinBatchRows = 1 << 10
+	MaxBatchRows = 1 << 16
+)
+
+// Split passes the rows to yield in batches of at most most rows, until yield returns false. It returns true if yield
+// took all batches. A batch of at most most rows, or nil, is passed unchanged; a larger batch is released. yield must
+// release the batches that it gets.
+func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
+	if b == nil || b.Rows <= most {
+		return yield(b)
+	}
+	defer b.Release()
+	for lo := int64(0); lo < b.Rows; lo += most {
+		part := &Batch{File: b.File, Rows: min(most, b.Rows-lo), Columns: make([]arrow.Array, len(b.Columns))}
+		for k, a := range b.Columns {
+			part.Columns[k] = array.NewSlice(a, lo, lo+part.Rows)
+		}
+		if b.Line != nil {
+			part.Line = func(row int64) int64 { return b.Line(lo + row) }
+		}
+		if !yield(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// A Pairs is the labels of rows, and an index and a value for each of their features that the file lists.
+type Pairs struct {
+	Labels []float64
+	Ends   []int32 // the pairs of row r are Ends[r] up to, but not including, Ends[r+1]
+	Index  []int32 // feature numbers
+	Value  []float64
+
+	Home *sync.Pool
+}

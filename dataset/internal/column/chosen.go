@@ -1,0 +1,38 @@
+// Package column has the types that the readers of all file formats share.
+package column
+
+import (
+	"halfspace/schema"
+)
+
+// Chosen is the columns that are read, each once, and their purposes.
+type Chosen struct {
+	Columns  []Column // as they are in the first file
+	Features []int    // numbers in Columns
+	Label    int      // number in Columns, or -1
+	Weight   int      // number in Columns of the sample weights, or -1
+	Keep     []int
+	Odd      []string // remedies for text columns that have mostly numbers and were left out
+	Plain    bool     // the features are numbers of the file, unchanged
+}
+
+// A columnChooser chooses the columns to read.
+type columnChooser interface {
+	// First chooses among the columns of the first file. If numbered is true, the label may be given as the number of
+	// a column.
+	First(file string, cols []Column, numbered bool) (*Chosen, error)
+	// Further returns the chosen columns as they are in another file.
+	Further(file string, cols []Column) ([]Column, error)
+}
+
+// A Request is the parameters for opening files of any format.
+type Request struct {
+	Choose   columnChooser
+	Spec     *schema.Spec // Spec of a model whose features are requested; nil: none
+	Words    []string     // texts that are nulls; nil: the default texts
+	Memory   int64        // maximum number of bytes of memory; 0: no limit
+	Count    bool         // count the rows and their values when the files are opened
+	Most     int          // maximum number of features of numbered columns
+	Live     bool         // pass on rows as soon as they arrive
+	Progress func(rows, total int64)
+}

@@ -1,0 +1,144 @@
+package column
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"halfspace/internal/blob"
+	"halfspace/internal/memory"
+)
+
+// Errors that a program can test for with errors.Is. They are in the chain of an error, but not in its text.
+var (
+	ErrFormat  = errors.New("unsuitable format")
+	ErrColumn  = errors.New("unsuitable column")
+	ErrNulls   = errors.New("missing value")
+	ErrDamaged = errors.New("damaged data")
+	ErrMemory  = memory.ErrMemory
+)
+
+// A marked error also is an error of a kind, for errors.Is.
+type marked struct{ err, kind error }
+
+// Error returns the text of the error that was marked.
+func (m marked) Error() string { return m.err.Error() }
+
+// Unwrap returns the error and its kind.
+func (m marked) Unwrap() []error { return []error{m.err, m.kind} }
+
+// Mark returns err as an error of a kind, with the same text. It returns nil if err is nil.
+func Mark(err, kind error) error {
+	if err == nil {
+		return nil
+	}
+	return marked{err, kind}
+}
+
+// Damaged is the error that a file is damaged, from this program or from Arrow.
+type Damaged struct{ Reason error }
+
+// Error returns the reason.
+func (d Damaged) Error() string { return d.Reason.Error() }
+
+// Is returns true if kind is ErrDamaged.
+func (d Damaged) Is(kind error) bool { return kind == ErrDamaged }
+
+// Damage returns the error that data are damaged.
+func Damage(reason error) error { return Damaged{reason} }
+
+// Recovered calls f and converts a panic to an error in one line. Errors of Arrow may have several lines.
+func Recovered(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = Damage(errors.New(OneLine(fmt.Sprint(r))))
+		}
+	}()
+	return f()
+}
+
+// OneLine shortens an error text of Arrow about damaged data to at most 120 characters of one line. It removes
+// runtime errors of the code, which don't help the owner of the file.
+func OneLine(s string) string {
+	before, _, found := strings.Cut(s, "runtime error: ")
+	if s = strings.Join(strings.Fields(before), " "); found {
+		s = strings.TrimPrefix(s+" its sizes are out of range", " ")
+	}
+	if r := []rune(s); len(r) > 120 {
+		s = string(r[:120]) + "..."
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
+// explained is an error with a text for the user. errors.Is also finds err, whose text isn't shown.
+type explained struct {
+	text string
+	err  error
+}
+
+// Error returns the text.
+func (e explained) Error() string { return e.text }
+
+func (e explained) Unwrap() error { return e.err }
+
+// NoFile returns an error with the given text about files that don't exist. It wraps fs.ErrNotExist.
+func NoFile(format string, args ...any) error {
+	return explained{fmt.Sprintf(format, args...), fs.ErrNotExist}
+}
+
+// PathError returns an error in one line about a path that can't be opened.
+func PathError(p string, err error) error {
+	var of *blob.Error
+	switch {
+	case errors.As(err, &of):
+		return fmt.Errorf("%s: %w", p, of)
+	case errors.Is(err, fs.ErrNotExist):
+		return NoFile("%s: no such file: check the path", p)
+	case errors.Is(err, fs.ErrPermission):
+		return explained{fmt.Sprintf("%s: permission denied: check the file's mode", p), fs.ErrPermission}
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w: check the path and the disk", p, err)
+}
+
+// ReadError returns the error of reading an open file, without the file's name.
+func ReadError(err error) error {
+	var of *blob.Error
+	if errors.As(err, &of) {
+		return of
+	}
+	return fmt.Errorf("can't be read (%w): check the disk", err)
+}
+
+// NameFiles returns the name of a set of files in messages.
+func NameFiles(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
+}
+
+// ErrorIn returns an error that begins with the file name where, unless it is "".
+func ErrorIn(where, format string, args ...any) error {
+	if where != "" {
+		format = strings.ReplaceAll(where, "%", "%%") + ": " + format
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// Unchanged returns an error if the file isn't the file that was seen, or has another size or modification time.
+func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) error {
+	now, err := stat()
+	switch {
+	case err != nil:
+		return PathError(path, err)
+	case !blob.Same(now, seen):
+		return fmt.Errorf("%s: the file changed while it was read: try again", path)
+	}
+	return nil
+}

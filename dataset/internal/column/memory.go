@@ -1,0 +1,49 @@
+package column
+
+import (
+	"fmt"
+
+	"halfspace/internal/memory"
+)
+
+// LeastReading is the smallest memory limit of reading, in bytes.
+const LeastReading = 48 << 20
+
+// Within limits the memory of later passes over an input. memory is the limit of Options. beside is the memory of
+// everything except the input, such as blocks.
+func Within(in Input, memory, beside int64) {
+	if memory > 0 {
+		in.Limit(max(LeastReading, memory-beside))
+	}
+}
+
+// Budget is memory.Budget.
+type Budget = memory.Budget
+
+// NewBudget returns a budget of the given number of bytes, at least LeastReading. For 0 it returns nil, which has no
+// limit.
+func NewBudget(bytes int64) *Budget {
+	if bytes > 0 {
+		bytes = max(LeastReading, bytes)
+	}
+	return memory.NewBudget(bytes)
+}
+
+// AvailableMemory returns the number of bytes of memory that are available, or 8 GiB if the system doesn't report it.
+func AvailableMemory() int64 {
+	if bytes := memory.Available(); bytes > 0 {
+		return bytes
+	}
+	return 8 << 30
+}
+
+// BytesText returns a number of bytes as text with a suitable unit.
+func BytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

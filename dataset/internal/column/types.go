@@ -1,0 +1,97 @@
+package column
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/schema"
+)
+
+// FeatureTypes names, for messages, the types from which features can be made.
+const FeatureTypes = "a number, a boolean or a list of numbers"
+
+// ClassKind returns the kind of the classes of a label with type t. ok is false if a label can't have this type.
+func ClassKind(t arrow.DataType) (kind schema.ClassKind, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	switch id := t.ID(); {
+	case id == arrow.BOOL:
+		return schema.Bool, true
+	case arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id):
+		return schema.Number, true
+	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.BINARY || id == arrow.LARGE_BINARY:
+		return schema.String, true
+	case id == arrow.DICTIONARY:
+		return ClassKind(t.(*arrow.DictionaryType).ValueType)
+	}
+	return 0, false
+}
+
+// SvmlightLabel is the name of the label column of svmlight files. The feature with index 7 has the name f7:
+// SvmlightFeature, then the index.
+const (
+	SvmlightLabel   = "label"
+	SvmlightFeature = "f"
+)
+
+// Describe returns a type's name in messages.
+func Describe(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.StringType, *arrow.LargeStringType:
+		return "string"
+	case *arrow.DictionaryType:
+		return Describe(t.ValueType)
+	case arrow.NestedType:
+		return t.Name()
+	}
+	return t.String()
+}
+
+// Number returns true if values of the type are numbers that a feature can be; booleans count as 0 and 1.
+func Number(t arrow.DataType) bool {
+	if t == nil {
+		return false
+	}
+	id := t.ID()
+	return id == arrow.BOOL || arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id) || Unit(t) != ""
+}
+
+// Unit returns the unit of the numbers of a date or time type, "" for other types. Types with the same unit have the
+// same number for the same instant.
+func Unit(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return "days since 1970"
+	case *arrow.Date64Type:
+		return "ms since 1970"
+	case *arrow.TimestampType:
+		return t.Unit.String() + " since 1970"
+	case *arrow.Time32Type:
+		return t.Unit.String() + " since midnight"
+	case *arrow.Time64Type:
+		return t.Unit.String() + " since midnight"
+	case *arrow.DurationType:
+		return t.Unit.String()
+	}
+	return ""
+}
+
+// ListOf returns the type of the elements of lists of numbers, and the length of each list, or 0 if the type doesn't
+// state it.
+func ListOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
+	switch t := t.(type) {
+	case *arrow.ListType:
+		elements = t.Elem()
+	case *arrow.LargeListType:
+		elements = t.Elem()
+	case *arrow.FixedSizeListType:
+		elements, n = t.Elem(), int(t.Len())
+	}
+	return elements, n, Number(elements) && Unit(elements) == ""
+}
+
+// Textual returns true if values of the type can be categories: text, and the values of a dictionary.
+func Textual(t arrow.DataType) bool {
+	kind, ok := ClassKind(t)
+	return ok && (kind == schema.String || t.ID() == arrow.DICTIONARY)
+}

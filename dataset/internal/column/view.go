@@ -1,0 +1,315 @@
+package column
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/decimal256"
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"halfspace/kernel"
+	"halfspace/kernel/f64"
+)
+
+// A View reads an array of numbers as T. Read returns the rows from lo up to, but not including, hi, and the loss of
+// precision. It converts the numbers into scratch, unless the array stores them as T. If the array is null in a row,
+// the value is arbitrary.
+type View[T float32 | float64] struct {
+	Array arrow.Array
+	Read  func(lo, hi int, scratch []T) (values []T, lost Loss)
+}
+
+// NewView32 returns a view of an array of numbers as float32. It returns an error for an array of another type.
+func NewView32(a arrow.Array) (View[float32], error) { return newView[float32](a) }
+
+// NewView64 is NewView32 for float64.
+func NewView64(a arrow.Array) (View[float64], error) { return newView[float64](a) }
+
+func newView[T float32 | float64](a arrow.Array) (View[T], error) {
+	v := View[T]{Array: a}
+	switch a := a.(type) {
+	case *array.Float32:
+		v.Read = floats[T](a.Float32Values())
+	case *array.Float64:
+		v.Read = floats[T](a.Float64Values())
+	case *array.Int8:
+		v.Read = integers[T](a.Int8Values())
+	case *array.Int16:
+		v.Read = integers[T](a.Int16Values())
+	case *array.Int32:
+		v.Read = integers[T](a.Int32Values())
+	case *array.Int64:
+		v.Read = integers[T](a.Int64Values())
+	case *array.Uint8:
+		v.Read = integers[T](a.Uint8Values())
+	case *array.Uint16:
+		v.Read = integers[T](a.Uint16Values())
+	case *array.Uint32:
+		v.Read = integers[T](a.Uint32Values())
+	case *array.Uint64:
+		v.Read = integers[T](a.Uint64Values())
+	case *array.Float16:
+		v.Read = halfFloats[T](a.Values())
+	case *array.Boolean:
+		v.Read = booleans[T](a)
+	case *array.Date32:
+		v.Read = integers[T](a.Date32Values())
+	case *array.Date64:
+		v.Read = integers[T](a.Date64Values())
+	case *array.Time32:
+		v.Read = integers[T](a.Time32Values())
+	case *array.Time64:
+		v.Read = integers[T](a.Time64Values())
+	case *array.Timestamp:
+		v.Read = integers[T](a.TimestampValues())
+	case *array.Duration:
+		v.Read = integers[T](a.DurationValues())
+	case *array.Decimal128:
+		v.Read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal128Type).Scale)
+	case *array.Decimal256:
+		v.Read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal256Type).Scale)
+	default:
+		return v, fmt.Errorf("it is %s in a record, and a feature is %s", Describe(a.DataType()), FeatureTypes)
+	}
+	return v, nil
+}
+
+// A Loss is the loss of precision when numbers are read as T.
+type Loss uint8
+
+const (
+	None    Loss = iota
+	rounded      // the last digits of some numbers
+	Merged       // whole numbers changed, so that different numbers may have become equal
+)
+
+func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+	if same, ok := any(src).([]T); ok {
+		return func(lo, hi int, _ []T) ([]T, Loss) { return same[lo:hi], None }
+	}
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		lost := None
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(v)
+			if S(scratch[i]) != v {
+				lost = max(lost, LossOf(float64(v)))
+			}
+		}
+		return scratch, lost
+	}
+}
+
+// LossOf returns the loss for a number that T can't hold exactly. A number of 2^53 or more counts as rounded: every
+// float64 from there on is whole, so that being whole says nothing about the number.
+func LossOf(v float64) Loss {
+	if m := math.Abs(v); m >= 1<<24 && m < 1<<53 && m == math.Trunc(m) {
+		return Merged
+	}
+	return rounded
+}
+
+// integer is the types of Arrow's whole numbers, dates and times.
+type integer interface {
+	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {
+	digits := 53
+	if unsafe.Sizeof(T(0)) == 4 {
+		digits = 24
+	}
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		part := src[lo:hi]
+		scratch = scratch[:len(part)]
+		sign, all := 8*unsafe.Sizeof(S(0))-1, S(0)
+		for i, v := range part {
+			scratch[i] = T(v)
+			all |= v ^ v>>sign // without branches: the magnitude; for negative numbers, the magnitude less 1
+		}
+		if uint64(all)>>digits == 0 {
+			return scratch, None
+		}
+		for _, v := range part {
+			if m := magnitude(v); bits.Len64(m)-bits.TrailingZeros64(m) > digits && m != 0 {
+				return scratch, Merged
+			}
+		}
+		return scratch, None
+	}
+}
+
+func magnitude[S integer](v S) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+func halfFloats[T float32 | float64](src []float16.Num) func(lo, hi int, scratch []T) ([]T, Loss) {
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			scratch[i] = T(HalfFloat(v))
+		}
+		return scratch, None
+	}
+}
+
+// HalfFloat returns the value of a half-precision number. Arrow's own conversion is wrong for subnormal numbers.
+func HalfFloat(v float16.Num) float32 {
+	b := uint32(v.Uint16())
+	sign, exponent, fraction := b>>15<<31, b>>10&0x1f, b&0x3ff
+	switch exponent {
+	case 0:
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)*0x1p-24))
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
+
+func booleans[T float32 | float64](a *array.Boolean) func(lo, hi int, scratch []T) ([]T, Loss) {
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		scratch = scratch[:hi-lo]
+		clear(scratch)
+		for i := range scratch {
+			if a.Value(lo + i) {
+				scratch[i] = 1
+			}
+		}
+		return scratch, None
+	}
+}
+
+// decimals reads each decimal as the nearest float64.
+func decimals[T float32 | float64, S decimal128.Num | decimal256.Num](src []S, scale int32) func(lo, hi int, scratch []T) ([]T, Loss) {
+	return func(lo, hi int, scratch []T) ([]T, Loss) {
+		lost := None
+		scratch = scratch[:hi-lo]
+		for i, v := range src[lo:hi] {
+			f, exact := Decimal(v, scale)
+			scratch[i] = T(f)
+			switch held := float64(scratch[i]) == f; {
+			case !held:
+				lost = max(lost, LossOf(f))
+			case !exact:
+				lost = max(lost, rounded)
+			}
+		}
+		return scratch, lost
+	}
+}
+
+// Decimal returns the float64 nearest to v / 10^scale, and true if they are equal.
+func Decimal[S decimal128.Num | decimal256.Num](v S, scale int32) (f float64, exact bool) {
+	var n *big.Int
+	switch v := any(v).(type) {
+	case decimal128.Num:
+		if small := int64(v.LowBits()); v.HighBits() == small>>63 && small>>53 == small>>63 && scale >= 0 && scale <= 22 {
+			power := math.Pow10(int(scale)) // exact, as small is exact: the quotient is rounded once
+			f = float64(small) / power
+			return f, math.FMA(f, power, -float64(small)) == 0
+		}
+		n = v.BigInt()
+	case decimal256.Num:
+		n = v.BigInt()
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+	if scale < 0 {
+		return new(big.Rat).SetInt(power.Mul(power, n)).Float64()
+	}
+	return new(big.Rat).SetFrac(n, power).Float64()
+}
+
+// Sound returns true if the rows lo to lo+len(values)-1, which Read returned as values, have finite numbers and no
+// nulls.
+func (v View[T]) Sound(lo int, values []T) bool {
+	if v.Array.NullN() > 0 {
+		for i := range values {
+			if v.Array.IsNull(lo + i) {
+				return false
+			}
+		}
+	}
+	return Finite(values)
+}
+
+// Finite returns true if no value is NaN or infinite. It uses that the dot product of finite values with zeros is
+// zero.
+func Finite[T float32 | float64](values []T) bool {
+	if kernel.Active() == kernel.Generic {
+		return !slices.ContainsFunc(values, func(x T) bool { return x-x != 0 }) // the generic Dot is slow
+	}
+	switch v := any(values).(type) {
+	case []float32:
+		return vanishes(v, kernel.Dot)
+	case []float64:
+		return vanishes(v, f64.Dot)
+	}
+	return false
+}
+
+// vanishes returns true if the dot product with zeros is zero for each part of values.
+func vanishes[T float32 | float64](values []T, dot func(x, y []T) T) bool {
+	var zeros [256]T
+	for part := range slices.Chunk(values, len(zeros)) {
+		if dot(part, zeros[:len(part)]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// TooWide is the error text about a number that isn't missing but can't be used.
+const TooWide = " is too large for float32 (divide the column, or train with --standardize)"
+
+// Problem returns the first row that isn't sound, and the error text.
+func (v View[T]) Problem(lo int, values []T) (row int, what string) {
+	for row = lo; Finite(values[row-lo:row-lo+1]) && !v.Array.IsNull(row); row++ {
+	}
+	what = v.Text(row)
+	if !IsMissing(v.Array, row) {
+		what += TooWide
+	}
+	return row, what
+}
+
+// Text returns the value of a row as messages show it.
+func (v View[T]) Text(row int) string {
+	exact, err := NewView64(v.Array)
+	if err != nil || v.Array.IsNull(row) {
+		return "null"
+	}
+	value, _ := exact.Read(row, row+1, make([]float64, 1))
+	return fmt.Sprint(value[0])
+}
+
+// Mend reads the rows from lo up to, but not including, hi into dst. It replaces missing values by fill: one number
+// for all rows, or a number for each row. It returns the loss of precision for the other values. If T can't hold a
+// value, Mend returns the first row with such a value and an error text; otherwise the text is "".
+func (v View[T]) Mend(lo, hi int, dst []T, fill []float64) (lost Loss, row int, what string) {
+	gaps := Missing(v.Array, lo, hi)
+	for from, i := lo, 0; from < hi; i++ {
+		to := hi
+		if i < len(gaps) {
+			to = gaps[i]
+			dst[to-lo] = T(fill[(to-lo)%len(fill)])
+		}
+		values, all := v.Read(from, to, dst[from-lo:])
+		copy(dst[from-lo:], values)
+		if !Finite(values) {
+			row, what = v.Problem(from, values)
+			return lost, row, what
+		}
+		lost, from = max(lost, all), to+1
+	}
+	return lost, 0, ""
+}

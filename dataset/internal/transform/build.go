@@ -1,0 +1,343 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// A Builder puts the kept rows of batches into blocks, and passes each block to emit when it is full. The labels of a
+// block are class numbers when emit gets it.
+type Builder struct {
+	sel    *Selection
+	Labels *Labels
+	pool   column.Pool
+	mem    memory.Allocator // for concatenating kept columns
+	emit   func(b *block.Block, keep []arrow.Array) error
+	Budget *column.Budget // limits the memory of blocks
+
+	Cols  int
+	total int64           // number of rows that there will be; -1: unknown
+	Input int64           // number of rows of the input before the current batch
+	Rows  int64           // number of kept rows so far
+	block *block.Block    // the block that is being filled; nil before its first row
+	most  int             // the number of rows at which the block is full
+	fill  int             // number of rows in the block
+	Spare *block.Block    // an emitted block to refill; nil: none
+	Reuse bool            // each block is refilled after emit returns
+	Live  bool            // emit the block at the end of each batch, even if it isn't full
+	All   *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
+	keep  [][]arrow.Array // for each kept column, its arrays for the rows in the block
+
+	keptBytes int64 // approximate bytes of keep
+
+	texts    []*categories
+	ones     []float32
+	zeros    []float32
+	losses   []losses     // of each feature column
+	weighted *atomic.Bool // some sample weight is above 0
+	odd      *suspects    // nil, except in the builder of the part with the first rows
+	scratch  sync.Pool    // *scratch
+	pieces   []piece      // rows that were read from columns, for a sparse block
+}
+
+// maxKeptBytes limits the kept columns of a block: a block with more bytes of kept columns takes no more rows.
+const maxKeptBytes = 8 << 20
+
+// atOnceBytes is the initial size of a block in bytes.
+const atOnceBytes = 32 << 20
+
+// scratch is the memory for converting a panel of columns to rows.
+type scratch struct {
+	columns [][]float32
+	values  []float32
+	wide    []float64 // the numbers of a column or list before they are standardized
+
+	cells, list []float32 // for sparse rows: the value of each column in each row, and the elements of a list
+
+	pairs     pairScratch[float32] // for reading sparse lists
+	widePairs pairScratch[float64]
+}
+
+// NewBuilder returns a Builder of total kept rows, or of an unknown number of rows if total is -1.
+func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, total int64,
+	emit func(*block.Block, []arrow.Array) error) *Builder {
+	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
+	b.texts = newCategories(sel)
+	b.losses, b.weighted = make([]losses, len(sel.Features)), new(atomic.Bool)
+	b.odd = newSuspects(sel)
+	if sel.Bias {
+		b.Cols++
+	}
+	b.ones, b.zeros = make([]float32, b.panel()), make([]float32, b.panel())
+	for i := range b.ones {
+		b.ones[i] = 1
+	}
+	if b.keep = make([][]arrow.Array, len(sel.Keep)); sel.Sparse {
+		b.scratch.New = b.newCells
+		return b
+	}
+	b.scratch.New = func() any {
+		s := &scratch{columns: make([][]float32, b.Cols), values: make([]float32, b.Cols*b.panel())}
+		for _, c := range sel.Inputs {
+			if n := max(b.panel(), c.Width()); c.Center != nil && n > len(s.wide) {
+				s.wide = make([]float64, n)
+			}
+		}
+		return s
+	}
+	return b
+}
+
+// MakeRoom allocates the memory of all blocks at once, if the number of rows is known. If blocks are allocated one by
+// one, the garbage collector runs each time the heap has doubled. A small file may claim any number of rows.
+// Therefore MakeRoom allocates at most max(1 GiB, 64 × stored) bytes, where stored is the file's size in bytes, and
+// at most the available memory.
+func (b *Builder) MakeRoom(stored int64) {
+	const most, ratio = 1 << 30, 64
+	if b.sel.Sparse {
+		b.makeSparseRoom()
+		return
+	}
+	bytes := float64(b.total) * float64(block.Bytes(1, b.Cols, b.sel.Weight >= 0))
+	if b.total > 0 && b.sel.Nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), column.AvailableMemory())) &&
+		b.Budget.Take(int64(bytes), "") == nil {
+		b.All = b.newBlock(0, int(b.total))
+	}
+}
+
+// Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
+func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
+	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
+	part.texts, part.losses, part.weighted, part.All, part.Budget = b.texts, b.losses, b.weighted, b.All, b.Budget
+	if part.odd = nil; first == 0 {
+		part.odd = b.odd
+	}
+	part.Input, part.Rows = first, first
+	return part
+}
+
+// panel returns the number of rows that are transposed at a time.
+func (b *Builder) panel() int { return kernel.PanelRows(kernel.Stride(b.Cols)) }
+
+// Run adds all batches, releases them, and emits the last block.
+func (b *Builder) Run(ctx context.Context, batches iter.Seq2[*column.Batch, error], progress func(rows, total int64)) error {
+	defer b.releaseKept()
+	for batch, err := range batches {
+		if err != nil {
+			return err
+		}
+		err = b.Add(ctx, batch)
+		batch.Release()
+		if err == nil && b.Live && b.block != nil {
+			err = b.flush()
+		}
+		if err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(b.Input, b.total)
+		}
+	}
+	if b.block == nil {
+		return nil
+	}
+	return b.flush()
+}
+
+// Add puts the kept rows of a batch into blocks, and emits the blocks that are full.
+func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
+	var readers []reader
+	if bt.Pairs == nil {
+		var err error
+		if readers, err = newReaders(b.sel, b.texts, bt); err != nil {
+			return err
+		}
+		for k := range readers {
+			readers[k].beyond = &b.losses[k].beyond
+		}
+	}
+	kept, err := b.sel.Kept(ctx, b.pool, bt)
+	if err != nil {
+		return b.damaged(ctx, bt, kept, err)
+	}
+	if b.total >= 0 && b.Rows+int64(kept.Len()) > b.total {
+		return column.ErrorIn(bt.File, "the data changed while it was read: try again")
+	}
+	most := b.keptRows(bt)
+	for i := 0; i < kept.Len(); {
+		if b.block == nil {
+			b.start()
+		}
+		rows := kept.slice(i, min(kept.Len()-i, b.room(), most))
+		if err := b.growFor(bt, rows); err != nil {
+			return column.ErrorIn(bt.File, "%w", err)
+		}
+		if err := b.put(ctx, bt, readers, rows); err != nil {
+			return err
+		}
+		for k := range b.sel.Keep {
+			for _, span := range rows.Spans() {
+				part := array.NewSlice(bt.Kept(b.sel.Chosen, k), int64(span.Lo), int64(span.Hi))
+				b.keep[k] = append(b.keep[k], part)
+				b.keptBytes += column.RowSizes(part)(0, part.Len())
+			}
+		}
+		i, b.fill, b.Rows = i+rows.Len(), b.fill+rows.Len(), b.Rows+int64(rows.Len())
+		if b.room() == 0 {
+			if err := b.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if b.odd != nil {
+		if err := column.Recovered(func() error { b.odd.Add(b.sel, bt); return nil }); err != nil {
+			return b.damaged(ctx, bt, kept, err)
+		}
+	}
+	b.Input += bt.Rows
+	return nil
+}
+
+// room returns the number of rows that still fit in the block. It is 0 if the kept columns of the block have more
+// than maxKeptBytes.
+func (b *Builder) room() int {
+	if b.keptBytes > maxKeptBytes {
+		return 0
+	}
+	return b.most - b.fill
+}
+
+// keptRows returns the number of rows of the batch whose kept columns have about maxKeptBytes, at least 1.
+func (b *Builder) keptRows(bt *column.Batch) int {
+	bytes := int64(1)
+	for k := range b.sel.Keep {
+		if bt.Rows > 0 {
+			bytes += column.RowSizes(bt.Kept(b.sel.Chosen, k))(0, int(bt.Rows))
+		}
+	}
+	return int(min(max(1, bt.Rows), max(1, bt.Rows*maxKeptBytes/bytes)))
+}
+
+// start begins a block.
+func (b *Builder) start() {
+	b.fill = 0
+	b.most = block.Rows(b.Cols)
+	if b.total >= 0 {
+		b.most = int(min(int64(b.most), b.total-b.Rows))
+	}
+	switch {
+	case b.sel.Sparse:
+		b.startSparse()
+	case b.All != nil:
+		b.block = b.All.Slice(int(b.Rows), int(b.Rows)+b.most)
+	case b.Spare != nil:
+		b.block = b.Spare.Slice(0, min(b.Spare.Len(), b.most))
+		b.block.First = b.Rows
+	default:
+		b.block = b.newBlock(b.Rows, 0)
+	}
+}
+
+// bytes returns the size in bytes of a dense block of rows rows.
+func (b *Builder) bytes(rows int) int64 {
+	return block.Bytes(int64(rows), b.Cols, b.sel.Weight >= 0)
+}
+
+// growFor makes room in the block for rows of a batch.
+func (b *Builder) growFor(bt *column.Batch, rows Cut) error {
+	if b.sel.Sparse && bt.Pairs == nil { // appendPieces makes room
+		return nil
+	}
+	if b.sel.Sparse {
+		more := int(bt.Pairs.Ends[rows.Hi] - bt.Pairs.Ends[rows.Lo])
+		if b.sel.Bias {
+			more += rows.Len()
+		}
+		return b.growSparse(len(b.block.Sparse.Idx) + more)
+	}
+	return b.grow(b.fill + rows.Len())
+}
+
+// grow enlarges the block to at least rows rows. A block of wide rows starts small and doubles, because there may be
+// few rows.
+func (b *Builder) grow(rows int) error {
+	have := b.block.Len()
+	if rows <= have {
+		return nil
+	}
+	rows = min(b.most, max(rows, 2*have, int(atOnceBytes/b.bytes(1))))
+	if err := b.Budget.Take(b.bytes(rows), fmt.Sprintf("a block of %s with %s", humanize.Plural(int64(rows), "row"),
+		humanize.Plural(int64(b.sel.Width()), "feature"))); err != nil {
+		return err
+	}
+	bigger := b.newBlock(b.block.First, rows)
+	copy(bigger.X, b.block.X)
+	copy(bigger.Y, b.block.Y)
+	copy(bigger.W, b.block.W)
+	b.block = bigger
+	b.Budget.Give(b.bytes(have))
+	return nil
+}
+
+// newBlock returns a dense block of rows rows. It has labels and weights if the selection has them.
+func (b *Builder) newBlock(first int64, rows int) *block.Block {
+	blk := block.New(first, rows, b.Cols)
+	if b.sel.Label < 0 {
+		blk.Y = nil
+	}
+	if b.sel.Weight >= 0 {
+		blk.W = block.Alloc[float64](rows)
+	}
+	return blk
+}
+
+// flush emits the block, with the kept columns of its rows.
+func (b *Builder) flush() error {
+	if b.Reuse {
+		b.Spare = b.block
+	}
+	full := b.finished()
+	b.block = nil
+	keep := make([]arrow.Array, len(b.keep))
+	for k, parts := range b.keep {
+		if len(parts) == 1 {
+			keep[k] = parts[0]
+			keep[k].Retain()
+			defer keep[k].Release()
+			continue
+		}
+		err := column.Recovered(func() (err error) { // Arrow panics if an array contradicts its type
+			keep[k], err = array.Concatenate(parts, b.mem)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("column %q: %w", b.sel.Columns[b.sel.Keep[k]].Name, err)
+		}
+		defer keep[k].Release()
+	}
+	b.releaseKept()
+	return b.emit(full, keep)
+}
+
+func (b *Builder) releaseKept() {
+	for k, parts := range b.keep {
+		for _, a := range parts {
+			a.Release()
+		}
+		b.keep[k] = nil
+	}
+	b.keptBytes = 0
+}

@@ -1,0 +1,272 @@
+package transform
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// Choices are the options that determine which columns are read and how they are used, as in Options.
+type Choices struct {
+	Label, SampleWeight string
+	Positive            string
+	Features, Exclude   []string
+	Keep                []string
+	NoBias, Standardize bool
+	KeepWide            bool // if sparse lists have too many features, don't standardize them
+	Narrow              int  // largest number of features that are standardized; 0: no limit
+	Nulls               schema.Nulls
+	Words               []string // texts that are nulls
+	Categorical         string
+	Cross               []string       // crosses of columns
+	Shows               bool           // Keep accepts sparse lists too
+	HashTexts           bool           // collect texts of hashed columns
+	Converts            bool           // an empty Keep means all columns, and Exclude removes columns from Keep
+	Float               arrow.DataType // type of the values of blocks; nil if no blocks are made
+	Most                int            // largest number of features of a sparse row
+	Spec                *schema.Spec   // the Spec of a model, which determines the features
+}
+
+// A Picker chooses columns by its choices, and stores the selection in Sel.
+type Picker struct {
+	Choices
+	Sel *Selection
+}
+
+// First chooses among the columns of the first file. If numbered is true, the label option may be the number of a
+// column.
+func (p *Picker) First(file string, cols []column.Column, numbered bool) (*column.Chosen, error) {
+	opt := p.Choices
+	if numbered {
+		opt = NamedLabel(opt, cols)
+	}
+	var err error
+	if p.Sel, err = Choose(NewFileColumns(file, cols), opt); err != nil {
+		return nil, err
+	}
+	return p.Sel.Chosen, nil
+}
+
+// Further returns the chosen columns as they are in another file.
+func (p *Picker) Further(file string, cols []column.Column) ([]column.Column, error) {
+	return p.Sel.bind(NewFileColumns(file, cols))
+}
+
+// NamedLabel replaces a label option that is a column's number, or "last", by the column's name.
+func NamedLabel(opt Choices, cols []column.Column) Choices {
+	if opt.Label == "" || slices.ContainsFunc(cols, func(c column.Column) bool { return c.Name == opt.Label }) {
+		return opt
+	}
+	n, err := strconv.Atoi(opt.Label)
+	if opt.Label == "last" {
+		n, err = len(cols), nil
+	}
+	if err == nil && 1 <= n && n <= len(cols) {
+		opt.Label = cols[n-1].Name
+	}
+	return opt
+}
+
+// NewSpec returns the spec of a selection whose classes are in l, and the label value of each class number.
+func (c Choices) NewSpec(sel *Selection, l *Labels) (spec *schema.Spec, signs []float64, err error) {
+	if c.Spec != nil {
+		return asWeighted(c.Spec, sel), Signs(c.Spec), nil
+	}
+	if spec, err = sel.Spec(); err == nil && sel.Label >= 0 {
+		spec.Label = sel.Columns[sel.Label].Name
+		var positive int
+		spec.Classes, positive, signs, err = l.Spec(spec.Label, c.Positive)
+		spec.SetPositive(positive)
+	}
+	return spec, signs, err
+}
+
+// asWeighted returns the spec of a model with Weighted set exactly if the rows have weights.
+func asWeighted(spec *schema.Spec, sel *Selection) *schema.Spec {
+	if spec.Weighted == (sel.Weight >= 0) {
+		return spec
+	}
+	s := *spec
+	s.Weighted = sel.Weight >= 0
+	return &s
+}
+
+// Signs returns the label value of each class of a model, or nil if spec is nil.
+func Signs(spec *schema.Spec) []float64 {
+	if spec == nil {
+		return nil
+	}
+	return spec.LabelValues()
+}
+
+// A Coding describes how a column of categories becomes features. The zero value is for other columns.
+type Coding struct {
+	kind   schema.Kind
+	bits   int
+	named  bool   // an option names the column, which may then have numbers or booleans too
+	values string // see schema.Column; for an Arrow dictionary, the type its values are assumed to have
+}
+
+// codingOf returns the coding that a column has in another file or in a model.
+func codingOf(c schema.Column) Coding {
+	return Coding{c.Kind, c.HashBits, c.Categorical(), c.Values}
+}
+
+// valuesOf returns the type of a column's categories, in the form of the field Values of schema.Column.
+func (c Coding) valuesOf(t arrow.DataType, kind schema.ClassKind) string {
+	switch {
+	case t.ID() == arrow.DICTIONARY:
+		return c.values
+	case kind == schema.String:
+		return ""
+	}
+	return kind.String()
+}
+
+// A namedCoding is the coding of the columns that match a name or a pattern.
+type namedCoding struct {
+	pattern string
+	coding  Coding
+}
+
+// parseCodings parses Options.Categorical. It returns the coding of all text columns, and the codings of named
+// columns.
+func parseCodings(text string) (all Coding, named []namedCoding, err error) {
+	if text == "" {
+		return all, nil, nil
+	}
+	items, err := csv.NewReader(strings.NewReader(text)).Read()
+	if err != nil {
+		return all, nil, errCoding
+	}
+	for _, item := range items {
+		i := strings.LastIndexByte(item, '=')
+		c, ok := parseCoding(item[i+1:])
+		switch {
+		case !ok && i < 0 && !strings.Contains(item, "hash") && !strings.Contains(item, "hot"):
+			return all, nil, fmt.Errorf("%w: %s=onehot if that is a column", errCoding, item)
+		case !ok || i < 0 && all.kind != "":
+			return all, nil, errCoding
+		case i < 0:
+			all = c
+		default:
+			c.named = true
+			named = append(named, namedCoding{item[:i], c})
+		}
+	}
+	return all, named, nil
+}
+
+var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
+	schema.MaxHashBits)
+
+// defaultCrossBits is the number of hash bits of a cross without "=hash:BITS".
+const defaultCrossBits = 20
+
+// A cross is one item of Options.Cross.
+type cross struct {
+	text  string
+	names []string
+	bits  int
+}
+
+// parseCross parses one item of Options.Cross: names of columns, then "=hash:BITS" or nothing.
+func parseCross(text string) (cross, error) {
+	c := cross{text, nil, defaultCrossBits}
+	names := text
+	if i := strings.LastIndexByte(text, '='); i >= 0 {
+		if coding, ok := parseCoding(text[i+1:]); ok && coding.kind == schema.HashColumn {
+			names, c.bits = text[:i], coding.bits
+		} else if strings.HasPrefix(text[i+1:], "hash:") {
+			names = ""
+		}
+	}
+	var err error
+	if c.names, err = csv.NewReader(strings.NewReader(names)).Read(); err != nil || len(c.names) < 2 || slices.Contains(c.names, "") {
+		return c, fmt.Errorf("use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to %d", schema.MaxHashBits)
+	}
+	return c, nil
+}
+
+// CheckCross returns an error if text is no valid value of the option cross.
+func CheckCross(text string) error {
+	_, err := parseCross(text)
+	return err
+}
+
+func parseCoding(text string) (Coding, bool) {
+	if text == "onehot" {
+		return Coding{kind: schema.OneHotColumn}, true
+	}
+	digits, hash := strings.CutPrefix(text, "hash:")
+	bits, err := strconv.Atoi(digits)
+	return Coding{kind: schema.HashColumn, bits: bits}, hash && err == nil && bits >= 1 && bits <= schema.MaxHashBits
+}
+
+// LearnsCategories returns true if features depend on the categories in the rows. text is the value of the option
+// categorical, crosses are the values of the option cross.
+func LearnsCategories(text string, crosses []string) bool {
+	all, named, err := parseCodings(text)
+	for _, text := range crosses {
+		c, _ := parseCross(text)
+		named = append(named, namedCoding{coding: Coding{kind: schema.CrossColumn, bits: c.bits}})
+	}
+	learned := func(c Coding) bool { return (&schema.Column{Kind: c.kind, HashBits: c.bits}).Learned() }
+	return err == nil && (learned(all) || slices.ContainsFunc(named, func(n namedCoding) bool { return learned(n.coding) }))
+}
+
+// CheckCategorical returns an error if text is no valid value of the option categorical.
+func CheckCategorical(text string) error {
+	_, _, err := parseCodings(text)
+	return err
+}
+
+// Name sets the codings of the columns that Categorical names. A pattern skips columns that can't have a coding, and
+// the columns in others, which are the numbers of the label and the weight, or -1. To name one of these columns
+// without a pattern is an error.
+func (c *chooser) Name(named []namedCoding, others ...int) error {
+	for _, n := range named {
+		matches, err := c.matches("--categorical", n.pattern)
+		if err != nil {
+			return err
+		}
+		for _, i := range matches {
+			_, ok := column.ClassKind(c.cols[i].Type)
+			switch other := slices.Index(others, i); {
+			case ok && other < 0:
+				c.codings[i] = n.coding
+				c.cols[i].Advice = "" // the column is meant to be text
+			case c.isPattern(n.pattern):
+			case other >= 0:
+				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern, [...]string{"label", "weight of rows"}[other])
+			default:
+				return c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of --categorical", n.pattern, c.cols[i].Desc)
+			}
+		}
+	}
+	return nil
+}
+
+// checkNamed returns an error if a column that Categorical names without a pattern isn't a feature.
+func (c *chooser) checkNamed(named []namedCoding, features []int) error {
+	for _, n := range named {
+		if c.isPattern(n.pattern) {
+			continue
+		}
+		i, err := c.lookUp(n.pattern)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(features, i) {
+			return c.errorf("column %q is not a feature: add it to --features, or leave it out of --exclude or --categorical", n.pattern)
+		}
+	}
+	return nil
+}

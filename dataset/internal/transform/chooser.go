@@ -1,0 +1,366 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// A chooser finds columns for the options. It identifies a column by its number in the schema.
+type chooser struct {
+	*fileColumns
+	opt     Choices
+	codings []Coding // of each column
+	left    left
+	odd     []string // as Chosen.Odd
+	passed  []string // as Selection.passed
+}
+
+// Label returns the number of the label column, or -1 if the options name no label.
+func (c *chooser) Label() (int, error) {
+	if c.opt.Label == "" {
+		return -1, nil
+	}
+	i, err := c.lookUp(c.opt.Label)
+	if err != nil {
+		return 0, err
+	}
+	if _, ok := column.ClassKind(c.cols[i].Type); !ok {
+		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
+			"--label", c.opt.Label, c.cols[i].Desc)
+	}
+	return i, nil
+}
+
+// weight returns the number of the column of sample weights, or -1 if the options name none.
+func (c *chooser) weight(label int) (int, error) {
+	if c.opt.SampleWeight == "" {
+		return -1, nil
+	}
+	i, err := c.lookUp(c.opt.SampleWeight)
+	switch {
+	case err != nil:
+		return 0, err
+	case i == label:
+		return 0, c.errorf("column %q is the label: choose another one with --sample-weight", c.cols[i].Name)
+	case !isWeight(c.cols[i]):
+		return 0, c.errorf("column %q is %s, and a weight is a number: choose another one with --sample-weight", c.cols[i].Name,
+			c.cols[i].Desc)
+	}
+	return i, nil
+}
+
+// isWeight returns true if a column may contain sample weights.
+func isWeight(c column.Column) bool {
+	return column.Number(c.Type) && column.Unit(c.Type) == "" && c.Type.ID() != arrow.BOOL
+}
+
+// features returns the feature columns, and how each becomes features. first has the number of each feature column;
+// for a cross, further has the numbers of its other columns. The feature columns are the columns of the model's Spec
+// if there is one, otherwise the columns that the options name and don't exclude. The columns in others can't be
+// features: they are the numbers of the label and the weight, or -1.
+func (c *chooser) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
+	if c.opt.Spec != nil {
+		return c.modelColumns(c.opt.Spec)
+	}
+	wanted, err := c.wanted(others)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	excluded, err := c.excluded()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	crossed, crosses, err := c.crosses(others)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	wanted = slices.DeleteFunc(wanted, func(i int) bool { return excluded[i] })
+	all := slices.Concat(crossed...)
+	for i, col := range c.cols {
+		if len(c.opt.Features) == 0 && !slices.Contains(others, i) && !slices.Contains(all, i) && !excluded[i] && !c.usable(i) {
+			if col.Advice != "" {
+				c.odd = append(c.odd, col.Advice+", so it is left out: "+col.Remedy)
+			} else {
+				c.left.add(col)
+			}
+		}
+	}
+	if len(wanted)+len(crosses) == 0 {
+		return nil, nil, nil, c.noneLeft()
+	}
+	inputs = make([]schema.Column, 0, len(wanted)+len(crosses)) // growing it to 100,000 would take tens of megabytes
+	for _, i := range wanted {
+		input, _ := ToInput(c.cols[i], c.codings[i])
+		inputs = append(inputs, input)
+	}
+	for _, x := range crosses {
+		if slices.ContainsFunc(inputs, func(in schema.Column) bool { return in.Name == x.Name }) {
+			return nil, nil, nil, c.errorf("column %q has the name of a cross: rename it, or leave it out with --exclude", x.Name)
+		}
+	}
+	further = make([][]int, len(wanted))
+	for _, columns := range crossed {
+		wanted, further = append(wanted, columns[0]), append(further, columns[1:])
+	}
+	return wanted, further, append(inputs, crosses...), c.unique(wanted)
+}
+
+// noneLeft returns the error that no column is a feature.
+func (c *chooser) noneLeft() error {
+	advice := c.comment()
+	switch {
+	case advice != "":
+	case len(c.odd) > 0:
+		advice = "; " + c.odd[0]
+	case c.left.texts:
+		advice = " (use --categorical onehot for text)"
+	case len(c.left.of) > 0:
+		advice = "; " + strings.Join(c.left.notes(), "; ")
+	}
+	return c.errorf("no feature is left, and a feature is %s (columns: %s)%s", column.FeatureTypes,
+		c.list(func(col column.Column) string { return col.Label() + " " + col.Desc }), advice)
+}
+
+// excluded returns, for each column, whether Exclude names it.
+func (c *chooser) excluded() ([]bool, error) {
+	excluded := make([]bool, len(c.cols))
+	for _, pattern := range c.opt.Exclude {
+		matches, err := c.matches("--exclude", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			excluded[i] = true
+		}
+	}
+	return excluded, nil
+}
+
+// modelColumns returns the columns from which a model makes its features.
+func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int, inputs []schema.Column, err error) {
+	if spec.Cols() == 0 {
+		return nil, nil, nil, errors.New("the model has no features")
+	}
+	inputs = spec.Columns()
+	first, further = make([]int, len(inputs)), make([][]int, len(inputs))
+	for k, want := range inputs {
+		if want.Kind == schema.CrossColumn {
+			columns, err := c.modelCross(want)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			first[k], further[k] = columns[0], columns[1:]
+			continue
+		}
+		i, err := c.lookUp(want.Name)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if input, ok := ToInput(c.cols[i], codingOf(want)); !ok || !fits(input, want) {
+			return nil, nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc,
+				nameInput(want))
+		}
+		first[k] = i
+	}
+	return first, further, inputs, nil
+}
+
+// ToInput returns how a column becomes features. The result is false if the column can't be a feature.
+func ToInput(c column.Column, text Coding) (schema.Column, bool) {
+	if c.Numbered > 0 {
+		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.Numbered}, true
+	}
+	if kind, ok := column.ClassKind(c.Type); ok && text.named {
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Type, kind)}, true
+	}
+	if column.Number(c.Type) {
+		return schema.Column{Name: c.Name, Kind: schema.NumberColumn, Unit: column.Unit(c.Type)}, true
+	}
+	if column.Textual(c.Type) {
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits},
+			text.kind == schema.OneHotColumn || text.kind == schema.HashColumn
+	}
+	if column.SparseLists(c.Type) {
+		return schema.Column{Name: c.Name, Kind: schema.ListColumn}, true
+	}
+	_, n, ok := column.ListOf(c.Type)
+	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
+}
+
+// fits returns true if a column of another file, or of a model's data, can replace the wanted column. It doesn't
+// compare the lengths of lists, which are checked for each row.
+func fits(have, want schema.Column) bool {
+	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
+}
+
+// nameInput returns the words for the values that a model takes from a column.
+func nameInput(c schema.Column) string {
+	switch {
+	case c.Kind == schema.ListColumn:
+		return fmt.Sprintf("lists of %d numbers", c.Elements)
+	case c.Kind == schema.NumberedColumn:
+		return "the pairs of an svmlight file"
+	case c.Categorical() && c.Values != "":
+		return "a " + c.Values
+	case c.Categorical():
+		return "text"
+	case c.Unit != "":
+		return c.Unit
+	}
+	return "a number"
+}
+
+// wanted returns the columns that Features names. If Features is empty, it returns all columns that can be features.
+func (c *chooser) wanted(others []int) ([]int, error) {
+	patterns := c.opt.Features
+	if len(patterns) == 0 {
+		return c.allUsable(others), nil
+	}
+	var wanted []int
+	have, named := make([]bool, len(c.cols)), make([]bool, len(c.cols))
+	for _, pattern := range patterns {
+		matches, err := c.pick(pattern, others, named)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			if !have[i] {
+				wanted = append(wanted, i)
+			}
+			have[i] = true
+		}
+	}
+	return wanted, nil
+}
+
+// pick returns the feature columns that match a name or a pattern. named records the columns that were named without
+// a pattern before.
+func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error) {
+	if !c.isPattern(pattern) {
+		i, err := c.lookUp(pattern)
+		if err != nil {
+			return nil, err
+		}
+		switch slices.Index(others, i) {
+		case 0:
+			return nil, c.errorf("feature %q is the label: leave it out of --features", pattern)
+		case 1:
+			return nil, c.errorf("feature %q is the weight of rows: leave it out of --features", pattern)
+		}
+		if !c.usable(i) {
+			return nil, c.noFeature(c.cols[i])
+		}
+		if named[i] {
+			return nil, c.errorf("feature %q is named twice: name it once in --features", pattern)
+		}
+		named[i] = true
+		return []int{i}, nil
+	}
+	matches, err := c.matches("--features", pattern)
+	if err != nil {
+		return nil, err
+	}
+	first := c.cols[matches[0]]
+	matches = slices.DeleteFunc(matches, func(i int) bool { return slices.Contains(others, i) || !c.usable(i) })
+	if len(matches) == 0 {
+		return nil, c.errorf("no feature matches %q (column %q is %s): change it in --features", pattern, first.Name,
+			first.Desc)
+	}
+	return matches, nil
+}
+
+// usable returns true if column i can be a feature.
+func (c *chooser) usable(i int) bool {
+	_, ok := ToInput(c.cols[i], c.codings[i])
+	return ok
+}
+
+// allUsable returns all columns that can be features, except the columns in others.
+func (c *chooser) allUsable(others []int) []int {
+	var all []int
+	for i := range c.cols {
+		if !slices.Contains(others, i) && c.usable(i) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Kept returns the columns that Keep names, in this order. A pattern skips columns that can't be kept.
+func (c *chooser) Kept() ([]int, error) {
+	var found []int
+	have := make([]bool, len(c.cols))
+	if c.opt.Converts {
+		var err error
+		if have, err = c.excluded(); err != nil {
+			return nil, err
+		}
+		if len(c.opt.Keep) == 0 {
+			return c.all(have)
+		}
+	}
+	for _, pattern := range c.opt.Keep {
+		matches, err := c.matches("--keep", pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range matches {
+			switch {
+			case have[i]:
+			case keepable(c.cols[i].Type) || c.opt.Shows && column.SparseLists(c.cols[i].Type):
+				found = append(found, i)
+			case c.isPattern(pattern):
+				c.passed = append(c.passed, fmt.Sprintf("%q (%s)", c.cols[i].Name, c.cols[i].Desc))
+			default:
+				return nil, c.errorf("column %q is %s, which can't be kept: leave it out of --keep", pattern, c.cols[i].Desc)
+			}
+			have[i] = true
+		}
+	}
+	return found, c.unique(found)
+}
+
+// all returns the columns that aren't excluded. It returns an error if one of them can't be kept.
+func (c *chooser) all(excluded []bool) ([]int, error) {
+	var found []int
+	for i, col := range c.cols {
+		if excluded[i] {
+			continue
+		}
+		if !keepable(col.Type) {
+			return nil, c.errorf("column %q is %s, which can't be written: leave it out with --exclude", col.Name, col.Desc)
+		}
+		found = append(found, i)
+	}
+	if len(found) == 0 {
+		return nil, c.errorf("no columns are left to write: name a file that has some, or exclude fewer")
+	}
+	return found, c.unique(found)
+}
+
+// unique returns an error if another column has the same name as a column in found. A model identifies features by
+// name.
+func (c *chooser) unique(found []int) error {
+	for _, i := range found {
+		if _, err := c.lookUp(c.cols[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepable returns true if a column of type t can be kept: its values aren't nested, or they are lists of numbers.
+func keepable(t arrow.DataType) bool {
+	if t == nil || !arrow.IsNested(t.ID()) {
+		return t != nil
+	}
+	_, _, ok := column.ListOf(t)
+	return ok
+}

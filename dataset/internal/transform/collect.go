@@ -1,0 +1,289 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/stats"
+	"halfspace/schema"
+)
+
+// A Part is the rows of an input from First up to, but not including, Last. Last is -1 if the number of rows is
+// unknown.
+type Part struct {
+	First, Last int64
+	Batches     func(p column.Pool) iter.Seq2[*column.Batch, error]
+}
+
+// A Load describes an input whose rows are read into memory.
+type Load struct {
+	Name      string // name of the input, for messages
+	Choices   Choices
+	Selection *Selection
+	Pool      column.Pool
+	Alloc     memory.Allocator
+	Memory    int64 // maximum number of bytes of the blocks; 0: no limit
+	Stored    int64 // number of bytes of the rows in the files; 0: unknown
+	Progress  func(rows, total int64)
+	Warn      func(text string)
+}
+
+// Collect reads the parts of an input into a data set in memory. All workers read a single part together. If there
+// are several parts, each part is read by one worker.
+func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
+	all := NewBuilder(in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
+	all.Budget = column.NewBudget(in.Memory)
+	all.MakeRoom(in.Stored)
+	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
+	build := func(i int, p column.Pool, progress func(rows, total int64)) error {
+		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last, func(full *block.Block, _ []arrow.Array) error {
+			built[i] = append(built[i], full)
+			return nil
+		})
+		return builders[i].Run(ctx, parts[i].Batches(p), progress)
+	}
+	var err error
+	if len(parts) == 1 {
+		err = build(0, in.Pool, in.Progress)
+	} else {
+		err = buildParts(ctx, in.Pool, parts, build, in.Progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([][]int, len(parts)) // for each part, the number of each of its classes in all.Labels
+	for i, b := range builders {
+		all.Input, all.Rows = all.Input+b.Input-parts[i].First, all.Rows+b.Rows-parts[i].First
+		what := ""
+		if numbers[i], what = all.Labels.Add(b.Labels); what != "" {
+			return nil, column.ErrorIn(in.Name, "column %q: %s", in.Selection.Columns[in.Selection.Label].Name, what)
+		}
+	}
+	spec, err := finish(ctx, in, all, built, numbers)
+	if err != nil {
+		return nil, err
+	}
+	all.Warn(in.Warn)
+	return block.NewData(spec, slices.Concat(built...)), nil
+}
+
+// finish returns the spec of the rows of all parts, and sets the labels in the blocks. numbers[i] has the class
+// number among all parts for each class of part i.
+func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
+	switch {
+	case all.Rows == 0 && all.Input > 0:
+		return nil, column.ErrorIn(in.Name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
+	case all.Rows == 0:
+		return nil, column.ErrorIn(in.Name, "no rows: give some")
+	}
+	if err := all.CheckWeights(in.Name); err != nil {
+		return nil, err
+	}
+	spec, signs, err := in.Choices.NewSpec(in.Selection, all.Labels)
+	if err != nil {
+		return nil, column.ErrorIn(in.Name, "%w", err)
+	}
+	return spec, in.Pool.Each(ctx, len(built), func(i int) error {
+		stands := make([]float64, len(numbers[i]))
+		for k, n := range numbers[i] {
+			stands[k] = signs[n]
+		}
+		for _, full := range built[i] {
+			Sign(full.Y, stands)
+		}
+		return nil
+	})
+}
+
+// buildParts builds several parts at a time, with one worker for each part. If several parts fail, it returns the
+// error of the first of them.
+func buildParts(ctx context.Context, p column.Pool, parts []Part, build func(i int, p column.Pool, progress func(rows, total int64)) error,
+	progress func(rows, total int64)) error {
+	read := make(chan int64, len(parts))
+	var g errgroup.Group
+	g.Go(func() error {
+		defer close(read)
+		return p.Each(ctx, len(parts), func(i int) error {
+			at := parts[i].First
+			return build(i, column.NewPool(1), func(rows, _ int64) {
+				read <- rows - at
+				at = rows
+			})
+		})
+	})
+	rows := int64(0)
+	for n := range read {
+		if rows += n; progress != nil {
+			progress(rows, parts[len(parts)-1].Last)
+		}
+	}
+	return g.Wait()
+}
+
+// A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
+type Storage string
+
+// The values of Storage; "" means Dense.
+const (
+	Dense  Storage = "dense"  // every value
+	Sparse Storage = "sparse" // the values that aren't 0, each with its column
+	Auto   Storage = "auto"   // Sparse if that takes at most 1/8 of the memory; see SetStorage
+)
+
+// autoShare is the factor by which dense rows must be larger than sparse rows for Auto to choose sparse rows. Kernels
+// are several times faster for a dense value than for a sparse value: with the factor 4, trainings took 1.1 to 2.7
+// times the processor time.
+const autoShare = 8
+
+// wideModel is the number of features from which Auto makes rows sparse if the number of values is unknown.
+const wideModel = 1 << 10
+
+// Widest returns the largest number of features of a row.
+func (s Storage) Widest() int {
+	if s == Auto || s == Sparse {
+		return schema.MaxNamed
+	}
+	return schema.MaxFeatures
+}
+
+// Numbered returns the largest number of features of a row of an svmlight file.
+func (s Storage) Numbered() int {
+	if s.Widest() > schema.MaxFeatures {
+		return schema.MaxNumbered
+	}
+	return schema.MaxFeatures
+}
+
+// SetStorage sets the form in which the blocks of a selection store rows. elements is the approximate number of
+// elements of rows rows, the bias included; 0 means that it is unknown. Auto chooses sparse rows if there are more
+// features than a dense row may have, if sparse rows take at most 1/8 of the memory of dense rows, or, if elements is
+// 0, from 1,024 features on.
+func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
+	width := s.Width()
+	cols := width
+	if s.Bias {
+		cols++
+	}
+	switch storage {
+	case "", Dense:
+	case Sparse:
+		s.Sparse = true
+	case Auto:
+		s.Sparse = width > schema.MaxFeatures || elements == 0 && width >= wideModel ||
+			elements > 0 && autoShare*block.SparseBytes(rows, elements, false) <= block.Bytes(rows, cols, false)
+	default:
+		return fmt.Errorf("storage is %q: use auto, dense or sparse", storage)
+	}
+	if width > schema.MaxFeatures && !s.Sparse {
+		return fmt.Errorf("%d features, and a dense row has at most %d: use --storage sparse", width, schema.MaxFeatures)
+	}
+	return nil
+}
+
+// Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
+// consecutive rows, the first of which begins a run of block.RunRows rows.
+type Learned struct {
+	rows    int64
+	runs    [][]stats.Run // for each column, the moments of its features in the first run, then in the next run
+	texts   [][]string    // for each column, its categories
+	buckets [][]int       // for each hashed column, its buckets
+}
+
+// Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
+// dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
+func (s *Selection) Parted() bool {
+	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
+}
+
+// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a run. LearnPart
+// releases the batches.
+func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
+	st := NewStatistics(s, p)
+	st.part = &Learned{runs: make([][]stats.Run, len(s.Inputs))}
+	for bt, err := range batches {
+		if err != nil {
+			return nil, err
+		}
+		err := column.Recovered(func() error { return st.Add(ctx, bt) })
+		bt.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	st.part.rows = st.rows
+	for k := range s.Inputs {
+		if st.rows%block.RunRows > 0 {
+			st.endRun(k)
+		}
+		texts, buckets := st.texts[k].sorted()
+		st.part.texts, st.part.buckets = append(st.part.texts, texts), append(st.part.buckets, buckets)
+	}
+	return st.part, nil
+}
+
+// endRun ends a run of column k. If the statistics are for a part, it stores the run's moments separately.
+func (st *Statistics) endRun(k int) {
+	if st.part == nil {
+		stats.EndRuns(st.moments[k])
+		return
+	}
+	st.part.runs[k] = stats.TakeRuns(st.part.runs[k], st.moments[k])
+}
+
+// Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
+// too long.
+func (st *Statistics) Merge(l *Learned) bool {
+	for k, runs := range l.runs {
+		c, texts := &st.sel.Inputs[k], &st.texts[k]
+		if width := c.Width(); len(runs) > 0 && len(st.moments[k]) == 0 {
+			st.moments[k] = make([]stats.Moments, width)
+		}
+		for i, r := range runs {
+			st.moments[k][i%len(st.moments[k])].AddRun(r)
+		}
+		for _, text := range l.texts[k] {
+			if !texts.texts[text] {
+				texts.texts[text] = true
+				texts.bytes += int64(len(text))
+			}
+		}
+		for _, b := range l.buckets[k] {
+			texts.mark(b)
+		}
+		if len(texts.texts) > texts.most {
+			return false
+		}
+	}
+	st.rows += l.rows
+	st.Input += l.rows
+	return st.checkTexts("") == nil
+}
+
+// Remember reads all batches of a source that can be read only once. It returns the batches, and a sequence that
+// yields them any number of times.
+func Remember(batches iter.Seq2[*column.Batch, error]) (all []*column.Batch, again iter.Seq2[*column.Batch, error]) {
+	for bt, err := range batches {
+		if err != nil {
+			return all, func(yield func(*column.Batch, error) bool) { yield(nil, err) }
+		}
+		all = append(all, bt)
+	}
+	return all, func(yield func(*column.Batch, error) bool) {
+		for _, bt := range all {
+			for _, a := range bt.Columns {
+				a.Retain()
+			}
+			if !yield(bt, nil) {
+				return
+			}
+		}
+	}
+}

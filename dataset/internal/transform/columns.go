@@ -1,0 +1,120 @@
+package transform
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/suggest"
+)
+
+// A fileColumns is the columns of a file or of a record reader.
+type fileColumns struct {
+	where string // file name for messages; may be ""
+	cols  []column.Column
+	index map[string][]int // by name
+}
+
+// NewFileColumns returns the columns of a file, or of a record reader if where is "".
+func NewFileColumns(where string, cols []column.Column) *fileColumns {
+	index := make(map[string][]int, len(cols))
+	for i, c := range cols {
+		index[c.Name] = append(index[c.Name], i)
+	}
+	return &fileColumns{where, cols, index}
+}
+
+// lookUp returns the number of the column with the given name. It returns an error if no column or several columns
+// have the name.
+func (s *fileColumns) lookUp(name string) (int, error) {
+	switch at := s.index[name]; len(at) {
+	case 1:
+		return at[0], nil
+	case 0:
+	default:
+		return 0, s.errorf("%d columns are named %q: rename them", len(at), name)
+	}
+	names := make([]string, len(s.cols))
+	for i, c := range s.cols {
+		names[i] = c.Name
+	}
+	hint := ""
+	if near := suggest.Name(name, names); near != "" {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	if hint == "" {
+		hint = s.comment()
+	}
+	return 0, s.errorf("no column %q%s (columns: %s)", name, hint, s.list(column.Column.Label))
+}
+
+// comment returns the advice to delete the first line if the first column's name begins with #, otherwise "".
+func (s *fileColumns) comment() string {
+	if len(s.cols) > 0 && strings.HasPrefix(s.cols[0].Name, "#") {
+		return ": delete the first line if it is a comment"
+	}
+	return ""
+}
+
+// matches returns the columns that match a name or a pattern of an option. It returns an error if no column matches.
+func (s *fileColumns) matches(option, pattern string) ([]int, error) {
+	if !s.isPattern(pattern) {
+		i, err := s.lookUp(pattern)
+		return []int{i}, err
+	}
+	var found []int
+	for i, col := range s.cols {
+		ok, err := path.Match(slashless(pattern), slashless(col.Name))
+		if err != nil {
+			return nil, s.errorf("%q is not a valid pattern: close every [ or put \\ before it in %s", pattern, option)
+		}
+		if ok {
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		return nil, s.errorf("no column matches %q: change it in %s (columns: %s)", pattern, option, s.list(column.Column.Label))
+	}
+	return found, nil
+}
+
+// isPattern returns true if p is a pattern. If a column has the name p, p isn't a pattern.
+func (s *fileColumns) isPattern(p string) bool {
+	return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil
+}
+
+// list returns the names of up to 20 columns, and the number of further columns.
+func (s *fileColumns) list(text func(column.Column) string) string {
+	const most = 20
+	var all []string
+	for _, c := range s.cols[:min(len(s.cols), most)] {
+		all = append(all, text(c))
+	}
+	if len(s.cols) > most {
+		all = append(all, fmt.Sprintf("and %d more", len(s.cols)-most))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s *fileColumns) noFeature(c column.Column) error {
+	what := "leave it out or convert it"
+	if column.Textual(c.Type) {
+		what = "leave it out, or use --categorical onehot or hash:BITS"
+	}
+	if why := advice[c.Content]; why != "" {
+		what = "it has " + why
+	}
+	return s.errorf("column %q is %s, and a feature is %s: %s", c.Name, c.Desc, column.FeatureTypes, what)
+}
+
+func (s *fileColumns) differs(c, first column.Column) error {
+	return s.errorf("column %q is %s, but %s in the first file: convert one of them", c.Name, c.Desc, first.Desc)
+}
+
+func (s *fileColumns) errorf(format string, args ...any) error {
+	return column.Mark(column.ErrorIn(s.where, format, args...), column.ErrColumn)
+}
+
+// slashless replaces slashes by another character, so that path.Match treats them as ordinary characters.
+func slashless(s string) string { return strings.ReplaceAll(s, "/", "\x00") }

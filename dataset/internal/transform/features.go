@@ -1,0 +1,345 @@
+package transform
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// A reader makes the features of one column of a batch.
+type reader struct {
+	first, width int // number of its first feature among the block's columns, and number of its features
+
+	view column.View[float32] // view of the column's numbers, or of the elements of its lists
+	wide column.View[float64] // the same view as float64, if features are standardized
+	list array.ListLike       // nil unless the column has lists
+
+	sparse *column.Lists // nil unless the column has sparse lists; view and wide then read their values
+	beyond *atomic.Int64 // counts rows with an index that is no feature; may be nil
+
+	cells      cells // arrays of a column of categories, otherwise nil
+	categories *categories
+
+	fill []float64 // replaces a missing value: a number for each feature; nil: missing values are errors
+
+	center, scale []float64 // for each feature, if standardized
+
+	advice string // remedy for missing values
+}
+
+// The remedies for missing values: in training, for the rows that a model reads, and for crosses.
+const (
+	fillIn      = " (exclude the column with --exclude, or use --nulls drop, zero or mean)"
+	fillInModel = " (fill the value in, or train the model with --nulls zero or mean)"
+	fillInCross = " (leave the pair out of --cross, or use --nulls drop, zero or mean)"
+)
+
+// byRow returns true if features are written row by row, after the columns of numbers were transposed to rows.
+func (r *reader) byRow() bool { return r.list != nil || r.sparse != nil || r.categories != nil }
+
+func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader, error) {
+	readers := make([]reader, len(sel.Features))
+	first := 0
+	for k, i := range sel.Features {
+		r := &readers[k]
+		r.first, r.width = first, sel.Inputs[k].Width()
+		first += r.width
+		if r.fill, r.advice = sel.fill(k), fillIn; sel.Fixed {
+			r.advice = fillInModel
+		} else if sel.Inputs[k].Kind == schema.CrossColumn {
+			r.advice = fillInCross
+		}
+		if r.categories = texts[k]; r.categories != nil {
+			r.cells = sel.cells(bt, k)
+			continue
+		}
+		values := bt.Columns[i]
+		var err error
+		if sel.Inputs[k].Kind == schema.ListColumn {
+			if r.sparse = column.NewLists(values); r.sparse != nil {
+				values = r.sparse.Values
+			} else if r.list, err = asList(values); err == nil {
+				values = r.list.ListValues()
+			}
+		}
+		if r.center, r.scale = sel.Inputs[k].Center, sel.Inputs[k].Scale; err == nil && r.center != nil {
+			r.wide, err = column.NewView64(values)
+		}
+		if err == nil {
+			r.view, err = column.NewView32(values)
+		}
+		if err != nil {
+			return nil, column.ErrorIn(bt.File, "column %q: %w", sel.Columns[i].Name, err)
+		}
+	}
+	return readers, nil
+}
+
+func asList(a arrow.Array) (array.ListLike, error) {
+	if list, ok := a.(array.ListLike); ok {
+		return list, nil
+	}
+	return nil, fmt.Errorf("it is %s in a record, and lists of numbers are wanted", column.Describe(a.DataType()))
+}
+
+// fill returns the number that replaces a missing value for each feature of input k, or nil if a missing value is an
+// error. For categories, it returns the number for the first feature only: the other features are 0. For sparse lists
+// it may return one number, which applies to all features.
+func (s *Selection) fill(k int) []float64 {
+	c := &s.Inputs[k]
+	width := c.Width()
+	if c.Categorical() || s.sparseLists(k) {
+		width = 1 // a category has no mean: a missing category is no category
+	}
+	switch {
+	case s.Nulls == schema.NullsMean && c.Means != nil:
+		return c.Means
+	case s.Nulls == schema.NullsZero || s.Nulls == schema.NullsMean:
+		return make([]float64, width)
+	case s.Nulls == schema.NullsDrop:
+		nan := make([]float64, width) // in rows that aren't dropped; see Drops
+		for i := range nan {
+			nan[i] = math.NaN()
+		}
+		return nan
+	}
+	return nil
+}
+
+// read returns the numbers from lo up to, but not including, hi of the column, or of one of its lists, as features.
+// The result is in dst or, if no conversion is necessary, in the memory of the array. lost is the loss of precision.
+// If a number can't be used, read returns the index of the first one and an error text; otherwise the text is "".
+func (r *reader) read(lo, hi int, dst []float32, s *scratch) (values []float32, lost column.Loss, row int, what string) {
+	if r.center == nil {
+		return finished(r, r.view, lo, hi, dst)
+	}
+	wide, lost, row, what := finished(r, r.wide, lo, hi, s.wide)
+	if what != "" {
+		return nil, lost, row, what
+	}
+	dst = dst[:len(wide)]
+	r.standardize(dst, wide)
+	i, what := tooFar(dst, wide)
+	return dst, lost, lo + i, what
+}
+
+// tooFar returns the index of the first finite number of wide whose value in dst isn't finite, and the error text, or
+// "".
+func tooFar(dst []float32, wide []float64) (i int, what string) {
+	if column.Finite(dst) {
+		return 0, ""
+	}
+	for i, x := range wide {
+		if column.Finite(wide[i:i+1]) && !column.Finite(dst[i:i+1]) {
+			return i, fmt.Sprintf("%v is too far from the mean of the training rows: correct the value", x)
+		}
+	}
+	return 0, ""
+}
+
+// finished reads numbers through a view, and replaces missing values.
+func finished[V float32 | float64](r *reader, v column.View[V], lo, hi int, dst []V) (values []V, lost column.Loss, row int, what string) {
+	values, lost = v.Read(lo, hi, dst)
+	if v.Sound(lo, values) {
+		return values, lost, 0, ""
+	}
+	if r.fill == nil {
+		row, what = v.Problem(lo, values)
+		if column.IsMissing(v.Array, row) {
+			what += r.advice
+		}
+		return nil, lost, row, what
+	}
+	lost, row, what = v.Mend(lo, hi, dst, r.fill)
+	return dst[:hi-lo], lost, row, what
+}
+
+// standardize writes standardized numbers to dst: many rows of one feature, or all features of one row of a list.
+func (r *reader) standardize(dst []float32, wide []float64) {
+	if r.list == nil && r.sparse == nil {
+		center, scale := r.center[0], r.scale[0]
+		for i, x := range wide {
+			dst[i] = float32((x - center) / scale)
+		}
+		return
+	}
+	for i, x := range wide {
+		dst[i] = float32((x - r.center[i]) / r.scale[i])
+	}
+}
+
+// readCut is read for any rows of a column of numbers.
+func (r *reader) readCut(c Cut, dst []float32, s *scratch) (values []float32, lost column.Loss, row int, what string) {
+	if c.Rows == nil {
+		return r.read(c.Lo, c.Hi, dst, s)
+	}
+	for i, span := range c.Spans() {
+		values, all, row, what := r.read(span.Lo, span.Hi, dst[i:], s)
+		if what != "" {
+			return nil, lost, row, what
+		}
+		copy(dst[i:], values)
+		lost = max(lost, all)
+	}
+	return dst[:c.Len()], lost, 0, ""
+}
+
+// putLists writes the elements of lists to the columns of rows, which belong to a block. It returns the same results
+// as read.
+func (r *reader) putLists(rows []float32, stride int, c Cut, s *scratch) (lost column.Loss, row int, what string) {
+	for _, span := range c.Spans() {
+		for row := span.Lo; row < span.Hi; row, rows = row+1, rows[stride:] {
+			all, what := r.putList(rows[r.first:r.first+r.width], row, s)
+			if what != "" {
+				return lost, row, what
+			}
+			lost = max(lost, all)
+		}
+	}
+	return lost, 0, ""
+}
+
+// putList writes the elements of the list in a row to dst, which has zeros.
+func (r *reader) putList(dst []float32, row int, s *scratch) (lost column.Loss, what string) {
+	switch {
+	case r.sparse != nil:
+		return r.putPairs(dst, row, s)
+	case !r.list.IsNull(row):
+	case r.fill == nil:
+		return column.None, "null" + r.advice
+	case r.center != nil:
+		r.standardize(dst, r.fill)
+		return column.None, ""
+	default:
+		for i, v := range r.fill {
+			dst[i] = float32(v)
+		}
+		return column.None, ""
+	}
+	from, to := r.list.ValueOffsets(row)
+	if int(to-from) != r.width {
+		return column.None, fmt.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
+			"equally long)", to-from, r.width)
+	}
+	values, lost, i, what := r.read(int(from), int(to), s.values, s)
+	if what != "" {
+		return column.None, fmt.Sprintf("element %d: %s", i-int(from), what)
+	}
+	copy(dst, values)
+	return lost, ""
+}
+
+// A pair is an element of a sparse list: the number of the feature within the column, and the value.
+type pair[V float32 | float64] struct {
+	index int
+	value V
+}
+
+// pairScratch is the memory for reading a sparse list.
+type pairScratch[V float32 | float64] struct {
+	pairs  []pair[V]
+	values []V
+}
+
+// pairsOf returns the elements of a sparse list in ascending order of their features, or an error text. It leaves out
+// elements whose index is no feature, and counts the rows with an element that it leaves out.
+func pairsOf[V float32 | float64](r *reader, view column.View[V], row int, s *pairScratch[V]) (pairs []pair[V], lost column.Loss, what string) {
+	lo, hi, at, what := r.sparse.Row(row)
+	if what != "" {
+		return nil, column.None, what
+	}
+	if hi-lo > len(s.values) {
+		s.values = make([]V, 2*(hi-lo))
+	}
+	values, lost := view.Read(lo, hi, s.values)
+	sound, ascending, beyond := view.Sound(lo, values), true, false
+	pairs = s.pairs[:0]
+	for k, v := range values {
+		index := int64(k)
+		if at >= 0 {
+			if index, what = r.sparse.Index(at + k); what != "" {
+				return nil, lost, what
+			}
+		}
+		if index >= int64(r.width) {
+			beyond = true
+			continue
+		}
+		if !sound {
+			if v, what = mended(r, view, lo+k, int(index), v); what != "" {
+				return nil, lost, fmt.Sprintf("index %d: %s", index, what)
+			}
+		}
+		ascending = ascending && (len(pairs) == 0 || pairs[len(pairs)-1].index < int(index))
+		pairs = append(pairs, pair[V]{int(index), v})
+	}
+	s.pairs = pairs
+	if beyond && r.beyond != nil {
+		r.beyond.Add(1)
+	}
+	if ascending {
+		return pairs, lost, ""
+	}
+	slices.SortFunc(pairs, func(a, b pair[V]) int { return a.index - b.index })
+	for i := range pairs[1:] {
+		if pairs[i].index == pairs[i+1].index {
+			return nil, lost, fmt.Sprintf("index %d is there twice: write each index of a row once", pairs[i].index)
+		}
+	}
+	return pairs, lost, ""
+}
+
+// mended returns v, the value of feature index at position at of view, or its replacement if the value is missing. It
+// also returns an error text, or "".
+func mended[V float32 | float64](r *reader, view column.View[V], at, index int, v V) (mended V, what string) {
+	switch {
+	case column.IsMissing(view.Array, at) && r.fill != nil:
+		return V(r.fill[index%len(r.fill)]), ""
+	case column.IsMissing(view.Array, at):
+		return v, view.Text(at) + r.advice
+	case v-v != 0:
+		return v, view.Text(at) + column.TooWide
+	}
+	return v, ""
+}
+
+// putPairs writes the elements of a sparse list to dst, which has zeros.
+func (r *reader) putPairs(dst []float32, row int, s *scratch) (lost column.Loss, what string) {
+	if r.center == nil {
+		pairs, lost, what := pairsOf(r, r.view, row, &s.pairs)
+		for _, p := range pairs {
+			dst[p.index] = p.value
+		}
+		return lost, what
+	}
+	pairs, lost, what := pairsOf(r, r.wide, row, &s.widePairs)
+	if what != "" {
+		return lost, what
+	}
+	wide := s.wide[:r.width]
+	clear(wide)
+	for _, p := range pairs {
+		wide[p.index] = p.value
+	}
+	r.standardize(dst, wide)
+	if i, what := tooFar(dst, wide); what != "" {
+		return lost, fmt.Sprintf("index %d: %s", i, what)
+	}
+	return lost, ""
+}
+
+// addPairs is addValues for the elements of a sparse list, whose other features are 0.
+func addPairs(l *losses, pairs []pair[float32]) {
+	values := []float32{0}
+	for _, p := range pairs {
+		values = append(values, p.value)
+	}
+	addValues(l, values)
+}

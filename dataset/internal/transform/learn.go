@@ -1,0 +1,373 @@
+package transform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/stats"
+	"halfspace/schema"
+)
+
+// Unlearned returns true if the features depend on more than the types of their columns.
+func (s *Selection) Unlearned() bool {
+	if s.Fixed {
+		return false
+	}
+	return s.Wholly() || s.unmeasured()
+}
+
+// Wholly returns true if the features depend on all rows.
+func (s *Selection) Wholly() bool {
+	return s.counted() || slices.ContainsFunc(s.Inputs, s.collects)
+}
+
+// collects returns true if the categories or the texts of a column are collected from the rows.
+func (s *Selection) collects(c schema.Column) bool { return c.Learned() || s.texts && c.Hashed() }
+
+// counted returns true if the features depend on the moments of the columns.
+func (s *Selection) counted() bool { return s.Nulls == schema.NullsMean || s.standardize }
+
+// unmeasured returns true if the length of the lists of some column is unknown.
+func (s *Selection) unmeasured() bool {
+	return slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Width() == 0 })
+}
+
+// Learn reads the batches of the input, which has total rows, and computes everything that the features depend on. It
+// ignores wrong values: the Builder reports them with their rows.
+func (s *Selection) Learn(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
+	progress func(rows, total int64)) error {
+	st := NewStatistics(s, p)
+	for bt, err := range batches {
+		if err != nil {
+			return err
+		}
+		first := st.Input
+		err := column.Recovered(func() error { return st.Add(ctx, bt) })
+		bt.Release()
+		if err != nil && ctx.Err() == nil && !IsUnfit(err) {
+			err = bt.Damaged(first, first+bt.Rows-1, err)
+		}
+		if err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(st.Input, total)
+		}
+		if !s.Wholly() && !s.unmeasured() {
+			return nil
+		}
+	}
+	return st.Finish(name)
+}
+
+// Statistics collects from batches everything that features depend on: means, deviations, categories and lengths of
+// lists.
+type Statistics struct {
+	sel     *Selection
+	pool    column.Pool
+	Input   int64             // number of rows of the input
+	rows    int64             // number of kept rows
+	moments [][]stats.Moments // for each column of numbers, the moments of each feature
+	texts   []collector       // for each column
+	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each run
+}
+
+// NewStatistics returns the statistics of no rows. Finish stores the result in s.
+func NewStatistics(s *Selection, p column.Pool) *Statistics {
+	st := &Statistics{sel: s, pool: p, moments: make([][]stats.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
+	for k := range s.Inputs {
+		st.texts[k] = newCollector(&s.Inputs[k], s.mostCategories())
+		if s.texts && s.Inputs[k].Hashed() {
+			st.texts[k].dictionary = newDictionary(s)
+		}
+	}
+	return st
+}
+
+// unfit is an error about a whole column.
+type unfit struct{ error }
+
+func (e unfit) Unwrap() error { return e.error }
+
+// Unfit marks an error as an error about a whole column.
+func Unfit(err error) error { return unfit{err} }
+
+// IsUnfit returns true if an error is about a whole column.
+func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
+
+// Add adds the kept rows of a batch.
+func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
+	kept, err := st.sel.Kept(ctx, st.pool, bt)
+	if err != nil {
+		return err
+	}
+	return st.AddKept(ctx, bt, kept)
+}
+
+// AddKept adds the given kept rows of a batch.
+func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) error {
+	st.Input += bt.Rows
+	err := st.sel.measureLists(bt, kept)
+	if err != nil {
+		return err
+	}
+	if err := st.sel.checkWidth(); err != nil {
+		return Unfit(column.ErrorIn(bt.File, "%w", err))
+	}
+	if st.sel.Wholly() {
+		err = st.pool.Each(ctx, len(st.sel.Inputs), func(k int) error {
+			return column.Recovered(func() error { return st.column(k, bt, kept) })
+		})
+	}
+	if err == nil {
+		err = st.checkTexts(bt.File)
+	}
+	st.rows += int64(kept.Len())
+	return err
+}
+
+// checkTexts returns an error if the names of the categories so far have more than schema.MaxNames bytes.
+func (st *Statistics) checkTexts(file string) error {
+	all, longest := int64(0), 0
+	for k, c := range st.texts {
+		all += c.bytes + int64(len(c.texts)*len(st.sel.Inputs[k].Name))
+		if c.bytes > st.texts[longest].bytes {
+			longest = k
+		}
+	}
+	if all <= schema.MaxNames {
+		return nil
+	}
+	return Unfit(column.ErrorIn(file, "column %q: the categories of all columns have over %s, those of this one the most: %s",
+		st.sel.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories))
+}
+
+// column adds rows of column k to its statistics.
+func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
+	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
+	switch {
+	case st.sel.collects(*c):
+		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
+			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
+		}
+	case !c.Categorical() && st.sel.counted():
+		return st.count(k, a, kept)
+	}
+	return nil
+}
+
+// count adds rows of column k to its moments. It sums each column in the order of the kept rows, run by run, so that
+// the result depends only on these rows.
+func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
+	c := &st.sel.Inputs[k]
+	if len(st.moments[k]) != c.Width() {
+		st.moments[k] = make([]stats.Moments, c.Width())
+		st.countEmpty(st.moments[k])
+	}
+	r := reader{width: c.Width()}
+	var err error
+	switch r.sparse = column.NewLists(a); {
+	case r.sparse != nil:
+		r.fill = []float64{math.NaN()}
+		a = r.sparse.Values
+	case c.Kind == schema.ListColumn:
+		if r.list, err = asList(a); err != nil {
+			return err
+		}
+		a = r.list.ListValues()
+	}
+	if r.wide, err = column.NewView64(a); err != nil {
+		return err
+	}
+	row, scratch := st.rows, make([]float64, max(block.RunRows, c.Width()))
+	for _, span := range kept.Spans() {
+		for lo := span.Lo; lo < span.Hi; {
+			n := min(span.Hi-lo, block.RunRows-int(row%block.RunRows))
+			if !r.byRow() {
+				st.countNumbers(&st.moments[k][0], r.wide, lo, lo+n, scratch)
+			} else {
+				st.countLists(k, r, lo, lo+n, scratch)
+			}
+			if lo, row = lo+n, row+int64(n); row%block.RunRows == 0 {
+				st.endRun(k)
+			}
+		}
+	}
+	return nil
+}
+
+// countNumbers adds the rows from lo up to, but not including, hi of a column of numbers.
+func (st *Statistics) countNumbers(m *stats.Moments, v column.View[float64], lo, hi int, scratch []float64) {
+	values, _ := v.Read(lo, hi, scratch)
+	if v.Sound(lo, values) {
+		for _, x := range values {
+			m.Add(x)
+		}
+		return
+	}
+	for i, x := range values {
+		if !column.IsMissing(v.Array, lo+i) {
+			m.Add(x)
+		} else {
+			st.countMissing(m)
+		}
+	}
+}
+
+// countMissing adds the number 0 for a missing value if nulls are replaced by zero; otherwise it adds nothing. A
+// missing value that is replaced by the mean doesn't change the mean.
+func (st *Statistics) countMissing(m *stats.Moments) {
+	if st.sel.Nulls == schema.NullsZero {
+		m.Add(0)
+	}
+}
+
+// countEmpty adds the rows so far to the moments of a column of lists. All lists in these rows were null or empty.
+func (st *Statistics) countEmpty(columns []stats.Moments) {
+	for row := range st.rows {
+		for i := range columns {
+			st.countMissing(&columns[i])
+		}
+		if (row+1)%block.RunRows == 0 {
+			stats.EndRuns(columns)
+		}
+	}
+}
+
+// countLists adds the elements of lists. It ignores lists of another length, which are errors when blocks are built.
+func (st *Statistics) countLists(k int, r reader, lo, hi int, scratch []float64) {
+	columns := st.moments[k]
+	if r.sparse != nil {
+		st.countSparse(columns, r, lo, hi, scratch)
+		return
+	}
+	for row := lo; row < hi; row++ {
+		from, to := r.list.ValueOffsets(row)
+		switch {
+		case r.list.IsNull(row):
+			for i := range columns {
+				st.countMissing(&columns[i])
+			}
+		case int(to-from) == r.width:
+			values, _ := r.wide.Read(int(from), int(to), scratch)
+			sound := r.wide.Sound(int(from), values)
+			for i, x := range values {
+				if sound || !column.IsMissing(r.wide.Array, int(from)+i) {
+					columns[i].Add(x)
+				} else {
+					st.countMissing(&columns[i])
+				}
+			}
+		}
+	}
+}
+
+// countSparse adds the elements of sparse lists, and zeros for the other features. It ignores wrong lists, which are
+// errors when blocks are built.
+func (st *Statistics) countSparse(columns []stats.Moments, r reader, lo, hi int, scratch []float64) {
+	values := scratch[:len(columns)]
+	var read pairScratch[float64]
+	for row := lo; row < hi; row++ {
+		pairs, _, what := pairsOf(&r, r.wide, row, &read)
+		if what != "" {
+			continue
+		}
+		clear(values)
+		for _, p := range pairs {
+			values[p.index] = p.value
+		}
+		for i, x := range values {
+			if x-x == 0 {
+				columns[i].Add(x)
+			} else {
+				st.countMissing(&columns[i])
+			}
+		}
+	}
+}
+
+// Finish stores the results in the selection.
+func (st *Statistics) Finish(name string) error {
+	if st.rows == 0 {
+		return nil // the caller reports it
+	}
+	for k := range st.sel.Inputs {
+		c := &st.sel.Inputs[k]
+		switch {
+		case c.Learned():
+			c.Categories, c.Buckets = st.texts[k].sorted()
+			if c.Width() == 0 {
+				return column.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
+			}
+			st.keepTexts(k)
+			continue
+		case c.Hashed():
+			st.keepTexts(k)
+			continue
+		case c.Width() == 0:
+			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
+		}
+		stats.EndRuns(st.moments[k])
+		for i := range st.moments[k] {
+			if what := st.note(c, &st.moments[k][i]); what != "" {
+				return column.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
+			}
+		}
+	}
+	if err := st.sel.checkWidth(); err != nil {
+		return column.ErrorIn(name, "%w", err)
+	}
+	return nil
+}
+
+// note appends the moments of a column's next feature to the column. It returns an error text, or "".
+func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
+	if st.sel.Nulls == schema.NullsMean && m.Empty() {
+		return "every value is missing, so that there is no mean"
+	}
+	mean, what := m.Mean()
+	if what != "" {
+		return what
+	}
+	if st.sel.Nulls == schema.NullsMean {
+		c.Means = append(c.Means, mean)
+	}
+	if st.sel.standardize {
+		scale, what := m.Scale(st.rows) // missing values equal the mean, so they add no squares
+		if what != "" {
+			return what
+		}
+		c.Center, c.Scale = append(c.Center, mean), append(c.Scale, scale)
+	}
+	return ""
+}
+
+// measureLists sets the length of a column's lists from the first list with elements in the kept rows.
+func (s *Selection) measureLists(bt *column.Batch, kept Cut) error {
+	for k, i := range s.Features {
+		c := &s.Inputs[k]
+		if c.Kind != schema.ListColumn || c.Elements > 0 || s.sparseLists(k) {
+			continue
+		}
+		list, err := asList(bt.Columns[i])
+		if err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		for _, span := range kept.Spans() {
+			for row := span.Lo; row < span.Hi && c.Elements == 0; row++ {
+				if from, to := list.ValueOffsets(row); list.IsValid(row) {
+					c.Elements = int(to - from)
+				}
+			}
+		}
+	}
+	return nil
+}

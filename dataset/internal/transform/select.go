@@ -1,0 +1,345 @@
+// Package transform converts columns to features, labels and sample weights.
+package transform
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// A Selection is the columns that are read, each once, and their purposes.
+type Selection struct {
+	*column.Chosen
+	Inputs  []schema.Column // for each feature column in order, how it becomes features
+	Further [][]int         // for each input that is a cross, its columns except the first; nil for other inputs
+	Bias    bool
+	Sparse  bool // blocks are sparse
+	// Elements is the approximate number of elements of all rows of sparse blocks, the bias included; 0: unknown.
+	Elements int64
+	Counted  bool // Elements is exact
+	Nulls    schema.Nulls
+	words    []string // texts that are nulls; see Choices
+	left     left
+	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
+
+	most        int // maximum number of features of sparse rows
+	lists       listCounts
+	standardize bool     // compute means and deviations
+	keepWide    bool     // if sparse lists have too many features, don't standardize them
+	texts       bool     // collect texts of hashed columns
+	full        []string // hashed columns with more texts than there is room for
+	wide        bool     // there are too many features to standardize them, although the options asked for it
+	Fixed       bool     // a model determines the features: nothing is computed from the data
+}
+
+// Width returns the number of features.
+func (s *Selection) Width() int {
+	n := 0
+	for i := range s.Inputs {
+		n += s.Inputs[i].Width()
+	}
+	return n
+}
+
+// MostElements returns the maximum number of elements of a sparse row, the bias included. For sparse lists, it uses
+// their mean number of elements.
+func (s *Selection) MostElements() int64 {
+	n, some := int64(0), false
+	for i := range s.Inputs {
+		switch c := &s.Inputs[i]; {
+		case c.Categorical():
+			n++
+		case s.sparseLists(i) && !s.standardize && c.Center == nil:
+			some = true
+		default:
+			n += int64(c.Width())
+		}
+	}
+	if some {
+		n += s.lists.mean()
+	}
+	if s.Bias {
+		n++
+	}
+	return n
+}
+
+// mostCategories returns the maximum number of categories of a column.
+func (s *Selection) mostCategories() int {
+	if s.most > schema.MaxFeatures {
+		return s.most
+	}
+	return schema.MaxCategories
+}
+
+// checkWidth returns an error if the features known so far are more than a row may have, or if their names have more
+// bytes than a model may have.
+func (s *Selection) checkWidth() error {
+	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
+	for i := range s.Inputs {
+		switch {
+		case s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
+			most = schema.MaxFeatures // every element of a list is stored
+		case isNumbered(s.Inputs[i]):
+			most = schema.MaxNumbered
+		}
+		n := s.Inputs[i].Width()
+		all, bytes = all+int64(n), bytes+s.Inputs[i].NameBytes()
+		if n > s.Inputs[widest].Width() {
+			widest = i
+		}
+	}
+	switch {
+	case all <= most && bytes <= schema.MaxNames:
+		return nil
+	case all <= most:
+		return fmt.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
+			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, column.BytesText(schema.MaxNames))
+	}
+	advice := "leave columns out with --exclude"
+	if s.Inputs[widest].Kind == schema.NumberedColumn {
+		advice = "leave the larger indices out"
+	}
+	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: %s", all, s.Inputs[widest].Width(), s.Inputs[widest].Name, most, advice)
+}
+
+// Spec returns the spec of blocks without labels.
+func (s *Selection) Spec() (*schema.Spec, error) {
+	spec := &schema.Spec{Bias: s.Bias, Preprocessing: s.preprocessing(), Weighted: s.Weight >= 0}
+	if s.Width() > schema.MaxNamed {
+		return spec, nil
+	}
+	of := map[string]string{}
+	for i := range s.Inputs {
+		for _, name := range s.Inputs[i].Names() {
+			if other, ok := of[name]; ok {
+				return nil, fmt.Errorf("columns %q and %q both have a feature %q: rename one", other, s.Inputs[i].Name, name)
+			}
+			of[name] = s.Inputs[i].Name
+			spec.Features = append(spec.Features, name)
+		}
+	}
+	return spec, nil
+}
+
+// preprocessing returns the preprocessing with which a model makes the features again, or nil if the features are the
+// columns' numbers.
+func (s *Selection) preprocessing() *schema.Preprocessing {
+	if s.plain() && !slices.ContainsFunc(s.Inputs, isNumbered) {
+		return nil
+	}
+	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.words, Columns: s.Inputs}
+}
+
+// plain returns true if the features are the columns' numbers.
+func (s *Selection) plain() bool {
+	other := func(c schema.Column) bool { return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" }
+	return s.Nulls == schema.NullsError && !s.standardize && s.words == nil && !slices.ContainsFunc(s.Inputs, other)
+}
+
+func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
+
+// Drops returns true if rows with a missing value are dropped. If a model is given and there is no label, no row is
+// dropped, because each row gets a prediction.
+func (s *Selection) Drops() bool { return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) }
+
+// Choose returns the selection of columns of the first file that opt asks for.
+func Choose(in *fileColumns, opt Choices) (*Selection, error) {
+	text, named, err := parseCodings(opt.Categorical)
+	if err != nil {
+		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
+	}
+	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]Coding{text}, len(in.cols))}
+	p, inputs, err := c.places(named)
+	if err != nil {
+		return nil, err
+	}
+	sel, err := newSelection(c, inputs)
+	if err != nil {
+		return nil, err
+	}
+	sel.place(in.cols, p)
+	if err := sel.checkWidth(); err != nil {
+		return nil, in.errorf("%w", err)
+	}
+	kept := make([]bool, len(sel.Columns))
+	for _, i := range sel.Keep {
+		kept[i] = true
+	}
+	for k := range sel.Features {
+		if inputs[k].Kind == schema.CrossColumn {
+			for _, i := range append(sel.further(k), sel.Features[k]) {
+				kept[i] = true // the column is kept as it is in the file
+			}
+		}
+	}
+	for k, i := range sel.Features {
+		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !kept[i] {
+			c.Float = opt.Float
+		}
+	}
+	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
+	return sel, nil
+}
+
+// places are the numbers of the chosen columns in the schema. label and weight are -1 if there is none.
+type places struct {
+	features, keep []int
+	further        [][]int // for crosses, as in Selection
+	label, weight  int
+}
+
+// places finds the columns that the options ask for, and how the feature columns become features. named are the
+// codings of the columns that Categorical names.
+func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column, err error) {
+	if p.label, err = c.Label(); err != nil {
+		return p, nil, err
+	}
+	if p.weight, err = c.weight(p.label); err != nil {
+		return p, nil, err
+	}
+	if err := c.Name(named, p.label, p.weight); err != nil {
+		return p, nil, err
+	}
+	p.features, p.further, inputs, err = c.features(p.label, p.weight)
+	if err == nil && c.opt.Spec == nil {
+		err = c.checkNamed(named, p.features)
+	}
+	if err != nil {
+		return p, nil, err
+	}
+	p.keep, err = c.Kept()
+	return p, inputs, err
+}
+
+// place selects the columns at p, each once.
+func (s *Selection) place(cols []column.Column, p places) {
+	place := make([]int, len(cols)) // number in the selection plus 1; 0: not selected
+	s.Columns = make([]column.Column, 0, min(len(cols), len(p.features)+len(p.keep)+2))
+	use := func(i int) int {
+		if place[i] == 0 {
+			s.Columns = append(s.Columns, cols[i])
+			place[i] = len(s.Columns)
+		}
+		return place[i] - 1
+	}
+	for _, i := range p.features {
+		s.Features = append(s.Features, use(i))
+	}
+	for _, columns := range p.further {
+		var further []int
+		for _, i := range columns {
+			further = append(further, use(i))
+		}
+		s.Further = append(s.Further, further)
+	}
+	if p.label >= 0 {
+		s.Label = use(p.label)
+	}
+	if p.weight >= 0 {
+		s.Weight = use(p.weight)
+	}
+	for _, i := range p.keep {
+		s.Keep = append(s.Keep, use(i))
+	}
+}
+
+// newSelection returns a selection without columns, whose features are made as inputs describe.
+func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
+	opt := c.opt
+	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
+		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed}
+	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
+		sel.standardize, sel.wide = false, opt.Standardize
+	}
+	if opt.Spec != nil {
+		sel.Bias, sel.Nulls, sel.standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
+		if opt.Spec.Preprocessing != nil {
+			sel.Nulls = opt.Spec.Preprocessing.Nulls
+		}
+	}
+	if sel.Nulls == "" {
+		sel.Nulls = schema.NullsError
+	}
+	if !slices.Contains(schema.AllNulls, sel.Nulls) {
+		return nil, fmt.Errorf("nulls is %q: use one of %v", sel.Nulls, schema.AllNulls)
+	}
+	return sel, nil
+}
+
+// bind returns the selection's columns in another file. There the columns may have another order, or other numeric
+// types.
+func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
+	bound := make([]column.Column, len(s.Columns))
+	for k, first := range s.Columns {
+		i, err := in.lookUp(first.Name)
+		if err != nil {
+			return nil, err
+		}
+		bound[k] = in.cols[i]
+		bound[k].Float = first.Float
+	}
+	for i, k := range s.Features {
+		if input := &s.Inputs[i]; input.Kind == schema.CrossColumn {
+			for n, k := range append([]int{k}, s.further(i)...) {
+				if err := in.checkPart(bound[k], input.Of[n]); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		input, ok := ToInput(bound[k], codingOf(s.Inputs[i]))
+		if !ok {
+			return nil, in.noFeature(bound[k])
+		}
+		if !fits(input, s.Inputs[i]) || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
+			return nil, in.differs(bound[k], s.Columns[k])
+		}
+	}
+	if s.Label >= 0 {
+		first, _ := column.ClassKind(s.Columns[s.Label].Type)
+		if kind, ok := column.ClassKind(bound[s.Label].Type); !ok || kind != first {
+			return nil, in.differs(bound[s.Label], s.Columns[s.Label])
+		}
+	}
+	if s.Weight >= 0 && !isWeight(bound[s.Weight]) {
+		return nil, in.differs(bound[s.Weight], s.Columns[s.Weight])
+	}
+	for _, k := range s.Keep {
+		if bound[k].Type == nil || !arrow.TypeEqual(bound[k].Type, s.Columns[k].Type) {
+			return nil, in.differs(bound[k], s.Columns[k])
+		}
+	}
+	return bound, nil
+}
+
+// Notes returns a note about the columns that match a pattern of Keep and can't be kept.
+func (s *Selection) Notes() []string {
+	if len(s.passed) == 0 {
+		return nil
+	}
+	return []string{some(s.passed) + ": left out, values of such a type can't be handed on"}
+}
+
+// sparseLists returns true if input k has sparse lists in the data.
+func (s *Selection) sparseLists(k int) bool {
+	return s.Inputs[k].Kind == schema.ListColumn && column.SparseLists(s.Columns[s.Features[k]].Type)
+}
+
+// listCounts are the numbers of training rows and of the values in their sparse lists. If rows is 0, they are
+// unknown.
+type listCounts struct{ rows, values int64 }
+
+// mean returns the mean number of values in the sparse lists of a row, rounded up. If it is unknown, mean returns a
+// guess.
+func (c listCounts) mean() int64 {
+	const usual = 100
+	if c.rows == 0 {
+		return usual
+	}
+	return (c.values + c.rows - 1) / c.rows
+}

@@ -1,0 +1,378 @@
+package transform
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// losses records the losses of rounding in a column, and the range of the column's values.
+type losses struct {
+	merged  atomic.Bool
+	beyond  atomic.Int64 // number of rows with an index that is no feature
+	wide    atomic.Bool  // the range is so large against the numbers that the last digits don't matter
+	mu      sync.Mutex
+	rounded bool
+	lo, hi  float64 // smallest and largest value
+}
+
+// wideEnough is the smallest range of a wide column, in units of the last digit of its greatest number.
+const wideEnough = 1 << 12
+
+// addValues adds values of a column to its range, after some of them were rounded. Once a column is wide, it stays
+// wide.
+func addValues(l *losses, values []float32) {
+	if l.wide.Load() || len(values) == 0 {
+		return
+	}
+	lo, hi := values[0], values[0]
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.rounded {
+		l.rounded, l.lo, l.hi = true, float64(lo), float64(hi)
+	}
+	l.lo, l.hi = min(l.lo, float64(lo)), max(l.hi, float64(hi))
+	if l.hi-l.lo >= wideEnough*0x1p-24*max(-l.lo, l.hi) {
+		l.wide.Store(true)
+	}
+}
+
+// matter returns true if the losses may matter to a learner: whole numbers changed, or the lost digits are large
+// against the column's range.
+func (l *losses) matter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.merged.Load() || l.rounded && !l.wide.Load()
+}
+
+// left lists the columns that were left out because they can't be features, with their types, grouped by the content
+// of their text.
+type left struct {
+	of    map[column.Content][]string
+	texts bool // some column could be used as categories
+}
+
+// advice gives, for each content of text, the reason why it can't be a feature, and the remedy.
+var advice = map[column.Content]string{
+	column.Dates:  "dates written as text (to use them, write numbers, such as the days since a date, or the month)",
+	column.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
+}
+
+// add adds a column.
+func (l *left) add(c column.Column) {
+	if l.of == nil {
+		l.of = map[column.Content][]string{}
+	}
+	l.of[c.Content] = append(l.of[c.Content], fmt.Sprintf("%q (%s)", c.Name, c.Desc))
+	l.texts = l.texts || column.Textual(c.Type) && c.Content == ""
+}
+
+// notes returns a line for each content.
+func (l *left) notes() (lines []string) {
+	for _, content := range slices.Sorted(maps.Keys(l.of)) {
+		why := advice[content]
+		if content == "" {
+			why = "a feature is " + column.FeatureTypes
+			if l.texts {
+				why += " (use --categorical onehot or hash:BITS for text)"
+			}
+		}
+		lines = append(lines, some(l.of[content])+": left out, "+why)
+	}
+	return lines
+}
+
+// Warn passes warnings to warn: about features that aren't standardized, columns that aren't features by default,
+// dropped rows, unknown categories and indices, and features that float32 or float64 rounds too coarsely.
+func (b *Builder) Warn(warn func(string)) {
+	if warn == nil {
+		return
+	}
+	if b.sel.wide {
+		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
+	}
+	if len(b.sel.full) > 0 {
+		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out", some(b.sel.full), schema.MaxNames>>20))
+	}
+	for _, note := range b.sel.left.notes() {
+		warn(note)
+	}
+	if n := b.Input - b.Rows; n > 0 {
+		what := "a feature or the label"
+		if b.sel.Weight >= 0 {
+			what = "a feature, the label or the weight"
+		}
+		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
+	}
+	for k, c := range b.texts {
+		if c != nil && c.unknown.Load() > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
+				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
+		}
+	}
+	for k := range b.losses {
+		if n := b.losses[k].beyond.Load(); n > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they are ignored", b.sel.Inputs[k].Name, n, b.Rows))
+		}
+	}
+	if b.sel.Fixed {
+		return // the training reported the rest
+	}
+	var names []string
+	for k, i := range b.sel.Features {
+		if b.losses[k].matter() {
+			names = append(names, fmt.Sprintf("%q", b.sel.Columns[i].Name))
+		}
+	}
+	switch {
+	case len(names) == 0:
+	case !b.sel.standardize:
+		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
+	default:
+		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
+	}
+	b.odd.Warn(b.sel, warn)
+}
+
+// some returns the names of up to four columns, and the number of further columns.
+func some(names []string) string {
+	const most = 4
+	switch more := len(names) - most; {
+	case more > 0:
+		return fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
+	case len(names) > 1:
+		return "columns " + strings.Join(names, ", ")
+	}
+	return "column " + names[0]
+}
+
+// suspects finds columns that number the rows or contain times, from the first rows of the input. A model that uses
+// these columns fits the training rows and fails on new rows.
+type suspects struct {
+	columns []suspect // of each feature column
+	room    int       // number of rows that are still to be examined
+}
+
+// A suspect is the information about one column from the first rows.
+type suspect struct {
+	values  []float64
+	texts   map[string]struct{} // texts of a column of categories; nil for other columns
+	rows    int                 // number of rows with a text
+	dated   bool                // the column has dates, by its type or its text
+	whole   bool                // the column's type is an integer type
+	tried   bool                // the first few values were examined
+	cleared bool                // it is an ordinary column
+}
+
+// suspects examines at most SuspectRows rows and suspectValues values, but at least fewSuspects rows.
+const (
+	SuspectRows   = 4 * block.RunRows
+	suspectValues = 1 << 20
+	fewSuspects   = 128
+	leastSuspects = 20 // no column is reported on fewer rows
+)
+
+func newSuspects(sel *Selection) *suspects {
+	s := &suspects{}
+	s.room = min(SuspectRows, max(fewSuspects, suspectValues/max(1, len(sel.Inputs))))
+	return s
+}
+
+// begin creates a suspect for each feature column.
+func (s *suspects) begin(sel *Selection) {
+	s.columns = make([]suspect, len(sel.Inputs))
+	for k, c := range sel.Inputs {
+		col := sel.Columns[sel.Features[k]]
+		dated := strings.HasSuffix(c.Unit, "since 1970") || col.Content == column.Dates
+		if c.Categorical() && column.Textual(col.Type) && !sel.Fixed {
+			s.columns[k] = suspect{dated: dated, texts: map[string]struct{}{}}
+			continue
+		}
+		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
+	}
+}
+
+// Add examines the next rows of the input. The result doesn't depend on how the rows are cut into batches.
+func (s *suspects) Add(sel *Selection, bt *column.Batch) {
+	n := min(s.room, int(bt.Rows))
+	if s.room -= n; n == 0 || bt.Pairs != nil {
+		return
+	}
+	if s.columns == nil { // not for pairs, which can have a million columns
+		s.begin(sel)
+	}
+	for k, i := range sel.Features {
+		if c := &s.columns[k]; !c.cleared {
+			c.Add(bt.Columns[i], n)
+		}
+	}
+}
+
+// Add examines the first n values of an array.
+func (c *suspect) Add(a arrow.Array, n int) {
+	if c.texts != nil {
+		c.addTexts(a, n)
+		return
+	}
+	view, err := column.NewView64(a)
+	if err != nil || a.Len() < n {
+		c.cleared = true
+		return
+	}
+	values, _ := view.Read(0, n, make([]float64, n))
+	for i, v := range values {
+		switch {
+		case a.IsNull(i):
+		case v != math.Trunc(v) || math.IsInf(v, 0): // also if v is NaN
+			c.cleared, c.values = true, nil
+			return
+		default:
+			c.values = append(c.values, v)
+		}
+	}
+	if !c.tried && len(c.values) >= fewSuspects {
+		few := suspect{values: c.values[:fewSuspects]}
+		c.tried, c.cleared = true, !few.inTime() && !distinct(few.values)
+	}
+	if c.cleared {
+		c.values = nil
+	}
+}
+
+// isID returns true if whole numbers seem to number the rows, which means that one of these holds:
+//
+//   - They ascend from row to row.
+//   - Their type is an integer type, all differ, and random numbers of the same range would repeat.
+//   - Their type is an integer type, all differ, and there are many numbers with random last digits. People choose the
+//     last digit of a price.
+func (c *suspect) isID() bool {
+	n := len(c.values)
+	if n < leastSuspects {
+		return false
+	}
+	if ascends(c.values) {
+		return true
+	}
+	if !c.whole || !distinct(c.values) {
+		return false
+	}
+	const many = 500
+	spread := slices.Max(c.values) - slices.Min(c.values)
+	if spread < float64(n)*float64(n)/9 { // otherwise, random numbers all differ by chance in 1 case of 100, e^(-9/2)
+		return true
+	}
+	var digits [10]int
+	for _, v := range c.values {
+		digits[lastDigit(v)]++
+	}
+	return n >= many && 4*slices.Max(digits[:]) < n
+}
+
+// lastDigit returns the last digit of a whole number.
+func lastDigit(v float64) int {
+	if v = math.Abs(v); v < 1<<53 {
+		return int(int64(v) % 10)
+	}
+	return int(math.Mod(v, 10)) // many times slower
+}
+
+func ascends(values []float64) bool {
+	for i := 1; i < len(values); i++ {
+		if !(values[i] > values[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// distinct returns true if all values differ. It compares a few values first: in most columns, two of them are equal.
+func distinct(values []float64) bool {
+	for n := min(len(values), 32); ; n = min(len(values), 32*n) {
+		sorted := slices.Clone(values[:n])
+		slices.Sort(sorted)
+		if len(slices.Compact(sorted)) < n {
+			return false
+		}
+		if n == len(values) {
+			return true
+		}
+	}
+}
+
+// isTime returns true if all values are times, and some differ.
+func (c *suspect) isTime() bool {
+	return len(c.values) >= leastSuspects && slices.Min(c.values) < slices.Max(c.values) && c.inTime()
+}
+
+// inTime returns true if all values are times in Unix seconds, milliseconds, microseconds or nanoseconds, from 2000
+// to 2100, or dates written as yyyymmdd. There must be at least one value.
+func (c *suspect) inTime() bool {
+	lo, hi := slices.Min(c.values), slices.Max(c.values)
+	for _, unit := range []float64{1, 1e3, 1e6, 1e9} {
+		const from, to = 946684800, 4102444800
+		if lo >= from*unit && hi < to*unit {
+			return true
+		}
+	}
+	return lo >= 19000101 && hi <= 21001231 && !slices.ContainsFunc(c.values, func(v float64) bool {
+		month, day := int64(v)/100%100, int64(v)%100
+		return month < 1 || month > 12 || day < 1 || day > 31
+	})
+}
+
+// Warn passes warnings about suspicious columns to warn.
+func (s *suspects) Warn(sel *Selection, warn func(string)) {
+	var ids, names, times []string
+	for k, c := range s.columns {
+		switch name := sel.Inputs[k].Name; {
+		case c.dated || c.texts == nil && !c.cleared && c.isTime():
+			times = append(times, name)
+		case c.texts != nil:
+			if c.isName() {
+				names = append(names, name)
+			}
+		case !c.cleared && c.isID():
+			ids = append(ids, name)
+		}
+	}
+	if len(ids) > 0 {
+		warn(fmt.Sprintf("%s like an id: whole numbers that all differ (use %s)", looks(ids), "--exclude "+column.InShell(ids)))
+	}
+	if len(names) > 0 {
+		warn(fmt.Sprintf("%s like an id: nearly all texts differ (use %s)", looks(names), "--exclude "+column.InShell(names)))
+	}
+	if len(times) > 0 {
+		warn(fmt.Sprintf("%s like a time: new rows will have later ones (use %s)", looks(times), "--exclude "+column.InShell(times)))
+	}
+}
+
+// looks returns the subject and verb of a sentence about columns.
+func looks(names []string) string {
+	if len(names) == 1 {
+		return someQuoted(names) + " looks"
+	}
+	return someQuoted(names) + " look"
+}
+
+// someQuoted is some with quoted names.
+func someQuoted(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return some(quoted)
+}

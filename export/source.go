@@ -1,0 +1,88 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"halfspace/model"
+)
+
+// identifier returns name as a part of an identifier: ASCII letters, digits and underscores, beginning with a letter.
+func identifier(name string) string {
+	text := strings.Map(func(r rune) rune {
+		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if text = strings.TrimLeft(text, "_"); text == "" {
+		return "model"
+	}
+	if text[0] <= '9' {
+		return "model_" + text
+	}
+	return text
+}
+
+// number returns the shortest decimal that parses back to v.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// A source writes a source file. It keeps the first error.
+type source struct {
+	*bufio.Writer
+	m *model.Model
+}
+
+func (s *source) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+
+// numbers writes a line for each number, with the name of its feature.
+func (s *source) numbers(indent string, numbers []float64) {
+	width := 0
+	for _, v := range numbers {
+		width = max(width, len(number(v)))
+	}
+	for i, v := range numbers {
+		s.line("%s%-*s // %d: %q", indent, width+1, number(v)+",", i, s.m.FeatureName(i))
+	}
+}
+
+// list returns the numbers, separated by commas.
+func list(numbers []float64) string {
+	texts := make([]string, len(numbers))
+	for i, v := range numbers {
+		texts[i] = number(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// classes returns the texts of the classes, quoted by quote, separated by commas.
+func classes(m *model.Model, quote func(string) string) string {
+	texts := make([]string, len(m.Classes))
+	for i, c := range m.Classes {
+		texts[i] = quote(c.Text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// input writes the lines of a comment that describe x.
+func (s *source) input(l *linear) {
+	s.line("// x has %d numbers: the model's features in its order, as they are in the data. The", s.m.Width())
+	s.line("// weights below name them. A feature x=category is 1 where column x has the category,")
+	s.line("// else 0.")
+	if l.missing != nil {
+		s.line("// NaN and infinities are missing values. The numbers \"missing\" take their place.")
+	}
+	switch c := s.m.Calibration; {
+	case len(l.weights) > 1:
+	case s.m.LogOdds():
+		s.line("// The probability of %q is 1/(1 + exp(-score)).", s.m.Positive.Text)
+	case c != nil && c.Method == model.Platt:
+		s.line("// The probability of %q is 1/(1 + exp(%s*score + %s)).", s.m.Positive.Text, number(c.Classes[0].A), number(c.Classes[0].B))
+	}
+}
+
+// newSource begins a source file.
+func newSource(w io.Writer, m *model.Model) *source { return &source{bufio.NewWriter(w), m} }

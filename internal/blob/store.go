@@ -1,0 +1,142 @@
+// Package blob opens data files: local files, and objects of stores whose URL schemes a program has registered.
+//
+// The program halfspace registers none, so it links no store. halfspace-beam registers gs and s3.
+package blob
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A File is an open file or object.
+type File interface {
+	io.ReadCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+}
+
+// A Store holds objects that are named by URLs, such as gs://bucket/folder/object. Methods return an fs.ErrNotExist if
+// the object doesn't exist, an *Error if the store fails or denies access, and the context's error if a context ends.
+type Store interface {
+	// Open opens the current version of an object, or the version that seen, a result of Stat, describes. The file that
+	// it returns reads only that version. If the version is gone, Open or reading the file returns an error.
+	Open(url string, seen fs.FileInfo) (File, error)
+	// Stat returns the size and the time of an object. Sys of the result is a Version.
+	Stat(url string) (fs.FileInfo, error)
+	// List returns the URLs of the objects that begin with a prefix, sorted.
+	List(prefix string) ([]string, error)
+}
+
+// A Version distinguishes objects of the same name, size and time.
+type Version string
+
+// An Error describes a problem with an object, and gives advice to the user. Its text doesn't name the object.
+type Error struct {
+	Text string
+	Err  error // the cause, or nil
+}
+
+// Error returns the text.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Requests is the number of requests to a store that run at once. A store takes about 50 ms to answer a request, much
+// longer than a core takes to read the answer.
+const Requests = 32
+
+var stores = map[string]Store{}
+
+// Any tells whether any store is registered.
+func Any() bool { return len(stores) > 0 }
+
+// Register makes s the store for URLs of a scheme, such as "gs". Programs call it at their start.
+func Register(scheme string, s Store) { stores[scheme] = s }
+
+var address = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
+
+// Scheme returns the scheme of a URL, or "" for the path of a local file.
+func Scheme(path string) string {
+	if found := address.FindStringSubmatch(path); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// Of returns the store of a path, or nil for a local file. If no store has the scheme, it returns an error with advice.
+func Of(path string) (Store, error) {
+	scheme := Scheme(path)
+	switch s := stores[scheme]; {
+	case scheme == "" || s != nil:
+		return s, nil
+	case scheme == "file":
+		return nil, &Error{Text: "this is an address, not a path: leave out file://"}
+	case Any():
+		known := strings.Join(slices.Sorted(maps.Keys(stores)), ":// and ")
+		return nil, &Error{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to a local folder", scheme, known)}
+	case scheme == "gs" || scheme == "s3":
+		return nil, &Error{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
+	}
+	return nil, &Error{Text: "only local files are read: copy it here first"}
+}
+
+// Open opens a file or an object.
+func Open(path string) (File, error) {
+	s, err := Of(path)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return s.Open(path, nil)
+	}
+	return os.Open(path)
+}
+
+// Stat returns the size and the time of a file or an object.
+func Stat(path string) (fs.FileInfo, error) {
+	s, err := Of(path)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
+		return s.Stat(path)
+	}
+	return os.Stat(path)
+}
+
+// Current returns a function that describes the file which is now at the path of an open file: another file may have
+// replaced it. For an object it describes the open version, since an open object reads a single version.
+func Current(path string, f File) func() (fs.FileInfo, error) {
+	if Scheme(path) != "" {
+		return f.Stat
+	}
+	return func() (fs.FileInfo, error) { return os.Stat(path) }
+}
+
+// Abs returns the absolute path of a local file. It returns a URL unchanged.
+func Abs(path string) (string, error) {
+	if Scheme(path) != "" {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
+
+// VersionOf returns the version of an object, or "" for a local file.
+func VersionOf(info fs.FileInfo) Version {
+	v, _ := info.Sys().(Version)
+	return v
+}
+
+// Same tells whether a and b describe the same file or version, with the same size and time.
+func Same(a, b fs.FileInfo) bool {
+	v := VersionOf(a)
+	return v == VersionOf(b) && (v != "" || os.SameFile(a, b)) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}

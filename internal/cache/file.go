@@ -1,0 +1,365 @@
+package cache
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/internal/files"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+	"halfspace/schema"
+)
+
+// Stale is the error of a cache file that can't be used and must be made again. Its text is the reason.
+type Stale string
+
+// Error returns the text.
+func (s Stale) Error() string { return string(s) }
+
+const errDamaged = Stale("it is damaged")
+
+// A File is an open cache file: a block.Seekable source. Several goroutines may call its methods at the same time.
+type File struct {
+	file   storage
+	info   os.FileInfo
+	name   string // file name for messages
+	advice string // the remedy in errors about the file
+	spec   *schema.Spec
+	layout
+	sums     []uint64 // checksum of each chunk
+	warnings []string
+	spare    sync.Pool // *[]*buffer, with a buffer for each block in flight
+}
+
+// A buffer holds the block that was read last into it.
+type buffer struct {
+	whole *block.Block
+	block *block.Block // the current block, in the memory of whole
+}
+
+// Open opens the cache file at path for the key, and reads all of it to verify it. The error is fs.ErrNotExist if
+// there is no file or an empty file, and a Stale error if the file can't be used and may be replaced. For every other
+// error the file must not be replaced.
+func Open(ctx context.Context, path string, key Key) (*File, error) {
+	f, err := open(path, key)
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range f.Blocks(ctx) {
+		if err == nil && f.sparse {
+			err = b.CheckShape(f.spec.Cols()) // kernels panic at wrong columns
+		}
+		if err == nil {
+			continue
+		}
+		f.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, errDamaged
+	}
+	return f, nil
+}
+
+func open(path string, key Key) (_ *File, err error) {
+	info, err := os.Stat(path) // before the file is opened: opening a named pipe would wait for a writer
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		return nil, fs.ErrNotExist
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %w", path, errForeign)
+	}
+	file, err := openFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
+	}
+	f := &File{file: file, name: path, advice: "remove it and run again"}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	h, first, err := readHeader(file, info.Size())
+	if errors.Is(err, errForeign) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err != nil {
+		return nil, asStale(err)
+	}
+	if why := h.mismatch(newHeader(h.Spec, h.Rows, h.Sparse, key)); why != "" {
+		return nil, Stale(why)
+	}
+	f.spec, f.layout = h.Spec, newLayout(h, first)
+	if h.Rows <= 0 || h.Rows > info.Size()/f.leastRow() || !f.sparse && info.Size() < f.tail() {
+		return nil, errDamaged
+	}
+	return f, asStale(f.begin())
+}
+
+// begin reads the table and the warnings, which are required before any block is read.
+func (f *File) begin() (err error) {
+	if f.info, err = f.file.Stat(); err != nil {
+		return err
+	}
+	end := f.info.Size()
+	if f.sparse {
+		end -= 8
+		at := make([]uint64, 1)
+		if err := f.read(bytesOf(at), end); err != nil {
+			return err
+		}
+		if f.end = int64(at[0]); f.end < f.first || f.end > end || f.tail() > end {
+			return errDamaged
+		}
+	}
+	table := make([]uint64, f.words()+3)
+	if err := f.read(bytesOf(table), f.table()); err != nil {
+		return err
+	}
+	size := end - f.tail()
+	if size != int64(table[f.words()]) || size > maxHead {
+		return errDamaged
+	}
+	warnings := make([]byte, size)
+	if err := f.read(warnings, f.tail()); err != nil {
+		return err
+	}
+	f.sums = table[:f.chunks():f.chunks()]
+	if words := f.words(); !slices.Equal(endTable(table[:words:words], warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
+		return errDamaged
+	}
+	if f.sparse && !f.place(table[f.chunks():f.words()]) {
+		return errDamaged
+	}
+	f.spare.New = func() any {
+		rows, _ := f.block(0)
+		buffers := make([]*buffer, min(block.InFlight, f.blocks()))
+		for i := range buffers {
+			if buffers[i] = new(buffer); f.sparse {
+				buffers[i].whole = block.NewSparseFor(f.spec, 0, rows, int(f.mostElements()))
+			} else {
+				buffers[i].whole = block.NewFor(f.spec, 0, rows)
+			}
+		}
+		return &buffers
+	}
+	return nil
+}
+
+// A storage is an open file.
+type storage interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (os.FileInfo, error)
+}
+
+// openFile opens a file. Tests replace it by a function that returns a file whose reads fail.
+var openFile = func(path string) (storage, error) { return os.Open(path) }
+
+// Close closes the file. A temporary file no longer exists after Close.
+func (f *File) Close() error { return f.file.Close() }
+
+// Spec describes the columns.
+func (f *File) Spec() *schema.Spec { return f.spec }
+
+// Warnings returns the warnings about the data that the source of the blocks gave when the file was written.
+func (f *File) Warnings() []string { return f.warnings }
+
+// Rows returns the number of rows.
+func (f *File) Rows() int64 { return f.rows }
+
+// Blocks yields the blocks in row order. The next blocks are read while the caller uses a block.
+func (f *File) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return block.EachLoan(f.Lend(ctx))
+}
+
+// Lend is Blocks for callers that use several blocks at the same time; see block.Lender.
+func (f *File) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return func(yield func(block.Loan, error) bool) {
+		buffers := f.spare.Get().(*[]*buffer)
+		defer f.spare.Put(buffers)
+		for b, err := range parallel.PrefetchLeased(ctx, f.blocks(), *buffers, f.readBlock) {
+			if err != nil {
+				yield(block.Loan{}, err)
+				return
+			}
+			if !yield(block.Loan{Block: b.Buffer.block, Release: b.Release}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readBlock reads block i, a chunk at a time. It verifies each chunk right after reading it, while the chunk is in
+// the processor's cache.
+func (f *File) readBlock(i int, b *buffer) error {
+	if f.sparse {
+		return f.readSparse(i, b)
+	}
+	rows, at := f.block(i)
+	b.block = b.whole.Slice(0, rows)
+	b.block.First = int64(i) * int64(f.blockRows)
+	if err := f.readBeside(b.block, at); err != nil {
+		return err
+	}
+	for lo := 0; lo < rows; lo += kernel.ChunkRows {
+		c := b.block.Slice(lo, min(rows, lo+kernel.ChunkRows))
+		if err := f.read(bytesOf(c.X), f.after(at, int64(lo)).x); err != nil {
+			return err
+		}
+		if err := f.verify(int(c.First/kernel.ChunkRows), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRows fills b with consecutive rows, which begin at place at.
+func (f *File) readRows(b *block.Block, at place) error {
+	if err := f.read(bytesOf(b.X), at.x); err != nil {
+		return err
+	}
+	return f.readBeside(b, at)
+}
+
+// readBeside reads the labels and weights of consecutive rows.
+func (f *File) readBeside(b *block.Block, at place) error {
+	if err := f.read(bytesOf(b.Y), at.y); err != nil || f.weight == 0 {
+		return err
+	}
+	return f.read(bytesOf(b.W), at.w)
+}
+
+// ReadChunk reads the rows of chunk c and verifies their checksum; see block.Seekable.
+func (f *File) ReadChunk(c int, to *block.Block) error {
+	if f.sparse {
+		to.Clear(to.First)
+		return f.appendChunk(c, to)
+	}
+	to = to.Slice(0, f.chunkRows(c))
+	if err := f.readRows(to, f.row(int64(c)*kernel.ChunkRows)); err != nil {
+		return err
+	}
+	return f.verify(c, to)
+}
+
+// ReadRows reads single rows; see block.Seekable. There is no checksum of a single row. Therefore ReadRows returns an
+// error if the size or modification time of the file changed since it was opened and verified.
+func (f *File) ReadRows(rows []uint32, to *block.Block) error {
+	if f.sparse {
+		to.Clear(to.First)
+	}
+	for i, r := range rows {
+		var err error
+		if f.sparse {
+			err = f.appendRow(int64(r), to)
+		} else {
+			err = f.readRows(to.Slice(i, i+1), f.row(int64(r)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	info, err := f.file.Stat()
+	if err != nil || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
+		return fmt.Errorf("%s: it was written to while it was in use: %s", f.name, f.advice)
+	}
+	return nil
+}
+
+// read fills p with the bytes of the file at offset at.
+func (f *File) read(p []byte, at int64) error {
+	switch _, err := f.file.ReadAt(p, at); {
+	case err == io.EOF:
+		return fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice)
+	case err != nil:
+		return fmt.Errorf("%s: it can't be read (%w): %s", f.name, reason(err), f.advice)
+	}
+	return nil
+}
+
+func (f *File) verify(c int, rows *block.Block) error {
+	if sum(rows) == f.sums[c] {
+		return nil
+	}
+	return f.damaged(c)
+}
+
+// damaged returns the error of chunk c, whose checksum is wrong.
+func (f *File) damaged(c int) error {
+	first := int64(c) * kernel.ChunkRows
+	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.chunkRows(c))-1, f.advice)
+}
+
+// asStale turns an error of reading a file's header or table into a Stale error.
+func asStale(err error) error {
+	if stale := Stale(""); err == nil || errors.As(err, &stale) {
+		return err
+	}
+	return errDamaged
+}
+
+// reason returns the cause of a system error, without the file name.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Ensure opens the cache file at path as Open does, and passes the file's warnings to note. If there is no file, or a
+// stale file, Ensure writes a new file from the blocks of the source that source returns, and tells note in one line
+// why a stale file is written again. A new source reports its warnings itself. It is an error if another process is
+// writing the file.
+func Ensure(ctx context.Context, path string, key Key, source func() (block.Source, error),
+	note func(text string), progress func(rows int64)) (*File, error) {
+	f, err := openNoted(ctx, path, key, note)
+	if f != nil || !remakes(err) {
+		return f, err
+	}
+	held, err := files.LockFor(path)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Release()
+	if f, err = openNoted(ctx, path, key, note); f != nil || !remakes(err) { // another process may have written it meanwhile
+		return f, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		note(fmt.Sprintf("%s: %s; the cache is made anew", path, err))
+	}
+	src, err := source()
+	if err != nil {
+		return nil, err
+	}
+	return Write(ctx, path, key, src, progress)
+}
+
+// remakes returns true if the cache is to be written after err, an error of Open.
+func remakes(err error) bool {
+	stale := Stale("")
+	return errors.As(err, &stale) || errors.Is(err, fs.ErrNotExist)
+}
+
+func openNoted(ctx context.Context, path string, key Key, note func(text string)) (*File, error) {
+	f, err := Open(ctx, path, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range f.Warnings() {
+		note(w)
+	}
+	return f, nil
+}

@@ -1,0 +1,200 @@
+// Package distributed gives names to passes over rows, so that other processes can make them.
+//
+// A pass is a task on pieces of the rows. A piece consists of runs of 4,096 rows. A task is a pure function of the rows
+// of its piece and of its arguments; a piece may have its own arguments. So a piece may be computed anywhere, and more
+// than once, with the same result. Results are merged in the order of the pieces, as a single process merges its sums.
+//
+// Reduce makes a pass where the rows are: on the cluster of a block.Remote source, otherwise in this process. Each and
+// EachOwn are for clusters only. Rowless is for tasks that open files themselves. A process of a cluster calls Run.
+// Encode and Decode convert arguments and results to and from bytes.
+package distributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"halfspace/block"
+	"halfspace/internal/parallel"
+)
+
+// A Task computes a result of type R from the rows of a piece and arguments of type A.
+type Task[A, R any] struct{ of *task }
+
+// An OwnTask is a Task that also takes arguments of type O, which each piece has for itself. The task may change these
+// arguments.
+type OwnTask[A, O, R any] struct{ of *task }
+
+// A Piece is the rows of one call of a task, with the number of the piece in the pass.
+type Piece struct {
+	block.Source // rows numbered from 0; each block is a run
+	Number       int
+	Workers      int // number of goroutines that may compute at once
+	own          any // the piece's own arguments, for an OwnTask
+}
+
+// A task is a Task of any types. It does all the work, so that the generic types compile to a few instructions each.
+type task struct {
+	name              string
+	args, own, result reflect.Type // own is nil for a task whose pieces have no arguments of their own
+	do                func(ctx context.Context, piece Piece, args any) (any, error)
+}
+
+var (
+	tasks = map[string]*task{}
+	views = map[string]view{}
+)
+
+// register adds a task to the tasks of the program. It panics if the name is taken.
+func (t *task) register() *task {
+	if tasks[t.name] != nil {
+		panic("passes: two tasks of one name")
+	}
+	tasks[t.name] = t
+	return t
+}
+
+// pass computes the task for the pieces of a pass.
+func (t *task) pass(ctx context.Context, cluster block.Cluster, p block.Pass, merge func(result any) error) error {
+	p.Task = t.name
+	return cluster.Pass(ctx, p, func(r any) error {
+		if reflect.TypeOf(r) != t.result {
+			return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ: use the same version everywhere", t.name, r)
+		}
+		return merge(r)
+	})
+}
+
+// each computes the task for pieces of the rows of a Remote source. own is nil if the pieces have no arguments of their
+// own.
+func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]int64, own func(i int) any, merge func(result any) error) error {
+	cluster, views := block.RemoteOf(src)
+	if cluster == nil {
+		return errNone
+	}
+	return t.pass(ctx, cluster, block.Pass{Args: args, Own: own, Views: views, Pieces: pieces}, merge)
+}
+
+// New registers a task under a name. Call it at program start: every process of a cluster must have the same tasks.
+func New[A, R any](name string, do func(ctx context.Context, piece Piece, args A) (R, error)) *Task[A, R] {
+	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
+		return do(ctx, piece, args.(A))
+	}}
+	return &Task[A, R]{t.register()}
+}
+
+// NewOwn is New for a task whose pieces have arguments of their own.
+func NewOwn[A, O, R any](name string, do func(ctx context.Context, piece Piece, args A, own O) (R, error)) *OwnTask[A, O, R] {
+	t := &task{name: name, args: reflect.TypeFor[A](), own: reflect.TypeFor[O](), result: reflect.TypeFor[R](),
+		do: func(ctx context.Context, piece Piece, args any) (any, error) {
+			return do(ctx, piece, args.(A), piece.own.(O))
+		}}
+	return &OwnTask[A, O, R]{t.register()}
+}
+
+// Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
+func Each[A, R any](ctx context.Context, src block.Source, t *Task[A, R], args A, pieces [][]int64, merge func(R) error) error {
+	return t.of.each(ctx, src, args, pieces, nil, func(r any) error { return merge(r.(R)) })
+}
+
+var errNone = errors.New("no cluster has these rows")
+
+// EachOwn is Each for a task whose pieces have their own arguments: own(i) returns the arguments of piece i.
+func EachOwn[A, O, R any](ctx context.Context, src block.Source, t *OwnTask[A, O, R], args A, pieces [][]int64, own func(i int) O,
+	merge func(R) error) error {
+	return t.of.each(ctx, src, args, pieces, func(i int) any { return own(i) }, func(r any) error { return merge(r.(R)) })
+}
+
+// Rowless computes a task for pieces without rows: the task reads its input by the number of its piece, from 0 to
+// pieces-1. The results go to merge in the order of the pieces.
+func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R], args A, pieces int, merge func(R) error) error {
+	return t.of.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
+}
+
+// A PerRun is a task whose result is a list, with an element for each run of a piece.
+type PerRun[A, R any] struct{ of *task }
+
+// NewPerRun registers a task under a name. of returns the function that computes the result of a run. of takes the
+// source of the runs, which describes their columns.
+func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Run) R) *PerRun[A, R] {
+	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
+		part := of(piece.Source, args.(A))
+		var results []R
+		err := block.MergeRuns(ctx, piece.Source, piece.Workers, func(run block.Run) func() {
+			r := part(run)
+			return func() { results = append(results, r) }
+		})
+		return results, err
+	}}
+	return &PerRun[A, R]{t.register()}
+}
+
+// Reduce is block.ReduceRuns. If the rows have a cluster, it makes the pass as the task t there. part computes the same
+// result of a run as t.
+func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerRun[A, R], args A, part func(block.Run) R, merge func(R)) error {
+	return t.of.reduce(ctx, src, workers, args, func(run block.Run) func() {
+		r := part(run)
+		return func() { merge(r) }
+	}, func(results any) {
+		for _, r := range results.([]R) {
+			merge(r)
+		}
+	})
+}
+
+// reduce is Reduce for results of any type. here computes the result of a run and returns the function that merges it.
+// there merges the results of a piece that a cluster computed.
+func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Run) func(), there func(results any)) error {
+	if cluster, _ := block.RemoteOf(src); cluster == nil {
+		return block.MergeRuns(ctx, src, workers, here)
+	}
+	if _, err := parallel.Resolve(workers); err != nil {
+		return err
+	}
+	return t.each(ctx, src, args, Consecutive(src.Rows()), nil, func(results any) error {
+		there(results)
+		return nil
+	})
+}
+
+// mostPieces is the largest number of pieces of a Reduce. With this number, the last piece to finish is a small share
+// of the rows.
+const mostPieces = 256
+
+// Consecutive cuts the runs of rows rows into pieces of consecutive runs.
+func Consecutive(rows int64) (pieces [][]int64) {
+	runs := (rows + block.RunRows - 1) / block.RunRows
+	each := max(1, (runs+mostPieces-1)/mostPieces)
+	for first := int64(0); first < runs; first += each {
+		var piece []int64
+		for run := first; run < min(runs, first+each); run++ {
+			piece = append(piece, run)
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces
+}
+
+// RowsOf returns the range of rows of a piece of Consecutive: lo to hi-1. rows is the number of all rows.
+func RowsOf(piece []int64, rows int64) (lo, hi int64) {
+	lo = piece[0] * block.RunRows
+	return lo, min(rows, lo+int64(len(piece))*block.RunRows)
+}
+
+// ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
+var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
+
+// fingerprintPass is the pass of Fingerprint.
+var fingerprintPass = NewPerRun("block.fingerprint", hasher)
+
+func hasher(block.Source, struct{}) func(block.Run) uint64 {
+	return block.HashRun
+}
+
+// Fingerprint is block.Fingerprint, on the cluster of src if there is one.
+func Fingerprint(ctx context.Context, src block.Source, workers int) (string, error) {
+	all := block.NewPrint(src.Spec().Cols())
+	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashRun, all.Add)
+	return all.String(), err
+}

@@ -1,0 +1,116 @@
+package distributed
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/require"
+)
+
+type inner struct {
+	Exported []int64
+	hidden   [2][]float64
+	err      error
+	skipped  func()
+}
+
+type outer struct {
+	name    string
+	flag    bool
+	small   int8
+	big     uint64
+	narrow  []float32
+	numbers []uint32
+	wide    []float64
+	none    []float64
+	empty   []float64
+	inner   *inner
+	nothing *inner
+	list    []inner
+}
+
+func example() outer {
+	return outer{name: "a\nb", flag: true, small: -7, big: math.MaxUint64, narrow: []float32{1.5, float32(math.Inf(-1)), math.SmallestNonzeroFloat32},
+		numbers: []uint32{0, math.MaxUint32},
+		wide:    []float64{math.Copysign(0, -1), math.MaxFloat64, 5e-324}, empty: []float64{},
+		none: nil, nothing: nil, inner: &inner{Exported: []int64{math.MinInt64, 3}, hidden: [2][]float64{{1}, nil}},
+		list: []inner{{}, {hidden: [2][]float64{nil, {2, 3}}}}}
+}
+
+// TestCode: what is decoded equals what was encoded, unexported fields too.
+func TestCode(t *testing.T) {
+	want := example()
+	b, err := Encode(want)
+	require.NoError(t, err)
+	var got outer
+	if err := Decode(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("decoded %+v, error %v, want %+v", got, err, want)
+	}
+	if !math.Signbit(got.wide[0]) {
+		t.Error("-0 became 0")
+	}
+	for _, e := range []error{block.ErrNoLabels, errors.New("row 3: wrong")} {
+		b, err := Encode(inner{err: e, skipped: func() {}})
+		var got inner
+		if err == nil {
+			err = Decode(b, &got)
+		}
+		if err != nil || got.err == nil || got.err.Error() != e.Error() || errors.Is(got.err, block.ErrNoLabels) != (e == block.ErrNoLabels) {
+			t.Errorf("error %v became %v, error %v", e, got.err, err)
+		}
+	}
+	if _, err := Encode(map[string]int{}); err == nil {
+		t.Error("a map was encoded")
+	}
+}
+
+// TestDamaged: bytes that are cut off, longer or wrong are errors or other values. No length is believed.
+func TestDamaged(t *testing.T) {
+	b, err := Encode(example())
+	require.NoError(t, err)
+	var v outer
+	for n := range len(b) {
+		if err := Decode(b[:n], &v); err == nil {
+			t.Errorf("%d of %d bytes were decoded", n, len(b))
+		}
+		wrong := append([]byte(nil), b...)
+		wrong[n] ^= 0xff
+		_ = Decode(wrong, &v)
+	}
+	if err := Decode(append(b, 0), &v); err == nil {
+		t.Error("a byte more was decoded")
+	}
+}
+
+// TestUnknown: a pass of another program is an error.
+func TestUnknown(t *testing.T) {
+	b, err := EncodePass(block.Pass{Task: "no such task", Args: 1})
+	require.NoError(t, err)
+	require.Error(t, require.ErrorOf(DecodePass(b)), "no such task")
+	if _, err := Run(context.Background(), block.Pass{Task: "no such task"}, nil, nil, 0, 1); err == nil {
+		t.Error("a task without a name ran")
+	}
+}
+
+// TestConsecutive: pieces have every run once, in order, and there are not too many.
+func TestConsecutive(t *testing.T) {
+	for _, rows := range []int64{1, block.RunRows, block.RunRows + 1, 300 * block.RunRows, 100_000 * block.RunRows} {
+		next := int64(0)
+		pieces := Consecutive(rows)
+		for _, p := range pieces {
+			for _, run := range p {
+				if run != next {
+					t.Fatalf("%d rows: run %d follows run %d", rows, run, next-1)
+				}
+				next++
+			}
+		}
+		if want := (rows + block.RunRows - 1) / block.RunRows; next != want || len(pieces) > mostPieces {
+			t.Errorf("%d rows: %d runs in %d pieces, want %d", rows, next, len(pieces), want)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+// Package files writes files that readers see whole or not at all.
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"halfspace/internal/parallel"
+)
+
+const (
+	perm       = 0o644     // permissions of a new file, less the umask
+	bufferSize = 256 << 10 // bytes; a larger Write isn't copied
+	maxLinks   = 40        // largest number of symbolic links in a chain, as in Linux
+)
+
+// File is a file being written. It has no Close method on purpose: it ends with Commit or with Abort.
+type File struct {
+	path string // as the user named it
+	buf  *bufio.Writer
+	out  output
+	err  error // the first error; later calls return it too
+	done bool
+}
+
+// output receives the bytes of a File.
+type output interface {
+	io.Writer
+	commit() error // makes the bytes visible and closes the output
+	abort()        // closes the output and discards the bytes, as far as that is possible
+}
+
+// Create starts a file that Commit puts at path. If path is a symbolic link, the link stays and the file that it points
+// to is replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly. A new file keeps the
+// permissions of the file that it replaces; without one it has 0644 less the umask. Errors name path and give advice.
+func Create(path string) (*File, error) { return CreateContext(context.Background(), path) }
+
+// CreateContext is Create with a context: after the end of ctx, nothing waits for the reader of a pipe.
+func CreateContext(ctx context.Context, path string) (*File, error) {
+	out, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{path: path, buf: bufio.NewWriterSize(out, bufferSize), out: out}, nil
+}
+
+// Write writes p through a buffer. After a failed Write, every further call and Commit return the same error.
+func (f *File) Write(p []byte) (int, error) {
+	if f.done {
+		return 0, fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.buf.Write(p)
+	f.err = explain(f.path, err)
+	return n, f.err
+}
+
+// Flush writes the buffered bytes to the pipe or device, or to the temporary file.
+func (f *File) Flush() error {
+	if f.err == nil && !f.done {
+		f.err = explain(f.path, f.buf.Flush())
+	}
+	return f.err
+}
+
+// Err returns the error of the first Write that failed, for callers behind an encoder that drops errors.
+func (f *File) Err() error { return f.err }
+
+// Commit puts the file in its place, and syncs the file and its directory entry to the disk. If Commit fails, the
+// temporary file is removed and path is unchanged, except if only the sync of the directory entry failed. A second call
+// does nothing.
+func (f *File) Commit() error {
+	if f.done {
+		return f.err
+	}
+	if f.err == nil {
+		f.err = explain(f.path, f.buf.Flush())
+	}
+	if f.err == nil {
+		f.err = explain(f.path, f.out.commit())
+	}
+	if f.err != nil {
+		f.Abort()
+	}
+	f.done = true
+	return f.err
+}
+
+// Abort removes the temporary file and leaves path unchanged. After Commit it does nothing, so it can be deferred.
+func (f *File) Abort() {
+	if f.done {
+		return
+	}
+	f.done = true
+	f.out.abort()
+}
+
+func open(ctx context.Context, path string) (output, error) {
+	if path == "" {
+		return nil, errors.New("the name of the file to write is empty: give one")
+	}
+	if std := standard(path); std != nil {
+		return stream{ctx, std, false}, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
+	case err == nil && !info.Mode().IsRegular():
+		file, err := parallel.DetachValue(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
+		if err != nil {
+			return nil, explain(path, err)
+		}
+		return stream{ctx, file, true}, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, explain(path, err)
+	}
+	target, err := resolve(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	temp, err := createTemp(target)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	return temp, nil
+}
+
+// LockFor takes the lock of the file that Create would replace at path. No other run can lock the file until the lock is
+// released. For a path that Create would write directly, Lock returns neither a lock nor an error.
+func LockFor(path string) (*Lock, error) {
+	if standard(path) != nil {
+		return nil, nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	target, err := resolve(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	held, err := TakeLock(target)
+	if errors.As(err, new(*fs.PathError)) {
+		err = explain(path, err)
+	}
+	return held, err
+}
+
+// IsStdout tells whether a File at path would go to standard output.
+func IsStdout(path string) bool { return standard(path) == os.Stdout }
+
+// standard returns the standard stream that path names, or nil. Opening /dev/stdout again would write from the start of
+// the file to which the shell redirected the output, over its content.
+func standard(path string) *os.File {
+	switch filepath.ToSlash(filepath.Clean(path)) {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return os.Stdout
+	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+		return os.Stderr
+	}
+	return nil
+}
+
+// resolve follows symbolic links and returns the final path, which need not exist.
+func resolve(path string) (string, error) {
+	for range maxLinks {
+		dir, base := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, base)
+		link, err := os.Readlink(path)
+		if err != nil { // not a link
+			return path, nil
+		}
+		if filepath.IsAbs(link) {
+			path = link
+		} else {
+			path = dir + string(filepath.Separator) + link // not cleaned: ".." is relative to the target of the links before it
+		}
+	}
+	return "", syscall.ELOOP
+}
+
+// A stream is a device, a pipe or a standard stream. Bytes written to it can't be taken back. A write may wait for its
+// reader.
+type stream struct {
+	ctx   context.Context
+	file  *os.File
+	owned bool // opened here, so closed here
+}
+
+// Write writes a copy of p. At the end of ctx it returns without waiting for the write.
+func (s stream) Write(p []byte) (int, error) {
+	p = bytes.Clone(p)
+	return parallel.DetachValue(s.ctx, func() (int, error) { return s.file.Write(p) })
+}
+
+func (s stream) commit() error {
+	if s.owned {
+		return s.file.Close()
+	}
+	return nil
+}
+
+func (s stream) abort() {
+	if s.owned {
+		s.file.Close()
+	}
+}
+
+// isDir tells whether path is a directory.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// explain returns err as a sentence about path, the name that the user knows, instead of the temporary file's name.
+func explain(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	} else if errors.As(err, &linkErr) {
+		err = linkErr.Err
+	}
+	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	if dir := filepath.Dir(path); missing && isDir(dir) {
+		return fmt.Errorf("%s can't be created: the directory %s takes no new files (%w): choose another path", path, dir, err)
+	}
+	switch {
+	case missing:
+		return fmt.Errorf("%s can't be created: there is no directory %s (%w): create it or choose another path",
+			path, filepath.Dir(path), err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s can't be written: %w: choose a directory that you may write to", path, err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%s can't be written: %w: free some space or choose another disk", path, err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s can't be written: its reader didn't read in time (%w): start the reader first, or name a file", path, err)
+	case errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("%s can't be written: %w: its reader ended early, check the command that reads it", path, err)
+	}
+	return fmt.Errorf("%s can't be written: %w: choose another path", path, err)
+}

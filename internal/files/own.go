@@ -1,0 +1,128 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+var (
+	errTaken = errors.New("another process has the file")
+	errGone  = errors.New("the file was removed, or another has its name")
+)
+
+// own locks an open file for this process. It returns errGone if the file at name is no longer the open file.
+func own(f *os.File, name string) error {
+	if err := lockFile(f); err != nil {
+		return err
+	}
+	here, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Lstat(name); err != nil || !os.SameFile(here, there) || !there.Mode().IsRegular() {
+		return errGone
+	}
+	return nil
+}
+
+// CreateOwned makes a file, open for reading and writing, and owns it: Sweep in another process doesn't remove it. name
+// returns another random name in each call. End the file with Remove, or with Keep once it has its final name.
+func CreateOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
+	for range mostTries {
+		f, err = os.OpenFile(name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err = own(f, f.Name()); errors.Is(err, errTaken) || errors.Is(err, errGone) { // swept before it was locked
+			discard(f, f.Name())
+			continue
+		}
+		remember(f, f.Name()) // without a lock if the file system has none
+		return f, nil
+	}
+	return nil, err
+}
+
+// Own locks f, a file that no other process has yet and that will get the name. End it like a file of Create.
+func Own(f *os.File, name string) {
+	lockFile(f)
+	remember(f, name)
+}
+
+// owned are the files that this process must remove, with their names.
+var owned struct {
+	sync.Mutex
+	names map[*os.File]string
+}
+
+func remember(f *os.File, name string) {
+	owned.Lock()
+	defer owned.Unlock()
+	if owned.names == nil {
+		owned.names = map[*os.File]string{}
+	}
+	owned.names[f] = name
+}
+
+// Keep releases a file from the process's ownership: it stays when the process ends, or is gone already. Keep returns
+// the file's name.
+func Keep(f *os.File) (name string) {
+	owned.Lock()
+	defer owned.Unlock()
+	name = owned.names[f]
+	delete(owned.names, f)
+	return name
+}
+
+// RemoveOwned closes a file that this process owns and removes it.
+func RemoveOwned(f *os.File) error { return discard(f, Keep(f)) }
+
+// RemoveAllOwned removes all files that this process owns. Call it only when the process ends at once: the files may be in
+// use.
+func RemoveAllOwned() {
+	owned.Lock()
+	defer owned.Unlock()
+	for f, name := range owned.names {
+		discard(f, name)
+	}
+	clear(owned.names)
+}
+
+// mostNames is the largest number of files in a folder that Sweep looks at. In a larger folder, some files may remain.
+const mostNames = 1 << 16
+
+// Sweep removes the files in a folder that killed processes of this computer owned: locks, and files whose names match.
+func Sweep(dir string, match func(name string) bool) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	names, _ := d.Readdirnames(mostNames)
+	d.Close()
+	host, err := os.Hostname()
+	for _, name := range names {
+		isLock := err == nil && strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
+		if !isLock && !match(name) {
+			continue
+		}
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDONLY|noFollow|noWait, 0)
+		if err != nil {
+			continue
+		}
+		h, says := holder{}, true
+		if isLock {
+			h, says = parse(f)
+		}
+		if (!isLock || says && h.Host == host) && own(f, f.Name()) == nil {
+			discard(f, f.Name())
+		}
+		f.Close()
+	}
+}

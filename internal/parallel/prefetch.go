@@ -1,0 +1,48 @@
+package parallel
+
+import (
+	"context"
+	"iter"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Prefetch yields n results in order, each in one of the buffers. Meanwhile it prepares the next results in the other
+// buffers. The caller owns a buffer until it asks for the next result.
+//
+// Prefetch calls begin for each result, in order, on the caller's goroutine. It calls the function that begin returns on
+// another goroutine; several of these calls run at a time. The first error in order ends the sequence, and so does the
+// end of ctx. All calls have returned when the sequence ends.
+func Prefetch[B any](ctx context.Context, n int, buffers []B, begin func(i int, b B) (prepare func() error)) iter.Seq2[B, error] {
+	return func(yield func(B, error) bool) {
+		var g errgroup.Group
+		defer g.Wait()
+		done := make([]chan error, len(buffers))
+		start := func(i int) {
+			if i >= n {
+				return
+			}
+			k := i % len(buffers)
+			prepare := begin(i, buffers[k])
+			done[k] = make(chan error, 1)
+			g.Go(func() error {
+				done[k] <- prepare()
+				return nil
+			})
+		}
+		for i := range buffers {
+			start(i)
+		}
+		for i := range n {
+			k := i % len(buffers)
+			err := <-done[k]
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(buffers[k], err) || err != nil {
+				return
+			}
+			start(i + len(buffers))
+		}
+	}
+}

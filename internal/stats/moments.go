@@ -1,0 +1,76 @@
+// Package stats computes the means and standard deviations of features.
+package stats
+
+import "math"
+
+// Quantile975 is the 0.975 quantile of the standard normal distribution. A 95 % interval extends that many standard
+// errors to each side.
+const Quantile975 = 1.959963984540054
+
+// Moments compute the mean and the variance of a feature. Within a run they use Welford's method (Technometrics 4(3),
+// 1962); runs are combined in row order (Chan, Golub, LeVeque 1979).
+type Moments struct{ run, all Run }
+
+// A Run holds the count n of numbers, their mean, and the sum of their squared distances to the mean.
+type Run struct{ n, mean, squares float64 }
+
+// Add adds a number to the current run. Conversions keep the compiler from fusing products with sums.
+func (m *Moments) Add(x float64) {
+	t := &m.run
+	t.n++
+	d := x - t.mean
+	t.mean += d / t.n
+	t.squares += float64(d * (x - t.mean))
+}
+
+// EndRuns ends the current run of every feature, and adds it to the feature's moments.
+func EndRuns(all []Moments) {
+	for i := range all {
+		m := &all[i]
+		m.all = m.all.merge(m.run)
+		m.run = Run{}
+	}
+}
+
+func (t Run) merge(u Run) Run {
+	if t.n == 0 || u.n == 0 {
+		return Run{t.n + u.n, t.mean + u.mean, t.squares + u.squares}
+	}
+	n, d := t.n+u.n, u.mean-t.mean
+	return Run{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
+}
+
+// TakeRuns ends the current run of every feature and appends it to runs. It doesn't add the runs to all: AddRun adds
+// them to other moments.
+func TakeRuns(runs []Run, all []Moments) []Run {
+	for i := range all {
+		runs, all[i].run = append(runs, all[i].run), Run{}
+	}
+	return runs
+}
+
+// AddRun adds a run that has ended.
+func (m *Moments) AddRun(r Run) { m.all = m.all.merge(r) }
+
+// Empty tells whether the ended runs have no numbers.
+func (m *Moments) Empty() bool { return m.all.n == 0 }
+
+// Mean returns the mean over the ended runs. The second result is the reason why the mean can't be used, or "".
+func (m *Moments) Mean() (mean float64, what string) {
+	if mean = m.all.mean; math.IsNaN(mean) || math.IsInf(mean, 0) {
+		what = "its numbers are too large for a mean"
+	}
+	return mean, what
+}
+
+// Scale returns the standard deviation over rows rows, or 1 if all numbers are equal. A row without a number counts
+// with the mean. The second result is the reason why the deviation can't be used, or "".
+func (m *Moments) Scale(rows int64) (scale float64, what string) {
+	switch scale = math.Sqrt(m.all.squares / float64(max(1, rows))); {
+	case math.IsNaN(scale) || math.IsInf(scale, 0):
+		what = "its numbers are too large for a standard deviation"
+	case scale == 0:
+		scale = 1
+	}
+	return scale, what
+}

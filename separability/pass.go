@@ -1,0 +1,137 @@
+package separability
+
+import (
+	"context"
+	"math"
+
+	"halfspace/block"
+)
+
+// A searcher looks for separators and witnesses among the rows of a source, one pass at a time.
+type searcher struct {
+	src    block.Source
+	opt    Options
+	cols   int
+	radius float64
+	// group is a number of rows, a divisor of block.RunRows. A pass returns at most one row of each class from each
+	// group of rows.
+	group   int
+	removed map[int64]bool // rows that passes skip
+	passes  int64
+	last    int64  // number of passes after which the search for a plane ends
+	left    effort // effort left for exact arithmetic
+	refine  int64  // most multiplications of a search for a larger margin among many columns
+}
+
+// groups returns the approximate largest number of rows of each class that a pass returns, for rows of cols columns.
+// For wide rows it is at most the number of rows that a pool keeps.
+func groups(cols int) int { return min(1024, kept(cols)) }
+
+func newSearcher(src block.Source, opt Options, radius float64) *searcher {
+	s := &searcher{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, refine: refineWork}
+	for s.group < block.RunRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
+		s.group *= 2
+	}
+	return s
+}
+
+// wide tells whether memory for rows may not hold a corral, which has up to one row more than there are columns.
+func (s *searcher) wide() bool { return kept(s.cols) <= s.cols }
+
+// A sweep is the result of a pass.
+type sweep struct {
+	low  [2]float64 // smallest y (w.x) of each class; +Inf without rows
+	rows []row      // in row order: the row with the smallest y (w.x) of each group and class, if below the limit
+}
+
+// pass finds the rows with the smallest y (w.x) that are below a limit. w has one weight for each column. The kernels
+// compute scores in float32; rows that could have the smallest score are scored again in float64.
+func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
+	s.passes++
+	if s.opt.Progress != nil {
+		s.opt.Progress(s.passes)
+	}
+	sc := newScorer(w, s.radius)
+	all := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
+	err := block.ReduceRuns(ctx, s.src, s.opt.Workers,
+		func(r block.Run) *sweep { return s.run(r, sc, w, below) },
+		func(part *sweep) {
+			all.low[0], all.low[1] = min(all.low[0], part.low[0]), min(all.low[1], part.low[1])
+			all.rows = append(all.rows, part.rows...)
+		})
+	return all, err
+}
+
+// run is pass for one run.
+func (s *searcher) run(r block.Run, sc *scorer, w []float64, below float64) *sweep {
+	var scores [block.RunRows]float32
+	var least [block.RunRows][2]float64 // smallest y (w.x) of each group and class
+	n := r.Len()
+	r.Scores(sc.w, scores[:n])
+	found := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
+	lowest := found.low
+	for lo, g := 0, 0; lo < n; lo, g = lo+s.group, g+1 {
+		m := [2]float64{math.Inf(1), math.Inf(1)}
+		for i := lo; i < min(n, lo+s.group); i++ {
+			c, v := 0, -float64(scores[i])
+			if r.Y[i] > 0 {
+				c, v = 1, -v
+			}
+			if math.IsInf(sc.limit, 1) { // every row is scored again
+				v = -math.MaxFloat64
+			}
+			if v < m[c] && !s.gone(r.First+int64(i)) {
+				m[c] = v
+			}
+		}
+		least[g] = m
+		lowest[0], lowest[1] = min(lowest[0], m[0]), min(lowest[1], m[1])
+	}
+	x := make([]float64, s.cols)
+	for lo, g := 0, 0; lo < n; lo, g = lo+s.group, g+1 {
+		for c, m := range least[g] {
+			if m-sc.limit >= below*sc.scale && m-float64(2*sc.limit) > lowest[c] || math.IsInf(m, 1) {
+				continue
+			}
+			y := float64(2*c - 1)
+			at, score := -1, math.Inf(1)
+			for i := lo; i < min(n, lo+s.group); i++ {
+				if float64(r.Y[i]) != y || float64(y*float64(scores[i]))-float64(2*sc.limit) > m || s.gone(r.First+int64(i)) {
+					continue
+				}
+				copyRow(r.Block, i, x)
+				if v, _ := dot(x, w); at < 0 || y*v < score {
+					at, score = i, y*v
+				}
+			}
+			found.low[c] = min(found.low[c], score)
+			if score < below {
+				z := make([]float64, s.cols)
+				copyRow(r.Block, at, z)
+				for j := range z {
+					z[j] *= y
+				}
+				found.rows = append(found.rows, row{r.First + int64(at), c, z})
+			}
+		}
+	}
+	return found
+}
+
+// judge makes a pass with the pool's point as weights. It returns the rows that contradict the point, and sets f.plane
+// to the point's plane if that plane has the larger margin.
+func (s *searcher) judge(ctx context.Context, f *finding) (*sweep, error) {
+	p, length := f.pool, f.pool.length()
+	w, parts := p.plane(), float64(p.parts)
+	off := float64(max(precision*length, tiny*s.radius) * length)
+	swept, err := s.pass(ctx, w, (float64(length*length)-off)/parts)
+	if err != nil {
+		return nil, err
+	}
+	if f.plane = better(f.plane, w, swept.low, p.parts); f.plane != nil {
+		f.plane.AtMost = max(f.plane.Margin, length/parts) // rounding may make AtMost less than Margin
+	}
+	return swept, nil
+}
+
+func (s *searcher) gone(number int64) bool { return len(s.removed) > 0 && s.removed[number] }

@@ -1,0 +1,96 @@
+package kernelperceptron
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/humanize"
+	"halfspace/internal/memory"
+	"halfspace/model"
+	"halfspace/train"
+)
+
+// Learner and Kernel describe the same learner under two names, because users look for both names.
+var (
+	Learner = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
+	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
+)
+
+func describe(name, minimises, example string) *train.Learner {
+	l := &train.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
+		Options: append([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption, train.EpochsOption}, options...),
+		New: func() train.Settings {
+			return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: train.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
+		},
+		Perceptron: func(train.Settings) (margin, l2 float64) { return 0, 0 }}
+	l.Train = func(ctx context.Context, task *train.Task) (*train.Learned, error) {
+		return learnTask(ctx, name, task)
+	}
+	return l
+}
+
+var options = []train.Option{
+	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
+		Words: []string{"linear", "poly", "rbf"}, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Kind })},
+	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: train.Never,
+		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Degree })},
+	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", Want: "a factor above 0, or 0 for 1 divided by the number of features",
+		Valid: func(v float64) bool { return v >= 0 }, Keep: train.Never, When: &train.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
+		Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Gamma })},
+	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.", Keep: train.Never,
+		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Coef0 })},
+	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
+		Words: train.WordsOf(train.Forms), Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Form })},
+}
+
+// learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
+func learnTask(ctx context.Context, name string, task *train.Task) (*train.Learned, error) {
+	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
+	data, ok := task.Rows.(*block.Data)
+	if task.Memory == 0 {
+		source = "the memory for it"
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s takes rows in memory: they need %s, %s is %s: give more", name, humanize.Size(used/4*5), source, humanize.Size(limit))
+	}
+	if task.Memory == 0 {
+		used = 0 // the limit is the memory available now
+	}
+	opt := *task.Settings.(*Options)
+	opt.Memory = max(1, (limit-used)/10*9)
+	if whole := Bytes(int(data.Rows())); whole > opt.Memory {
+		task.Note(fmt.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", humanize.Size(whole), source, humanize.Size(limit)))
+	}
+	r, err := Train(ctx, data, opt)
+	if r == nil {
+		return nil, err
+	}
+	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+		if r.Expansion != nil {
+			m.Expansion, m.Bias = r.Expansion, nil
+			if m.FitBias {
+				m.Bias = r.Bias
+			}
+		}
+		m.Training.Misclassified = misclassified(r.Mistakes)
+	}}, err
+}
+
+// mostMisclassified is the number of the most often misclassified rows that a model lists.
+const mostMisclassified = 20
+
+// misclassified lists the rows that were on the wrong side most often, with their number of mistakes. Of equal numbers
+// the first row comes first.
+func misclassified(n []int64) []model.Misclassified {
+	var rows []model.Misclassified
+	for r, updates := range n {
+		if updates > 0 {
+			rows = append(rows, model.Misclassified{Row: int64(r), Updates: updates})
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y model.Misclassified) int { return cmp.Compare(y.Updates, x.Updates) })
+	return slices.Clone(rows[:min(len(rows), mostMisclassified)])
+}

@@ -1,0 +1,398 @@
+// Package kernelperceptron trains perceptrons in their dual form, on inner products of rows or on a Mercer kernel in their place.
+package kernelperceptron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/parallel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+	"halfspace/train"
+)
+
+// Options are the options of Train.
+type Options struct {
+	train.Options
+	Form   train.Form   // Last
+	Kernel model.Kernel // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features
+	Memory int64        // most bytes for inner products; 0: enough for the inner products of all pairs of rows
+}
+
+// Result is the result of a training, and its figures.
+type Result struct {
+	// Result has Weights if the kernel is linear and the form isn't train.Voted: for more than two classes one vector
+	// for each class. Otherwise Expansion is set, and Radius and Norm are norms in the kernel's feature space. Norm,
+	// Margin and Loss are 0 with train.Voted; Margin is also 0 with more than two classes. Visits is the largest number
+	// of visits of a binary classifier, and Updates the sum over the classifiers.
+	train.Result
+	Expansion *model.Expansion
+	Bias      []float64 // for each binary classifier: the sum of alpha_i y_i of its last or its averaged weights
+
+	Mistakes    []int64 // n_i: number of visits that found row i on the wrong side; alpha_i = n_i eta times the sample weight
+	GramSeconds float64 // seconds for the matrix of all inner products, included in Seconds
+	Computed    int64   // computed rows of inner products; a cache that is too small computes rows again
+}
+
+// Bytes returns the bytes of memory for the inner products of all pairs of rows.
+func Bytes(rows int) int64 {
+	n, err := gram.Elements(rows, gram.Full)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return int64(n) * 4
+}
+
+// Train runs the dual form of the perceptron learning algorithm on rows in memory. Labels are -1 and +1, or class
+// numbers.
+//
+// Given rows x_i and labels y_i, it looks for alpha_i = n_i eta >= 0 with y_i (sum over j of alpha_j y_j k(x_j, x_i) +
+// b) > 0 for all i. b is the sum of alpha_j y_j, or 0 without a bias. A visit that finds a row on the wrong side adds
+// eta to the row's alpha (Rosenblatt 1958; with a kernel k Aizerman, Braverman & Rozonoer 1964). In the same order of
+// rows, the perceptron on the weights w = sum of alpha_i y_i x_i makes the same mistakes. The training stops by the
+// same rules; see package perceptron. For voted and averaged forms see Freund & Schapire, "Large Margin Classification
+// Using the Perceptron Algorithm", Machine Learning 37(3), 1999.
+//
+// The sample weight of a row multiplies the row's increase of alpha and its share of the loss. A row with a sample
+// weight of 0 changes nothing.
+//
+// Train keeps the scores of all rows up to date. A visit reads a score. A mistake adds a row of the matrix of k(x_i,
+// x_j) + 1 to the scores. Train computes the whole matrix first if it fits in opt.Memory. If not, a gram.RowCache
+// computes rows of the matrix when they are needed. More than two classes are learned one versus the rest on the same
+// matrix, each as if it were alone. opt.MaxUpdates limits the updates of each class.
+//
+// The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
+// classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
+func Train(ctx context.Context, data *block.Data, opt Options) (*Result, error) {
+	var err error
+	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		return nil, err
+	}
+	checked, err := block.Check(ctx, data, opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	data = checked.(*block.Data)
+	if opt, err = opt.withDefaults(data.Spec().Width()); err != nil {
+		return nil, err
+	}
+	if data.Rows() == 0 {
+		return nil, errors.New("there are no rows to learn from")
+	}
+	if data.Rows() > math.MaxInt32 {
+		return nil, fmt.Errorf("there are %d rows, and dual training takes up to %d: take fewer", data.Rows(), math.MaxInt32)
+	}
+	l, err := newLearner(ctx, data, opt)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := opt.Checkpoint.Load(l.state); err != nil {
+		return nil, err
+	}
+	after, end := parallel.Grace(ctx)
+	defer end()
+	if err = l.run(ctx); err == errStop {
+		err = nil
+	}
+	return l.conclude(ctx, after, err)
+}
+
+// conclude returns the result of the training until err, which may be ctx's error. It computes the figures unless after
+// ends.
+func (l *learner) conclude(ctx, after context.Context, err error) (*Result, error) {
+	if err != nil && (ctx.Err() == nil || l.updates() == 0) {
+		return nil, err
+	}
+	r := l.result()
+	if late := l.evaluate(after, r); late != nil {
+		if after.Err() == nil {
+			return nil, late
+		}
+		r.Errors, r.Loss, r.Uncounted, err = 0, 0, true, ctx.Err()
+	}
+	if err != nil {
+		r.Interrupted, r.Converged = true, false
+	}
+	return r, err
+}
+
+func (o Options) withDefaults(features int) (Options, error) {
+	var err error
+	if o.Form, err = o.Form.WithDefault(); err != nil {
+		return o, err
+	}
+	switch k := &o.Kernel; k.Kind {
+	case "", "linear":
+		*k = model.Kernel{Kind: "linear"}
+	case "poly", "rbf":
+		if k.Gamma == 0 {
+			k.Gamma = 1 / float64(features)
+		}
+		if k.Kind == "rbf" {
+			k.Degree, k.Coef0 = 0, 0
+		} else if k.Degree == 0 {
+			k.Degree = 3
+		}
+	default:
+		return o, fmt.Errorf("unknown kernel %q: use linear, poly or rbf", k.Kind)
+	}
+	if o.Memory < 0 {
+		return o, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", o.Memory)
+	}
+	return o, nil
+}
+
+// updates returns the sum of the updates of all binary classifiers.
+func (l *learner) updates() (n int) {
+	for _, m := range l.binaries {
+		n += len(m.mistakes)
+	}
+	return n
+}
+
+// linear tells whether the result is weights and not an expansion.
+func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
+
+// result returns the result without the figures of evaluate.
+func (l *learner) result() *Result {
+	r := &Result{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
+	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Seconds()
+	r.Converged = true
+	for _, m := range l.binaries {
+		r.Visits = max(r.Visits, m.visits)
+		r.Updates += int64(len(m.mistakes))
+		r.Converged = r.Converged && m.converged
+		for _, k := range m.mistakes {
+			r.Mistakes[k.row]++
+		}
+	}
+	if l.cache != nil {
+		r.Computed = l.cache.Computed()
+	}
+	r.Epochs = (r.Visits + int64(l.n) - 1) / int64(l.n)
+	var support []uint32
+	for i, n := range r.Mistakes {
+		if n > 0 {
+			support = append(support, uint32(i))
+		}
+	}
+	l.collapse(r, support)
+	return r
+}
+
+// collapse computes the weights, or the expansion, from the mistakes.
+func (l *learner) collapse(r *Result, support []uint32) {
+	spec := l.data.Spec()
+	coefficients := make([][]float64, len(l.binaries))
+	for c, m := range l.binaries {
+		coefficients[c] = l.coefficients(m, support)
+		b := 0.0
+		for _, v := range coefficients[c] {
+			b += v
+		}
+		if !spec.Bias {
+			b = 0
+		}
+		r.Bias = append(r.Bias, float64(float32(b)))
+		if l.opt.linear() {
+			r.Weights = append(r.Weights, l.rowSum(coefficients[c], support)...)
+			if spec.Bias {
+				r.Weights = append(r.Weights, float32(b))
+			}
+		}
+	}
+	if l.opt.linear() {
+		return
+	}
+	e := &model.Expansion{Kernel: l.opt.Kernel, Support: model.Pack(l.x.Values(support))}
+	place := make(map[uint32]uint32, len(support))
+	for k, i := range support {
+		e.Rows = append(e.Rows, int64(i))
+		place[i] = uint32(k)
+	}
+	for c, m := range l.binaries {
+		narrow := make([]float32, len(support))
+		for k, v := range coefficients[c] {
+			narrow[k] = float32(v)
+		}
+		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
+		if l.opt.Form == train.Voted {
+			e.Votes = append(e.Votes, m.votes(place))
+		}
+	}
+	if l.opt.Form == train.Voted && slices.ContainsFunc(l.weights, func(w float64) bool { return w != 1 }) {
+		var steps []float32
+		for _, i := range support {
+			steps = append(steps, l.step(i))
+		}
+		e.Steps = model.Pack(steps)
+	}
+	r.Expansion = e
+}
+
+// coefficients returns y_i alpha_i of the rows of support, or with train.Averaged their means over all visits.
+func (l *learner) coefficients(m *binary, support []uint32) []float64 {
+	sums := make(map[uint32]int64, len(support))
+	over := 1.0
+	for _, k := range m.mistakes {
+		if l.opt.Form == train.Averaged {
+			sums[k.row] += m.visits - k.visit + 1 // the update counts from this visit to the last
+		} else {
+			sums[k.row]++
+		}
+	}
+	if l.opt.Form == train.Averaged {
+		over = float64(m.visits)
+	}
+	out := make([]float64, len(support))
+	for k, i := range support {
+		out[k] = float64(m.y[i]) * float64(l.step(i)) * (float64(sums[i]) / over)
+	}
+	return out
+}
+
+// votes returns each mistake with the number of visits that the weights after it survived. place maps rows to support
+// vectors.
+func (m *binary) votes(place map[uint32]uint32) model.Votes {
+	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
+	next := m.visits + 1
+	for k := len(m.mistakes) - 1; k >= 0; k-- {
+		rows[k], survived[k] = place[m.mistakes[k].row], next-m.mistakes[k].visit
+		next = m.mistakes[k].visit
+	}
+	return model.Votes{Mistakes: model.Pack(rows), Survived: model.Pack(survived)}
+}
+
+// rowSum returns the sum of the rows of support times their coefficients. It sums in row order within a run, then over
+// the runs.
+func (l *learner) rowSum(coefficients []float64, support []uint32) []float32 {
+	d := l.data.Spec().Width()
+	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
+	for lo := 0; lo < len(support); {
+		hi := lo
+		for hi < len(support) && support[hi]/block.RunRows == support[lo]/block.RunRows {
+			hi++
+		}
+		clear(part)
+		for k, a := range coefficients[lo:hi] {
+			l.x.Add(part, a, int(support[lo+k]))
+		}
+		for c, v := range part {
+			w[c] += v
+		}
+		lo = hi
+	}
+	for c, v := range w {
+		out[c] = float32(v)
+	}
+	return out
+}
+
+// Model returns the weights or the expansion as a model of the columns of spec. The model doesn't describe the
+// training.
+func (r *Result) Model(spec *schema.Spec) *model.Model {
+	m := model.New(spec, r.Weights)
+	if len(spec.Classes) > 2 {
+		m.Options.Multiclass = model.OneVersusRest
+	}
+	if r.Expansion != nil {
+		m.Expansion = r.Expansion
+		if spec.Bias {
+			m.Bias = r.Bias
+		}
+	}
+	return m
+}
+
+// evaluate scores the rows and sets the errors, radius, norm, margin and loss of r. It returns an error if scores
+// overflow.
+func (l *learner) evaluate(ctx context.Context, r *Result) error {
+	scorer, err := predict.NewScorer(r.Model(l.data.Spec()), l.opt.Workers)
+	if err != nil {
+		return err
+	}
+	square, margin, bad := 0.0, math.Inf(1), false
+	norm := newNorm(r)
+	for b, err := range l.data.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
+		}
+		for i, y := range b.Y {
+			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Predicted(scores, i, 0) != int(y) {
+				r.Errors++
+			}
+			norm.add(b.First+int64(i), scores, i)
+			for c, m := range l.binaries {
+				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
+				bad = bad || right-right != 0
+				margin = min(margin, right)
+				r.Loss += float64(max(0, -right) * b.Weight(i))
+			}
+		}
+		if r.Expansion == nil {
+			square = max(square, b.MaxSquaredNorm())
+		}
+	}
+	if r.Expansion != nil {
+		diagonal, err := gram.Diagonal(l.x, l.mercer)
+		if err != nil {
+			return err
+		}
+		square = float64(slices.Max(diagonal))
+	}
+	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
+	if l.opt.Form == train.Voted {
+		r.Loss, r.Norm = 0, 0
+	} else if margin > 0 && len(l.binaries) == 1 {
+		r.Margin = margin / r.Norm
+	}
+	if sum := r.Norm + r.Radius + r.Loss; bad || sum-sum != 0 {
+		return train.TooLarge()
+	}
+	return nil
+}
+
+// A norm computes the squared norm of the result: the sum of squared weights, or in the kernel's feature space the sum
+// of each coefficient times the score of its row.
+type norm struct {
+	square       float64
+	rows         []int64
+	coefficients [][]float32
+}
+
+func newNorm(r *Result) *norm {
+	n := new(norm)
+	for _, v := range r.Weights {
+		n.square = math.FMA(float64(v), float64(v), n.square)
+	}
+	if r.Expansion != nil {
+		n.rows = r.Expansion.Rows
+		for _, c := range r.Expansion.Coefficients {
+			n.coefficients = append(n.coefficients, model.Unpack[float32](c))
+		}
+	}
+	return n
+}
+
+// add adds the terms of one row, given its scores. Call it for all rows in order.
+func (n *norm) add(row int64, scores [][]float32, i int) {
+	if len(n.rows) == 0 || n.rows[0] != row {
+		return
+	}
+	for c, a := range n.coefficients {
+		n.square = math.FMA(float64(a[0]), float64(scores[c][i]), n.square)
+		n.coefficients[c] = a[1:]
+	}
+	n.rows = n.rows[1:]
+}

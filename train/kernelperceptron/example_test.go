@@ -1,0 +1,27 @@
+package kernelperceptron_test
+
+import (
+	"context"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/model"
+	"halfspace/train"
+	"halfspace/train/kernelperceptron"
+)
+
+func ExampleTrain() {
+	corners := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
+	rows, err := block.FromRows(corners, []bool{false, true, true, false}, block.RowOptions{}) // XOR
+	if err != nil {
+		panic(err)
+	}
+	found, err := kernelperceptron.Train(context.Background(), rows, kernelperceptron.Options{Options: train.Options{Epochs: 100},
+		Kernel: model.Kernel{Kind: "rbf", Gamma: 1}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(found.Errors, "errors, converged:", found.Converged)
+	// Output:
+	// 0 errors, converged: true
+}
