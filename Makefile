@@ -62,20 +62,20 @@ mutants: ## breaks thirty places, one after the other: the tests of make test fi
 	$(LAZY_GC) go run ./scripts/mutants $(MUTANT)
 
 recorded: ## the recorded models without assembly
-	$(TEST) -tags noasm -run TestRecorded ./fit/recorded
+	$(TEST) -tags noasm -run TestRecorded ./train/recorded
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
 	$(TEST) -count=1 -run TestCounts ./internal/hotloops $(COUNTS)
 
-# Learners are the same code with and without assembly: the hashes in fit/recorded/testdata hold them to the same models.
+# Learners are the same code with and without assembly: the hashes in train/recorded/testdata hold them to the same models.
 noasm: recorded
 	$(TEST) -tags noasm $(filter-out ./asm/...,$(DISPATCHING))
 
 # Where goroutines meet: all short tests of the packages that pass work between them, and of the others those in whose names it stands.
-# TestInvariance of fit makes every learner's training with one worker and with several.
+# TestInvariance of train makes every learner's training with one worker and with several.
 race:
-	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./cache ./gram ./predict ./metrics ./fit ./train ./train/lda ./train/winnow ./internal/parallel
+	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./internal/cache ./gram ./predict ./metrics ./train ./train/learner ./train/lda ./train/winnow ./internal/parallel
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|Lookouts|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
@@ -88,7 +88,7 @@ race-files: ## race for readers and the command; takes minutes, because Arrow is
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m $(filter-out ./pocket,$(DISPATCHING)); \
-	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./fit/recorded
+	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./train/recorded
 
 # onnxruntime-web for the tests of ONNX files, in a folder that git ignores.
 ONNXRUNTIME := onnxruntime-web@1.22.0
@@ -99,7 +99,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
 			echo "$$word: ONNX files: npm could not install the runtime" >&2; exit $$status; }; \
 		export HALFSPACE_ONNXRUNTIME=$(CURDIR)/tmp/onnx; \
-		go test -count=1 -run TestONNX ./exchange $(ONNX); \
+		go test -count=1 -run TestONNX ./export $(ONNX); \
 	else test $$? = 3; fi
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
@@ -109,7 +109,7 @@ pages: ## reports, and what a browser makes of them: it must neither say anythin
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
-		GOARCH=$$arch $(TEST) -exec "$(OWN_GC) qemu-$$arch-static" -timeout 30m -run TestRecorded ./fit/recorded || exit; done
+		GOARCH=$$arch $(TEST) -exec "$(OWN_GC) qemu-$$arch-static" -timeout 30m -run TestRecorded ./train/recorded || exit; done
 
 avx512: ## the AVX-512 kernels on a CPU that Bochs emulates, where this one has none: a quarter of an hour
 	./scripts/avx512.sh ./asm/avx512

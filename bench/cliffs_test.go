@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/synth"
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -32,15 +32,15 @@ func BenchmarkCliffs(b *testing.B) {
 	ints := integers(rows, features)
 	classes := testproblems.RandomClasses(rows, features, 10, 0.03)
 
-	epochs := func(order train.Order) perceptron.Options {
-		return perceptron.Options{Options: train.Options{Order: order, Epochs: 5}}
+	epochs := func(order learner.Order) perceptron.Options {
+		return perceptron.Options{Options: learner.Options{Order: order, Epochs: 5}}
 	}
-	margin := epochs(train.Cyclic)
+	margin := epochs(learner.Cyclic)
 	margin.Margin = 1
-	averaged := epochs(train.Cyclic)
-	averaged.Form = train.Averaged
-	judged := perceptron.Options{Options: train.Options{Order: train.Shuffle, MaxUpdates: 8000, Workers: 1}, Pocket: pocket.Exact}
-	ratchet := perceptron.Options{Options: train.Options{Order: train.Cyclic, Epochs: 1, Workers: 1}, Pocket: pocket.Ratchet}
+	averaged := epochs(learner.Cyclic)
+	averaged.Form = learner.Averaged
+	judged := perceptron.Options{Options: learner.Options{Order: learner.Shuffle, MaxUpdates: 8000, Workers: 1}, Pocket: pocket.Exact}
+	ratchet := perceptron.Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 1, Workers: 1}, Pocket: pocket.Ratchet}
 	for _, c := range []struct {
 		name             string
 		data, sibling    *block.Data
@@ -48,13 +48,13 @@ func BenchmarkCliffs(b *testing.B) {
 		times            float64 // of the sibling, that it is compared with
 		updates, scoring bool
 	}{
-		{"epoch/weights", weighted, plain, epochs(train.Cyclic), epochs(train.Cyclic), 1, true, false},
-		{"epoch/class-weights", classWeights, plain, epochs(train.Cyclic), epochs(train.Cyclic), 1, true, false},
-		{"epoch/margin", plain, plain, margin, epochs(train.Cyclic), 1, true, false},
-		{"epoch/shuffle/weights", weighted, plain, epochs(train.Shuffle), epochs(train.Shuffle), 1, true, false},
+		{"epoch/weights", weighted, plain, epochs(learner.Cyclic), epochs(learner.Cyclic), 1, true, false},
+		{"epoch/class-weights", classWeights, plain, epochs(learner.Cyclic), epochs(learner.Cyclic), 1, true, false},
+		{"epoch/margin", plain, plain, margin, epochs(learner.Cyclic), 1, true, false},
+		{"epoch/shuffle/weights", weighted, plain, epochs(learner.Shuffle), epochs(learner.Shuffle), 1, true, false},
 		{"epoch/averaged/weights", weighted, plain, averaged, averaged, 1, true, false},
-		{"epoch/classes=10", classes, plain, epochs(train.Cyclic), epochs(train.Cyclic), 10, true, false},
-		{"epoch/shuffle/classes=10", classes, plain, epochs(train.Shuffle), epochs(train.Shuffle), 10, true, false},
+		{"epoch/classes=10", classes, plain, epochs(learner.Cyclic), epochs(learner.Cyclic), 10, true, false},
+		{"epoch/shuffle/classes=10", classes, plain, epochs(learner.Shuffle), epochs(learner.Shuffle), 10, true, false},
 		{"pocket/weights", weighted, plain, judged, judged, 1, false, true},
 		{"pocket/heavy-weights", heavy, plain, judged, judged, 1, false, true},
 		{"pocket/class-weights", classWeights, plain, judged, judged, 1, false, true},
@@ -63,7 +63,7 @@ func BenchmarkCliffs(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var times, siblings []float64
-			var r, s *train.Result
+			var r, s *learner.Result
 			for b.Loop() {
 				times, siblings = times[:0], siblings[:0]
 				for range peerRounds() {
@@ -88,7 +88,7 @@ func BenchmarkCliffs(b *testing.B) {
 }
 
 // timed trains, and returns the seconds that it took.
-func timed(b *testing.B, d *block.Data, opt perceptron.Options) (*train.Result, float64) {
+func timed(b *testing.B, d *block.Data, opt perceptron.Options) (*learner.Result, float64) {
 	start := time.Now()
 	r, err := perceptron.Train(context.Background(), d, opt)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/predict"
-	"halfspace/train"
 	"halfspace/train/kernelperceptron"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -34,19 +34,19 @@ func BenchmarkMNIST(b *testing.B) {
 	for _, epochs := range []int64{1, 2, 4, 10, 30}[:size(5, 1)] {
 		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {
 			for b.Loop() {
-				for _, form := range []train.Form{train.Averaged, train.Last} {
-					opt := perceptron.Options{Options: train.Options{Epochs: epochs}, Form: form}
-					classifiers, err := train.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
+				for _, form := range []learner.Form{learner.Averaged, learner.Last} {
+					opt := perceptron.Options{Options: learner.Options{Epochs: epochs}, Form: form}
+					classifiers, err := learner.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 						opt := opt
 						opt.Workers = workers
-						r, err := perceptron.Train(ctx, train.Versus(rows, class), opt)
+						r, err := perceptron.Train(ctx, learner.Versus(rows, class), opt)
 						if err != nil {
 							return nil, err
 						}
 						return r.Weights, nil
 					})
 					require.NoError(b, err)
-					unit := map[train.Form]string{train.Averaged: "%average", train.Last: "%last"}[form]
+					unit := map[learner.Form]string{learner.Averaged: "%average", learner.Last: "%last"}[form]
 					b.ReportMetric(modelErrors(b, model.New(rows.Spec(), slices.Concat(classifiers...)), test), unit)
 				}
 			}
@@ -61,7 +61,7 @@ func BenchmarkMNIST(b *testing.B) {
 			var r *kernelperceptron.Result
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {
 				for b.Loop() {
-					opt := kernelperceptron.Options{Options: train.Options{Epochs: epochs}, Form: train.Voted, Kernel: k, Memory: 5 << 30}
+					opt := kernelperceptron.Options{Options: learner.Options{Epochs: epochs}, Form: learner.Voted, Kernel: k, Memory: 5 << 30}
 					if r, err = kernelperceptron.Train(context.Background(), rows, opt); err != nil {
 						b.Fatal(err)
 					}

@@ -21,7 +21,7 @@ import (
 	"halfspace/internal/testproblems"
 
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
 )
@@ -106,7 +106,7 @@ func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
 	}
 	for k, c := range data.Spec().Classes {
 		if strings.Contains(c.String(), class) {
-			return train.Versus(data, k).(*block.Data), nil
+			return learner.Versus(data, k).(*block.Data), nil
 		}
 	}
 	return nil, fmt.Errorf("%s: no class %s", path, class)
@@ -147,7 +147,7 @@ type fitted struct {
 	converged      bool
 }
 
-func newFitted(r *train.Result, exact []float64) fitted {
+func newFitted(r *learner.Result, exact []float64) fitted {
 	f := fitted{exact: exact, passes: r.Epochs, converged: r.Converged}
 	for _, v := range r.Weights {
 		f.written = append(f.written, float64(v))

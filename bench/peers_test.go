@@ -18,7 +18,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/synth"
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -58,11 +58,11 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	peer, hello := startSklearn(b, python, peerScript, dir, peerRows())
 	b.Logf("%s; halfspace: %s, float32", hello, kernel.Active())
 	for _, opt := range []perceptron.Options{
-		{Options: train.Options{Order: train.Cyclic}},
-		{Options: train.Options{Order: train.Shuffle}},
-		{Options: train.Options{Order: train.Shuffle}, Form: train.Averaged},
+		{Options: learner.Options{Order: learner.Cyclic}},
+		{Options: learner.Options{Order: learner.Shuffle}},
+		{Options: learner.Options{Order: learner.Shuffle}, Form: learner.Averaged},
 	} {
-		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows(), peerFeatures, opt.Order, opt.Form == train.Averaged), func(b *testing.B) {
+		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows(), peerFeatures, opt.Order, opt.Form == learner.Averaged), func(b *testing.B) {
 			for b.Loop() {
 				comparePerceptrons(b, data, peer, opt)
 			}
@@ -73,7 +73,7 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 
 func comparePerceptrons(b *testing.B, data *block.Data, peer *peer, opt perceptron.Options) {
 	opt.Epochs, opt.Seed = peerEpochs, 1
-	learn := func() *train.Result {
+	learn := func() *learner.Result {
 		result, err := perceptron.Train(context.Background(), data, opt)
 		if err != nil {
 			b.Fatal(err)
@@ -84,12 +84,12 @@ func comparePerceptrons(b *testing.B, data *block.Data, peer *peer, opt perceptr
 		return result
 	}
 	fit := func() (a sklearnAnswer) {
-		peer.ask(b, map[string]any{"shuffle": opt.Order == train.Shuffle, "average": opt.Form == train.Averaged, "epochs": peerEpochs}, &a)
+		peer.ask(b, map[string]any{"shuffle": opt.Order == learner.Shuffle, "average": opt.Form == learner.Averaged, "epochs": peerEpochs}, &a)
 		return a
 	}
 	result, answer := learn(), fit()
 	allowance := 0.5 // the last weights of a perceptron on noisy rows are as good as the last rows
-	if opt.Form == train.Averaged {
+	if opt.Form == learner.Averaged {
 		allowance = 0.02
 	}
 	c := newContest(b, "scikit-learn", "errors", float64(result.Errors)/float64(peerRows()), 1-answer.Accuracy, allowance)

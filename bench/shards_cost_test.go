@@ -10,7 +10,7 @@ import (
 
 	"halfspace/bench/limits"
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -28,7 +28,7 @@ const costRounds = 41
 func (s split) costs(t *testing.T) (one, two []point) {
 	for shards := int64(1); shards <= int64(s.shards); shards *= 2 {
 		for _, passes := range passesShown {
-			opt := perceptron.Options{Options: train.Options{Epochs: passes, Shards: shards}, Form: train.Averaged}
+			opt := perceptron.Options{Options: learner.Options{Epochs: passes, Shards: shards}, Form: learner.Averaged}
 			one = append(one, point{shards, passes, wrongShare(t, s.held, trained(t, s.learn, opt).Weights), math.Inf(1)})
 		}
 	}
@@ -36,8 +36,8 @@ func (s split) costs(t *testing.T) (one, two []point) {
 	for range costRounds {
 		for i := 0; i < len(one); i += len(passesShown) {
 			for workers, points := range [][]point{one, two} {
-				opt := train.Options{Epochs: 2, Shards: one[i].shards, Workers: workers + 1}
-				r := trained(t, s.learn, perceptron.Options{Options: opt, Form: train.Averaged})
+				opt := learner.Options{Epochs: 2, Shards: one[i].shards, Workers: workers + 1}
+				r := trained(t, s.learn, perceptron.Options{Options: opt, Form: learner.Averaged})
 				points[i].ms = min(points[i].ms, 1000*r.Seconds/float64(r.Epochs))
 			}
 		}
@@ -130,12 +130,12 @@ func bytesOf(rows *block.Data) (n int) {
 }
 
 // speeds returns the cells of a shape.
-func speeds(t *testing.T, rows *block.Data, form train.Form, epochs int64) string {
+func speeds(t *testing.T, rows *block.Data, form learner.Form, epochs int64) string {
 	arrays := arraysOf(rows)
 	var ms [3][]float64 // without shards, with them on one core, on two
 	var rates [2][]float64
 	for round := range speedRounds {
-		for i, opt := range []train.Options{{Workers: 1}, {Workers: 1, Shards: 16}, {Workers: 2, Shards: 16}} {
+		for i, opt := range []learner.Options{{Workers: 1}, {Workers: 1, Shards: 16}, {Workers: 2, Shards: 16}} {
 			opt.Epochs = epochs
 			r := trained(t, rows, perceptron.Options{Options: opt, Form: form})
 			ms[i] = append(ms[i], 1000*r.Seconds/float64(r.Epochs))

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/train"
 	"halfspace/train/ftrl"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/passiveaggressive"
 )
@@ -18,15 +18,15 @@ import (
 var otherLearners = []struct {
 	name  string
 	most  int // elements of rows beyond which it takes minutes, and is left out; 0: any number
-	learn func(rows *block.Data, o train.Options) (*train.Result, error)
+	learn func(rows *block.Data, o learner.Options) (*learner.Result, error)
 }{
-	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data, o train.Options) (*train.Result, error) {
+	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data, o learner.Options) (*learner.Result, error) {
 		return passiveaggressive.Train(context.Background(), rows, passiveaggressive.Options{Options: o, C: 0.01})
 	}},
-	{"`adagrad`", 0, func(rows *block.Data, o train.Options) (*train.Result, error) {
+	{"`adagrad`", 0, func(rows *block.Data, o learner.Options) (*learner.Result, error) {
 		return ftrl.TrainAdaGrad(context.Background(), rows, ftrl.AdaGradOptions{Options: o})
 	}},
-	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data, o train.Options) (*train.Result, error) {
+	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data, o learner.Options) (*learner.Result, error) {
 		r, err := logistic.Train(context.Background(), rows, logistic.Options{Options: o, L2: 1, Solver: logistic.SGD})
 		if err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func othersTable(t *testing.T) string {
 						var wrong []float64
 						for seed := range uint64(otherSeeds) {
 							s := f.split(t, set.held, false, seed)
-							r, err := l.learn(s.learn, train.Options{Epochs: passes, Shards: int64(shards)})
+							r, err := l.learn(s.learn, learner.Options{Epochs: passes, Shards: int64(shards)})
 							if err != nil {
 								t.Fatal(err)
 							}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // writeShards writes what it measures to the file of -shards.
@@ -38,7 +38,7 @@ func load1() string {
 // passesShown are the passes after which tables show errors, and seeds permute the rows to learn from.
 var (
 	passesShown = []int64{1, 2, 4, 8, 16}
-	forms       = []train.Form{train.Last, train.Averaged}
+	forms       = []learner.Form{learner.Last, learner.Averaged}
 )
 
 const seeds = 5
@@ -79,7 +79,7 @@ func orderTable(t *testing.T) string {
 }
 
 // errorsByPass returns the errors on held-out rows, of each way, by passesShown.
-func (f *flatRows) errorsByPass(t *testing.T, set realSet, form train.Form) [][]spread {
+func (f *flatRows) errorsByPass(t *testing.T, set realSet, form learner.Form) [][]spread {
 	shares := make([][][]float64, len(ways)) // of a way and a number of passes, for each seed
 	for w := range ways {
 		shares[w] = make([][]float64, len(passesShown))

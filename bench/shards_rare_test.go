@@ -8,7 +8,7 @@ import (
 
 	"halfspace/internal/synth"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -57,10 +57,10 @@ func rareTable(t *testing.T) string {
 	} {
 		rows := c.load().all(t)
 		var ms [2][]float64
-		var r *train.Result
+		var r *learner.Result
 		for range rounds {
 			for workers := range ms {
-				r = trained(t, rows, perceptron.Options{Options: train.Options{Epochs: 100, Workers: workers + 1}})
+				r = trained(t, rows, perceptron.Options{Options: learner.Options{Epochs: 100, Workers: workers + 1}})
 				ms[workers] = append(ms[workers], 1000*r.Seconds)
 			}
 		}

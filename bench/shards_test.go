@@ -11,7 +11,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 	"halfspace/train/perceptron"
 )
@@ -31,8 +31,8 @@ func TestShards(t *testing.T) {
 	if s.shards != 4 {
 		t.Fatalf("%d rows take %d shards", s.learn.Rows(), s.shards)
 	}
-	once := iterative.learn(t, s.learn, 4, train.Last, 1)
-	if !slices.Equal(oneShot.learn(t, s.learn, 4, train.Last, 1), once) || slices.Equal(serial.learn(t, s.learn, 4, train.Last, 1), once) {
+	once := iterative.learn(t, s.learn, 4, learner.Last, 1)
+	if !slices.Equal(oneShot.learn(t, s.learn, 4, learner.Last, 1), once) || slices.Equal(serial.learn(t, s.learn, 4, learner.Last, 1), once) {
 		t.Error("after one pass the mixes differ, or are the serial weights")
 	}
 	for _, form := range forms {
@@ -65,8 +65,8 @@ const (
 var ways = []way{serial, iterative, oneShot, single}
 
 // learn returns the weights that a way learns in some passes over the rows, in file order.
-func (w way) learn(t *testing.T, rows *block.Data, shards int, form train.Form, passes int64) []float32 {
-	opt := perceptron.Options{Options: train.Options{Epochs: passes}, Form: form}
+func (w way) learn(t *testing.T, rows *block.Data, shards int, form learner.Form, passes int64) []float32 {
+	opt := perceptron.Options{Options: learner.Options{Epochs: passes}, Form: form}
 	if w == serial || w == iterative {
 		if w == iterative {
 			opt.Shards = int64(shards)
@@ -75,7 +75,7 @@ func (w way) learn(t *testing.T, rows *block.Data, shards int, form train.Form, 
 	}
 	all, err := mixing.NewRows(rows)
 	require.NoError(t, err)
-	dealt, err := mixing.Deal(rows.Rows(), &train.Options{Order: train.Cyclic, Shards: int64(shards)}, 0)
+	dealt, err := mixing.Deal(rows.Rows(), &learner.Options{Order: learner.Cyclic, Shards: int64(shards)}, 0)
 	require.NoError(t, err)
 	if w == single {
 		dealt = dealt[:1]
@@ -86,11 +86,11 @@ func (w way) learn(t *testing.T, rows *block.Data, shards int, form train.Form, 
 		parts = append(parts, mixing.Part{Weights: r.Weights, Updates: r.Updates})
 	}
 	mixed := slices.Clone(parts[0].Weights)
-	mixing.Mix(mixed, parts, train.Uniform)
+	mixing.Mix(mixed, parts, learner.Uniform)
 	return mixed
 }
 
-func trained(t *testing.T, rows block.Source, opt perceptron.Options) *train.Result {
+func trained(t *testing.T, rows block.Source, opt perceptron.Options) *learner.Result {
 	r, err := perceptron.Train(context.Background(), rows, opt)
 	require.NoError(t, err)
 	return r
@@ -98,8 +98,8 @@ func trained(t *testing.T, rows block.Source, opt perceptron.Options) *train.Res
 
 // wrongShare returns the share of rows that weights are wrong for, in percent.
 func wrongShare(t *testing.T, rows *block.Data, weights []float32) float64 {
-	r := train.Result{Weights: weights}
-	require.NoError(t, train.Evaluate(context.Background(), rows, 2, &r))
+	r := learner.Result{Weights: weights}
+	require.NoError(t, learner.Evaluate(context.Background(), rows, 2, &r))
 	return 100 * float64(r.Errors) / float64(rows.Rows())
 }
 

@@ -21,7 +21,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A sparseSet is rows of two classes, which write writes in svmlight. The error is fs.ErrNotExist if the data are not
@@ -40,7 +40,7 @@ func sparseSets() []sparseSet {
 			if err != nil {
 				return err
 			}
-			return writeSvm(path, svmRows(train.Versus(data, 8).(*block.Data), nil))
+			return writeSvm(path, svmRows(learner.Versus(data, 8).(*block.Data), nil))
 		}},
 		{"KDD Cup 1999, one-hot, normal against the rest", func(path string) error {
 			opt := dataset.Options{Label: "last", Categorical: "onehot", NoBias: true}

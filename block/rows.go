@@ -22,7 +22,7 @@ type RowOptions struct {
 	NoBias   bool      // no bias column of ones
 
 	// Standardize replaces every number v by (v - mean) / deviation, computed in float64 and then rounded to float32.
-	// The spec holds the means and deviations, so a model takes rows that aren't standardized. If package fit holds
+	// The spec holds the means and deviations, so a model takes rows that aren't standardized. If package train holds
 	// rows out or cross-validates, it computes means and deviations again from the rows it trains on, and reads x and
 	// y again for that. The program must not change x and y before then.
 	Standardize bool

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/fit"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 var update = flag.Bool("update", false, "write learners/options.md from what the learners say of themselves")
@@ -27,7 +27,7 @@ func TestOptions(t *testing.T) {
 		t.Error("docs/learners/options.md is not what the learners say: write it with go test ./docs -update")
 	}
 	list := read(t, "docs/learners/README.md")
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		page := "docs/learners/" + strings.TrimPrefix(l.Name, "kernel-") + ".md"
 		if l.Name == "kernel-perceptron" {
 			page = "docs/learners/dual.md"
@@ -48,7 +48,7 @@ func TestOptions(t *testing.T) {
 func options() string {
 	var b strings.Builder
 	b.WriteString("# Options of every learner\n\nThis page is written from what the learners say of themselves, by `go test ./docs -update`.\n")
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		fmt.Fprintf(&b, "\n## %s\n\n", l.Name)
 		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimises | %s |\n| use it for | %s |\n", cell(l.Minimises), cell(l.Use))
 		b.WriteString("\n| option | values | default | meaning |\n|---|---|---|---|\n")
@@ -61,7 +61,7 @@ func options() string {
 }
 
 // values returns what an option may be.
-func values(o *train.Option) string {
+func values(o *learner.Option) string {
 	if len(o.Words) > 0 {
 		return "`" + strings.Join(o.Words, "`, `") + "`"
 	}
@@ -72,7 +72,7 @@ func values(o *train.Option) string {
 }
 
 // initial returns an option's default.
-func initial(l *train.Learner, o *train.Option) string {
+func initial(l *learner.Learner, o *learner.Option) string {
 	if text := o.Text(l.New()); text != "0" || !o.Auto {
 		return "`" + text + "`"
 	}
@@ -80,7 +80,7 @@ func initial(l *train.Learner, o *train.Option) string {
 }
 
 // meaning returns what an option does, and when it has an effect.
-func meaning(o *train.Option) string {
+func meaning(o *learner.Option) string {
 	if o.When == nil {
 		return o.Help
 	}

@@ -38,7 +38,7 @@
 //	...
 //	class, err := p.Class([]float64{5.1, 3.5, 1.4, 0.2})
 //
-// A training of package fit gives a complete model, and Save writes it. New makes a model from weights that a program
+// A training of package train gives a complete model, and Save writes it. New makes a model from weights that a program
 // has. For files that can't be used, the errors are ErrNoModel, ErrVersion and ErrDamaged.
 package model
 

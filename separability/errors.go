@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -47,7 +47,7 @@ func (s *searcher) notSeparable(ctx context.Context, r *Result, f *finding) erro
 func (s *searcher) pocket(ctx context.Context) (int64, error) {
 	updates := max(64, min(10_000, 1<<27/s.src.Rows()))
 	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Pocket: pocket.Exact,
-		Options: train.Options{Epochs: 1000, MaxUpdates: updates, Workers: s.opt.Workers}})
+		Options: learner.Options{Epochs: 1000, MaxUpdates: updates, Workers: s.opt.Workers}})
 	if err != nil {
 		return -1, err
 	}

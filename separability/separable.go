@@ -14,7 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -43,7 +43,7 @@ type Result struct {
 	Passes  int64   // passes over the rows up to the verdict, including the perceptron's
 	Exact   int64   // number of rows whose score got its sign by exact arithmetic
 
-	Perceptron *train.Result // the short training at the start; nil if there was none
+	Perceptron *learner.Result // the short training at the start; nil if there was none
 
 	// Origin and Widest are set if the rows are separable. Origin is the plane through the origin of all columns, the
 	// bias included, with the largest margin, which is the margin of Novikoff's bound. Widest is the plane with the
@@ -70,7 +70,7 @@ type Plane struct {
 // MistakeBound returns the most updates that the perceptron can make on the rows in any order, by Novikoff's theorem
 // (1962). It is an integer, rounded up. The rows must be separable.
 func (r *Result) MistakeBound() float64 {
-	return train.MostUpdates(r.Radius, r.Origin.Margin, len(r.Origin.Weights))
+	return learner.MostUpdates(r.Radius, r.Origin.Margin, len(r.Origin.Weights))
 }
 
 // precision is the allowed relative difference from the largest squared margin.
@@ -150,7 +150,7 @@ func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error)
 		visits = 1 << 24 // the search after it is slow
 	}
 	epochs := max(5, min(1000, visits/s.src.Rows()))
-	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Options: train.Options{Epochs: epochs, Workers: s.opt.Workers}})
+	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Options: learner.Options{Epochs: epochs, Workers: s.opt.Workers}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,221 +1,379 @@
 package train
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
-	"halfspace/kernel/f64"
+	"halfspace/internal/preprocess"
+	"halfspace/metrics"
+	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/schema"
+	"halfspace/train/learner"
 )
 
-// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r.Weights.
-// It makes one pass over the rows. Labels are -1 and +1, or class numbers if there are more than two classes and r has
-// a vector of weights for each class. Evaluate returns an error if a label stands for no class, if r hasn't a vector of
-// weights for each class, or if a score overflows.
-//
-// With more than two classes, the predicted class is the class with the greatest score, the first of equal ones. The
-// margin is the least difference between the score of a row's class and the greatest score of another class, divided by
-// the square root of 2 and by the norm of all vectors together. With this definition, two classes with the weights -w
-// and w have the same margin as w alone.
-func Evaluate(ctx context.Context, src block.Source, workers int, r *Result) error {
-	_, _, err := evaluate(ctx, src, workers, r, PerceptronLoss)
+// Evaluation adds up how well a model predicts rows, by their weights if they have weights. It keeps every score, for
+// the curves. Its figures depend neither on the order of the rows nor on their blocks.
+type Evaluation struct {
+	Confusion   *metrics.Confusion   // by the model's classes, in their order
+	Scores      metrics.Scores       // for two classes
+	Calibration *metrics.Calibration // for two classes, if the model has probabilities; otherwise nil
+	Worst       []Miss               // at most ten rows, the worst first, by the threshold of the model
+
+	// ClassScores has, for more than two classes, the probabilities of each class, or the scores if the model has no
+	// probabilities. It is nil for two classes. Set it to nil to keep no scores.
+	ClassScores *metrics.ClassScores
+
+	spec      *schema.Spec
+	threshold float64 // threshold of the model
+	odds      predict.Odds
+	scorer    *predict.Scorer
+	loss      metrics.Mean
+	brier     metrics.Mean
+	hasOdds   bool
+}
+
+// A Miss is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest from the
+// model's threshold. For more classes, they have the least probabilities of their class, or without probabilities the
+// greatest Score.
+type Miss struct {
+	Row              int64 // number of the row among the added rows, from 0 on
+	Class, Predicted int
+	Score            float64 // for more than two classes: score of the predicted class minus score of the row's class
+	Probability      float64 // probability of the row's class; NaN if the model has no probabilities
+	Features         []Value // features that aren't 0, as the model takes them; nil if a cluster scored the row
+
+	off float64 // how wrong: the greater, the worse
+}
+
+// A Value is one feature of a row, and its number.
+type Value struct {
+	Feature int
+	Value   float64
+}
+
+// mostMisses is the largest length of Worst.
+const mostMisses = 10
+
+// miss adds the wrong rows of a block to Worst. p and losses are the probabilities and the log losses; nil without
+// probabilities.
+func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float64) {
+	positive := e.spec.PositiveClass()
+	for r, y := range b.Y {
+		m := Miss{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
+		if m.Class == m.Predicted {
+			continue
+		}
+		if p != nil {
+			m.Probability = float64(p[m.Class][r])
+		}
+		if len(scores) == 1 {
+			m.Score = float64(scores[0][r])
+			m.off = math.Abs(m.Score - e.threshold)
+		} else if m.Score = float64(scores[m.Predicted][r]) - float64(scores[m.Class][r]); losses != nil {
+			m.off = losses[r]
+		} else {
+			m.off = m.Score
+		}
+		at, _ := slices.BinarySearchFunc(e.Worst, m, func(m, o Miss) int {
+			return cmp.Or(cmp.Compare(o.off, m.off), cmp.Compare(m.Row, o.Row))
+		})
+		if at < mostMisses {
+			m.Features = valuesOf(b, r, e.spec.Width())
+			e.Worst = slices.Insert(e.Worst, at, m)
+			e.Worst = e.Worst[:min(len(e.Worst), mostMisses)]
+		}
+	}
+}
+
+// valuesOf returns the features of a row that aren't 0. It returns nil if the block has only labels.
+func valuesOf(b *block.Block, r, width int) (values []Value) {
+	add := func(feature int, v float32) {
+		if v != 0 && feature < width {
+			values = append(values, Value{feature, float64(v)})
+		}
+	}
+	switch {
+	case b.Sparse != nil:
+		for k := b.Sparse.Ptr[r]; k < b.Sparse.Ptr[r+1]; k++ {
+			add(int(b.Sparse.Idx[k]), b.Sparse.Val[k])
+		}
+	case b.X != nil:
+		for i, v := range b.X[r*b.Stride:][:width] {
+			add(i, v)
+		}
+	}
+	return values
+}
+
+// NewEvaluation returns an evaluation of a model, without any rows.
+func NewEvaluation(m *model.Model, workers int) (*Evaluation, error) {
+	scorer, err := predict.NewScorer(m, workers)
+	if err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), threshold: m.ScoreThreshold(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
+	if e.hasOdds && len(m.Classes) == 2 {
+		e.Calibration = new(metrics.Calibration)
+	}
+	if len(m.Classes) > 2 {
+		e.ClassScores = metrics.NewClassScores(len(m.Classes))
+	}
+	return e, nil
+}
+
+// Evaluate returns the evaluation of a model on the rows of src, which must have the columns and the classes of the
+// model.
+func Evaluate(ctx context.Context, m *model.Model, src block.Source, workers int) (*Evaluation, error) {
+	e, err := NewEvaluation(m, workers)
+	if err != nil {
+		return nil, err
+	}
+	if src, err = block.Check(ctx, src, workers); err == nil {
+		err = suits(src.Spec(), e.spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err == nil {
+			err = e.Add(ctx, b)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// Add adds the rows of a block.
+func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
+	if e.scorer == nil {
+		return errors.New("the evaluation has no model: make it by NewEvaluation")
+	}
+	scores, err := e.scorer.Scores(ctx, b)
+	if err == nil {
+		e.add(scores, b)
+	}
 	return err
 }
 
-// A RowLoss names the loss of a row as a function of its margin m. m is y(w.x). With more than two classes, m is the
-// score of the row's class minus the greatest score of another class. A loss is a name and not a function, so that
-// other processes can compute it.
-type RowLoss string
+// add adds the rows of a block with their scores. It uses only the number, the labels and the weights of the block.
+func (e *Evaluation) add(scores [][]float32, b *block.Block) {
+	positive := e.spec.PositiveClass()
+	for r, y := range b.Y {
+		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.PredictedAbove(scores, r, positive, e.threshold), b.Weight(r))
+	}
+	var p [][]float32
+	var losses []float64
+	if e.hasOdds {
+		p, losses = predict.Probabilities(scores, e.odds), predict.LogLosses(scores, b.Y, e.odds)
+		e.loss.Add(losses, b.W)
+		e.addProbabilities(p, b)
+	}
+	switch {
+	case len(scores) == 1:
+		e.Scores.Add(scores[0], b.Y, b.W)
+	case e.ClassScores != nil && p != nil:
+		e.ClassScores.Add(p, b.Y, b.W)
+	case e.ClassScores != nil:
+		e.ClassScores.Add(scores, b.Y, b.W)
+	}
+	e.miss(b, scores, p, losses)
+}
 
-const (
-	PerceptronLoss   RowLoss = "perceptron"    // max(0, -m)
-	HingeLoss        RowLoss = "hinge"         // max(0, 1 - m)
-	SquaredHingeLoss RowLoss = "squared_hinge" // max(0, 1 - m)^2
-	LogisticLoss     RowLoss = "logistic"      // log(1 + e^-m)
-)
+// scoreTask scores rows by a model. Its argument is the model's file.
+var scoreTask = distributed.New("fit.scores", scorePiece)
 
-// of returns the function of the loss, or nil if the loss is unknown.
-func (l RowLoss) of() func(m float64) float64 {
-	switch l {
-	case PerceptronLoss:
-		return func(m float64) float64 {
-			if !(m >= 0) {
-				return -m
+// scoredRows is the scores, labels and weights of some rows.
+type scoredRows struct {
+	scores [][]float32
+	y      []float32
+	w      []float64
+}
+
+func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all []scoredRows, err error) {
+	m, err := model.Read(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	scorer, err := predict.NewScorer(m, piece.Workers)
+	if err != nil {
+		return nil, err
+	}
+	for b, err := range piece.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		s := scoredRows{y: b.Y, w: b.W}
+		for _, of := range scores {
+			s.scores = append(s.scores, slices.Clone(of))
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// AddRemote adds the rows of a block.Remote source, which are scored on its cluster. m is the evaluation's model.
+// AddRemote calls added after each piece of the rows; the first error of added ends the pass.
+func (e *Evaluation) AddRemote(ctx context.Context, m *model.Model, src block.Source, added func() error) error {
+	return scoreRemote(ctx, m, src, e.add, added)
+}
+
+// scoreRemote scores rows on a cluster. It calls add with the scores, and a block that has the labels and the weights.
+func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func([][]float32, *block.Block), added func() error) error {
+	var file bytes.Buffer
+	if _, err := m.WriteTo(&file); err != nil {
+		return err
+	}
+	task := scoreTask
+	first := int64(0)
+	return distributed.Each(ctx, src, task, file.Bytes(), distributed.Consecutive(src.Rows()), func(all []scoredRows) error {
+		for _, s := range all {
+			add(s.scores, &block.Block{First: first, Y: s.y, W: s.w})
+			first += int64(len(s.y))
+		}
+		return added()
+	})
+}
+
+// addProbabilities adds the probabilities of each class for the rows of a block.
+func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
+	losses, positive := make([]float64, len(b.Y)), e.spec.PositiveClass()
+	for r, y := range b.Y {
+		losses[r] = metrics.BrierLoss(p, r, predict.Labelled(y, e.spec.Vectors(), positive))
+		if e.Calibration != nil {
+			e.Calibration.Add(float64(p[positive][r]), y > 0, b.Weight(r))
+		}
+	}
+	e.brier.Add(losses, b.W)
+}
+
+// LogLoss returns the mean of -log p over the rows, where p is the probability of the row's class. It returns NaN if
+// the model has no probabilities.
+func (e *Evaluation) LogLoss() float64 { return e.loss.Value() }
+
+// Brier returns the Brier score: the mean of metrics.BrierLoss over the rows. It returns NaN if the model has no
+// probabilities.
+func (e *Evaluation) Brier() float64 { return e.brier.Value() }
+
+// suits returns an error if the rows differ from the model in features, classes, preprocessing or scale. Names of
+// features may differ.
+func suits(rows, model *schema.Spec) error {
+	what := ""
+	switch {
+	case rows.Width() != model.Width() || rows.Bias != model.Bias:
+		what = fmt.Sprintf("%d columns, the bias included, where the model has %d", rows.Cols(), model.Cols())
+	case !slices.Equal(rows.Classes, model.Classes):
+		what = fmt.Sprintf("the classes %s, where the model has %s", schema.ListClasses(rows.Classes), schema.ListClasses(model.Classes))
+	case rows.PositiveClass() != model.PositiveClass():
+		what = "another positive class than the model"
+	case rows.Preprocessing != nil && rows.Preprocessing.Check(rows.Features) != nil:
+		what = "preprocessing that doesn't suit their features"
+	case !preprocess.New(rows).SameScale(preprocess.New(model)):
+		what = "features that aren't standardized as the model's are"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the rows to judge on have %s: make them with the model's Spec in block.RowOptions or dataset.Options", what)
+}
+
+// Tally is the number of rows that a model predicts wrongly, and their weights.
+type Tally struct {
+	Rows, Errors int64
+	Weight       float64 // sum of the weights of wrong rows
+	Total        float64 // sum of the weights of all rows
+}
+
+// Count returns the Tally of the rows of src: a row is wrong if its prediction by m isn't its label. Weights are summed
+// within runs, then over the runs.
+func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t Tally, err error) {
+	return count(ctx, m, src, workers, func([][]float32, *block.Block) {})
+}
+
+// count is Count. It also calls show with each block and its scores.
+func count(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t Tally, err error) {
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return t, err
+	}
+	positive := spec.PositiveClass()
+	add := func(scores [][]float32, b *block.Block) {
+		show(scores, b)
+		threshold := m.ScoreThreshold() // m isn't nil here: there are scores
+		run, all := 0.0, 0.0
+		for i, y := range b.Y {
+			if predict.PredictedAbove(scores, i, positive, threshold) != predict.Labelled(y, len(scores), positive) {
+				t.Errors++
+				run += b.Weight(i)
 			}
-			return 0
-		}
-	case HingeLoss:
-		return func(m float64) float64 { return max(0, 1-m) }
-	case SquaredHingeLoss:
-		return func(m float64) float64 {
-			hinge := max(0, 1-m)
-			return hinge * hinge
-		}
-	case LogisticLoss:
-		return func(m float64) float64 {
-			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) = log(1 + e^-|m|) - min(0, m)
-			f64.Exp(x[:], x[:])
-			f64.Log1p(x[:], x[:])
-			return x[0] - min(0, m)
-		}
-	}
-	return nil
-}
-
-// EvaluateLoss is Evaluate, and also sets r.Loss: the sum over the rows of loss times sample weight. For more than two
-// classes, it returns the sum of the sample weights of wrongly predicted rows.
-func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result, loss RowLoss) (wrong float64, err error) {
-	r.Loss, wrong, err = evaluate(ctx, src, workers, r, loss)
-	if err == nil && r.Loss-r.Loss != 0 {
-		err = TooLarge()
-	}
-	return wrong, err
-}
-
-var judgePass = distributed.NewPerRun("train.evaluate", judgeRun)
-
-// judgeArgs are the arguments of judgePass.
-type judgeArgs struct {
-	weights []float64 // one vector of src's columns, or one for each class
-	loss    RowLoss
-}
-
-// judgeRun returns the function that evaluates one run.
-func judgeRun(src block.Source, args judgeArgs) func(block.Run) judgement {
-	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
-	return func(run block.Run) judgement {
-		if of == nil {
-			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
-		}
-		if err := run.CheckLabels(len(w)); err != nil {
-			return judgement{err: err}
-		}
-		if len(w) == 1 {
-			return judge(run, w[0], src.Spec().PositiveClass(), of)
-		}
-		return judgeClasses(run, w, of)
-	}
-}
-
-// evaluate makes the pass over the rows for Evaluate and EvaluateLoss.
-func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of RowLoss) (loss, wrong float64, err error) {
-	spec := src.Spec()
-	cols := spec.Cols()
-	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
-		return 0, 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
-	}
-	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
-		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
-	}
-	vectors := len(r.Weights) / cols
-	weights := make([]float64, len(r.Weights))
-	for i, v := range r.Weights {
-		weights[i] = float64(v)
-	}
-	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
-	predicted := make([]int64, max(2, vectors))
-	var unknown error // the first error of a label
-	add := func(s judgement) {
-		errors += s.errors
-		for c, n := range s.predicted {
-			predicted[c] += n
-		}
-		loss += s.loss
-		wrong += s.wrong
-		square, margin = max(square, s.square), min(margin, s.margin)
-		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
-	}
-	args := judgeArgs{weights, of}
-	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
-	if err = cmp.Or(err, unknown); err != nil {
-		return 0, 0, err
-	}
-	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = errors, predicted, math.Sqrt(square), Norm(r.Weights), 0
-	if margin > 0 {
-		if r.Margin = margin / r.Norm; vectors > 1 {
-			r.Margin /= math.Sqrt2
-		}
-	}
-	if sum := r.Norm + r.Radius; bad || sum-sum != 0 {
-		return 0, 0, TooLarge()
-	}
-	return loss, wrong, nil
-}
-
-// A judgement is the result of Evaluate for one run.
-type judgement struct {
-	errors         int64
-	predicted      []int64 // number of rows predicted to be of each class
-	square, margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
-	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
-	bad            bool    // a score overflows float32
-	err            error   // the error of a label
-}
-
-// judge evaluates rows labelled -1 and +1.
-func judge(run block.Run, w []float32, positive int, loss func(m float64) float64) (j judgement) {
-	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
-	var buf [block.RunRows]float32
-	scores := buf[:run.Len()]
-	run.Scores(w, scores)
-	for i, score := range scores {
-		if (score > 0) != (run.Y[i] > 0) {
-			j.errors++
-		}
-		j.predicted[predict.Class(score, positive)]++
-		j.bad = j.bad || score-score != 0
-		m := float64(float64(run.Y[i]) * float64(score)) // float64(), so that no compiler fuses the product into the sum
-		j.loss += float64(loss(m) * run.Weight(i))
-		j.margin = min(j.margin, m)
-	}
-	j.square = run.MaxSquaredNorm()
-	return j
-}
-
-// judgeClasses evaluates rows of more than two classes.
-func judgeClasses(run block.Run, w [][]float32, loss func(m float64) float64) (j judgement) {
-	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
-	scores := make([][]float32, len(w))
-	for c := range w {
-		scores[c] = make([]float32, run.Len())
-		run.Scores(w[c], scores[c])
-	}
-	for i, y := range run.Y {
-		predicted := predict.Predicted(scores, i, 0)
-		j.predicted[predicted]++
-		if predicted != int(y) {
-			j.errors++
-			j.wrong += run.Weight(i)
-		}
-		own, above := float64(scores[int(y)][i]), math.Inf(1)
-		for c, s := range scores {
-			j.bad = j.bad || s[i]-s[i] != 0
-			if c != int(y) {
-				above = min(above, own-float64(s[i]))
+			if all += b.Weight(i); (i+1)%block.RunRows == 0 || i == len(b.Y)-1 {
+				t.Weight, t.Total = t.Weight+run, t.Total+all
+				run, all = 0, 0
 			}
 		}
-		j.margin = min(j.margin, above)
-		j.loss += float64(loss(above) * run.Weight(i))
+		t.Rows += int64(len(b.Y)) // scores from a cluster come without features
 	}
-	j.square = run.MaxSquaredNorm()
-	return j
+	if cluster, _ := block.RemoteOf(src); cluster != nil {
+		err = scoreRemote(ctx, m, src, add, func() error { return nil })
+		return t, err
+	}
+	scorer, err := predict.NewScorer(m, workers)
+	if err != nil {
+		return t, err
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return t, err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return t, err
+		}
+		add(scores, b)
+	}
+	return t, nil
 }
 
-// Norm returns the Euclidean norm of weights. It sums their squares in order.
-func Norm[T float32 | float64](w []T) float64 {
-	square := 0.0
-	for _, v := range w {
-		square = math.FMA(float64(v), float64(v), square)
+// validate counts errors on validation rows, and writes them to the model.
+func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*Tally, error) {
+	v := &model.Validation{Rows: rows.Rows()}
+	var err error
+	if v.Fingerprint, err = distributed.Fingerprint(ctx, rows, workers); err != nil {
+		return nil, err
 	}
-	return math.Sqrt(square)
+	judges := rows
+	if classes := m.Options.ClassWeight; classes != nil {
+		judges = learner.WithClassWeights(judges, classes)
+	}
+	wrong, err := Count(ctx, m, judges, workers)
+	if err != nil {
+		return nil, err
+	}
+	v.Errors, m.Training.Validation = wrong.Errors, v
+	return &wrong, nil
 }
 
-// TooLarge returns the error for features, or sample weights, with which float32 arithmetic overflows.
-func TooLarge() error {
-	return errors.New("the features, or the weights of rows, are too large for float32 arithmetic: scale them down")
+// evaluate evaluates the weights of an interrupted training. It makes a pass over the rows.
+func (j *job) evaluate(ctx context.Context, learned *learner.Result) error {
+	loss := learner.PerceptronLoss
+	switch {
+	case j.RowLoss != nil:
+		loss = j.RowLoss(j.Settings)
+	case j.Perceptron == nil:
+		return learner.Evaluate(ctx, j.src, j.workers(), learned)
+	}
+	_, err := learner.EvaluateLoss(ctx, j.src, j.workers(), learned, loss)
+	return err
 }

@@ -1,231 +1,277 @@
+// Package train does whole trainings for Go programs: one call on any block.Source returns a complete *model.Model and a
+// report.
+//
+// A Learner is a learning algorithm with its options, such as Logistic(logistic.Options{L2: 1}). Learn learns from all
+// rows. Options hold rows out, cross-validate, choose from a grid, or give weights to classes. CrossValidate judges a
+// learner on rows that it didn't learn from, and Compare judges several learners on the same folds. LearnOnline
+// predicts each row before it learns from the row.
+//
+// The model is byte for byte the model of the command with the same options and seed. An option that the learner
+// doesn't use is an error.
+//
+// Package train uses neither files nor Arrow: package dataset opens files as sources, and package block makes sources of
+// rows in memory. A new learner is one package with a description, and one line in Learners.
 package train
 
 import (
-	"context"
+	"errors"
+	"fmt"
+	"math"
 	"reflect"
-	"slices"
+	"strings"
 
-	"halfspace/block"
-	"halfspace/model"
-	"halfspace/schema"
+	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
+	"halfspace/internal/suggest"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
+	"halfspace/train/lda"
+	"halfspace/train/learner"
+	"halfspace/train/logistic"
+	"halfspace/train/passiveaggressive"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+	"halfspace/train/winnow"
 )
 
-// Learner describes a learning algorithm: its objective, its options, its requirements on rows, and its training
-// function. Each learner's package exports one Learner. Flags, help, notes, reports and docs are derived from it.
+// Learners lists the description of every learner.
+var Learners = []*learner.Learner{
+	perceptron.Learner,
+	perceptron.Pocket,
+	perceptron.Averaged,
+	perceptron.Voted,
+	winnow.Learner,
+	kernelperceptron.Learner,
+	kernelperceptron.Kernel,
+	logistic.Learner,
+	lda.Learner,
+	svm.Learner,
+	passiveaggressive.Learner,
+	ftrl.FTRL,
+	ftrl.AdaGrad,
+}
+
+// Names returns the names of the learners.
+func Names() []string {
+	var names []string
+	for _, l := range Learners {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// Describe returns the description of the learner with the name, or nil.
+func Describe(name string) *learner.Learner {
+	for _, l := range Learners {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Learner is a learning algorithm with its options.
 type Learner struct {
-	Name      string   // value of --algo, also stored in models
-	Minimises string   // its objective, or the aim of its search, in one line
-	Use       string   // when to use it, in one line
-	Options   []Option // the options that it uses
-	Example   string   // example options as a user types them
-	New       func() Settings
+	*learner.Learner
+	Settings learner.Settings // the options: a pointer to the learner's own Options
 
-	// Default replaces zero values of options that stand for a default, although 0 is a valid value of the option. It
-	// is nil if no option needs this.
-	Default func(Settings)
-
-	Passes    Access // how it reads rows in file order
-	InMemory  bool   // it takes only a *block.Data
-	NeedsBias string // why it can't learn without the bias; "": it can
-	NoWeights string // why its rows can't have weights; "": they can
-	Joint     bool   // it can learn the vectors of more than two classes together
-	Together  bool   // it learns more than two classes together by default
-	EachClass bool   // it learns each class versus the rest separately
-	Judges    bool   // it chooses its weights by the errors on validation rows
-	LogOdds   bool   // scores are logarithms of the odds of the positive class, with the options that New returns
-	Solves    bool   // it solves for an optimum over all rows, in steps; other learners visit rows one by one
-	LastOnly  bool   // it keeps the last weights, which need not be the best seen
-
-	// Perceptron returns the margin and the penalty of its updates if the learner makes the perceptron's updates. It is
-	// nil for other learners.
-	Perceptron func(Settings) (margin, l2 float64)
-
-	// Begins tells whether a training can begin with the weights of a model.
-	Begins bool
-
-	// RowLoss returns the loss that EvaluateLoss sums at the end of a training. It is nil for learners that compute
-	// their loss themselves.
-	RowLoss func(Settings) RowLoss
-
-	// Stepper returns a Stepper, which learns from rows of a spec one after another. It is nil for learners that have
-	// none. Labels are class numbers if the spec has more than two classes and Joint is set.
-	Stepper func(*schema.Spec, Settings) (Stepper, error)
-
-	// ScaleFree tells whether predictions stay the same when features change their units. nil: they never stay the
-	// same.
-	ScaleFree func(Settings) bool
-
-	// Apart returns the options with which it learns each of more than two classes versus the rest, and never together.
-	// nil, or "": no option has this effect.
-	Apart func(Settings) string
-
-	DrawsTogether bool // learning several classes together makes random choices
-
-	// Refuses returns an option that can't be used with the other options, and why. nil, or an empty option: all can be
-	// used.
-	Refuses func(Settings) (option, why string)
-
-	Converged string // text that a report adds if the last weights make no mistake; "": nothing
-	// NotFound is the text of a report for the object of the search, if it did not converge. "" stands for a plane that
-	// separates the classes.
-	NotFound string
-	Story    func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
-
-	Train func(context.Context, *Task) (*Learned, error) // learns from the rows of a task
+	// Varied has the options that a grid set, as a user types them; nil without a grid.
+	Varied map[string]string
 }
 
-// Access is how a learner reads rows. A greater value asks for more than a smaller one.
-type Access int
-
-const (
-	InOrder  Access = iota // one pass after the other, each in file order
-	Nested                 // passes within passes
-	AnyOrder               // each row at the moment when it is needed
-)
-
-// Settings are the options of a training: a pointer to a learner's Options, which embed the Options of this package.
-type Settings interface {
-	Shared() *Options
+// New returns a learner with options. Zero values stand for defaults. If l or s is nil, every training with the result
+// returns an error.
+func New(l *learner.Learner, s learner.Settings) Learner {
+	if (Learner{Learner: l, Settings: s}).check() != nil {
+		return Learner{Learner: l, Settings: s}
+	}
+	s = learner.CopySettings(s)
+	l.Complete(s)
+	return Learner{Learner: l, Settings: s}
 }
 
-// Shared returns o. With it, a pointer to any learner's options is a Settings.
-func (o *Options) Shared() *Options { return o }
-
-// CopySettings returns a copy of s. Changes of the copy leave s unchanged.
-func CopySettings(s Settings) Settings {
-	c := reflect.New(reflect.TypeOf(s).Elem())
-	c.Elem().Set(reflect.ValueOf(s).Elem())
-	return c.Interface().(Settings)
-}
-
-// Task is the rows to learn from, and the settings of the training.
-type Task struct {
-	Rows         block.Source
-	Validation   block.Source // rows to validate on; nil: none
-	Settings     Settings
-	ClassWeights []float64 // factor by which Rows' sample weights were multiplied, for each class; nil: none
-	Init         *Start    // weights and state to begin with; nil: zeros
-	Versus       int       // number of classes if Rows are one class versus the rest; 0 otherwise
-	Memory       int64     // most bytes for the rows and for the learner's own arrays; 0: all available memory
-	Beside       int       // number of trainings that run at the same time, this one included; 0 or 1: only this one
-	Held         int64     // bytes of all rows in memory, rows of other shares included
-	Note         func(text string)
-}
-
-// Learned is the result of a learner.
-type Learned struct {
-	*Result
-	Own  any                  // the result of the learner's own package
-	Keep func(m *model.Model) // adds the fields that only this learner keeps to the model; nil: there are none
-}
-
-// Option returns the option with the name, or nil.
-func (l *Learner) Option(name string) *Option {
-	for i := range l.Options {
-		if l.Options[i].Name == name {
-			return &l.Options[i]
+// Named returns the learner with the name, with the defaults of the command.
+func Named(name string) (Learner, error) {
+	l := Describe(name)
+	if l == nil {
+		advice := ""
+		if near := suggest.Name(name, Names()); near != "" {
+			advice = ": did you mean " + near + "?"
 		}
+		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, humanize.OneOf(Names()), advice)
 	}
-	return nil
+	return Learner{Learner: l, Settings: l.New()}, nil
 }
 
-// Has tells whether the learner has the option and the option has an effect with these settings.
-func (l *Learner) Has(s Settings, name string) bool {
-	o := l.Option(name)
-	return o != nil && (o.When == nil || l.met(s, o.When))
+// Perceptron returns the perceptron, the pocket, the averaged or the voted perceptron, depending on the options.
+func Perceptron(o perceptron.Options) Learner { return New(perceptron.Of(&o), &o) }
+
+// Winnow returns Winnow.
+func Winnow(o winnow.Options) Learner { return New(winnow.Learner, &o) }
+
+// Dual returns the perceptron in its dual form, with a kernel.
+func Dual(o kernelperceptron.Options) Learner { return New(kernelperceptron.Learner, &o) }
+
+// Logistic returns logistic regression.
+func Logistic(o logistic.Options) Learner { return New(logistic.Learner, &o) }
+
+// LDA returns linear discriminant analysis.
+func LDA(o lda.Options) Learner { return New(lda.Learner, &o) }
+
+// SVM returns the support vector machine.
+func SVM(o svm.Options) Learner { return New(svm.Learner, &o) }
+
+// PassiveAggressive returns the passive-aggressive algorithms.
+func PassiveAggressive(o passiveaggressive.Options) Learner {
+	return New(passiveaggressive.Learner, &o)
 }
 
-func (l *Learner) met(s Settings, w *Condition) bool {
-	value := l.Option(w.Option).Text(s)
-	return slices.Contains(w.Values, value) != w.Except
-}
+// FTRL returns FTRL-Proximal.
+func FTRL(o ftrl.Options) Learner { return New(ftrl.FTRL, &o) }
 
-// Access returns how a training with these settings reads rows.
-func (l *Learner) Access(s Settings) Access {
-	shared := s.Shared()
-	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil && shared.Order != Cyclic && shared.Order != "" {
-		return AnyOrder
+// AdaGrad returns AdaGrad.
+func AdaGrad(o ftrl.AdaGradOptions) Learner { return New(ftrl.AdaGrad, &o) }
+
+// check returns an error if the learner is a zero value, or has the options of another learner.
+func (l Learner) check() error {
+	if l.Learner == nil || l.Learner.New == nil || l.Train == nil {
+		return errors.New("the learner is empty: take one of fit, such as fit.Logistic, or fit.Named")
 	}
-	return l.Passes
+	v := reflect.ValueOf(l.Settings)
+	if want := reflect.TypeOf(l.Learner.New()); l.Settings == nil || v.Type() != want || v.IsNil() {
+		return fmt.Errorf("%s has no options, or those of another learner: they are of the type %v", l.Name, want)
+	}
+	_, err := parallel.Resolve(l.Settings.Shared().Workers)
+	return err
 }
 
-// Complete replaces every zero value that stands for a default by the default. An option whose value the learner
-// chooses by the rows stays 0.
-func (l *Learner) Complete(s Settings) {
-	defaults := l.New()
-	s.Shared().completeSeed()
-	if l.Default != nil {
-		l.Default(s)
+// With returns the learner with an option set to a text that a user types, for example "l2" and "0.1".
+func (l Learner) With(option, value string) (Learner, error) {
+	if err := l.check(); err != nil {
+		return l, err
 	}
-	for i := range l.Options {
-		if o := &l.Options[i]; !o.Auto && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
-			o.copy(s, defaults)
+	o := l.Option(option)
+	if o == nil {
+		var names []string
+		for _, o := range l.Options {
+			names = append(names, o.Name)
 		}
+		return l, fmt.Errorf("%s has no option %q: use %s", l.Name, option, humanize.OneOf(names))
 	}
+	l.Settings = learner.CopySettings(l.Settings)
+	return l, o.Set(l.Settings, value)
 }
 
-// Drop sets options that have no effect to their defaults.
-func (l *Learner) Drop(s Settings) {
-	defaults := l.New()
-	for i := range l.Options {
-		if o := &l.Options[i]; !l.Has(s, o.Name) {
-			o.copy(s, defaults)
-		}
-	}
+// Has tells whether the learner has the option, and the option has an effect with the other options.
+func (l Learner) Has(option string) bool {
+	return l.check() == nil && l.Learner.Has(l.Settings, option)
 }
 
-// CheckSettings returns an error unless l can train with s. It checks the range of every option, options that exclude
-// each other, and options that have no effect. An error of one option is an *OptionError.
-func (l *Learner) CheckSettings(s Settings) error {
-	for i := range l.Options {
-		if err := l.Options[i].Check(s); err != nil {
-			return err
-		}
-	}
-	if err := l.CheckTogether(s); err != nil {
-		return err
-	}
-	return l.checkUnused(s)
-}
-
-// CheckTogether returns an *OptionError if an option can't be used with the other options.
-func (l *Learner) CheckTogether(s Settings) error {
-	if l.Refuses == nil {
-		return nil
-	}
-	if option, why := l.Refuses(s); option != "" {
-		return &OptionError{Option: option, text: why}
-	}
-	return nil
-}
-
-// LearnsTogether tells whether the learner learns more than two classes together by default with these settings.
-func (l *Learner) LearnsTogether(s Settings) bool {
-	return l.Together && l.OnlyApart(s) == ""
-}
-
-// OnlyApart returns the options in s with which the learner never learns more than two classes together, or "".
-func (l *Learner) OnlyApart(s Settings) string {
-	if l.Apart == nil {
+// Text returns the value of an option as a user types it, or "" if the learner doesn't have the option.
+func (l Learner) Text(option string) string {
+	if l.check() != nil {
 		return ""
 	}
-	return l.Apart(s)
+	if o := l.Option(option); o != nil {
+		return o.Text(l.Settings)
+	}
+	return ""
 }
 
-// checkUnused returns an error if an option is set and has no effect.
-func (l *Learner) checkUnused(s Settings) error {
-	defaults := l.New()
-	for i := range l.Options {
-		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
-			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
+// VariedText returns the options that a grid set, with their values, in the order of the learner's options.
+func (l Learner) VariedText() string {
+	var parts []string
+	if l.Learner == nil {
+		return ""
+	}
+	for _, o := range l.Options {
+		if value, ok := l.Varied[o.Name]; ok {
+			parts = append(parts, o.Name+" "+value)
 		}
 	}
-	// Values with the same effect as leaving the option out.
-	idle := map[string]string{"order": string(Cyclic), "shards": "1", "mix": string(Uniform)}
-	for _, o := range []Option{OrderOption, EpochsOption, MaxUpdatesOption, EtaOption, ShardsOption, MixOption} {
-		if l.Option(o.Name) == nil && !o.zero(s) && o.Text(s) != idle[o.Name] {
-			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + l.Name + ": leave it out"}
+	return strings.Join(parts, ", ")
+}
+
+// workers returns the number of goroutines that may run at once.
+func (l Learner) workers() int {
+	if l.Settings == nil { // the learner's check returns an error for this
+		return 1
+	}
+	return parallel.Workers(l.Settings.Shared().Workers)
+}
+
+// with returns the learner with another number of workers and another Progress.
+func (l Learner) with(workers int, show func(learner.Progress)) Learner {
+	l.Settings = learner.CopySettings(l.Settings)
+	l.Settings.Shared().Workers, l.Settings.Shared().Progress = workers, show
+	return l
+}
+
+// updateBound returns the most updates that the learner can make on these rows in any order, from its initial weights.
+// It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
+// or for several trainings one versus the rest.
+func (j *job) updateBound(learned *learner.Result) *float64 {
+	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return nil
+	}
+	margin, l2 := j.Perceptron(j.Settings)
+	if l2 > 0 {
+		return nil
+	}
+	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
+	if j.opt.Init == nil {
+		return finite(learned.UpdateBound(margin, eta))
+	}
+	return finite(learner.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
+}
+
+// finite returns a pointer to the bound, or nil if the bound is +Inf.
+func finite(bound float64) *float64 {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	return &bound
+}
+
+// Grid returns the learner with every combination of the axes' values. The last axis varies fastest. Without axes it
+// returns only the learner itself. An option that has no effect in a combination is left out of it.
+func (l Learner) Grid(axes []Axis) ([]Learner, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	points := []Learner{l}
+	for _, axis := range axes {
+		if _, twice := points[0].Varied[axis.Option]; twice || len(axis.Values) == 0 {
+			return nil, fmt.Errorf("the grid varies %q twice, or has no values for it: list all its values once", axis.Option)
+		}
+		var more []Learner
+		for _, p := range points {
+			for _, value := range axis.Values {
+				v, err := p.vary(axis.Option, value)
+				if err != nil {
+					return nil, err
+				}
+				more = append(more, v)
+			}
+		}
+		if points = more; len(points) > MaxPoints {
+			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", humanize.Count(MaxPoints))
 		}
 	}
-	return nil
+	for i := range points {
+		if len(axes) > 0 {
+			points[i].Settings = learner.CopySettings(points[i].Settings)
+			points[i].Drop(points[i].Settings)
+		}
+	}
+	return points, nil
+}
+
+func (l Learner) vary(option, value string) (Learner, error) {
+	v, err := l.With(option, value)
+	v.Varied = map[string]string{option: value}
+	for k, old := range l.Varied {
+		v.Varied[k] = old
+	}
+	return v, err
 }

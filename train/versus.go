@@ -1,181 +1,198 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
+	"maps"
 	"math"
+	"slices"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
+	"time"
 
 	"halfspace/block"
-	"halfspace/internal/distributed"
-	"halfspace/internal/parallel"
-	"halfspace/kernel"
+	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train/learner"
 )
 
-// Relabel sets out[i] to +1 if y[i] is class, and to -1 if y[i] is another class number from 0 to classes-1. It sets
-// out[i] to NaN, which a training refuses, if y[i] is no class number. y and out may be the same slice.
-func Relabel(y, out []float32, class, classes int) {
-	for i, v := range y {
-		switch {
-		case !(v >= 0 && v < float32(classes) && v == float32(int(v))):
-			out[i] = float32(math.NaN())
-		case int(v) == class:
-			out[i] = 1
-		default:
-			out[i] = -1
+// eachVersusRest trains each class versus the rest, and joins the models.
+func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
+	start := time.Now()
+	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]learner.Progress, j.classes())}
+	var trained atomic.Int64 // number of trained classes
+	binary, err := learner.OneVersusRest(ctx, j.src, j.workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Fitted, error) {
+		one := j.ofClass(class)
+		one.Learner = j.with(workers, shared.class(class))
+		f, err := one.whole(ctx, after)
+		if err == nil {
+			trained.Add(1)
 		}
-	}
-}
-
-// Versus returns the rows of src, which has several classes, with two classes: rows of class have the label +1, all
-// other rows -1. The features are shared. If src is a *block.Data or a block.Seekable, the result is one too.
-func Versus(src block.Source, class int) block.Source {
-	spec := *src.Spec()
-	own, classes := spec.Classes[class], len(spec.Classes)
-	spec.Classes, spec.Positive = []schema.Class{schema.StringClass("not " + own.Text), own}, 1
-	switch src := src.(type) {
-	case *block.Data:
-		var blocks []*block.Block
-		for b := range src.Blocks(context.Background()) {
-			blocks = append(blocks, versus(b, class, classes, block.Alloc[float32](len(b.Y))))
+		if f != nil {
+			err = nil // the other classes may have weights too
 		}
-		return block.NewData(&spec, blocks)
-	case block.Seekable:
-		return seekableVersus{one{src, &spec, class, classes}, src}
-	}
-	return one{src, &spec, class, classes}
-}
-
-// versus returns a block that shares b's features and has its new labels in y.
-func versus(b *block.Block, class, classes int, y []float32) *block.Block {
-	v := *b
-	if b.Y != nil {
-		v.Y = y[:len(b.Y)]
-		Relabel(b.Y, v.Y, class, classes)
-	}
-	return &v
-}
-
-// A one is a source of one class versus the rest.
-type one struct {
-	block.Source
-	spec           *schema.Spec
-	class, classes int
-}
-
-func (s one) Spec() *schema.Spec { return s.spec }
-
-const versusView = "train.versus"
-
-func init() { distributed.NewView(versusView, versusOf) }
-
-func versusOf(src block.Source, class, _ int) block.Source {
-	return Versus(src, class)
-}
-
-// Remote returns the cluster of the rows; see block.Remote.
-func (s one) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(s.Source, versusView, s.class)
-}
-
-func (s one) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLoan(s.Lend(ctx))
-}
-
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
-func (s one) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return block.Change(ctx, s.Source, func(b, spare *block.Block) (*block.Block, error) {
-		var y []float32
-		if spare != nil {
-			y = spare.Y[:cap(spare.Y)]
-		}
-		if len(y) < len(b.Y) {
-			y = make([]float32, len(b.Y))
-		}
-		return versus(b, s.class, s.classes, y), nil
+		return f, err
 	})
-}
-
-// A seekableVersus is a one that is a block.Seekable.
-type seekableVersus struct {
-	one
-	from block.Seekable
-}
-
-func (s seekableVersus) Sparse() bool { return s.from.Sparse() }
-
-func (s seekableVersus) ReadChunk(c int, to *block.Block) error {
-	err := s.from.ReadChunk(c, to)
-	y := to.Y[:min(to.Len(), kernel.ChunkRows)]
-	Relabel(y, y, s.class, s.classes)
-	return err
-}
-
-func (s seekableVersus) ReadRows(rows []uint32, to *block.Block) error {
-	err := s.from.ReadRows(rows, to)
-	y := to.Y[:min(to.Len(), len(rows))]
-	Relabel(y, y, s.class, s.classes)
-	return err
-}
-
-// Beside returns the number of classes that OneVersusRest learns at once if its argument beside is set: 1 or more.
-// workers is 1 or more.
-func Beside(src block.Source, workers int) int {
-	if _, inMemory := src.(*block.Data); !inMemory {
-		return 1
+	interrupted := ctx.Err()
+	if err != nil && interrupted != nil {
+		return nil, &learner.Unfinished{Far: fmt.Sprintf("%d of %d classes were trained, and a model needs all", trained.Load(), j.classes()), Err: interrupted}
 	}
-	return max(1, min(workers, len(src.Spec().Classes), (kernel.Stride(src.Spec().Cols())+1)/4))
-}
-
-// OneVersusRest calls learn for each class versus the rest. It returns the results in the order of the classes (Rifkin
-// and Klautau, "In Defense of One-Vs-All Classification", 2004). The weights of a class don't depend on the other
-// trainings.
-//
-// If beside is set and the rows are in memory, up to workers classes are learned at once, each with an equal share of
-// the workers. Their labels take at most a quarter of the memory of the rows. Otherwise one class is learned after
-// another, with all workers. If several classes fail, OneVersusRest returns the error of the first one, with its name.
-func OneVersusRest[R any](ctx context.Context, src block.Source, workers int, beside bool,
-	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
-	workers, err := parallel.Resolve(workers)
 	if err != nil {
 		return nil, err
 	}
-	classes := src.Spec().Classes
-	results := make([]R, len(classes))
-	side := 1
-	if beside {
-		side = Beside(src, workers)
+	all := sumResults(binary)
+	if n := len(all.Last); n > 0 && n == len(all.Weights) {
+		judges := j.src
+		if j.validation != nil {
+			judges = j.validation
+		}
+		if chosen, err := learner.Choose(after, judges, j.workers(), all.Weights, all.Last); err == nil {
+			all.Weights = chosen
+		} else if after.Err() == nil {
+			return nil, err
+		}
 	}
-	errs := make([]error, len(classes))
-	var failed atomic.Int64 // lowest number of a class that failed; no class after it begins
-	failed.Store(int64(len(classes)))
-	var g errgroup.Group
-	g.SetLimit(side)
-	for class := range classes {
-		g.Go(func() (err error) {
-			if int64(class) > failed.Load() {
-				return nil
+	all.Seconds = (j.opt.Checkpoint.Before() + time.Since(start)).Seconds()
+	late := learner.Evaluate(after, j.src, j.workers(), all)
+	if late != nil && after.Err() == nil {
+		return nil, late
+	}
+	all.Uncounted = all.Uncounted || late != nil
+	all.Margin = 0 // it belongs to a single binary classifier
+	whole := joinModels(j.model(all), binary)
+	if whole.Voters != nil {
+		var wrong Tally
+		if wrong, late = Count(after, whole, j.src, j.workers()); late != nil && after.Err() == nil {
+			return nil, late
+		}
+		all.Errors, all.Predicted = wrong.Errors, nil // these were counted with the mean of the voters
+	}
+	if late != nil { // also if only the voters' errors are unknown
+		whole.Training.Errors, all.Predicted = nil, nil
+	}
+	return &Fitted{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
+}
+
+// severalClasses tells whether several classes versus the rest may be trained at the same time.
+func (j *job) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
+
+// ofClass returns the job of one class versus the rest.
+func (j *job) ofClass(class int) *job {
+	one := *j
+	one.class, one.versus, one.src = class, j.classes(), learner.Versus(j.src, class)
+	if j.validation != nil {
+		one.validation = learner.Versus(j.validation, class)
+	}
+	if j.severalClasses() {
+		one.beside = max(1, j.beside) * learner.Beside(j.src, j.workers())
+	}
+	return &one
+}
+
+func sumVisits(binary []*Fitted) (visits int64) {
+	for _, f := range binary {
+		visits += f.Visits
+	}
+	return visits
+}
+
+// sumResults adds up the figures of the trainings of all classes.
+func sumResults(binary []*Fitted) *learner.Result {
+	all := &learner.Result{Converged: true}
+	for _, f := range binary {
+		r := f.Result
+		all.Last = append(all.Last, r.Last...)
+		all.Interrupted, all.Uncounted = all.Interrupted || r.Interrupted, all.Uncounted || r.Uncounted
+		all.Weights = append(all.Weights, r.Weights...)
+		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
+		all.Updates += r.Updates
+		all.Loss += r.Loss
+		all.Converged = all.Converged && r.Converged
+		all.Candidates += r.Candidates
+		all.RowsScored += r.RowsScored
+	}
+	return all
+}
+
+// joinModels adds the fields that the models of each class versus the rest keep to whole, the model of all classes. It
+// returns whole.
+func joinModels(whole *model.Model, binary []*Fitted) *model.Model {
+	way := whole.Options.Multiclass
+	whole.Options = binary[0].Model.Options // with the chosen solver
+	whole.Options.Multiclass = way
+	var optima []*model.Optimum
+	for _, f := range binary {
+		t := &f.Model.Training
+		whole.Training.Ridge = max(whole.Training.Ridge, t.Ridge)
+		whole.Training.Dependent = t.Dependent // the same in all models
+		optima = append(optima, t.Optimum)
+		if f.Model.State != nil {
+			whole.State = whole.State.Append(f.Model.State)
+		}
+		if v := f.Model.Voters; v != nil {
+			if whole.Voters == nil {
+				whole.Voters = new(model.Voters)
 			}
-			if results[class], err = learn(ctx, class, max(1, workers/side)); err != nil {
-				errs[class] = err
-				for f := failed.Load(); int64(class) < f && !failed.CompareAndSwap(f, int64(class)); f = failed.Load() {
-				}
-			}
+			whole.Voters.Sizes = append(whole.Voters.Sizes, len(v.Counts))
+			whole.Voters.Counts, whole.Voters.Weights = append(whole.Voters.Counts, v.Counts...), append(whole.Voters.Weights, v.Weights...)
+		}
+	}
+	whole.Training.Optimum = sumOptima(optima)
+	return whole
+}
+
+// sumOptima adds up the optima of several trainings. It returns nil if an optimum is unknown.
+func sumOptima(optima []*model.Optimum) *model.Optimum {
+	sum := new(model.Optimum)
+	for _, o := range optima {
+		if o == nil {
 			return nil
-		})
-	}
-	g.Wait() // no error
-	for class, err := range errs {
-		if err != nil && ctx.Err() != nil {
-			return nil, ctx.Err()
 		}
-		if err != nil {
-			return nil, fmt.Errorf("class %s versus the rest: %w", schema.NameClass(classes[class]), err)
+		sum.Objective, sum.Gap, sum.Rounded = sum.Objective+o.Objective, sum.Gap+o.Gap, sum.Rounded || o.Rounded
+	}
+	return sum
+}
+
+// ErrClassWeights is an error of the weight of a class.
+type ErrClassWeights struct {
+	Class  string // name of the class, as it was given
+	Weight float64
+	What   string // the problem, and how to solve it
+}
+
+func (e *ErrClassWeights) Error() string {
+	return fmt.Sprintf("the weight of class %s: %s", e.Class, e.What)
+}
+
+// weightsOf returns the weight of each class of src, in the order of its spec, or nil if classes have no weights.
+func weightsOf(ctx context.Context, o *Options, src block.Source, workers int) ([]float64, error) {
+	switch {
+	case o.Balanced:
+		return learner.BalancedWeights(ctx, src, workers)
+	case len(o.ClassWeights) == 0:
+		return nil, nil
+	}
+	return o.givenWeights(src.Spec().Classes)
+}
+
+func (o *Options) givenWeights(classes []schema.Class) ([]float64, error) {
+	weights := make([]float64, len(classes))
+	for _, class := range slices.Sorted(maps.Keys(o.ClassWeights)) {
+		weight, i := o.ClassWeights[class], schema.FindClass(classes, class)
+		switch {
+		case !(weight > 0) || math.IsInf(weight, 0):
+			return nil, &ErrClassWeights{class, weight, fmt.Sprintf("%v is no weight: use a number above 0", weight)}
+		case i < 0:
+			return nil, &ErrClassWeights{class, weight, fmt.Sprintf("no class %q: name some of %s", class, schema.ListClasses(classes))}
+		case weights[i] > 0:
+			return nil, &ErrClassWeights{class, weight, "the class is named twice: name it once"}
+		}
+		weights[i] = weight
+	}
+	for i := range weights {
+		if weights[i] == 0 {
+			weights[i] = 1
 		}
 	}
-	return results, nil
+	return weights, nil
 }

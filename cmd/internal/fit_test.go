@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/model"
@@ -20,6 +19,7 @@ import (
 	"halfspace/train"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
@@ -30,26 +30,26 @@ import (
 func TestFitAsCommand(t *testing.T) {
 	inParallel(t)
 	dir := t.TempDir()
-	seeded := train.Options{Seed: 1}
+	seeded := learner.Options{Seed: 1}
 	for _, c := range []struct {
 		data, label, options string
-		learner              fit.Learner
-		fit                  fit.Options
+		learner              train.Learner
+		fit                  train.Options
 	}{
-		{cancer, "diagnosis", "--algo perceptron --epochs 5", fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 5, Seed: 1}}), fit.Options{}},
-		{cancer, "diagnosis", "--algo averaged --validation 0.25 --order shuffle", fit.Perceptron(perceptron.Options{Form: train.Averaged, Options: train.Options{Order: train.Shuffle, Seed: 1}}), fit.Options{HoldOut: 0.25}},
-		{cancer, "diagnosis", "--algo logistic --grid l2=0.5,5 --cv 3", fit.Logistic(logistic.Options{Options: seeded, L2: 1}), fit.Options{CV: &fit.CV{Folds: 3, Grid: []fit.Axis{{Option: "l2", Values: []string{"0.5", "5"}}}}}},
-		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", fit.SVM(svm.Options{Options: seeded}), fit.Options{ClassWeights: map[string]float64{"malignant": 3}}},
-		{iris, "species", "--algo lda --shrinkage auto", fit.LDA(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), fit.Options{}},
-		{iris, "species", "--algo svm --class-weight balanced", fit.SVM(svm.Options{Options: seeded}), fit.Options{Balanced: true}},
-		{iris, "species", "--algo dual --kernel rbf --epochs 9", fit.Dual(kernelperceptron.Options{Options: train.Options{Epochs: 9, Seed: 1}, Kernel: model.Kernel{Kind: "rbf"}}), fit.Options{}},
-		{iris, "species", "--algo voted --epochs 3", fit.Perceptron(perceptron.Options{Form: train.Voted, Options: train.Options{Epochs: 3, Seed: 1}}), fit.Options{}},
+		{cancer, "diagnosis", "--algo perceptron --epochs 5", train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 5, Seed: 1}}), train.Options{}},
+		{cancer, "diagnosis", "--algo averaged --validation 0.25 --order shuffle", train.Perceptron(perceptron.Options{Form: learner.Averaged, Options: learner.Options{Order: learner.Shuffle, Seed: 1}}), train.Options{HoldOut: 0.25}},
+		{cancer, "diagnosis", "--algo logistic --grid l2=0.5,5 --cv 3", train.Logistic(logistic.Options{Options: seeded, L2: 1}), train.Options{CV: &train.CV{Folds: 3, Grid: []train.Axis{{Option: "l2", Values: []string{"0.5", "5"}}}}}},
+		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", train.SVM(svm.Options{Options: seeded}), train.Options{ClassWeights: map[string]float64{"malignant": 3}}},
+		{iris, "species", "--algo lda --shrinkage auto", train.LDA(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), train.Options{}},
+		{iris, "species", "--algo svm --class-weight balanced", train.SVM(svm.Options{Options: seeded}), train.Options{Balanced: true}},
+		{iris, "species", "--algo dual --kernel rbf --epochs 9", train.Dual(kernelperceptron.Options{Options: learner.Options{Epochs: 9, Seed: 1}, Kernel: model.Kernel{Kind: "rbf"}}), train.Options{}},
+		{iris, "species", "--algo voted --epochs 3", train.Perceptron(perceptron.Options{Form: learner.Voted, Options: learner.Options{Epochs: 3, Seed: 1}}), train.Options{}},
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
 		succeed(t, append([]string{"train", c.data, "--label", c.label, "--standardize=false", "--out", command}, strings.Fields(c.options)...)...)
 		data, err := dataset.Load(t.Context(), []string{c.data}, dataset.Options{Label: c.label})
 		require.NoError(t, err)
-		f, err := fit.Learn(t.Context(), data, c.learner, c.fit)
+		f, err := train.Learn(t.Context(), data, c.learner, c.fit)
 		if err != nil {
 			t.Fatalf("%s: %v", c.options, err)
 		}
@@ -91,25 +91,25 @@ func TestRemoteShares(t *testing.T) {
 
 // toyOptions are those of a learner that exists in this test alone.
 type toyOptions struct {
-	train.Options
+	learner.Options
 	Tilt float64
 	Way  string
 }
 
 // toy takes the difference of the class means as weights, or its signs.
-var toy = &train.Learner{
+var toy = &learner.Learner{
 	Name: "toy", Minimises: "nothing", Use: "tests",
-	Options: []train.Option{
+	Options: []learner.Option{
 		{Name: "tilt", Value: "NUMBER", Help: "what the bias is", Want: "a number from 0 to 9", Valid: func(v float64) bool { return v >= 0 && v <= 9 },
-			Field: train.FieldOf(func(o *toyOptions) any { return &o.Tilt })},
-		{Name: "way", Value: "WAY", Help: "means or signs", Words: []string{"means", "signs"}, Field: train.FieldOf(func(o *toyOptions) any { return &o.Way })},
+			Field: learner.FieldOf(func(o *toyOptions) any { return &o.Tilt })},
+		{Name: "way", Value: "WAY", Help: "means or signs", Words: []string{"means", "signs"}, Field: learner.FieldOf(func(o *toyOptions) any { return &o.Way })},
 	},
-	New:   func() train.Settings { return &toyOptions{Tilt: 0.5, Way: "means"} },
+	New:   func() learner.Settings { return &toyOptions{Tilt: 0.5, Way: "means"} },
 	Train: learnToy,
 }
 
-func learnToy(ctx context.Context, task *train.Task) (*train.Learned, error) {
-	opt, r := task.Settings.(*toyOptions), &train.Result{Weights: make([]float32, task.Rows.Spec().Cols()), Epochs: 1}
+func learnToy(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+	opt, r := task.Settings.(*toyOptions), &learner.Result{Weights: make([]float32, task.Rows.Spec().Cols()), Epochs: 1}
 	for b, err := range task.Rows.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -126,14 +126,14 @@ func learnToy(ctx context.Context, task *train.Task) (*train.Learned, error) {
 		}
 	}
 	r.Weights[len(r.Weights)-1] = float32(opt.Tilt)
-	return &train.Learned{Result: r, Own: r}, train.Evaluate(ctx, block.Trust(task.Rows), 1, r)
+	return &learner.Learned{Result: r, Own: r}, learner.Evaluate(ctx, block.Trust(task.Rows), 1, r)
 }
 
 // TestNewLearner: to add a learner takes its description and a line. Flags, help, notes, training, the model, its options, inspect, grids
 // and comparisons follow.
 func TestNewLearner(t *testing.T) {
-	defer func(all []*train.Learner) { fit.Learners = all }(fit.Learners)
-	fit.Learners = append(slices.Clone(fit.Learners), toy)
+	defer func(all []*learner.Learner) { train.Learners = all }(train.Learners)
+	train.Learners = append(slices.Clone(train.Learners), toy)
 
 	path := filepath.Join(t.TempDir(), "m.json")
 	base := []string{"train", cancer, "--label", "diagnosis", "--algo", "toy", "--out", path}

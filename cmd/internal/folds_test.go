@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/fit"
+	"halfspace/train"
 )
 
 // deal is which fold each row is in, by the words of fold's comment.
@@ -20,7 +20,7 @@ func deal(labels []string, classes string, folds int, seed uint64) []int {
 		counts[strings.Index(classes, c)]++
 	}
 	for f := range folds {
-		is := fit.Fold(seed, folds, counts, f)()
+		is := train.Fold(seed, folds, counts, f)()
 		for i, c := range labels {
 			if is(strings.Index(classes, c)) {
 				in[i] = f
@@ -69,7 +69,7 @@ func TestFoldsLearn(t *testing.T) {
 	for _, l := range labels {
 		counts[strings.Index("ab", l)]++
 	}
-	share := fit.Stratified(1, 0.2, counts)()
+	share := train.Stratified(1, 0.2, counts)()
 	files := map[string]string{"all.csv": head + strings.Join(rows, "")}
 	for i, row := range rows {
 		for f := range folds {

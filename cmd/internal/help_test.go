@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"halfspace/cmd/internal/flags"
-	"halfspace/fit"
+	"halfspace/train"
 )
 
 // TestTrainHelp: a screen says what train does, before the options, which stand in groups. With --algo they are those of the learner,
@@ -14,7 +14,7 @@ import (
 func TestTrainHelp(t *testing.T) {
 	inParallel(t)
 	all := []string{"Data:", "Learner:", "Judging:", "Output:", "Machine:"}
-	for _, algo := range append([]string{""}, fit.Names()...) {
+	for _, algo := range append([]string{""}, train.Names()...) {
 		args := []string{"train", "--help"}
 		if algo != "" {
 			args = []string{"train", "--help", "--algo", algo}
@@ -37,10 +37,10 @@ func TestTrainHelp(t *testing.T) {
 			}
 			at = next
 		}
-		for _, l := range fit.Learners {
+		for _, l := range train.Learners {
 			for _, o := range l.Options {
 				has := strings.Contains(options, "--"+o.Name+" ")
-				if want := algo == "" || o.Name == "threshold" || fit.Describe(algo).Option(o.Name) != nil; has != want {
+				if want := algo == "" || o.Name == "threshold" || train.Describe(algo).Option(o.Name) != nil; has != want {
 					t.Errorf("%s: --%s is there: %v, want %v", algo, o.Name, has, want)
 				}
 			}
@@ -54,7 +54,7 @@ func TestTrainHelp(t *testing.T) {
 // TestLearnerExamples runs the examples in the help of each learner.
 func TestLearnerExamples(t *testing.T) {
 	t.Chdir(text(t, map[string]string{"data.csv": "a,b,y\n0,0,no\n0,1,no\n0,0,no\n1,0,yes\n1,1,yes\n1,0,yes\n"}))
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		_, examples, _ := strings.Cut(succeed(t, "train", "--algo", l.Name, "--help"), "Examples:\n")
 		examples, _, _ = strings.Cut(examples, "\n\n")
 		lines := strings.Split(examples, "\n")

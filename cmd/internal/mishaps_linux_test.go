@@ -103,7 +103,7 @@ flipped bits is a process of its own, hit at a random moment. These count as los
 - an error of more than a line, but for that of the runtime where address space is missing
 - a file that is left after the next run
 
-The clock has no row: ` + "`TestClockJumps`" + ` of package fit has it jump by an hour at each report of 16 trainings, which end in the same bytes.
+The clock has no row: ` + "`TestClockJumps`" + ` of package train has it jump by an hour at each report of 16 trainings, which end in the same bytes.
 
 Processor: %s.
 

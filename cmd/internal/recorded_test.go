@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/fit"
 	"halfspace/internal/require"
 	"halfspace/model"
+	"halfspace/train"
 )
 
 var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")
 
 // TestRecorded runs the trainings of testdata/recorded.txt: each line has a hash of the model file, one of the report of --json, and the
 // options. The test fails where a change of the code changes a model or a report. If that is meant, go test -run TestRecorded -record
-// writes the file again. Package fit/recorded has models of every learner. Each training gives the same bytes again with one worker, by
+// writes the file again. Package train/recorded has models of every learner. Each training gives the same bytes again with one worker, by
 // the options in the model or by those of its receipt, and of half of these without assembly.
 //
 // The hash of a report leaves out what differs between machines and runs: times, memory, the CPU level and the number of workers.
@@ -73,7 +73,7 @@ func TestRecorded(t *testing.T) {
 // model again.
 func TestEveryLearner(t *testing.T) {
 	t.Chdir(recordedData(t))
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		t.Run(l.Name, func(t *testing.T) {
 			data, options := "mixed.csv", "--label class --exclude id --nulls mean --categorical onehot"
 			if l.Name == "winnow" { // takes zeros and ones

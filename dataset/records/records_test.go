@@ -16,11 +16,11 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/dataset/records"
-	"halfspace/fit"
 	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
 )
@@ -61,12 +61,12 @@ func reader(t *testing.T, rec arrow.Record, size int64) array.RecordReader {
 }
 
 // modelBytes returns the file of the model that a learner learns from rows.
-func modelBytes(t *testing.T, l fit.Learner, data *block.Data, err error) []byte {
+func modelBytes(t *testing.T, l train.Learner, data *block.Data, err error) []byte {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := require.Value(fit.Learn(t.Context(), data, l, fit.Options{}))(t)
+	f := require.Value(train.Learn(t.Context(), data, l, train.Options{}))(t)
 	var text bytes.Buffer
 	if _, err := f.Model.WriteTo(&text); err != nil {
 		t.Fatal(err)
@@ -83,19 +83,19 @@ func TestSameModel(t *testing.T) {
 	for _, c := range []struct {
 		file   dataset.Options
 		memory records.Options
-		l      fit.Learner
+		l      train.Learner
 	}{
 		{dataset.Options{Label: "label", Exclude: []string{"age"}}, records.Options{Label: "label", Exclude: []string{"age"}, Workers: 3},
-			fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 3}})},
+			train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 3}})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
 			records.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
-			fit.Logistic(logistic.Options{L2: 1})},
+			train.Logistic(logistic.Options{L2: 1})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
 			records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
-			fit.Logistic(logistic.Options{L2: 1})},
+			train.Logistic(logistic.Options{L2: 1})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: dataset.Sparse},
 			records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: records.Sparse},
-			fit.Perceptron(perceptron.Options{Options: train.Options{Epochs: 2}})},
+			train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 2}})},
 	} {
 		fromFile, err := dataset.Load(t.Context(), []string{path}, c.file)
 		want := modelBytes(t, c.l, fromFile, err)
@@ -110,7 +110,7 @@ func TestSameModel(t *testing.T) {
 func learned(t *testing.T, rec arrow.Record, opt records.Options) *model.Model {
 	t.Helper()
 	data := require.Value(records.Load(t.Context(), reader(t, rec, 1000), opt))(t)
-	f := require.Value(fit.Learn(t.Context(), data, fit.Logistic(logistic.Options{L2: 1}), fit.Options{}))(t)
+	f := require.Value(train.Learn(t.Context(), data, train.Logistic(logistic.Options{L2: 1}), train.Options{}))(t)
 	return f.Model
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -36,7 +36,7 @@ func run(ctx context.Context, path, label string) error {
 		return err
 	}
 	result, err := perceptron.Train(ctx, data, perceptron.Options{
-		Options: train.Options{Epochs: 1000},
+		Options: learner.Options{Epochs: 1000},
 		Pocket:  pocket.Exact, // keep the weights with the fewest errors: the rows may not be separable
 	})
 	if err != nil {

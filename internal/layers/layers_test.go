@@ -20,34 +20,30 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"internal/decimal", "internal/decimal/decimaltest", "internal/testsize", "internal/require"},
-	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel", "internal/kerneltest",
-		"internal/parallel", "internal/browsertest", "internal/humanize", "internal/stats", "internal/parallel", "internal/faults", "internal/blob", "schema"},
+	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel",
+		"internal/browsertest", "internal/humanize", "internal/stats", "internal/faults", "internal/blob", "schema"},
 	{"kernel", "internal/memory", "internal/files", "internal/drawing"},
 	{"kernel/f64"},
-	{"dataset/internal/parquet/page", "internal/files", "internal/chart"},
-	{"internal/microkernel", "internal/preprocess", "metrics"},
+	{"dataset/internal/parquet/page", "internal/checkpoint", "internal/chart"},
+	{"internal/microkernel", "internal/preprocess"},
 	{"block", "internal/kerneltest"},
-	{"internal/widen"},
-	{"internal/csr", "checkpoint", "internal/distributed"},
-	{"cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
+	{"internal/widen", "metrics"},
+	{"internal/csr", "internal/distributed"},
+	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "exchange", "calibrate", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
-	{"train", "internal/synth", "internal/testproblems", "dataset/records"},
+	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
+	{"train/learner", "internal/synth", "dataset/records"},
 	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/visits"},
-	{"train/coordinate"},
+	{"train/coordinate", "train/trace"},
 	{"train/"},
-	{"trace"},
-	{"separable", "fit", "cmd/internal/tracefile", "plot"},
-	{"report"},
-	{"internal/measure", "fit/recorded"},
-	{"cmd/internal/console", "cmd/internal/console"},
-	{"cmd/internal/console"},
+	{"train", "cmd/internal/tracefile", "plot"},
+	{"separability", "report"},
+	{"internal/measure", "train/recorded"},
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
-	{"cmd/internal/rows"},
-	{"cmd/internal/train", "cmd/internal/report", "cmd/internal/console"},
+	{"cmd/internal/rows", "cmd/internal/report"},
 	{"cmd/internal/train", "cmd/internal/predict", "cmd/internal/inspect", "cmd/internal/bench", "cmd/internal/plot"},
 	{"cmd/internal"},
 	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers", "scripts/"},
@@ -63,7 +59,7 @@ var only = map[string][]string{
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet/page"},
 	"github.com/pierrec/lz4":        {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":            {"gram/gonumblas"},
-	"google.golang.org/protobuf":    {"exchange"},
+	"google.golang.org/protobuf":    {"export"},
 	// These link gRPC and tables of functions, megabytes that each start of the command pays for.
 	"github.com/apache/arrow/go/v17/parquet/pqarrow": {},
 	"github.com/apache/arrow/go/v17/arrow/compute":   {},
@@ -71,7 +67,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "cache", "gram", "gram/", "pocket", "model", "checkpoint", "predict", "exchange", "metrics", "calibrate", "train", "train/", "trace", "plot", "report", "separable", "fit"}
+var lean = []string{"schema", "kernel", "block", "internal/cache", "gram", "gram/", "pocket", "model", "internal/checkpoint", "predict", "export", "metrics", "train", "train/", "plot", "report", "separability"}
 
 type pkg struct {
 	ImportPath    string

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/fit"
 	"halfspace/internal/race"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
+	"halfspace/train"
 )
 
 // few measures a few items for a short time, once for all tests: on the best level by one worker, or in full tests on every level by all.
@@ -79,8 +79,8 @@ func TestTrainings(t *testing.T) {
 			t.Errorf("%s: %+v", i.Name, i)
 		}
 	}
-	if !slices.Equal(learned, fit.Names()) {
-		t.Errorf("trainings of %v, want %v", learned, fit.Names())
+	if !slices.Equal(learned, train.Names()) {
+		t.Errorf("trainings of %v, want %v", learned, train.Names())
 	}
 	records, err := filepath.Glob("../../bench/results/bench-*.json")
 	if err != nil || len(records) == 0 {
@@ -100,7 +100,7 @@ func TestTrainings(t *testing.T) {
 		}
 	}
 	for name := range shapes {
-		if fit.Describe(name) == nil {
+		if train.Describe(name) == nil {
 			t.Errorf("a shape for %s, which is no learner", name)
 		}
 	}
@@ -110,7 +110,7 @@ func TestTrainings(t *testing.T) {
 func TestOneModel(t *testing.T) {
 	d := newData(t)
 	d.hashes["dual"] = "0123"
-	err := d.train(&Item{}, fit.Describe("dual"), shapes["dual"])
+	err := d.train(&Item{}, train.Describe("dual"), shapes["dual"])
 	require.Error(t, err, "dual learned two models")
 }
 

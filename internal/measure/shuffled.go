@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A shuffle is rows in memory, in the order of a shuffled epoch.
 type shuffle struct {
 	rows    *kernel.Rows
-	order   *train.Permutation
+	order   *learner.Permutation
 	windows [][]uint32 // row numbers
 	weights []float32
 	log     []uint32
@@ -22,7 +22,7 @@ func newShuffle(d *data, n int64) (*shuffle, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shuffle{rows: index.Rows(), order: train.NewPermutation(int(n), 3, 0), log: make([]uint32, kernel.ChunkRows), weights: make([]float32, 32)}
+	s := &shuffle{rows: index.Rows(), order: learner.NewPermutation(int(n), 3, 0), log: make([]uint32, kernel.ChunkRows), weights: make([]float32, 32)}
 	for k := range s.order.Windows() {
 		s.windows = append(s.windows, s.order.Rows(nil, k))
 	}

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/synth"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // loadedRows is the number of rows in the files that are loaded.
@@ -85,7 +85,7 @@ var shapes = map[string]shape{
 // trainings returns a training of each learner.
 func (d *data) trainings() []*Item {
 	var all []*Item
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		shape, ok := shapes[l.Name]
 		if !ok {
 			shape = usual
@@ -105,8 +105,8 @@ func (d *data) trainings() []*Item {
 }
 
 // train trains once. It records the time and the hash of the model's file, which must be the same in every run.
-func (d *data) train(i *Item, of *train.Learner, shape shape) error {
-	l := fit.Learner{Learner: of, Settings: of.New()}
+func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
+	l := train.Learner{Learner: of, Settings: of.New()}
 	l.Settings.Shared().Workers = d.workers
 	var err error
 	for option, value := range shape.options {
@@ -114,7 +114,7 @@ func (d *data) train(i *Item, of *train.Learner, shape shape) error {
 			return err
 		}
 	}
-	f, err := fit.Learn(d.ctx, d.get(rowsKey{shape.rows, shape.conjunction}), l, fit.Options{})
+	f, err := train.Learn(d.ctx, d.get(rowsKey{shape.rows, shape.conjunction}), l, train.Options{})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (d *data) train(i *Item, of *train.Learner, shape shape) error {
 }
 
 // count records a lower bound of the bytes and flops of the training.
-func (i *Item) count(learner string, f *fit.Fitted) {
+func (i *Item) count(learner string, f *train.Fitted) {
 	const cols = features + 1
 	r, n := f.Result, float64(f.Model.Data.Rows)
 	visits, updates := float64(r.Visits), float64(r.Updates)

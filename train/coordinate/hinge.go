@@ -14,7 +14,7 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -28,10 +28,10 @@ const (
 )
 
 // A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
-// on all weights but the bias. Of train.Options it uses Epochs (most passes over the rows), Workers, Progress and
+// on all weights but the bias. Of learner.Options it uses Epochs (most passes over the rows), Workers, Progress and
 // Checkpoint.
 type Hinge struct {
-	train.Options
+	learner.Options
 	Rows block.Source
 	L2   float64
 }
@@ -129,7 +129,7 @@ func (s *dual) begin(ctx context.Context) error {
 	s.all = len(s.order)
 	s.passed(int(n))
 	if square-square != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	if s.features < len(s.w) && len(s.order) > 0 {
 		if s.softness = square / float64(len(s.order)); s.softness == 0 {
@@ -342,7 +342,7 @@ func (s *dual) measure(ctx context.Context) error {
 	}
 	s.passed(len(s.y))
 	if s.loss-s.loss != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	v := make([]float64, len(s.w))
 	f64.Axpy(v, s.L2, s.w)
@@ -389,5 +389,5 @@ func (s *dual) passed(visits int) {
 	if s.Progress == nil {
 		return
 	}
-	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.w)})
+	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.w)})
 }

@@ -10,8 +10,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
-	"halfspace/train"
 	"halfspace/train/elastic"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -24,11 +24,11 @@ const (
 	even   = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
-// A Net is rows with labels -1 and +1, a loss, and a penalty with L1 > 0 or NonNegative. Of train.Options it uses
+// A Net is rows with labels -1 and +1, a loss, and a penalty with L1 > 0 or NonNegative. Of learner.Options it uses
 // Epochs (most passes over the elements), Workers, Progress and Checkpoint.
 type Net struct {
 	elastic.Penalty
-	train.Options
+	learner.Options
 	Rows  block.Source
 	Round func(w []float64) // rounds weights to weights of a model
 	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
@@ -92,7 +92,7 @@ func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
 	}
 	r.Loss, r.Objective = all, all+n.Of(w[:s.features])
 	if r.Gap = max(0, r.Objective-s.lower); r.Objective-r.Objective != 0 {
-		return nil, train.TooLarge()
+		return nil, learner.TooLarge()
 	}
 	if r.Interrupted {
 		r.Gap = math.Inf(1)
@@ -220,7 +220,7 @@ func (s *net) derive(ctx context.Context) error {
 		return err
 	}
 	if s.loss = sum[0]; s.loss-s.loss != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	s.linear = sum[1]
 	return s.columns.each(ctx, s.Workers, func(j int) {
@@ -370,5 +370,5 @@ func (s *net) passed() {
 		return
 	}
 	rows := s.Rows.Rows()
-	s.Progress(train.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.w)})
+	s.Progress(learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.w)})
 }

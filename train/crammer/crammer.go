@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -25,10 +25,10 @@ const (
 )
 
 // A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but the biases, L2 > 0. Of
-// train.Options it uses Epochs (most passes over the rows), Seed, Workers, Progress and Checkpoint. A pass counts as
+// learner.Options it uses Epochs (most passes over the rows), Seed, Workers, Progress and Checkpoint. A pass counts as
 // many visits as there are rows.
 type Task struct {
-	train.Options
+	learner.Options
 	Rows block.Source
 	L2   float64
 }
@@ -233,7 +233,7 @@ func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, er
 			}
 		}
 		for i := len(order) - 1; i > 0; i-- {
-			j := train.Draw(rng, uint64(i+1))
+			j := learner.Draw(rng, uint64(i+1))
 			order[i], order[j] = order[j], order[i]
 		}
 		for i, r := range order {
@@ -244,7 +244,7 @@ func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, er
 		}
 		s.passed(int64(len(order)))
 	}
-	s.report(train.SumOf(s.w, s.bias))
+	s.report(learner.SumOf(s.w, s.bias))
 	return violation, nil
 }
 
@@ -277,5 +277,5 @@ func (s *search) report(sum func() [sha256.Size]byte) {
 	if s.Progress == nil {
 		return
 	}
-	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visits, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: sum})
+	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visits, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: sum})
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // measure makes a pass over the rows and computes the loss, the objective and a lower bound of the minimum.
@@ -21,7 +21,7 @@ func (s *search) measure(ctx context.Context) (err error) {
 	}
 	s.objective = s.loss + float64(s.L2/2*square)
 	if s.objective-s.objective != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	s.lower = max(s.lower, float64(s.L2*s.bound(square)))
 	return nil

@@ -8,7 +8,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A Penalty is L1 |w|_1 + L2/2 |w|^2 of the weights w without the bias.
@@ -103,14 +103,14 @@ func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(p.W[:s.featu
 // Gap returns an upper bound of the objective at the point minus the optimum.
 func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
 
-// measure returns the objective and the gap at p for train.Progress.
-func (s *Search) measure(p *Point) *train.Measure {
+// measure returns the objective and the gap at p for learner.Progress.
+func (s *Search) measure(p *Point) *learner.Measure {
 	features := len(p.W)
 	if s.Bias {
 		features--
 	}
 	objective := p.Loss + s.Of(p.W[:features])
-	return &train.Measure{Objective: objective, Gradient: math.NaN(), Gap: max(0, objective-s.Lower)}
+	return &learner.Measure{Objective: objective, Gradient: math.NaN(), Gap: max(0, objective-s.Lower)}
 }
 
 // Begin makes a pass at w, and sets the point to w.

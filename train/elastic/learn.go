@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -29,11 +29,11 @@ type Loss interface {
 	Alone(weights [2]float64, biased bool) (bias, loss float64)
 }
 
-// A Task is rows, a loss, a penalty and options. Of train.Options it uses Epochs (most passes), Workers, Progress and
+// A Task is rows, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes), Workers, Progress and
 // Checkpoint.
 type Task struct {
 	Penalty
-	train.Options
+	learner.Options
 	Rows  block.Source
 	Of    func(block.Source) Loss // returns the loss of all rows, or of a sample of the rows
 	Round func(w []float64)       // rounds weights to weights of a model
@@ -53,11 +53,11 @@ type Solution struct {
 
 // Result returns the fields of a solution that learners share; rows is the number of rows. If the rows lost pivots
 // times the bias, Result first turns s.Exact into weights for the original rows.
-func Result(s *Solution, pivots []float64, rows int64) (r train.Result) {
+func Result(s *Solution, pivots []float64, rows int64) (r learner.Result) {
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*rows, s.Steps, s.Converged, s.Seconds
 	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
 	if pivots != nil {
-		train.Uncentre(s.Exact, pivots)
+		learner.Uncentre(s.Exact, pivots)
 	}
 	for _, v := range s.Exact {
 		r.Weights = append(r.Weights, float32(v))
@@ -110,7 +110,7 @@ func (t *Task) measure(ctx context.Context, r *Solution, s *Search, loss Loss) e
 	r.Objective = r.Loss + s.Of(w[:s.features()])
 	r.Gap = max(0, r.Objective-s.Lower)
 	if r.Objective-r.Objective != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	return nil
 }
@@ -121,11 +121,11 @@ func (t *Task) search(loss Loss, start time.Time) *Search {
 	s.At = func(ctx context.Context, w []float64) (*Point, error) {
 		p, err := loss.At(ctx, w)
 		if err == nil && p.Loss-p.Loss != 0 {
-			err = train.TooLarge()
+			err = learner.TooLarge()
 		}
 		if err == nil && t.Progress != nil {
 			rows := t.Rows.Rows()
-			t.Progress(train.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: train.SumOf(w),
+			t.Progress(learner.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: learner.SumOf(w),
 				Measure: s.measure(p)})
 		}
 		return p, err
@@ -179,7 +179,7 @@ func (t *Task) begin(ctx context.Context, s *Search, loss Loss) error {
 	if err != nil {
 		return err
 	}
-	sample, err := train.Sample(ctx, t.Rows)
+	sample, err := learner.Sample(ctx, t.Rows)
 	if err != nil {
 		return err
 	}

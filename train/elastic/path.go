@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -73,18 +73,18 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 }
 
 // Centred calls follow with the rows of src. If columns are far from zero, it subtracts pivots from the rows first; see
-// train.Pivots. It returns weights for the original rows.
+// learner.Pivots. It returns weights for the original rows.
 func Centred(ctx context.Context, src block.Source, follow func(block.Source) ([]*Stage, error)) ([]*Stage, error) {
-	pivots, err := train.Pivots(ctx, src)
+	pivots, err := learner.Pivots(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	if pivots == nil {
 		return follow(src)
 	}
-	stages, err := follow(train.Centre(src, len(pivots)-1, pivots))
+	stages, err := follow(learner.Centre(src, len(pivots)-1, pivots))
 	for _, s := range stages {
-		train.Uncentre(s.W, pivots)
+		learner.Uncentre(s.W, pivots)
 	}
 	return stages, err
 }

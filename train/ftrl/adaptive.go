@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
@@ -27,7 +27,7 @@ var Losses = []Loss{Logistic, Hinge}
 // Options are the options of FTRL-Proximal. The zero value of a field stands for its default. FTRL-Proximal ignores
 // MaxUpdates and Eta.
 type Options struct {
-	train.Options
+	learner.Options
 	Alpha float64 // factor of the learning rates, above 0; 0.1
 	Beta  float64 // summand of the square root of the sum of squared gradients, above 0; 1
 	L1    float64 // penalty on the absolute values of the weights without the bias, 0 or more; 0
@@ -57,7 +57,7 @@ func (o Options) rates() (rates, error) {
 // AdaGradOptions are the options of AdaGrad. The zero value of a field stands for its default. AdaGrad ignores
 // MaxUpdates. The default of Eta is 0.1.
 type AdaGradOptions struct {
-	train.Options
+	learner.Options
 	Loss Loss // Logistic
 }
 
@@ -106,7 +106,7 @@ type rates struct {
 // TrainFTRL stops after opt.Epochs epochs, or after an epoch that changes nothing. Labels are -1 and +1. Every order
 // but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, classes other than two, weights that overflow, errors of src, and ctx's error.
-func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
+func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
 	return visits.Learn(ctx, FTRL, src, &opt)
 }
 
@@ -128,6 +128,6 @@ func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*train.Resul
 // shard kept its own n, the steps of the shards would differ in size. Within an epoch the n of the shards do differ;
 // but n grows, so the growth in one epoch becomes small against n. More than one shard needs src to be a *block.Data or
 // a block.Seekable.
-func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*train.Result, error) {
+func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*learner.Result, error) {
 	return visits.Learn(ctx, AdaGrad, src, &opt)
 }

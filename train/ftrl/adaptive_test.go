@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
@@ -123,7 +123,7 @@ func TestAdaGradLiteral(t *testing.T) {
 	data := clicks(400, 8)
 	for _, src := range []*block.Data{data, testproblems.Weighted(data, weightOf)} {
 		for _, loss := range Losses {
-			o := AdaGradOptions{Options: train.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
+			o := AdaGradOptions{Options: learner.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
 			r := require.Value(TrainAdaGrad(context.Background(), src, o))(t)
 			w, n, updates := make([]float64, 9), make([]float64, 9), int64(0)
 			for range o.Epochs {
@@ -157,11 +157,11 @@ func TestAdaGradLiteral(t *testing.T) {
 func TestOptimum(t *testing.T) {
 	src := clicks(2000, 8)
 	best := require.Value(logistic.Train(context.Background(), src, logistic.Options{NoPenalty: true}))(t)
-	shared := train.Options{Epochs: 60, Order: train.Shuffle}
+	shared := learner.Options{Epochs: 60, Order: learner.Shuffle}
 	ftrl := require.Value(TrainFTRL(context.Background(), src, Options{Options: shared, Alpha: 0.3}))(t)
 	shared.Eta = 0.3
 	ada := require.Value(TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: shared}))(t)
-	for name, r := range map[string]*train.Result{"ftrl": ftrl, "adagrad": ada} {
+	for name, r := range map[string]*learner.Result{"ftrl": ftrl, "adagrad": ada} {
 		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
 			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)
 		}

@@ -4,56 +4,58 @@ import (
 	"cmp"
 
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
 // FTRL describes FTRL-Proximal.
-var FTRL = visits.Complete(&train.Learner{Name: "ftrl",
+var FTRL = visits.Complete(&learner.Learner{Name: "ftrl",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:       "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
-	Options: []train.Option{train.OrderOption, alphaOption, betaOption, l1Option, l2Option, train.EpochsOption},
-	New:     func() train.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
+	Options: []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
+	New:     func() learner.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
 	LogOdds: true, NotFound: notFound,
-	RowLoss: func(train.Settings) train.RowLoss { return train.LogisticLoss },
+	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
 	Stepper: describeFTRL})
 
 // AdaGrad describes AdaGrad.
-var AdaGrad = visits.Complete(&train.Learner{Name: "adagrad",
+var AdaGrad = visits.Complete(&learner.Learner{Name: "adagrad",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
-	Options: []train.Option{train.OrderOption, train.EtaOption, lossOption, train.EpochsOption, train.ShardsOption},
-	New: func() train.Settings {
+	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
+	New: func() learner.Settings {
 		o := &AdaGradOptions{Options: start(), Loss: Logistic}
 		o.Eta, o.Shards = 0.1, 1
 		return o
 	},
 	LogOdds: true, NotFound: notFound,
-	RowLoss: func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic)) },
+	RowLoss: func(s learner.Settings) learner.RowLoss {
+		return learner.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic))
+	},
 	Stepper: describeAdaGrad})
 
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"
 
-func start() train.Options { return train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1} }
+func start() learner.Options { return learner.Options{Order: learner.Cyclic, Epochs: 100, Seed: 1} }
 
 func above(v float64) bool   { return v > 0 }
 func penalty(v float64) bool { return v >= 0 }
 
 var (
-	alphaOption = train.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		Want: "a number above 0", Strict: true, Valid: above, Field: train.FieldOf(func(o *Options) any { return &o.Alpha })}
-	betaOption = train.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
-		Want: "a number above 0", Valid: above, Field: train.FieldOf(func(o *Options) any { return &o.Beta })}
-	l1Option = train.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: penalty, Field: train.FieldOf(func(o *Options) any { return &o.L1 })}
-	l2Option = train.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: penalty, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
-	lossOption = train.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
-		Words: train.WordsOf(Losses), Field: train.FieldOf(func(o *AdaGradOptions) any { return &o.Loss })}
+	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
+		Want: "a number above 0", Strict: true, Valid: above, Field: learner.FieldOf(func(o *Options) any { return &o.Alpha })}
+	betaOption = learner.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
+		Want: "a number above 0", Valid: above, Field: learner.FieldOf(func(o *Options) any { return &o.Beta })}
+	l1Option = learner.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",
+		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Options) any { return &o.L1 })}
+	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias is not penalised.",
+		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}
+	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
+		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradOptions) any { return &o.Loss })}
 )
 
-func describeFTRL(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
+func describeFTRL(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 	r, err := s.(*Options).rates()
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func describeFTRL(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
 	return newStepper(spec, r)
 }
 
-func describeAdaGrad(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
+func describeAdaGrad(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 	r, err := s.(*AdaGradOptions).rates()
 	if err != nil {
 		return nil, err

@@ -7,10 +7,10 @@ import (
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
-// A stepper is the train.Stepper of FTRL-Proximal and AdaGrad.
+// A stepper is the learner.Stepper of FTRL-Proximal and AdaGrad.
 type stepper struct {
 	rates
 	w       []float32
@@ -24,7 +24,7 @@ type stepper struct {
 type state struct{ z, n, root float64 }
 
 func newStepper(spec *schema.Spec, r rates) (*stepper, error) {
-	if err := train.TwoClasses(spec); err != nil {
+	if err := learner.TwoClasses(spec); err != nil {
 		return nil, err
 	}
 	cols := spec.Cols()

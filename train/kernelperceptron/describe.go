@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/model"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Learner and Kernel describe the same learner under two names, because users look for both names.
@@ -19,35 +19,35 @@ var (
 	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
 )
 
-func describe(name, minimises, example string) *train.Learner {
-	l := &train.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
-		Options: append([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption, train.EpochsOption}, options...),
-		New: func() train.Settings {
-			return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: train.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
+func describe(name, minimises, example string) *learner.Learner {
+	l := &learner.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
+		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption, learner.EpochsOption}, options...),
+		New: func() learner.Settings {
+			return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: learner.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
 		},
-		Perceptron: func(train.Settings) (margin, l2 float64) { return 0, 0 }}
-	l.Train = func(ctx context.Context, task *train.Task) (*train.Learned, error) {
+		Perceptron: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
+	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
 		return learnTask(ctx, name, task)
 	}
 	return l
 }
 
-var options = []train.Option{
+var options = []learner.Option{
 	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
-		Words: []string{"linear", "poly", "rbf"}, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Kind })},
-	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: train.Never,
-		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Degree })},
+		Words: []string{"linear", "poly", "rbf"}, Keep: learner.Never, Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Kind })},
+	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Never,
+		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Degree })},
 	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", Want: "a factor above 0, or 0 for 1 divided by the number of features",
-		Valid: func(v float64) bool { return v >= 0 }, Keep: train.Never, When: &train.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
-		Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Gamma })},
-	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.", Keep: train.Never,
-		When: &train.Condition{Option: "kernel", Values: []string{"poly"}}, Field: train.FieldOf(func(o *Options) any { return &o.Kernel.Coef0 })},
+		Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Never, When: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
+		Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Gamma })},
+	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.", Keep: learner.Never,
+		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Coef0 })},
 	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
-		Words: train.WordsOf(train.Forms), Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Form })},
+		Words: learner.WordsOf(learner.Forms), Keep: learner.Changed, Field: learner.FieldOf(func(o *Options) any { return &o.Form })},
 }
 
 // learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
-func learnTask(ctx context.Context, name string, task *train.Task) (*train.Learned, error) {
+func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.Learned, error) {
 	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
 	data, ok := task.Rows.(*block.Data)
 	if task.Memory == 0 {
@@ -68,7 +68,7 @@ func learnTask(ctx context.Context, name string, task *train.Task) (*train.Learn
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+	return &learner.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
 		if r.Expansion != nil {
 			m.Expansion, m.Bias = r.Expansion, nil
 			if m.FitBias {

@@ -15,24 +15,24 @@ import (
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Options are the options of Train.
 type Options struct {
-	train.Options
-	Form   train.Form   // Last
+	learner.Options
+	Form   learner.Form // Last
 	Kernel model.Kernel // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features
 	Memory int64        // most bytes for inner products; 0: enough for the inner products of all pairs of rows
 }
 
 // Result is the result of a training, and its figures.
 type Result struct {
-	// Result has Weights if the kernel is linear and the form isn't train.Voted: for more than two classes one vector
+	// Result has Weights if the kernel is linear and the form isn't learner.Voted: for more than two classes one vector
 	// for each class. Otherwise Expansion is set, and Radius and Norm are norms in the kernel's feature space. Norm,
-	// Margin and Loss are 0 with train.Voted; Margin is also 0 with more than two classes. Visits is the largest number
+	// Margin and Loss are 0 with learner.Voted; Margin is also 0 with more than two classes. Visits is the largest number
 	// of visits of a binary classifier, and Updates the sum over the classifiers.
-	train.Result
+	learner.Result
 	Expansion *model.Expansion
 	Bias      []float64 // for each binary classifier: the sum of alpha_i y_i of its last or its averaged weights
 
@@ -106,7 +106,7 @@ func Train(ctx context.Context, data *block.Data, opt Options) (*Result, error) 
 
 // conclude returns the result of the training until err, which may be ctx's error. It computes the figures unless after
 // ends.
-func (l *learner) conclude(ctx, after context.Context, err error) (*Result, error) {
+func (l *training) conclude(ctx, after context.Context, err error) (*Result, error) {
 	if err != nil && (ctx.Err() == nil || l.updates() == 0) {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (o Options) withDefaults(features int) (Options, error) {
 }
 
 // updates returns the sum of the updates of all binary classifiers.
-func (l *learner) updates() (n int) {
+func (l *training) updates() (n int) {
 	for _, m := range l.binaries {
 		n += len(m.mistakes)
 	}
@@ -158,10 +158,10 @@ func (l *learner) updates() (n int) {
 }
 
 // linear tells whether the result is weights and not an expansion.
-func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != train.Voted }
+func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != learner.Voted }
 
 // result returns the result without the figures of evaluate.
-func (l *learner) result() *Result {
+func (l *training) result() *Result {
 	r := &Result{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
 	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Seconds()
 	r.Converged = true
@@ -188,7 +188,7 @@ func (l *learner) result() *Result {
 }
 
 // collapse computes the weights, or the expansion, from the mistakes.
-func (l *learner) collapse(r *Result, support []uint32) {
+func (l *training) collapse(r *Result, support []uint32) {
 	spec := l.data.Spec()
 	coefficients := make([][]float64, len(l.binaries))
 	for c, m := range l.binaries {
@@ -223,11 +223,11 @@ func (l *learner) collapse(r *Result, support []uint32) {
 			narrow[k] = float32(v)
 		}
 		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
-		if l.opt.Form == train.Voted {
+		if l.opt.Form == learner.Voted {
 			e.Votes = append(e.Votes, m.votes(place))
 		}
 	}
-	if l.opt.Form == train.Voted && slices.ContainsFunc(l.weights, func(w float64) bool { return w != 1 }) {
+	if l.opt.Form == learner.Voted && slices.ContainsFunc(l.weights, func(w float64) bool { return w != 1 }) {
 		var steps []float32
 		for _, i := range support {
 			steps = append(steps, l.step(i))
@@ -237,18 +237,18 @@ func (l *learner) collapse(r *Result, support []uint32) {
 	r.Expansion = e
 }
 
-// coefficients returns y_i alpha_i of the rows of support, or with train.Averaged their means over all visits.
-func (l *learner) coefficients(m *binary, support []uint32) []float64 {
+// coefficients returns y_i alpha_i of the rows of support, or with learner.Averaged their means over all visits.
+func (l *training) coefficients(m *binary, support []uint32) []float64 {
 	sums := make(map[uint32]int64, len(support))
 	over := 1.0
 	for _, k := range m.mistakes {
-		if l.opt.Form == train.Averaged {
+		if l.opt.Form == learner.Averaged {
 			sums[k.row] += m.visits - k.visit + 1 // the update counts from this visit to the last
 		} else {
 			sums[k.row]++
 		}
 	}
-	if l.opt.Form == train.Averaged {
+	if l.opt.Form == learner.Averaged {
 		over = float64(m.visits)
 	}
 	out := make([]float64, len(support))
@@ -272,7 +272,7 @@ func (m *binary) votes(place map[uint32]uint32) model.Votes {
 
 // rowSum returns the sum of the rows of support times their coefficients. It sums in row order within a run, then over
 // the runs.
-func (l *learner) rowSum(coefficients []float64, support []uint32) []float32 {
+func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 	d := l.data.Spec().Width()
 	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
 	for lo := 0; lo < len(support); {
@@ -313,7 +313,7 @@ func (r *Result) Model(spec *schema.Spec) *model.Model {
 
 // evaluate scores the rows and sets the errors, radius, norm, margin and loss of r. It returns an error if scores
 // overflow.
-func (l *learner) evaluate(ctx context.Context, r *Result) error {
+func (l *training) evaluate(ctx context.Context, r *Result) error {
 	scorer, err := predict.NewScorer(r.Model(l.data.Spec()), l.opt.Workers)
 	if err != nil {
 		return err
@@ -352,13 +352,13 @@ func (l *learner) evaluate(ctx context.Context, r *Result) error {
 		square = float64(slices.Max(diagonal))
 	}
 	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
-	if l.opt.Form == train.Voted {
+	if l.opt.Form == learner.Voted {
 		r.Loss, r.Norm = 0, 0
 	} else if margin > 0 && len(l.binaries) == 1 {
 		r.Margin = margin / r.Norm
 	}
 	if sum := r.Norm + r.Radius + r.Loss; bad || sum-sum != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -61,7 +61,7 @@ func TestTextbook(t *testing.T) {
 	if r.Radius != math.Sqrt(26) || r.Norm != math.Sqrt(11) || math.Abs(r.MistakeBound()-286) > 1e-9 {
 		t.Errorf("radius %v, norm %v and bound %v, want the roots of 26 and 11, and 286", r.Radius, r.Norm, r.MistakeBound())
 	}
-	half := mustTrain(t, d, Options{Options: train.Options{Eta: 0.5}})
+	half := mustTrain(t, d, Options{Options: learner.Options{Eta: 0.5}})
 	if !slices.Equal(half.Mistakes, r.Mistakes) || half.Bias[0] != -1.5 || half.Weights[0] != 0.5 {
 		t.Errorf("with eta 0.5 n is %v, b %v, w %v", half.Mistakes, half.Bias, half.Weights)
 	}
@@ -81,7 +81,7 @@ func testPrimal(t *testing.T) {
 		weighted       bool
 	}{{1, 1, 0, false}, {300, 4, 0, false}, {700, 6, 0.1, false}, {4500, 3, 0.02, false}, {300, 4, 0, true}, {700, 6, 0.1, true}} {
 		x, y := noisy(c.rows, c.features, c.flips, 3)
-		for i, order := range train.Orders {
+		for i, order := range learner.Orders {
 			d := testproblems.Dense(x, y, i%2 == 0)
 			if i%2 == 1 {
 				d = testproblems.Sparse(d)
@@ -90,7 +90,7 @@ func testPrimal(t *testing.T) {
 				d = testproblems.Weighted(d, wholes)
 			}
 			for _, limit := range []int64{0, 1, 17} {
-				opt := train.Options{Order: order, Epochs: 6, MaxUpdates: limit, Seed: 5}
+				opt := learner.Options{Order: order, Epochs: 6, MaxUpdates: limit, Seed: 5}
 				if c.flips == 0 {
 					opt.Epochs = 100
 				}
@@ -146,9 +146,9 @@ func classes(n int) (d *block.Data, x [][]float64, y []float64) {
 func TestClasses(t *testing.T) {
 	d, x, y := classes(300)
 	for _, opt := range []Options{
-		{Options: train.Options{Epochs: 4}}, {Options: train.Options{Epochs: 4, Order: train.Shuffle}, Form: train.Averaged, Kernel: model.Kernel{Kind: "rbf"}},
-		{Options: train.Options{Epochs: 50, Order: train.Random}, Form: train.Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
-		{Options: train.Options{Epochs: 3, MaxUpdates: 9}, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+		{Options: learner.Options{Epochs: 4}}, {Options: learner.Options{Epochs: 4, Order: learner.Shuffle}, Form: learner.Averaged, Kernel: model.Kernel{Kind: "rbf"}},
+		{Options: learner.Options{Epochs: 50, Order: learner.Random}, Form: learner.Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+		{Options: learner.Options{Epochs: 3, MaxUpdates: 9}, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
 	} {
 		all := mustTrain(t, d, opt)
 		got := scores(t, all, d.Spec(), x)
@@ -194,10 +194,10 @@ func TestClasses(t *testing.T) {
 // TestUnfinished: a training that ends while the Gram matrix is computed says so.
 func TestUnfinished(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)
-	l := require.Value(newLearner(context.Background(), testproblems.Dense(x, y, true), Options{Options: train.Options{Eta: 1, Workers: 1}}))(t)
+	l := require.Value(newLearner(context.Background(), testproblems.Dense(x, y, true), Options{Options: learner.Options{Eta: 1, Workers: 1}}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	var u *train.Unfinished
+	var u *learner.Unfinished
 	if err := l.multiply(ctx); !errors.As(err, &u) || !errors.Is(err, context.Canceled) || !strings.Contains(u.Far, "no row was visited") {
 		t.Errorf("error %v", err)
 	}
@@ -207,7 +207,7 @@ func TestUnfinished(t *testing.T) {
 func TestUncounted(t *testing.T) {
 	x, y := noisy(60, 3, 0.2, 4)
 	d := testproblems.Dense(x, y, true)
-	for _, form := range train.Forms {
+	for _, form := range learner.Forms {
 		opt, err := Options{Form: form}.withDefaults(3)
 		if err != nil {
 			t.Fatal(err)

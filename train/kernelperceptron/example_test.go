@@ -6,8 +6,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/model"
-	"halfspace/train"
 	"halfspace/train/kernelperceptron"
+	"halfspace/train/learner"
 )
 
 func ExampleTrain() {
@@ -16,7 +16,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := kernelperceptron.Train(context.Background(), rows, kernelperceptron.Options{Options: train.Options{Epochs: 100},
+	found, err := kernelperceptron.Train(context.Background(), rows, kernelperceptron.Options{Options: learner.Options{Epochs: 100},
 		Kernel: model.Kernel{Kind: "rbf", Gamma: 1}})
 	if err != nil {
 		panic(err)

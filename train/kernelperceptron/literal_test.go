@@ -13,7 +13,7 @@ import (
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A literal training follows Freund and Schapire's listing: a list of classifiers v_k, each with the number c_k of
@@ -43,13 +43,13 @@ func (l *literal) train(epochs int) {
 	}
 }
 
-func (l *literal) score(form train.Form, x []float64) float64 {
+func (l *literal) score(form learner.Form, x []float64) float64 {
 	s, score, visits := 0.0, 0.0, 0.0
 	for k, j := range l.mistakes {
 		s += l.weight(j) * l.y[j] * l.k(l.x[j], x)
 		visits += l.survived[k]
 		switch {
-		case form == train.Averaged:
+		case form == learner.Averaged:
 			score += l.survived[k] * s
 		case s > 0:
 			score += l.survived[k]
@@ -57,7 +57,7 @@ func (l *literal) score(form train.Form, x []float64) float64 {
 			score -= l.survived[k]
 		}
 	}
-	if form == train.Last {
+	if form == learner.Last {
 		return s
 	}
 	return score / visits
@@ -104,8 +104,8 @@ func TestForms(t *testing.T) {
 			for _, j := range l.mistakes {
 				n[j]++
 			}
-			for _, form := range train.Forms {
-				r := mustTrain(t, d, Options{Options: train.Options{Epochs: 3}, Form: form, Kernel: c.kernel})
+			for _, form := range learner.Forms {
+				r := mustTrain(t, d, Options{Options: learner.Options{Epochs: 3}, Form: form, Kernel: c.kernel})
 				what := fmt.Sprintf("%+v, bias %v, %s", c.kernel, bias, form)
 				if !slices.Equal(r.Mistakes, n) || r.Visits != int64(3*len(x)) {
 					t.Fatalf("%s: n is %v, want %v", what, r.Mistakes, n)
@@ -118,12 +118,12 @@ func TestForms(t *testing.T) {
 					}
 					loss += weight(i) * max(0, -y[i]*s)
 				}
-				if r.Errors != errors || form != train.Voted && math.Abs(r.Loss-loss) > 1e-5*loss {
+				if r.Errors != errors || form != learner.Voted && math.Abs(r.Loss-loss) > 1e-5*loss {
 					t.Errorf("%s: %d errors, loss %v, want %d, %v", what, r.Errors, r.Loss, errors, loss)
 				}
 				for i, got := range scores(t, r, d.Spec(), probes)[0] {
 					tol := 1e-4
-					if form == train.Voted && c.kernel.Kind == "rbf" {
+					if form == learner.Voted && c.kernel.Kind == "rbf" {
 						tol = 0.03 // a voter whose score is nearly 0 may vote otherwise in float32
 					}
 					if want := l.score(form, probes[i]); math.Abs(float64(got)-want) > tol*math.Max(1, math.Abs(want)) {
@@ -137,7 +137,7 @@ func TestForms(t *testing.T) {
 }
 
 // checkNorm compares the norm, if there is one, with the double sum over mistakes.
-func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Result) {
+func (l *literal) checkNorm(t *testing.T, what string, form learner.Form, r *Result) {
 	t.Helper()
 	want, radius := 0.0, 0.0
 	for _, i := range l.mistakes {
@@ -148,10 +148,10 @@ func (l *literal) checkNorm(t *testing.T, what string, form train.Form, r *Resul
 	for _, x := range l.x {
 		radius = max(radius, l.k(x, x))
 	}
-	if form == train.Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-6*math.Sqrt(want) || form == train.Voted && r.Norm != 0 {
+	if form == learner.Last && math.Abs(r.Norm-math.Sqrt(want)) > 1e-6*math.Sqrt(want) || form == learner.Voted && r.Norm != 0 {
 		t.Errorf("%s: norm %v, want %v", what, r.Norm, math.Sqrt(want))
 	}
-	if form == train.Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-6*r.Radius {
+	if form == learner.Last && math.Abs(r.Radius-math.Sqrt(radius)) > 1e-6*r.Radius {
 		t.Errorf("%s: radius %v, want %v", what, r.Radius, math.Sqrt(radius))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // reportEvery is the least time between two reports within an epoch. reportCalls is the number of mistakes between two
@@ -15,7 +15,7 @@ const (
 )
 
 // alphas returns the SHA-256 of the dual coefficients: the number of updates of each row, for each class.
-func (l *learner) alphas() [sha256.Size]byte {
+func (l *training) alphas() [sha256.Size]byte {
 	var all [][]uint32
 	for _, m := range l.binaries {
 		updates := make([]uint32, l.n)
@@ -24,15 +24,15 @@ func (l *learner) alphas() [sha256.Size]byte {
 		}
 		all = append(all, updates)
 	}
-	return train.SumOf(all...)()
+	return learner.SumOf(all...)()
 }
 
-func (l *learner) report(sum func() [sha256.Size]byte) {
+func (l *training) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
 	l.reported = time.Now()
-	p := train.Progress{Epochs: l.opt.Epochs, Rows: int64(l.n), Best: -1, Elapsed: time.Since(l.start), Sum: sum}
+	p := learner.Progress{Epochs: l.opt.Epochs, Rows: int64(l.n), Best: -1, Elapsed: time.Since(l.start), Sum: sum}
 	for _, m := range l.binaries {
 		p.Visits = max(p.Visits, m.visits)
 		p.Updates += int64(len(m.mistakes))

@@ -9,7 +9,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/model"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestResumeMemory: a training that stops before a window of the whole matrix, goes on with a cache, stops inside of that epoch, and goes
@@ -18,8 +18,8 @@ func TestResumeMemory(t *testing.T) {
 	const n = fewRows + 300
 	d, _, _ := classes(n)
 	var state []byte
-	begin := func(memory int64, workers int) *learner {
-		opt := Options{Options: train.Options{Order: train.Shuffle, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
+	begin := func(memory int64, workers int) *training {
+		opt := Options{Options: learner.Options{Order: learner.Shuffle, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
 			Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
 		l, err := newLearner(t.Context(), d, opt)
 		if err == nil && state != nil {
@@ -30,7 +30,7 @@ func TestResumeMemory(t *testing.T) {
 		}
 		return l
 	}
-	keep := func(l *learner) {
+	keep := func(l *training) {
 		var err error
 		if state, err = checkpoint.Write(l.state); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestResumeMemory(t *testing.T) {
 	require.NoError(t, want.run(t.Context()))
 
 	first := begin(0, 2)
-	p, rows := train.NewPermutation(n, 0, 0), []uint32(nil)
+	p, rows := learner.NewPermutation(n, 0, 0), []uint32(nil)
 	for k := range p.Windows() {
 		rows = p.Rows(rows, k)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // mark gives the state of the training to the checkpoint, which takes it if a save is due or the last one is old.
-func (l *learner) mark() {
+func (l *training) mark() {
 	visits := int64(0)
 	for _, m := range l.binaries {
 		visits = max(visits, m.visits)
@@ -17,7 +17,7 @@ func (l *learner) mark() {
 
 // state saves or restores the position of the training: before a window, or between two visits of an epoch without
 // windows. The inner products are not part of the state.
-func (l *learner) state(w *checkpoint.Walk) {
+func (l *training) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	w.Int(&l.epoch)
 	w.Count(&l.window)

@@ -15,14 +15,14 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/predict"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // errStop ends the epochs: every binary classifier has finished.
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
-type learner struct {
+type training struct {
 	data     *block.Data
 	x        *gram.Rows
 	opt      Options
@@ -64,14 +64,14 @@ type mistake struct {
 	visit int64
 }
 
-func newLearner(ctx context.Context, data *block.Data, opt Options) (*learner, error) {
-	l := &learner{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows()), start: time.Now()}
+func newLearner(ctx context.Context, data *block.Data, opt Options) (*training, error) {
+	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows()), start: time.Now()}
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
 	}
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {
-		if err := train.TwoClasses(data.Spec()); err != nil {
+		if err := learner.TwoClasses(data.Spec()); err != nil {
 			return nil, err
 		}
 		classes = 1
@@ -84,7 +84,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Options) (*learner, e
 			}
 			own := m.y[b.First:][:b.Len()]
 			if copy(own, b.Y); classes > 1 {
-				train.Relabel(own, own, c, classes)
+				learner.Relabel(own, own, c, classes)
 			}
 			for i := range own {
 				if b.Weight(i) == 0 {
@@ -107,7 +107,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Options) (*learner, e
 }
 
 // step returns the increase of the alpha of row i by a mistake.
-func (l *learner) step(i uint32) float32 {
+func (l *training) step(i uint32) float32 {
 	if l.weights == nil {
 		return l.eta
 	}
@@ -115,7 +115,7 @@ func (l *learner) step(i uint32) float32 {
 }
 
 // multiply computes the inner products of all rows, or makes a cache for them if they don't fit in opt.Memory.
-func (l *learner) multiply(ctx context.Context) (err error) {
+func (l *training) multiply(ctx context.Context) (err error) {
 	if bytes := Bytes(l.n); l.opt.Memory > 0 && bytes > l.opt.Memory {
 		l.cache, err = gram.NewRowCache(l.x, l.mercer, l.opt.Memory, l.opt.Workers)
 		return err
@@ -124,20 +124,20 @@ func (l *learner) multiply(ctx context.Context) (err error) {
 		return err
 	}
 	if err = gram.Gram(ctx, l.whole, l.x, l.mercer, l.opt.Workers); err != nil && ctx.Err() != nil {
-		return &train.Unfinished{Far: "no row was visited, since the Gram matrix was not finished", Err: ctx.Err()}
+		return &learner.Unfinished{Far: "no row was visited, since the Gram matrix was not finished", Err: ctx.Err()}
 	}
 	return err
 }
 
 // row returns the kernel of row i with each row. ahead yields the rows that are probably needed next.
-func (l *learner) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]float32, error) {
+func (l *training) row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]float32, error) {
 	if l.whole != nil {
 		return l.whole.Data[i*l.whole.Stride:][:l.n], ctx.Err()
 	}
 	return l.cache.Row(ctx, i, ahead)
 }
 
-func (l *learner) run(ctx context.Context) error {
+func (l *training) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
 	for l.epoch < l.opt.Epochs {
@@ -145,7 +145,7 @@ func (l *learner) run(ctx context.Context) error {
 			return err
 		}
 		for _, m := range l.binaries {
-			if l.opt.Order == train.Shuffle && len(m.mistakes) == m.before && !m.done {
+			if l.opt.Order == learner.Shuffle && len(m.mistakes) == m.before && !m.done {
 				m.done, m.converged = true, true
 			}
 			m.before = len(m.mistakes)
@@ -158,22 +158,22 @@ func (l *learner) run(ctx context.Context) error {
 
 // visits makes the visits of epoch e that are left, in the order of opt.Order. An epoch has as many visits as there are
 // rows. Package perceptron describes random draws.
-func (l *learner) visits(ctx context.Context, e int64) error {
-	if l.opt.Order == train.Cyclic {
+func (l *training) visits(ctx context.Context, e int64) error {
+	if l.opt.Order == learner.Cyclic {
 		return l.stretch(ctx, nil, func(k int) []uint32 { return []uint32{uint32(k)} })
 	}
 	rows := make([]uint32, 0, l.n)
-	if l.opt.Order == train.Random {
+	if l.opt.Order == learner.Random {
 		rng := rand.NewPCG(l.opt.Seed, uint64(e))
 		for range l.n {
-			rows = append(rows, uint32(train.Draw(rng, uint64(l.n))))
+			rows = append(rows, uint32(learner.Draw(rng, uint64(l.n))))
 		}
 		return l.stretch(ctx, rows, nil)
 	}
-	if l.opt.Order == train.FixedShuffle {
+	if l.opt.Order == learner.FixedShuffle {
 		e = 0
 	}
-	p := train.NewPermutation(l.n, l.opt.Seed, e)
+	p := learner.NewPermutation(l.n, l.opt.Seed, e)
 	for k := range p.Windows() {
 		rows = p.Rows(rows, k)
 	}
@@ -200,7 +200,7 @@ const fewRows = 8 * kernel.ChunkRows
 //
 // A resumed training may have another memory limit. So visits without windows begin at l.place, and once begun they go
 // on without windows to the end of the epoch.
-func (l *learner) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
+func (l *training) stretch(ctx context.Context, rows []uint32, chunks func(window int) []uint32) error {
 	if l.inside || l.whole == nil || chunks == nil || l.n <= fewRows {
 		return l.visit(ctx, rows, l.place, l.n, []span{{0, l.n}})
 	}
@@ -227,7 +227,7 @@ func (l *learner) stretch(ctx context.Context, rows []uint32, chunks func(window
 // visit makes the visits from place from up to place to. It goes from one mistake of any binary classifier to the next
 // mistake. Classifiers with a mistake on the same row share the row's inner products. visit updates only the scores of
 // hot rows.
-func (l *learner) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
+func (l *training) visit(ctx context.Context, rows []uint32, from, to int, hot []span) error {
 	if !l.inside {
 		for _, m := range l.binaries {
 			l.seek(m, rows, from, to)
@@ -278,7 +278,7 @@ func (l *learner) visit(ctx context.Context, rows []uint32, from, to int, hot []
 }
 
 // update adds a times row g of the matrix to the scores of hot rows, and stores it in pending for the other rows.
-func (l *learner) update(m *binary, a float32, g []float32, hot []span) {
+func (l *training) update(m *binary, a float32, g []float32, hot []span) {
 	rows := 0
 	for _, s := range hot {
 		for lo := s.lo; lo < s.hi; lo += panel {
@@ -293,7 +293,7 @@ func (l *learner) update(m *binary, a float32, g []float32, hot []span) {
 }
 
 // catchUp adds the pending updates to the scores of all rows that aren't hot.
-func (l *learner) catchUp(ctx context.Context, hot []span) error {
+func (l *training) catchUp(ctx context.Context, hot []span) error {
 	slices.SortFunc(hot, func(a, b span) int { return a.lo - b.lo })
 	var cold []span
 	part, from := min(panel, (l.n+l.opt.Workers-1)/l.opt.Workers), 0
@@ -334,19 +334,19 @@ func (u *updates) add(scores []float32, rows span) {
 // seek finds the next mistake between two places, and counts the visits before it. A classifier has converged once
 // consecutive visits without a mistake are as many as there are rows. With random draws, a pass over all rows must then
 // also find no row on the wrong side.
-func (l *learner) seek(m *binary, rows []uint32, from, to int) {
+func (l *training) seek(m *binary, rows []uint32, from, to int) {
 	m.next = to
 	for !m.done {
 		at := m.find(rows, from, to)
 		left := l.n - int(m.streak)
-		if l.opt.Order == train.Shuffle || at-from < left {
+		if l.opt.Order == learner.Shuffle || at-from < left {
 			m.pass(at - from)
 			m.next = at
 			return
 		}
 		m.pass(left)
 		from += left
-		if l.opt.Order == train.Random && m.find(nil, 0, l.n) < l.n {
+		if l.opt.Order == learner.Random && m.find(nil, 0, l.n) < l.n {
 			m.streak = 0
 			continue
 		}

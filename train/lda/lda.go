@@ -14,7 +14,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A Solver selects the results that Train computes.
@@ -31,17 +31,17 @@ var Solvers = []Solver{Cholesky, Eigen}
 // LedoitWolf is the value of Options.Shrinkage with which Train estimates the shrinkage.
 const LedoitWolf = -1
 
-// Options are the options of Train. Of train.Options it uses Workers and Progress.
+// Options are the options of Train. Of learner.Options it uses Workers and Progress.
 type Options struct {
-	train.Options
+	learner.Options
 	Solver    Solver  // Cholesky
 	Shrinkage float64 // share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
 }
 
-// Result is the result of Train. Of train.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
+// Result is the result of Train. Of learner.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
 // Margin are computed from Weights. Epochs counts passes over the rows. Loss is 0.
 type Result struct {
-	train.Result
+	learner.Result
 	// Exact is the weights: one for each column, the bias last. For more than two classes it has one vector for each
 	// class.
 	Exact []float64
@@ -118,7 +118,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 		return nil, err
 	}
 	r.Visits, r.Converged, r.Seconds = r.Epochs*src.Rows(), true, time.Since(start).Seconds()
-	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
 // check sets the defaults of the shared options. It returns an error if an option is out of range.
@@ -142,7 +142,7 @@ func checkRows(src block.Source) error {
 		return errors.New("there are no rows to learn from")
 	}
 	if len(spec.Classes) < 2 {
-		return train.TwoClasses(spec)
+		return learner.TwoClasses(spec)
 	}
 	if spec.Cols() > maxColumns {
 		return fmt.Errorf("%d columns are too many for lda, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
@@ -155,7 +155,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Options, start
 	spec, passes := src.Spec(), int64(0)
 	report := func() {
 		if opt.Progress != nil {
-			opt.Progress(train.Progress{Epoch: passes, Epochs: max(1, passes), Visits: passes * src.Rows(), Rows: src.Rows(), Best: -1,
+			opt.Progress(learner.Progress{Epoch: passes, Epochs: max(1, passes), Visits: passes * src.Rows(), Rows: src.Rows(), Best: -1,
 				Elapsed: time.Since(start)})
 		}
 	}
@@ -193,7 +193,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Options, start
 	}
 	var factor *dense.Factor
 	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
-		return cmp.Or(err, train.TooLarge())
+		return cmp.Or(err, learner.TooLarge())
 	}
 	r.Epochs = passes
 	return r.discriminate(ctx, m, factor, shift, spec, opt.Solver == Eigen)

@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/distributed"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // moments are sums over rows: the products of columns, and for each class the sample weights and the sums of columns.
@@ -45,7 +45,7 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 		return nil, err
 	}
 	m := &moments{products, classes{n: make([]float64, k), sums: make([][]float64, k)}}
-	if err := train.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
+	if err := learner.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
 	}
 	if m.noLabels {
@@ -62,7 +62,7 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 const all = -1 // value of only: all classes
 
 // momentsPass is the pass of sum. Its argument is only.
-var momentsPass = train.NewScatterTask("lda.moments", classifier)
+var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 
 func classifier(src block.Source, only int) func(run block.Run, s, f []float64) classes {
 	k := len(src.Spec().Classes)

@@ -11,68 +11,68 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
 // Learner describes logistic regression.
-var Learner = &train.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
+var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
-	Options: []train.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s train.Settings) { s.(*Options).NoPenalty = true },
-		Field: train.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
-	New: func() train.Settings {
-		return &Options{Options: train.Options{Order: train.Cyclic, Seed: 1, Shards: 1}, L2: 1, Solver: Auto}
+	Options: []learner.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s learner.Settings) { s.(*Options).NoPenalty = true },
+		Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
+	New: func() learner.Settings {
+		return &Options{Options: learner.Options{Order: learner.Cyclic, Seed: 1, Shards: 1}, L2: 1, Solver: Auto}
 	},
-	Default: func(s train.Settings) { s.(*Options).defaultL2() },
-	Apart: func(s train.Settings) string {
+	Default: func(s learner.Settings) { s.(*Options).defaultL2() },
+	Apart: func(s learner.Settings) string {
 		if s.(*Options).elastic() {
 			return "a penalty l1 or nonnegative weights"
 		}
 		return ""
 	},
-	Refuses: func(s train.Settings) (option, why string) { return s.(*Options).refuses() },
+	Refuses: func(s learner.Settings) (option, why string) { return s.(*Options).refuses() },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
-	ScaleFree: func(s train.Settings) bool {
+	ScaleFree: func(s learner.Settings) bool {
 		return s.(*Options).L2 == 0 && !s.(*Options).elastic() && s.(*Options).Solver != SGD
 	},
 	Story: story, Train: learnTask}
 
 var (
-	epochsOption = train.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
-		Valid: func(v float64) bool { return v >= 1 }, Keep: train.Changed, Field: train.EpochsOption.Field}
-	nonNegativeOption = func() train.Option {
-		o := train.NonNegativeOption
-		o.Field = train.FieldOf(func(o *Options) any { return &o.NonNegative })
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
+		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
+	nonNegativeOption = func() learner.Option {
+		o := learner.NonNegativeOption
+		o.Field = learner.FieldOf(func(o *Options) any { return &o.NonNegative })
 		return o
 	}()
-	l1Option = func() train.Option {
-		o := train.L1Option
-		o.Field = train.FieldOf(func(o *Options) any { return &o.L1 })
+	l1Option = func() learner.Option {
+		o := learner.L1Option
+		o.Field = learner.FieldOf(func(o *Options) any { return &o.L1 })
 		return o
 	}()
-	solverOption = train.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
-		Words: train.WordsOf(Solvers), Strict: true, Keep: train.Never, Field: train.FieldOf(func(o *Options) any { return &o.Solver })}
-	orderOption = func() train.Option {
-		o := train.OrderOption
-		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
-		o.Keep = train.Changed
+	solverOption = learner.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
+		Words: learner.WordsOf(Solvers), Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Options) any { return &o.Solver })}
+	orderOption = func() learner.Option {
+		o := learner.OrderOption
+		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
+		o.Keep = learner.Changed
 		return o
 	}()
-	shardsOption = func() train.Option {
-		o := train.ShardsOption
-		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
+	shardsOption = func() learner.Option {
+		o := learner.ShardsOption
+		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
 		return o
 	}()
-	etaOption = func() train.Option {
-		o := train.EtaOption
-		o.When = &train.Condition{Option: "solver", Values: []string{string(SGD)}}
+	etaOption = func() learner.Option {
+		o := learner.EtaOption
+		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
 		o.Auto = true
 		return o
 	}()
 )
 
-func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
+func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
 	opt := *task.Settings.(*Options)
 	robust, err := uncounted(ctx, task)
 	if err != nil {
@@ -87,7 +87,7 @@ func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
+	return &learner.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
 // shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
@@ -119,7 +119,7 @@ func (r *Result) keep(m *model.Model, opt *Options) {
 
 // uncounted tells whether rows of two classes have weights that can't be counts: class weights other than 1, or sample
 // weights that aren't whole numbers.
-func uncounted(ctx context.Context, task *train.Task) (bool, error) {
+func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 	// No standard errors are kept in these cases.
 	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 {
 		return false, nil
@@ -175,5 +175,5 @@ func story(m *model.Model) []string {
 	if m.Options.L1 > 0 || m.Options.NonNegative {
 		method = "the proximal Newton method"
 	}
-	return train.StepsStory(m, method, sum)
+	return learner.StepsStory(m, method, sum)
 }

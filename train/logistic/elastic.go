@@ -14,9 +14,9 @@ import (
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -67,7 +67,7 @@ func (o *Options) penalty() elastic.Penalty {
 // learnElastic is learn with l1 above 0 or nonnegative.
 func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
 	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { train.RoundCentred(w, pivots) }
+	task.Round = func(w []float64) { learner.RoundCentred(w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
 		net := netOf(src, opt)
@@ -184,7 +184,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-var elasticPass = train.NewScatterTask("logistic.elastic", elasticRun)
+var elasticPass = learner.NewScatterTask("logistic.elastic", elasticRun)
 
 func elasticRun(src block.Source, a elasticArgs) func(block.Run, []float64, []float64) elasticSums {
 	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
@@ -221,7 +221,7 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	}
 	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
 	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = train.ScatterAs(ctx, m, l.src, l.workers, elasticPass, elasticArgs{padded, first}, l.elasticRun(padded, first), func(p elasticSums) {
+	err = learner.ScatterAs(ctx, m, l.src, l.workers, elasticPass, elasticArgs{padded, first}, l.elasticRun(padded, first), func(p elasticSums) {
 		at.add(p.sums)
 		for i, v := range p.widest {
 			widest[i] = max(widest[i], v)

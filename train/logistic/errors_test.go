@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/learntest"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestSingularErrors: columns that others determine have no standard errors, and the other columns have those without them, at
@@ -133,7 +133,7 @@ func TestFew(t *testing.T) {
 		t.Errorf("weights %v, %d errors", one.Exact, one.Errors)
 	}
 	for _, epochs := range []int64{1, 2, 100} { // the figures are those of the weights
-		r := mustTrain(t, testproblems.Dense([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Options{L2: 1, Options: train.Options{Epochs: epochs}})
+		r := mustTrain(t, testproblems.Dense([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Options{L2: 1, Options: learner.Options{Epochs: epochs}})
 		w := float64(r.Weights[0])
 		loss, g, h := 0.0, w, 1.0
 		for _, m := range []float64{2, 1, -3} {
@@ -145,8 +145,8 @@ func TestFew(t *testing.T) {
 		}
 	}
 	x, y := draw(500, 3, 1)
-	var seen []train.Progress
-	r := mustTrain(t, testproblems.Dense(x, y, true), Options{Options: train.Options{Epochs: 2, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+	var seen []learner.Progress
+	r := mustTrain(t, testproblems.Dense(x, y, true), Options{Options: learner.Options{Epochs: 2, Progress: func(p learner.Progress) { seen = append(seen, p) }}})
 	if r.Converged || r.Epochs != 2 || r.Updates != 1 || r.Visits != 1000 {
 		t.Errorf("two passes give %+v", r)
 	}

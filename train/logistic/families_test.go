@@ -7,7 +7,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestFamilies: each solver that promises the optimum of hard problems finds it. It says so unless float32 is too
@@ -29,7 +29,7 @@ func TestFamilies(t *testing.T) {
 				t.Errorf("%s, %s: objective %v, and %v is possible", f.Name, solver, r.Objective, best)
 			}
 			if solver == Newton {
-				s := newSolver(d, Options{L2: 1, Options: train.Options{Epochs: 100, Workers: 2}})
+				s := newSolver(d, Options{L2: 1, Options: learner.Options{Epochs: 100, Workers: 2}})
 				require.Value(s.minimise(t.Context()))(t)
 				if r := mustTrain(t, d, Options{L1: 1}); r.Converged == r.Rounded || r.Epochs > 50 {
 					t.Errorf("%s, l1: converged %v, rounded %v, gap %v of %v in %d passes", f.Name, r.Converged, r.Rounded, r.Gap, r.Objective, r.Epochs)

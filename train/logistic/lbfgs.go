@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -70,7 +70,7 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 			s.scale[i] = 1
 		}
 		if err == nil && s.scale[i]-s.scale[i] != 0 {
-			err = train.TooLarge()
+			err = learner.TooLarge()
 		}
 	}
 	return s, err
@@ -145,7 +145,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 	}
 	r := &moments{total: make([]float64, s.cols)}
 	add := func(sum float64) { r.weight += sum }
-	if err := train.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh, add); err != nil {
+	if err := learner.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh, add); err != nil {
 		return nil, err
 	}
 	if r.weight == 0 {
@@ -164,7 +164,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 	return r, s.examine(ctx, r.hessian)
 }
 
-var momentsPass = train.NewScatterTask("logistic.moments", momentsRun)
+var momentsPass = learner.NewScatterTask("logistic.moments", momentsRun)
 
 func momentsRun(block.Source, struct{}) func(run block.Run, weights, _ []float64) float64 {
 	return weigh

@@ -12,7 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -71,7 +71,7 @@ import (
 // don't count as rounding errors.
 //
 // Train first subtracts a number near their values from columns that are far from zero, such as Unix seconds; see
-// train.Pivots.
+// learner.Pivots.
 //
 // A row with sample weight k counts as k rows in the sums, in the loss of the result and, without opt.Robust, in the
 // standard errors. With SGD, its step is k times as long.
@@ -110,21 +110,21 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 		return nil, errors.New("there are no rows to learn from")
 	}
 	if len(src.Spec().Classes) < 2 {
-		return nil, train.TwoClasses(src.Spec())
+		return nil, learner.TwoClasses(src.Spec())
 	}
-	pivots, err := train.Pivots(ctx, src)
+	pivots, err := learner.Pivots(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	rows := src
 	if pivots != nil {
-		rows = train.Centre(src, len(pivots)-1, pivots)
+		rows = learner.Centre(src, len(pivots)-1, pivots)
 	}
 	r, err := method(&opt)(ctx, rows, pivots, opt)
 	if err != nil {
 		return r, err // with the weights so far
 	}
-	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
 // method returns the learning function for the options.
@@ -144,7 +144,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 	s.pivots = pivots
 	s.round = func(c []float64) []float64 {
 		for w := range slices.Chunk(c, s.cols) {
-			train.RoundCentred(w, pivots)
+			learner.RoundCentred(w, pivots)
 		}
 		return c
 	}
@@ -160,7 +160,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.learned.Seconds()
 	if pivots != nil {
 		for w := range slices.Chunk(r.Exact, s.cols) {
-			train.Uncentre(w, pivots)
+			learner.Uncentre(w, pivots)
 		}
 	}
 	for _, v := range r.Exact {
@@ -211,7 +211,7 @@ func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt
 	if r.Interrupted {
 		ctx = after
 	}
-	train.RoundCentred(s.W, pivots)
+	learner.RoundCentred(s.W, pivots)
 	lower, late := s.Objective-s.Gap, error(nil)
 	if r.Loss, late = task.Value(ctx, s.W); late != nil {
 		if !r.Interrupted {
@@ -230,7 +230,7 @@ func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt
 		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
 	}
 	if pivots != nil {
-		train.Uncentre(r.Exact, pivots)
+		learner.Uncentre(r.Exact, pivots)
 	}
 	for _, v := range r.Exact {
 		r.Weights = append(r.Weights, float32(v))

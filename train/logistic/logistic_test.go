@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // draw returns rows whose labels follow a logistic model.
@@ -66,9 +66,9 @@ func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Sour
 	if classes == nil {
 		return d
 	}
-	balanced := require.Value(train.BalancedWeights(context.Background(), d, 2))(t)
+	balanced := require.Value(learner.BalancedWeights(context.Background(), d, 2))(t)
 	learntest.Near(t, "class weights", balanced, classes, 1e-15)
-	return train.WithClassWeights(d, balanced)
+	return learner.WithClassWeights(d, balanced)
 }
 
 // TestScikitLearn: the optimum and its standard errors are those of scikit-learn and NumPy.
@@ -167,12 +167,12 @@ func TestSample(t *testing.T) {
 	}
 	const n, d = 8 * 16 * block.RunRows, 28
 	src := testproblems.Logistic(n, d)
-	sample, err := train.Sample(context.Background(), src)
+	sample, err := learner.Sample(context.Background(), src)
 	if err != nil || sample == nil || sample.Rows() != 16*block.RunRows {
 		t.Fatalf("sample %v, error %v", sample, err)
 	}
 	got := mustTrain(t, src, Options{L2: 3})
-	s := newSolver(src, Options{Options: train.Options{Epochs: 100, Workers: 2}, L2: 3})
+	s := newSolver(src, Options{Options: learner.Options{Epochs: 100, Workers: 2}, L2: 3})
 	require.Value(s.minimise(context.Background()))(t)
 	learntest.Near(t, "with a sample", got.Exact, s.w[:s.cols], 1e-7)
 	if got.Epochs >= s.passes || !got.Converged {
@@ -189,7 +189,7 @@ func TestSample(t *testing.T) {
 			}
 		}
 	}
-	s = newSolver(src, Options{Options: train.Options{Epochs: 100, Workers: 2}})
+	s = newSolver(src, Options{Options: learner.Options{Epochs: 100, Workers: 2}})
 	require.Value(s.minimise(context.Background()))(t)
 	if got := mustTrain(t, src, Options{}); got.Epochs != s.passes+1 || !slices.Equal(got.Exact, s.w[:s.cols]) {
 		t.Errorf("%d passes after one from an unlike sample, %d without; weights %v, want %v", got.Epochs, s.passes, got.Exact, s.w[:s.cols])

@@ -9,7 +9,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // minimise runs Newton's method from s.w. If s.factor isn't nil, it is used first. minimise tells whether it reached
@@ -103,7 +103,7 @@ func (s *solver) doubt(ctx context.Context) error {
 
 // begin sets the starting point: zeros, or the optimum of a sample with the sample's Hessian.
 func (s *solver) begin(ctx context.Context) error {
-	sample, err := train.Sample(ctx, s.src)
+	sample, err := learner.Sample(ctx, s.src)
 	if err != nil || sample == nil {
 		return err
 	}
@@ -171,8 +171,8 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 		return err
 	}
 	s.passes++
-	s.measure = &train.Measure{Objective: at.objective, Gradient: norm(at.gradient), Gap: math.Inf(1)}
-	s.report(train.SumOf(w))
+	s.measure = &learner.Measure{Objective: at.objective, Gradient: norm(at.gradient), Gap: math.Inf(1)}
+	s.report(learner.SumOf(w))
 	if at.objective-at.objective != 0 {
 		return s.tooLarge()
 	}
@@ -232,7 +232,7 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := train.ScatterAs(ctx, b, s.src, s.opt.Workers, sandwichPass, s.w, s.squaresAt(s.w), func(struct{}) {}); err != nil {
+	if err := learner.ScatterAs(ctx, b, s.src, s.opt.Workers, sandwichPass, s.w, s.squaresAt(s.w), func(struct{}) {}); err != nil {
 		return nil, err
 	}
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
@@ -255,7 +255,7 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-var sandwichPass = train.NewScatterTask("logistic.sandwich", sandwichRun)
+var sandwichPass = learner.NewScatterTask("logistic.sandwich", sandwichRun)
 
 func sandwichRun(src block.Source, w []float64) func(run block.Run, squares, _ []float64) struct{} {
 	return newProblem(src, 0, 1).squaresAt(w)

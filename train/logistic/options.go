@@ -6,7 +6,7 @@ import (
 
 	"halfspace/internal/dense"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A Solver is a method that finds the optimum.
@@ -45,11 +45,11 @@ func (s Solver) epochs(cols int) int64 {
 	return s.Epochs()
 }
 
-// Options are the options of Train. The zero value of a field stands for its default. Of train.Options it uses Epochs,
+// Options are the options of Train. The zero value of a field stands for its default. Of learner.Options it uses Epochs,
 // Workers, Progress, Checkpoint and, for SGD, Eta, Order, Seed and Shards. Epochs is the limit of passes over the rows.
 // Its default is 100, or 1,000 for LBFGS and Truncated, and with L1 and more than 16,384 columns.
 type Options struct {
-	train.Options
+	learner.Options
 	L2     float64 // penalty 1/2 L2 |w|^2, 0 or more; 1, or 0 if L1 is above 0
 	L1     float64 // penalty L1 |w|_1, 0 or more, for two classes; see package elastic
 	Solver Solver  // Auto
@@ -68,12 +68,12 @@ func (o *Options) defaultL2() {
 	}
 }
 
-// Result is the result of Train. Of train.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
+// Result is the result of Train. Of learner.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
 // Margin are computed from Weights. Epochs counts passes over the rows, without passes that prove the result or measure
 // its errors. Updates counts steps. Loss is the sum over the rows of log(1 + e^(-y (w.x))), or of -log p of the row's
 // class, without the penalty.
 type Result struct {
-	train.Result
+	learner.Result
 	// Exact is the weights, one for each column, the bias last. With more than two classes it has one vector for each
 	// class.
 	Exact  []float64

@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -249,11 +249,11 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 		return nil, err
 	}
 	d := s.spread(w)
-	err = train.ScatterAs(ctx, m, s.src, s.workers, onPlanePass, d, s.onPlaneRun(d), func(struct{}) {})
+	err = learner.ScatterAs(ctx, m, s.src, s.workers, onPlanePass, d, s.onPlaneRun(d), func(struct{}) {})
 	return m.Data, err
 }
 
-var onPlanePass = train.NewScatterTask("logistic.onplane", onPlaneRun)
+var onPlanePass = learner.NewScatterTask("logistic.onplane", onPlaneRun)
 
 func onPlaneRun(src block.Source, d []float64) func(block.Run, []float64, []float64) struct{} {
 	return newProblem(src, 0, 1).onPlaneRun(d)

@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A problem is the rows, and the parameters of sums over the rows. Two classes have one vector of weights; with more
@@ -108,7 +108,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 // The passes over the rows at given weights.
 var (
 	gradientPass = distributed.NewPerRun("logistic.gradient", gradientRun)
-	hessianPass  = train.NewScatterTask("logistic.hessian", hessianRun)
+	hessianPass  = learner.NewScatterTask("logistic.hessian", hessianRun)
 )
 
 func gradientRun(src block.Source, w []float64) func(block.Run) sums {
@@ -131,7 +131,7 @@ func (p *problem) scatter(ctx context.Context, w []float64, at *sums) error {
 		return err
 	}
 	part := func(run block.Run, s, _ []float64) sums { return p.run(run, w, s, nil) }
-	err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
+	err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
 	at.hessian = m.Data
 	return err
 }

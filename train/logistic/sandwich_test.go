@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestSandwich: standard errors of rows whose weights aren't counts are those that NumPy computes (testdata/robust.py
@@ -52,7 +52,7 @@ func TestSandwich(t *testing.T) {
 		var first []float64
 		for workers := 1; workers < 4; workers++ {
 			for _, src := range []block.Source{d, sparse} {
-				r := require.Value(Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: train.Options{Workers: workers}}))(t)
+				r := require.Value(Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: learner.Options{Workers: workers}}))(t)
 				learntest.Near(t, c.Name, r.StdErrors, want[i].StdErrors, 1e-6)
 				if first == nil {
 					first = r.StdErrors
@@ -69,7 +69,7 @@ func TestSandwich(t *testing.T) {
 		if c.L2 > 0 {
 			continue
 		}
-		heavy := mustTrain(t, train.WithClassWeights(d, []float64{7, 7}), Options{Robust: true})
+		heavy := mustTrain(t, learner.WithClassWeights(d, []float64{7, 7}), Options{Robust: true})
 		learntest.Near(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
 	}
 	if differ == 0 {

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
@@ -40,7 +40,7 @@ const (
 // after opt.Epochs, or after three consecutive stale epochs if the objective is proven to be within 1e-3 of the
 // optimum.
 func (s *solver) descend(ctx context.Context) error {
-	if s.pivots != nil && s.opt.Order != train.Cyclic {
+	if s.pivots != nil && s.opt.Order != learner.Cyclic {
 		return fmt.Errorf("sgd in the order %s takes no columns far from zero: standardize them, or use cyclic", s.opt.Order)
 	}
 	sc, err := s.scaling(ctx)
@@ -102,7 +102,7 @@ func (s *solver) descend(ctx context.Context) error {
 func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows, epoch int64, learn func(part *block.Block, c *scratch)) error {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
-	if s.opt.Order != train.Cyclic {
+	if s.opt.Order != learner.Cyclic {
 		return s.ordered(ctx, rows, epoch, func(part *block.Block) { learn(part, c) })
 	}
 	for runs, err := range block.Runs(ctx, src, 1) {
@@ -171,7 +171,7 @@ type walk struct {
 
 func (a *walk) mean(w []float64) { a.weights(a.average, w, a.stride) }
 
-func (a *walk) sum() func() [sha256.Size]byte { return train.SumOf(a.v) }
+func (a *walk) sum() func() [sha256.Size]byte { return learner.SumOf(a.v) }
 
 // learn takes one step of descend on a batch.
 func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
@@ -285,7 +285,7 @@ func (a *lazy) mean(w []float64) {
 }
 
 func (a *lazy) sum() func() [sha256.Size]byte {
-	return train.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
+	return learner.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
 }
 
 // learn takes one step on each row.
@@ -388,5 +388,5 @@ func dotElements(columns []uint32, values, uv []float64) float64 {
 // told counts a pass. sum has the losses of the rows in that pass.
 func (s *solver) told(sum *sums) {
 	s.passes++
-	s.measure = &train.Measure{Objective: sum.loss, Gradient: math.NaN(), Gap: math.Inf(1)}
+	s.measure = &learner.Measure{Objective: sum.loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 }

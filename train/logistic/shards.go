@@ -8,7 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 	"halfspace/train/visits"
 )
@@ -194,7 +194,7 @@ func checkShards(opt *Options) error {
 	switch {
 	case opt.Shards > 1 && opt.Solver != SGD:
 		return errors.New("shards need the solver sgd: use it, or leave them out")
-	case opt.Solver == SGD && opt.Mix != "" && opt.Mix != train.Uniform:
+	case opt.Solver == SGD && opt.Mix != "" && opt.Mix != learner.Uniform:
 		return errors.New("sgd mixes its shards in equal shares: leave the mix out")
 	}
 	return nil

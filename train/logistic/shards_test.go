@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
@@ -69,8 +69,8 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 				}
 			}
 			order := slices.Clone(rows)
-			if opt.Order == train.Shuffle {
-				p, visited := train.NewPermutation(len(rows), opt.Seed, int64(number)<<32+e), []uint32{}
+			if opt.Order == learner.Shuffle {
+				p, visited := learner.NewPermutation(len(rows), opt.Seed, int64(number)<<32+e), []uint32{}
 				for k := range p.Windows() {
 					visited = p.Rows(visited, k)
 				}
@@ -115,17 +115,17 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 func TestShards(t *testing.T) {
 	for i, shape := range []struct {
 		rows, words, classes int
-		order                train.Order
+		order                learner.Order
 		shards               int64
 	}{
-		{9000, 12, 2, train.Cyclic, 2}, {13_000, 9, 2, train.Shuffle, 3}, {9000, 9, 3, train.Shuffle, 2}, {9000, 9, 2, train.Shuffle, 1},
-		{8300, maxColumns + 100, 2, train.Cyclic, 3}, {8300, maxColumns + 100, 3, train.Shuffle, 2},
+		{9000, 12, 2, learner.Cyclic, 2}, {13_000, 9, 2, learner.Shuffle, 3}, {9000, 9, 3, learner.Shuffle, 2}, {9000, 9, 2, learner.Shuffle, 1},
+		{8300, maxColumns + 100, 2, learner.Cyclic, 3}, {8300, maxColumns + 100, 3, learner.Shuffle, 2},
 	} {
 		d := sparseWords(shape.rows, shape.words, shape.classes)
 		if i%2 == 0 {
 			d = testproblems.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
 		}
-		opt := Options{Options: train.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
+		opt := Options{Options: learner.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
 		want, steps := mixedSteps(t, d, opt)
 		file := learntest.Cached(t, d)
 		sources := []block.Source{d, file}
@@ -150,8 +150,8 @@ func TestShardsNear(t *testing.T) {
 			x, y := draw(20_000, 6, 4)
 			d = testproblems.Dense(x, y, true)
 		}
-		for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
-			r, err := Train(t.Context(), d, Options{Options: train.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
+		for _, order := range []learner.Order{learner.Cyclic, learner.Shuffle} {
+			r, err := Train(t.Context(), d, Options{Options: learner.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
 			if err != nil || !r.Converged || !(r.Gap <= roughly*r.Objective) {
 				t.Errorf("%s, %d classes: a gap of %v of %v, converged %t (error %v)", order, classes, r.Gap, r.Objective, r.Converged, err)
 			}
@@ -170,7 +170,7 @@ func TestShardsMemory(t *testing.T) {
 	}
 	for _, features := range []int{2, 200, 511} { // the last are too many for a walk
 		d := block.Trust(testproblems.Logistic(100, features))
-		opt := Options{Options: train.Options{Order: train.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
+		opt := Options{Options: learner.Options{Order: learner.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
 		s := newSolver(d, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
 		mixed := s.newMover(sc, course{}).mixed()

@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -44,7 +44,7 @@ type solver struct {
 	// farthest is the norm beyond which the sample's Hessian isn't used. It is 0 if w isn't the optimum of a sample.
 	farthest  float64
 	passes    int64
-	measure   *train.Measure // state after the last pass
+	measure   *learner.Measure // state after the last pass
 	steps     int64
 	converged bool
 	start     time.Time
@@ -154,7 +154,7 @@ func (s *solver) balance(c []float64) []float64 {
 	return c
 }
 
-func (s *solver) tooLarge() error { return train.TooLarge() }
+func (s *solver) tooLarge() error { return learner.TooLarge() }
 
 // leaveOut marks the weights of dependent columns.
 func (s *solver) leaveOut() {
@@ -290,6 +290,6 @@ func (s *solver) report(sum func() [sha256.Size]byte) {
 		return
 	}
 	rows := s.src.Rows()
-	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
+	s.opt.Progress(learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
 		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
 }

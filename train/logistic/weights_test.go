@@ -7,7 +7,7 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestSGD: with rows for a few thousand steps, the objective comes within a thousandth of the optimum.
@@ -34,7 +34,7 @@ func TestSGD(t *testing.T) {
 			}
 			best := objective(mustTrain(t, d, Options{L2: l2, Solver: LBFGS}))
 			for _, epochs := range []int64{15, 100} {
-				r := mustTrain(t, d, Options{L2: l2, Solver: SGD, Options: train.Options{Epochs: epochs}})
+				r := mustTrain(t, d, Options{L2: l2, Solver: SGD, Options: learner.Options{Epochs: epochs}})
 				if over := objective(r)/best - 1; over > 1e-3 || over < 0 {
 					t.Errorf("l2 %v, %d classes, %d epochs: %v above the optimum", l2, classes, r.Epochs, over)
 				}

@@ -13,7 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Deal returns the runs of each shard in an epoch: their numbers, ascending. A run is block.RunRows rows. Of n runs in
@@ -22,9 +22,9 @@ import (
 //
 // In file order, the order of the runs is the same in each epoch, and the runs of a shard follow each other. For the
 // other orders the runs are permuted first, by Fisher and Yates with a PCG generator. Its first word is opt.Seed. Its
-// second word is the complement of the epoch's number, and of 0 for train.FixedShuffle. Deal returns an error if there
+// second word is the complement of the epoch's number, and of 0 for learner.FixedShuffle. Deal returns an error if there
 // are fewer runs than shards.
-func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
+func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
 	runs := make([]int64, (rows+block.RunRows-1)/block.RunRows)
 	shards := int(max(1, opt.Shards))
 	if len(runs) < shards {
@@ -38,13 +38,13 @@ func Deal(rows int64, opt *train.Options, epoch int64) ([][]int64, error) {
 	for i := range runs {
 		runs[i] = int64(i)
 	}
-	if opt.Order != train.Cyclic && shards > 1 {
-		if opt.Order == train.FixedShuffle {
+	if opt.Order != learner.Cyclic && shards > 1 {
+		if opt.Order == learner.FixedShuffle {
 			epoch = 0
 		}
 		rng := rand.NewPCG(opt.Seed, ^uint64(epoch))
 		for i := len(runs) - 1; i > 0; i-- {
-			j := train.Draw(rng, uint64(i)+1)
+			j := learner.Draw(rng, uint64(i)+1)
 			runs[i], runs[j] = runs[j], runs[i]
 		}
 	}
@@ -71,15 +71,15 @@ type Part struct {
 	Clean   bool // no row of the shard would change the weights with which the epoch began
 }
 
-// Mix writes the mean of the weights of the parts to w. With train.Uniform the parts have equal shares. With
-// train.Mistakes the share of a part is its share of the updates. Without any update, w stays the same. Sums are made
+// Mix writes the mean of the weights of the parts to w. With learner.Uniform the parts have equal shares. With
+// learner.Mistakes the share of a part is its share of the updates. Without any update, w stays the same. Sums are made
 // in float64 in the order of the parts. Mix returns the sum over the parts of updates times share. The sum of the
 // returned numbers over the epochs is at most R^2/rho^2 (theorem 3 of McDonald, Hall and Mann).
-func Mix(w []float32, parts []Part, mix train.Mix) (updates float64) {
+func Mix(w []float32, parts []Part, mix learner.Mix) (updates float64) {
 	shares, all := make([]float64, len(parts)), 0.0
 	for s, p := range parts {
 		shares[s] = 1
-		if mix == train.Mistakes {
+		if mix == learner.Mistakes {
 			shares[s] = float64(p.Updates)
 		}
 		updates += float64(shares[s] * float64(p.Updates))

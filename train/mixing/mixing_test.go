@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // numbered returns rows whose only feature is their number.
@@ -49,7 +49,7 @@ func (c *counter) Visits() int64 { return c.seen }
 func (c *counter) State(w *checkpoint.Walk) { w.Int(&c.seen) }
 
 func counters(t *testing.T, err error) *Shards {
-	opt, _ := train.Options{Shards: 3, Workers: 2}.WithDefaults()
+	opt, _ := learner.Options{Shards: 3, Workers: 2}.WithDefaults()
 	x, failed := NewShards(block.Trust(block.Source(numbered(20_000))), opt, func(rows block.Source, shard int) (Member, error) {
 		c := &counter{rows: rows.Rows()}
 		if shard == 1 {

@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A Member learns from the rows of one shard in one epoch.
@@ -38,7 +38,7 @@ var ErrPause = errors.New("paused")
 
 // Shards are the shards of a training. Between two epochs there are no members.
 type Shards struct {
-	opt     train.Options
+	opt     learner.Options
 	count   int64                                                           // number of rows
 	rows    *Rows                                                           // nil if the rows are on a cluster
 	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
@@ -56,7 +56,7 @@ type Shards struct {
 // cluster in place of begin: it makes the passes of an epoch on the cluster. dealt has the runs of each shard, and
 // cluster returns the parts of the shards in the order of dealt. NewShards returns an error if there are too few rows,
 // or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
-func NewShards(src block.Source, opt train.Options, begin func(rows block.Source, shard int) (Member, error),
+func NewShards(src block.Source, opt learner.Options, begin func(rows block.Source, shard int) (Member, error),
 	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
 	x = &Shards{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
 	if remote, _ := block.RemoteOf(src); remote == nil {
@@ -70,7 +70,7 @@ func NewShards(src block.Source, opt train.Options, begin func(rows block.Source
 
 // CheckMemory returns an error if the weights of all shards don't fit in the memory beside the rows. each is the number
 // of bytes of a shard.
-func CheckMemory(task *train.Task, each int64) error {
+func CheckMemory(task *learner.Task, each int64) error {
 	shards := task.Settings.Shared().Shards
 	if shards < 2 {
 		return nil

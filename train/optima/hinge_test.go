@@ -12,8 +12,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
 	"halfspace/train/coordinate"
+	"halfspace/train/learner"
 	"halfspace/train/svm"
 	"halfspace/train/truncated"
 )
@@ -36,12 +36,12 @@ func rows(n, features int, bias bool) *block.Data {
 }
 
 // solvers find the minimum for the hinge of many columns: svm takes one or the other by the number of rows.
-func solvers() map[string]func(context.Context, train.Options, block.Source, float64) (*truncated.Solution, error) {
-	return map[string]func(context.Context, train.Options, block.Source, float64) (*truncated.Solution, error){
-		"by row": func(ctx context.Context, opt train.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
+func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*truncated.Solution, error) {
+	return map[string]func(context.Context, learner.Options, block.Source, float64) (*truncated.Solution, error){
+		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
 			return (&coordinate.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
 		},
-		"truncated": func(ctx context.Context, opt train.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
+		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
 			return (&truncated.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
 		},
 	}
@@ -81,7 +81,7 @@ func TestHinge(t *testing.T) {
 			what, d, l2 := fmt.Sprintf("%s, bias %t", c.name, bias), c.rows, c.l2
 			want := require.Value(svm.Train(ctx, d, svm.Options{L2: l2, Loss: svm.Hinge}))(t)
 			for name, solve := range solvers() {
-				got, err := solve(ctx, train.Options{Epochs: 10000, Workers: 2}, d, l2)
+				got, err := solve(ctx, learner.Options{Epochs: 10000, Workers: 2}, d, l2)
 				if err != nil {
 					t.Fatalf("%s, %s: %v", what, name, err)
 				}
@@ -99,7 +99,7 @@ func TestNoFeatures(t *testing.T) {
 	}
 	for _, l2 := range []float64{0.01, 1, 100} {
 		for name, solve := range solvers() {
-			got, err := solve(t.Context(), train.Options{Epochs: 1000}, testproblems.Dense(x, y, true), l2)
+			got, err := solve(t.Context(), learner.Options{Epochs: 1000}, testproblems.Dense(x, y, true), l2)
 			if err != nil || math.Abs(got.Objective-14) > 1e-4 || math.Abs(got.W[3]-1) > 1e-4 {
 				t.Errorf("%s, l2 %v: objective %v with weights %v, error %v", name, l2, got.Objective, got.W, err)
 			}
@@ -122,7 +122,7 @@ func TestAlone(t *testing.T) {
 			}
 		}
 		for name, solve := range solvers() {
-			got, err := solve(t.Context(), train.Options{Epochs: 1000}, d, 1)
+			got, err := solve(t.Context(), learner.Options{Epochs: 1000}, d, 1)
 			if err != nil || got.Objective != 0 || got.Gap != 0 || got.Passes > 20 || got.W[40]*float64(class) < 1 {
 				t.Errorf("%s, class %v: objective %v with the bias %v, a gap of %v after %d passes, error %v", name, class, got.Objective, got.W[40], got.Gap, got.Passes, err)
 			}
@@ -137,12 +137,12 @@ func TestHingePasses(t *testing.T) {
 	cancel()
 	for name, solve := range solvers() {
 		for _, passes := range []int64{3, 6, 9} {
-			s := require.Value(solve(t.Context(), train.Options{Epochs: passes, Workers: 2}, d, 1e-3))(t)
+			s := require.Value(solve(t.Context(), learner.Options{Epochs: passes, Workers: 2}, d, 1e-3))(t)
 			if s.Passes > passes || s.Gap < 1e-5*s.Objective || math.IsInf(s.Gap, 0) {
 				t.Errorf("%s, at most %d passes: %d passes bring the gap to %v of %v", name, passes, s.Passes, s.Gap, s.Objective)
 			}
 		}
-		if _, err := solve(ctx, train.Options{Epochs: 10, Workers: 1}, d, 1); err == nil {
+		if _, err := solve(ctx, learner.Options{Epochs: 10, Workers: 1}, d, 1); err == nil {
 			t.Errorf("%s: a cancelled search returns no error", name)
 		}
 	}

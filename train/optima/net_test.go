@@ -11,9 +11,9 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel/f64"
-	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
@@ -25,7 +25,7 @@ func TestNet(t *testing.T) {
 			for weighted, d := range []*block.Data{rows(4500, 50, bias), testproblems.Weighted(rows(300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
 				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
 				want := require.Value(logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative}))(t)
-				task := coordinate.Net{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: 2}, Rows: d, Round: func([]float64) {}, Loss: f64.Logistic}
+				task := coordinate.Net{Penalty: penalty, Options: learner.Options{Epochs: 1000, Workers: 2}, Rows: d, Round: func([]float64) {}, Loss: f64.Logistic}
 				got, err := task.Learn(ctx)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)

@@ -7,9 +7,9 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/kernel/f64"
-	"halfspace/train"
 	"halfspace/train/coordinate"
 	"halfspace/train/elastic"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
@@ -19,7 +19,7 @@ func TestPath(t *testing.T) {
 		for _, bias := range []bool{false, true} {
 			d := rows(1500, 40, bias)
 			want := require.Value(logistic.Path(t.Context(), d, logistic.Options{L2: penalty.L2, NonNegative: penalty.NonNegative}, 10, nil))(t)
-			task := coordinate.Net{Penalty: penalty, Options: train.Options{Epochs: 1000, Workers: 2}, Rows: d, Loss: f64.Logistic}
+			task := coordinate.Net{Penalty: penalty, Options: learner.Options{Epochs: 1000, Workers: 2}, Rows: d, Loss: f64.Logistic}
 			got := require.Value(task.Path(t.Context(), 10, nil))(t)
 			comparePaths(t, fmt.Sprintf("%+v, bias %t", penalty, bias), got, want)
 		}

@@ -4,30 +4,30 @@ import (
 	"cmp"
 
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
 // Learner describes the passive-aggressive algorithms.
-var Learner = visits.Complete(&train.Learner{Name: "passive-aggressive",
+var Learner = visits.Complete(&learner.Learner{Name: "passive-aggressive",
 	Minimises: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
 	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
-	Options: []train.Option{train.OrderOption, cOption, lossOption, train.EpochsOption, train.ShardsOption, train.MixOption},
-	New: func() train.Settings {
-		return &Options{Options: train.Options{Order: train.Cyclic, Epochs: 100, Seed: 1, Shards: 1, Mix: train.Uniform}, Loss: Hinge, C: 1}
+	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},
+	New: func() learner.Settings {
+		return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Seed: 1, Shards: 1, Mix: learner.Uniform}, Loss: Hinge, C: 1}
 	},
 	Joint: true, Together: true,
 	NotFound: "no plane with a margin of 1 for every row was found",
-	RowLoss:  func(s train.Settings) train.RowLoss { return train.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
+	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
 	Stepper:  describe})
 
 var (
-	cOption = train.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
-		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: train.FieldOf(func(o *Options) any { return &o.C })}
-	lossOption = train.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: train.WordsOf(Losses),
-		Field: train.FieldOf(func(o *Options) any { return &o.Loss })}
+	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
+		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.C })}
+	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
+		Field: learner.FieldOf(func(o *Options) any { return &o.Loss })}
 )
 
-func describe(spec *schema.Spec, s train.Settings) (train.Stepper, error) {
+func describe(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 	return newStepper(spec, *s.(*Options))
 }

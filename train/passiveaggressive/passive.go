@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
@@ -27,7 +27,7 @@ var Losses = []Loss{Hinge, SquaredHinge}
 
 // Options are the options of Train. The zero value of a field stands for its default. Train ignores MaxUpdates and Eta.
 type Options struct {
-	train.Options
+	learner.Options
 	Loss Loss    // Hinge
 	C    float64 // aggressiveness, above 0: the factor of the loss in an update; 1
 }
@@ -68,7 +68,7 @@ func (o Options) withDefaults() (Options, error) {
 // and subtracts t x from the vector of the other class (section 7). |x|^2 above is then 2 |x|^2.
 //
 // With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
-// weights, and their weights are mixed after it; see package mixing. With train.Mistakes, a shard's share is its share
+// weights, and their weights are mixed after it; see package mixing. With learner.Mistakes, a shard's share is its share
 // of the updates: a row with a loss of 0 makes no update, as a correctly classified row makes none in a perceptron. The
 // bound on updates in McDonald, Hall and Mann (2010) holds only for perceptrons.
 //
@@ -76,11 +76,11 @@ func (o Options) withDefaults() (Options, error) {
 // but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
 // overflow float32, errors of src, and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
 	return visits.Learn(ctx, Learner, src, &opt)
 }
 
-// A stepper is the train.Stepper of the passive-aggressive algorithms.
+// A stepper is the learner.Stepper of the passive-aggressive algorithms.
 type stepper struct {
 	opt    Options
 	w      []float32
@@ -93,7 +93,7 @@ func newStepper(spec *schema.Spec, opt Options) (*stepper, error) {
 		return nil, err
 	}
 	if len(spec.Classes) < 2 {
-		return nil, train.TwoClasses(spec)
+		return nil, learner.TwoClasses(spec)
 	}
 	stride := kernel.Stride(spec.Cols())
 	return &stepper{opt: opt, w: block.Alloc[float32](spec.Vectors() * stride), stride: stride}, nil

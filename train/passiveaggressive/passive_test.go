@@ -13,10 +13,10 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
-func mustTrain(t *testing.T, src block.Source, opt Options) *train.Result {
+func mustTrain(t *testing.T, src block.Source, opt Options) *learner.Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r
@@ -54,7 +54,7 @@ func TestScikitLearn(t *testing.T) {
 		t.Fatalf("%d cases, error %v", len(fixture.Cases), err)
 	}
 	for _, c := range fixture.Cases {
-		r := mustTrain(t, testproblems.Dense(c.X, c.Y, c.Bias), Options{Options: train.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
+		r := mustTrain(t, testproblems.Dense(c.X, c.Y, c.Bias), Options{Options: learner.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
 		near(t, string(c.Loss), testproblems.Float64s(r.Weights), c.Weights)
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestLiteral compares every order, with and without the pocket, with the literal algorithm, on rows in memory and in one other form.
-// TestInvariance of package fit compares all forms, instruction sets and numbers of workers.
+// TestInvariance of package train compares all forms, instruction sets and numbers of workers.
 func TestLiteral(t *testing.T) {
 	for i, c := range []struct {
 		rows, d    int
@@ -66,9 +66,9 @@ func TestLiteral(t *testing.T) {
 		if c.pocket {
 			modes = pocket.Modes
 		}
-		for k := range len(modes) * len(train.Orders) {
-			mode, order := modes[k/len(train.Orders)], train.Orders[k%len(train.Orders)]
-			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin, L2: c.l2}
+		for k := range len(modes) * len(learner.Orders) {
+			mode, order := modes[k/len(learner.Orders)], learner.Orders[k%len(learner.Orders)]
+			opt := Options{Options: learner.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin, L2: c.l2}
 			want := newLiteral(data)
 			want.margin, want.l2, want.features = float32(c.margin), c.l2, c.d
 			want.start(mode, nil)
@@ -87,11 +87,11 @@ func TestLiteral(t *testing.T) {
 			what := fmt.Sprintf("problem %d, order %s, pocket %s", i, order, mode)
 			sources := map[string]block.Source{"memory": data}
 			switch n := (i + k) % 4; {
-			case n == 0 && order == train.Cyclic:
+			case n == 0 && order == learner.Cyclic:
 				sources["stream"] = testproblems.Stream{Data: data}
 			case n < 2:
 				sources["sparse"] = testproblems.Sparse(data)
-			case c.rows > 1000 && order == train.Random: // each row takes a call of the system
+			case c.rows > 1000 && order == learner.Random: // each row takes a call of the system
 			case n == 2:
 				sources["cache"] = learntest.Cached(t, data)
 			default:
@@ -103,7 +103,7 @@ func TestLiteral(t *testing.T) {
 				testVotes(t, what, sources, opt, want, converged, outvoted)
 			}
 			if mode == "" {
-				opt.Form = train.Averaged
+				opt.Form = learner.Averaged
 				testAverage(t, what+", averaged", sources, opt, want, converged)
 			}
 		}
@@ -127,7 +127,7 @@ func testSources(t *testing.T, what string, sources map[string]block.Source, opt
 // rows that they outvote, unless outvoted is negative.
 func testVotes(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool, outvoted int64) {
 	t.Helper()
-	opt.Form = train.Voted
+	opt.Form = learner.Voted
 	for name, src := range sources {
 		opt.Workers = opt.Workers%3 + 1
 		got := mustTrain(t, src, opt)
@@ -173,7 +173,7 @@ func testAverage(t *testing.T, what string, sources map[string]block.Source, opt
 }
 
 // compareLiteral compares a result with the literal algorithm's.
-func compareLiteral(t *testing.T, what string, got *train.Result, want *literal, converged bool) {
+func compareLiteral(t *testing.T, what string, got *learner.Result, want *literal, converged bool) {
 	t.Helper()
 	want.measure()
 	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != want.errorsOf ||

@@ -14,7 +14,7 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // classLiteral is the perceptron on several classes as in the papers, one row and one class at a time.
@@ -68,7 +68,7 @@ func (l *classLiteral) visit(i int, eta float32) {
 	}
 }
 
-func (l *classLiteral) train(order train.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
+func (l *classLiteral) train(order learner.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
 		before := l.updates
@@ -77,7 +77,7 @@ func (l *classLiteral) train(order train.Order, seed uint64, epochs int, eta flo
 			if maxUpdates > 0 && l.updates == maxUpdates {
 				return false
 			}
-			if order == train.Shuffle || l.quiet < int64(n) {
+			if order == learner.Shuffle || l.quiet < int64(n) {
 				continue
 			}
 			all := true
@@ -90,7 +90,7 @@ func (l *classLiteral) train(order train.Order, seed uint64, epochs int, eta flo
 			}
 			l.quiet = 0
 		}
-		if order == train.Shuffle && l.updates == before {
+		if order == learner.Shuffle && l.updates == before {
 			return true
 		}
 	}
@@ -116,10 +116,10 @@ func TestClasses(t *testing.T) {
 		if c.weighted {
 			d = testproblems.Weighted(d, func(row int) float64 { return float64(row%4) / 2 })
 		}
-		for k, order := range train.Orders {
+		for k, order := range learner.Orders {
 			sources := map[string]block.Source{"memory": d}
 			switch n := (i + k) % 4; {
-			case order == train.Cyclic && i%2 == 0:
+			case order == learner.Cyclic && i%2 == 0:
 				sources["stream"] = testproblems.Stream{Data: d}
 			case n < 2:
 				sources["sparse"] = testproblems.Sparse(d)
@@ -133,10 +133,10 @@ func TestClasses(t *testing.T) {
 			if c.wrong == 0 && c.updates == 0 && !converged {
 				t.Fatalf("%s: %d classes don't converge", order, c.classes)
 			}
-			opt := Options{Options: train.Options{Order: order, Epochs: int64(c.epochs), Eta: 0.5, MaxUpdates: c.updates, Seed: 5, Workers: 2}}
+			opt := Options{Options: learner.Options{Order: order, Epochs: int64(c.epochs), Eta: 0.5, MaxUpdates: c.updates, Seed: 5, Workers: 2}}
 			for name, src := range sources {
 				what := fmt.Sprintf("%d classes, %s, %s", c.classes, order, name)
-				opt.Form = train.Last
+				opt.Form = learner.Last
 				got := mustTrain(t, src, opt)
 				if got.Updates != want.updates || got.Visits != want.visits || got.Converged != converged {
 					t.Fatalf("%s: %d updates in %d visits, converged %v; want %d, %d, %v", what, got.Updates, got.Visits, got.Converged,
@@ -151,7 +151,7 @@ func TestClasses(t *testing.T) {
 				if converged && (got.Errors != 0 || got.Loss != 0 || float64(got.Updates) > got.MistakeBound()) || !converged && got.Errors == 0 {
 					t.Errorf("%s: converged %v with %d errors, loss %v, %d updates of %v", what, converged, got.Errors, got.Loss, got.Updates, got.MistakeBound())
 				}
-				opt.Form = train.Averaged
+				opt.Form = learner.Averaged
 				mean := mustTrain(t, src, opt)
 				for k, sum := range want.sum {
 					for i, v := range mean.Weights[k*cols : (k+1)*cols] {
@@ -178,7 +178,7 @@ func defaults(t testing.TB, opt Options) Options {
 // rows right by it.
 func TestClassesMargin(t *testing.T) {
 	d := testproblems.RandomClasses(400, 3, 3, 0)
-	a, b := mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: train.Options{Epochs: 10000}, Margin: 0.5})
+	a, b := mustTrain(t, d, Options{Options: learner.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: learner.Options{Epochs: 10000}, Margin: 0.5})
 	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
 		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)
 	}
@@ -188,20 +188,20 @@ func TestClassesMargin(t *testing.T) {
 // some epochs without fewer errors.
 func TestClassesValidation(t *testing.T) {
 	d, v := testproblems.RandomClasses(1000, 4, 5, 0.2), testproblems.RandomClasses(999, 4, 5, 0.2)
-	for _, form := range train.Forms[:2] {
+	for _, form := range learner.Forms[:2] {
 		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
 		var want []float32
 		for e := 1; stale < 3; e++ {
-			r := mustTrain(t, d, Options{Options: train.Options{Order: train.Shuffle, Epochs: int64(e)}, Form: form})
-			on := &train.Result{Weights: r.Weights}
-			require.NoError(t, train.Evaluate(context.Background(), v, 1, on))
+			r := mustTrain(t, d, Options{Options: learner.Options{Order: learner.Shuffle, Epochs: int64(e)}, Form: form})
+			on := &learner.Result{Weights: r.Weights}
+			require.NoError(t, learner.Evaluate(context.Background(), v, 1, on))
 			if stale++; on.Errors < fewest {
 				fewest, at, stale, want = on.Errors, e, 0, r.Weights
 			}
 			epochs = e
 		}
-		r := require.Value(TrainValidated(context.Background(), d, v, Options{Options: train.Options{Order: train.Shuffle}, EarlyStop: 3, Form: form}))(t)
-		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || form == train.Last && !slices.Equal(r.Weights, want) {
+		r := require.Value(TrainValidated(context.Background(), d, v, Options{Options: learner.Options{Order: learner.Shuffle}, EarlyStop: 3, Form: form}))(t)
+		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || form == learner.Last && !slices.Equal(r.Weights, want) {
 			t.Errorf("%s: %d epochs, best %+v; want %d, %d errors after epoch %d", form, r.Epochs, last, epochs, fewest, at)
 		}
 	}
@@ -212,8 +212,8 @@ func TestOneVersusRest(t *testing.T) {
 	d := testproblems.RandomClasses(3000, 12, 5, 0.1)
 	sources := []block.Source{d, learntest.Cached(t, d), testproblems.Sparse(d), learntest.Cached(t, testproblems.Sparse(d))}
 	rng := rand.New(rand.NewPCG(1, 1))
-	for k, order := range train.Orders {
-		opt := Options{Options: train.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
+	for k, order := range learner.Orders {
+		opt := Options{Options: learner.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
 		var want [][]float32
 		for class := range 5 {
 			var x [][]float64
@@ -230,8 +230,8 @@ func TestOneVersusRest(t *testing.T) {
 			want = append(want, mustTrain(t, testproblems.Dense(x, y, true), opt).Weights)
 		}
 		src, workers := sources[k], 1+k%3
-		got, err := train.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
-			r, err := Train(ctx, train.Versus(src, class), opt)
+		got, err := learner.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
+			r, err := Train(ctx, learner.Versus(src, class), opt)
 			return r.Weights, err
 		})
 		if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]float32]) {

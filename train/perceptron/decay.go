@@ -8,7 +8,7 @@ import (
 
 // decay divides all weights but the bias by 1 + eta l2; see Options.L2. It does nothing without a penalty, or if
 // l.decayed is set.
-func (l *learner) decay() {
+func (l *training) decay() {
 	if l.opt.L2 == 0 || l.decayed {
 		return
 	}

@@ -9,70 +9,70 @@ import (
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
 // Learner is the perceptron. It keeps the last weights.
-var Learner = describe(train.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
+var Learner = describe(learner.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
 	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true, Begins: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
 // Pocket is the perceptron that keeps the weights with the fewest errors.
-var Pocket = describe(train.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
-	Use: "any rows, if the number of errors matters", Example: "--pocket ratchet", Judges: true, Passes: train.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+var Pocket = describe(learner.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
+	Use: "any rows, if the number of errors matters", Example: "--pocket ratchet", Judges: true, Passes: learner.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
 // Averaged is the perceptron that keeps the mean of the weights after every visit.
-var Averaged = describe(train.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
-	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Begins: true, Converged: "the mean of all is kept"}, Options{Form: train.Averaged}, marginOption, l2Option, earlyStopOption)
+var Averaged = describe(learner.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
+	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Begins: true, Converged: "the mean of all is kept"}, Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
 
 // Voted is the perceptron that keeps all weights, which vote.
-var Voted = describe(train.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
-	Use: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", Converged: "all are kept"}, Options{Form: train.Voted}, marginOption)
+var Voted = describe(learner.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
+	Use: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", Converged: "all are kept"}, Options{Form: learner.Voted}, marginOption)
 
 // Of returns the learner for the options.
-func Of(o *Options) *train.Learner {
+func Of(o *Options) *learner.Learner {
 	switch {
-	case o.Form == train.Voted:
+	case o.Form == learner.Voted:
 		return Voted
 	case o.Pocket != "":
 		return Pocket
-	case o.Form == train.Averaged:
+	case o.Form == learner.Averaged:
 		return Averaged
 	}
 	return Learner
 }
 
 var (
-	marginOption = train.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
-		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.Margin })}
-	l2Option = train.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.L2 })}
-	earlyStopOption = train.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
-		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: train.FieldOf(func(o *Options) any { return &o.EarlyStop })}
-	pocketOption = train.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
-		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: train.WordsOf(pocket.Modes), When: &train.Condition{Option: "shards", Values: []string{"1"}},
-		Field: train.FieldOf(func(o *Options) any { return &o.Pocket })}
+	marginOption = learner.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
+		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.Margin })}
+	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Changed, Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}
+	earlyStopOption = learner.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
+		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.EarlyStop })}
+	pocketOption = learner.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
+		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: learner.WordsOf(pocket.Modes), When: &learner.Condition{Option: "shards", Values: []string{"1"}},
+		Field: learner.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 
 // describe completes a description with the options and functions that all perceptrons share.
-func describe(l train.Learner, defaults Options, options ...train.Option) *train.Learner {
-	l.Options = slices.Concat([]train.Option{train.OrderOption, train.EtaOption, train.MaxUpdatesOption}, options, []train.Option{train.EpochsOption})
-	if defaults.Form != train.Voted {
-		l.Option(train.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
-		l.Options = append(l.Options, train.ShardsOption, train.MixOption)
+func describe(l learner.Learner, defaults Options, options ...learner.Option) *learner.Learner {
+	l.Options = slices.Concat([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption}, options, []learner.Option{learner.EpochsOption})
+	if defaults.Form != learner.Voted {
+		l.Option(learner.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
+		l.Options = append(l.Options, learner.ShardsOption, learner.MixOption)
 	}
-	defaults.Options = train.Options{Order: train.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: train.Uniform}
-	l.New = func() train.Settings { o := defaults; return &o }
-	l.Perceptron = func(s train.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
+	defaults.Options = learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: learner.Uniform}
+	l.New = func() learner.Settings { o := defaults; return &o }
+	l.Perceptron = func(s learner.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
 	judges := l.Judges
-	l.Train = func(ctx context.Context, task *train.Task) (*train.Learned, error) {
+	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
 		return learnTask(ctx, task, judges)
 	}
 	return &l
 }
 
 // learnTask trains on the rows of a task. If judges is set, the validation rows judge the weights.
-func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learned, error) {
+func learnTask(ctx context.Context, task *learner.Task, judges bool) (*learner.Learned, error) {
 	opt, validation := *task.Settings.(*Options), task.Validation
 	if !judges {
 		validation = nil
@@ -80,7 +80,7 @@ func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learn
 	if task.Versus > 0 {
 		opt.Versus = true
 	}
-	if task.Versus > 0 && opt.Form == train.Voted && opt.VoterBytes >= 0 {
+	if task.Versus > 0 && opt.Form == learner.Voted && opt.VoterBytes >= 0 {
 		opt.VoterBytes = max(1, cmp.Or(opt.VoterBytes, VoterBytes)/int64(task.Versus)) // all classes share the bytes
 	}
 	if task.Init != nil {
@@ -98,7 +98,7 @@ func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learn
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned{Result: r, Own: r, Keep: func(m *model.Model) {
+	return &learner.Learned{Result: r, Own: r, Keep: func(m *model.Model) {
 		if r.Counts != nil {
 			m.Voters = model.NewVoters(r.Voters, r.Counts, task.Rows.Spec().Cols())
 		}
@@ -108,7 +108,7 @@ func learnTask(ctx context.Context, task *train.Task, judges bool) (*train.Learn
 // shardBytes returns the bytes that a shard needs for rows of a spec.
 func shardBytes(opt *Options, spec *schema.Spec) int64 {
 	each := int64(4)
-	if opt.Form == train.Averaged {
+	if opt.Form == learner.Averaged {
 		each += each + 8 // for the mean: see mean
 	}
 	return each * int64(spec.Vectors()*kernel.Stride(spec.Cols()))

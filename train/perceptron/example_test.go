@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -14,7 +14,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := perceptron.Train(context.Background(), rows, perceptron.Options{Options: train.Options{Epochs: 100}})
+	found, err := perceptron.Train(context.Background(), rows, perceptron.Options{Options: learner.Options{Epochs: 100}})
 	if err != nil {
 		panic(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A judge keeps the best weights of a training. It is a *pocket.Pocket or a *classJudge.
@@ -107,7 +107,7 @@ func (k *keeper) fewest() int64 {
 
 // judgeLast judges the last weights. If the best weights make no errors, they ended the training. Then judgeLast sets
 // the counts of updates and visits back to the counts at their update.
-func (l *learner) judgeLast(ctx context.Context) error {
+func (l *training) judgeLast(ctx context.Context) error {
 	if l.keeper == nil {
 		return nil
 	}
@@ -150,8 +150,8 @@ func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visit
 	if slices.Equal(w, j.last) {
 		return nil
 	}
-	r := &train.Result{Weights: unpad(w, j.src.Spec().Cols())}
-	wrong, err := train.EvaluateLoss(ctx, j.src, j.workers, r, train.PerceptronLoss)
+	r := &learner.Result{Weights: unpad(w, j.src.Spec().Cols())}
+	wrong, err := learner.EvaluateLoss(ctx, j.src, j.workers, r, learner.PerceptronLoss)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // literal is the algorithm of the papers, one row at a time in the given order. Its pocket judges weights on all rows,
@@ -177,7 +177,7 @@ func documented(n int, seed, epoch uint64) []uint32 {
 	rng := rand.NewPCG(seed, epoch)
 	fisherYates := func(s []uint32) {
 		for i := len(s) - 1; i > 0; i-- {
-			j := train.Draw(rng, uint64(i)+1)
+			j := learner.Draw(rng, uint64(i)+1)
 			s[i], s[j] = s[j], s[i]
 		}
 	}
@@ -202,26 +202,26 @@ func documented(n int, seed, epoch uint64) []uint32 {
 }
 
 // visited returns the rows that an epoch visits.
-func visited(n int, order train.Order, seed, epoch uint64) []uint32 {
+func visited(n int, order learner.Order, seed, epoch uint64) []uint32 {
 	rows := documented(n, seed, epoch)
 	switch order {
-	case train.Cyclic:
+	case learner.Cyclic:
 		for i := range rows {
 			rows[i] = uint32(i)
 		}
-	case train.FixedShuffle:
+	case learner.FixedShuffle:
 		rows = documented(n, seed, 0)
-	case train.Random:
+	case learner.Random:
 		rng := rand.NewPCG(seed, epoch)
 		for i := range rows {
-			rows[i] = uint32(train.Draw(rng, uint64(n)))
+			rows[i] = uint32(learner.Draw(rng, uint64(n)))
 		}
 	}
 	return rows
 }
 
 // train makes epochs in an order, with its stopping rule. It judges the last weights of an epoch.
-func (l *literal) train(order train.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
+func (l *literal) train(order learner.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	if !l.over() {
 		converged = l.walk(order, seed, epochs, eta, maxUpdates)
 		if l.mode == pocket.Epoch {
@@ -234,7 +234,7 @@ func (l *literal) train(order train.Order, seed uint64, epochs int, eta float32,
 	return converged
 }
 
-func (l *literal) walk(order train.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
+func (l *literal) walk(order learner.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
 		rows := visited(n, order, seed, uint64(e))
@@ -243,16 +243,16 @@ func (l *literal) walk(order train.Order, seed uint64, epochs int, eta float32, 
 			if !l.visit(int(i), eta, maxUpdates) {
 				return false
 			}
-			if order == train.Shuffle || l.quiet < int64(n) {
+			if order == learner.Shuffle || l.quiet < int64(n) {
 				continue
 			}
-			if order == train.Random && !l.verified(l.w) {
+			if order == learner.Random && !l.verified(l.w) {
 				l.quiet = 0
 				continue
 			}
 			return true
 		}
-		if order == train.Shuffle && l.updates == before {
+		if order == learner.Shuffle && l.updates == before {
 			if l.mode == pocket.Epoch {
 				l.judge()
 			}

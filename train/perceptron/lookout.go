@@ -105,7 +105,7 @@ const (
 )
 
 // newLookouts returns lookouts for a training, or nil if none would pay.
-func newLookouts(l *learner) *lookouts {
+func newLookouts(l *training) *lookouts {
 	n := l.opt.Workers - 1
 	if forced == nil {
 		n = min(n, runtime.GOMAXPROCS(0)-1)

@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestLookouts compares trainings with lookouts at work all the time with trainings on one goroutine: rows in memory and in a
@@ -32,21 +32,21 @@ func TestLookouts(t *testing.T) {
 			if testsize.Small() && i%3 > 0 {
 				continue
 			}
-			for _, opt := range []Options{{}, {Form: train.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: train.Options{MaxUpdates: 300}, Form: train.Voted}, {Margin: 2}} {
-				if opt.Form == train.Voted && flips > 0.1 {
+			for _, opt := range []Options{{}, {Form: learner.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: learner.Options{MaxUpdates: 300}, Form: learner.Voted}, {Margin: 2}} {
+				if opt.Form == learner.Voted && flips > 0.1 {
 					continue // slow
 				}
-				if len(src.Spec().Classes) > 2 && (opt.Pocket != "" || opt.Form == train.Voted) {
+				if len(src.Spec().Classes) > 2 && (opt.Pocket != "" || opt.Form == learner.Voted) {
 					continue
 				}
-				for _, order := range train.Orders {
-					if testsize.Small() && (order == train.FixedShuffle || order == train.Random) {
+				for _, order := range learner.Orders {
+					if testsize.Small() && (order == learner.FixedShuffle || order == learner.Random) {
 						continue
 					}
-					if _, file := src.(block.Seekable); file && order == train.Random {
+					if _, file := src.(block.Seekable); file && order == learner.Random {
 						continue // slow, and read as the other orders are
 					}
-					if _, streams := src.(testproblems.Stream); streams && order != train.Cyclic {
+					if _, streams := src.(testproblems.Stream); streams && order != learner.Cyclic {
 						continue
 					}
 					opt.Order, opt.Epochs, opt.Eta, opt.Workers = order, 2, 0.5, 1
@@ -67,7 +67,7 @@ func TestLookouts(t *testing.T) {
 }
 
 // told returns what a training learned, in a line.
-func told(r *train.Result) string {
+func told(r *learner.Result) string {
 	return fmt.Sprint(r.Weights, r.Counts, r.Visits, r.Updates, r.Errors, r.Loss, r.Converged, r.Kept)
 }
 
@@ -122,7 +122,7 @@ func BenchmarkLookouts(b *testing.B) {
 		d := testproblems.Dense(x, y, true)
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
-				opt := defaults(b, Options{Options: train.Options{Workers: workers, Epochs: 1 << 40}})
+				opt := defaults(b, Options{Options: learner.Options{Workers: workers, Epochs: 1 << 40}})
 				l, err := newLearner(context.Background(), block.Trust(block.Source(d)), nil, opt)
 				if err != nil {
 					b.Fatal(err)

@@ -10,14 +10,14 @@ import (
 	"halfspace/block"
 	"halfspace/pocket"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	train.Options
-	Pocket pocket.Mode // weights that a pocket judges; "": no pocket
-	Form   train.Form  // Last. Averaged excludes a pocket; Voted excludes a pocket and validation rows
+	learner.Options
+	Pocket pocket.Mode  // weights that a pocket judges; "": no pocket
+	Form   learner.Form // Last. Averaged excludes a pocket; Voted excludes a pocket and validation rows
 
 	VoterBytes int64 // most bytes of the weights that vote, only with the form Voted; VoterBytes
 
@@ -39,22 +39,22 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	if o.Form, err = o.Form.WithDefault(); err != nil {
 		return o, err
 	}
-	if o.VoterBytes < 0 || o.VoterBytes > 0 && o.Form != train.Voted {
+	if o.VoterBytes < 0 || o.VoterBytes > 0 && o.Form != learner.Voted {
 		return o, fmt.Errorf("voter-bytes is %d: use 1 or more with the form voted, and none with another", o.VoterBytes)
 	}
-	if o.VoterBytes == 0 && o.Form == train.Voted {
+	if o.VoterBytes == 0 && o.Form == learner.Voted {
 		o.VoterBytes = VoterBytes
 	}
 	if o.Shards > 1 && o.Pocket == pocket.Exact {
 		o.Pocket = pocket.Epoch
 	}
-	voted := o.Form == train.Voted
+	voted := o.Form == learner.Voted
 	switch {
 	case voted && (o.Pocket != "" || validated):
 		return o, errors.New("the form voted takes no pocket and no rows to validate on: leave them out")
 	case o.Shards > 1 && (voted || o.Trace != nil || o.Pocket == pocket.Ratchet):
 		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave them out, or the shards")
-	case o.Form == train.Averaged && o.Pocket != "":
+	case o.Form == learner.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
 	case (voted || o.Pocket != "") && o.Init != nil:
 		return o, errors.New("the form voted and a pocket begin with zeros: leave out the weights to begin with")

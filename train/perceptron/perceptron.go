@@ -12,7 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Train runs the perceptron learning algorithm on rows. Labels are -1 and +1, or class numbers.
@@ -55,7 +55,7 @@ import (
 // w_r = w_r - eta x. This is the perceptron on Kesler's construction (Nilsson 1965; Duda and Hart 1973, section 5.12).
 // It is an ultraconservative algorithm (Crammer and Singer, "Ultraconservative Online Algorithms for Multiclass
 // Problems", Journal of Machine Learning Research 3, 2003). If vectors whose joint norm is 1 separate the rows by rho,
-// as measured by train.Evaluate, there are at most R^2/rho^2 updates. With two classes, w_1 would be w and w_0 would be
+// as measured by learner.Evaluate, there are at most R^2/rho^2 updates. With two classes, w_1 would be w and w_0 would be
 // -w. Average, margin and validation work as above; the margin is half the difference of the two scores. A pocket and
 // votes take two classes. Loss is the sum of the differences.
 //
@@ -74,7 +74,7 @@ import (
 // Every order but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't
 // depend on opt.Workers. Errors: options out of range, no rows, fewer than two classes, weights that overflow float32,
 // errors of src, and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
 	return TrainValidated(ctx, src, nil, opt)
 }
 
@@ -82,7 +82,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, e
 // rows must have the columns and classes of src. Without opt.Pocket, the pocket judges the weights, or their mean, at
 // the end of each epoch. The training ends once weights make no errors on the validation rows, because no weights can
 // be better. That isn't convergence.
-func TrainValidated(ctx context.Context, src, validation block.Source, opt Options) (*train.Result, error) {
+func TrainValidated(ctx context.Context, src, validation block.Source, opt Options) (*learner.Result, error) {
 	opt, err := opt.withDefaults(validation != nil)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Optio
 var errStop = errors.New("finished")
 
 // A learner is the state of a training.
-type learner struct {
+type training struct {
 	src    block.Source
 	opt    Options
 	rows   int64
@@ -161,14 +161,14 @@ type learner struct {
 	told            struct{ visits, updates int64 } // counts of a shard at its last call of Tell
 }
 
-func newLearner(ctx context.Context, src, validation block.Source, opt Options) (*learner, error) {
+func newLearner(ctx context.Context, src, validation block.Source, opt Options) (*training, error) {
 	spec := src.Spec()
 	stride, vectors := kernel.Stride(spec.Cols()), 1
-	l := &learner{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, panelOf(stride, true))}
+	l := &training{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, panelOf(stride, true))}
 	l.rule = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), weighted: spec.Weighted, stride: stride}
-	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != train.Voted {
+	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != learner.Voted {
 		l.rule.scores, l.rule.rivals, vectors = make([]float32, classes), make([]uint32, len(l.log)), classes
-	} else if err := train.TwoClasses(spec); err != nil {
+	} else if err := learner.TwoClasses(spec); err != nil {
 		return nil, err
 	}
 	l.w = block.Alloc[float32](vectors * stride)
@@ -184,10 +184,10 @@ func newLearner(ctx context.Context, src, validation block.Source, opt Options) 
 	if eta := l.rule.eta; eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, eta)
 	}
-	if opt.Form == train.Averaged || opt.Form == train.Voted {
+	if opt.Form == learner.Averaged || opt.Form == learner.Voted {
 		l.mean = newMean(len(l.w))
 	}
-	if opt.Form == train.Voted {
+	if opt.Form == learner.Voted {
 		l.voters = &voters{stride: stride, most: opt.VoterBytes}
 	}
 	if opt.Trace != nil {
@@ -207,7 +207,7 @@ func newLearner(ctx context.Context, src, validation block.Source, opt Options) 
 }
 
 // current returns the weights, or with a mean the mean, of a training that ends now.
-func (l *learner) current() []float32 {
+func (l *training) current() []float32 {
 	if l.mean != nil {
 		return l.mean.weights(l.w, l.visits)
 	}
@@ -222,7 +222,7 @@ const (
 )
 
 // mayReport reports the progress if the last report is older than reportEvery. It checks that in one of 16 calls.
-func (l *learner) mayReport() {
+func (l *training) mayReport() {
 	if l.calls++; l.calls%reportCalls != 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (l *learner) mayReport() {
 	}
 }
 
-func (l *learner) report(sum func() [sha256.Size]byte) {
+func (l *training) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
@@ -243,12 +243,12 @@ func (l *learner) report(sum func() [sha256.Size]byte) {
 		v, u := l.shards.Told()
 		visits, updates = visits+v, updates+u
 	}
-	l.opt.Progress(train.Progress{Epoch: visits / l.rows, Epochs: l.opt.Epochs, Visits: visits, Rows: l.rows, Updates: updates,
+	l.opt.Progress(learner.Progress{Epoch: visits / l.rows, Epochs: l.opt.Epochs, Visits: visits, Rows: l.rows, Updates: updates,
 		Best: l.keeper.fewest(), Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // interrupted returns the weights so far if ctx ended the training after one update or more, and nil otherwise.
-func (l *learner) interrupted(ctx context.Context) *train.Result {
+func (l *training) interrupted(ctx context.Context) *learner.Result {
 	if l.shards != nil {
 		l.take(l.shards.Take())
 	}
@@ -263,9 +263,9 @@ func (l *learner) interrupted(ctx context.Context) *train.Result {
 }
 
 // learned returns the result without the figures that need another pass over the rows.
-func (l *learner) learned() *train.Result {
+func (l *training) learned() *learner.Result {
 	w, cols := l.current(), l.src.Spec().Cols()
-	r := &train.Result{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
+	r := &learner.Result{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
 		Mixed: l.mixed, Converged: l.converged, Seconds: time.Since(l.start).Seconds()}
 	if l.keeper != nil {
 		r.Last = r.Weights
@@ -276,9 +276,9 @@ func (l *learner) learned() *train.Result {
 	return r
 }
 
-func (l *learner) result(ctx context.Context) (*train.Result, error) {
+func (l *training) result(ctx context.Context) (*learner.Result, error) {
 	r := l.learned()
-	if _, err := train.EvaluateLoss(ctx, l.src, l.opt.Workers, r, train.PerceptronLoss); err != nil {
+	if _, err := learner.EvaluateLoss(ctx, l.src, l.opt.Workers, r, learner.PerceptronLoss); err != nil {
 		return nil, err
 	}
 	if l.voters == nil {

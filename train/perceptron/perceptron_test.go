@@ -14,7 +14,7 @@ import (
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestTextbook is the example of the text books: three points in the plane, seven updates (Li Hang, "Statistical
@@ -37,8 +37,8 @@ func TestPocketConverged(t *testing.T) {
 	for _, x := range [][][]float64{{{1}, {0}}, {{1}, {-1}}, {{2}, {1}}} {
 		d := testproblems.Dense(x, []float64{1, -1}, true)
 		for _, mode := range pocket.Modes {
-			for _, order := range train.Orders {
-				r := mustTrain(t, d, Options{Options: train.Options{Order: order}, Pocket: mode})
+			for _, order := range learner.Orders {
+				r := mustTrain(t, d, Options{Options: learner.Options{Order: order}, Pocket: mode})
 				w := append(slices.Clone(r.Weights), make([]float32, kernel.Stride(2)-2)...)
 				quiet := newLiteral(d).verified(w)
 				if found[quiet]++; r.Errors != 0 || r.Converged != quiet {
@@ -68,7 +68,7 @@ func TestPocketSeeds(t *testing.T) {
 		if weighted {
 			data = testproblems.Weighted(data, quarters)
 		}
-		opt := Options{Options: train.Options{Order: train.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed, ZeroSeed: true,
+		opt := Options{Options: learner.Options{Order: learner.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed, ZeroSeed: true,
 			Workers: 1 + rng.IntN(3)}, Pocket: pocket.Modes[rng.IntN(3)]}
 		if rng.IntN(2) == 0 {
 			opt.MaxUpdates = int64(1 + rng.IntN(100))
@@ -119,7 +119,7 @@ func TestOptimum(t *testing.T) {
 			separable++
 		}
 		for _, mode := range []pocket.Mode{pocket.Exact, pocket.Ratchet} {
-			r := mustTrain(t, data, Options{Options: train.Options{Order: train.Random, Epochs: 2000, Seed: seed}, Pocket: mode})
+			r := mustTrain(t, data, Options{Options: learner.Options{Order: learner.Random, Epochs: 2000, Seed: seed}, Pocket: mode})
 			if r.Errors != fewest {
 				t.Errorf("problem %d, %s: %d errors after %d updates, the fewest are %d", seed, mode, r.Errors, r.Updates, fewest)
 			}
@@ -137,7 +137,7 @@ func TestPermutation(t *testing.T) {
 		want := documented(n, 3, 2)
 		for _, ahead := range []bool{false, true} {
 			var got []uint32
-			err := train.NewPermutation(n, 3, 2).Each(context.Background(), ahead, func(k int, rows []uint32) error {
+			err := learner.NewPermutation(n, 3, 2).Each(context.Background(), ahead, func(k int, rows []uint32) error {
 				got = append(got, rows...)
 				return nil
 			})
@@ -165,8 +165,8 @@ func TestUpdateBound(t *testing.T) {
 		x, y := noisy(2000, 6, 0, false, seed)
 		d := testproblems.Dense(x, y, true)
 		rho := margin(d, seed)
-		for _, order := range train.Orders {
-			r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 100000, Seed: seed}})
+		for _, order := range learner.Orders {
+			r := mustTrain(t, d, Options{Options: learner.Options{Order: order, Epochs: 100000, Seed: seed}})
 			if bound := r.Radius * r.Radius / (rho * rho); !r.Converged || float64(r.Updates) > bound {
 				t.Errorf("seed %d, order %s: %d updates, converged %v, bound %v", seed, order, r.Updates, r.Converged, bound)
 			}
@@ -212,8 +212,8 @@ func TestMargin(t *testing.T) {
 		d := testproblems.Dense(x, y, true)
 		rho := margin(d, seed)
 		for _, m := range []float64{0.01, 1, 20} {
-			for _, order := range train.Orders {
-				r := mustTrain(t, d, Options{Options: train.Options{Order: order, Epochs: 1e5, Eta: 0.5, Seed: seed}, Margin: m})
+			for _, order := range learner.Orders {
+				r := mustTrain(t, d, Options{Options: learner.Options{Order: order, Epochs: 1e5, Eta: 0.5, Seed: seed}, Margin: m})
 				square := r.Radius * r.Radius
 				if bound := (square + 2*m/0.5) / (rho * rho); !r.Converged || float64(r.Updates) > bound {
 					t.Errorf("seed %d, margin %v, %s: %d updates, at most %v are possible; converged %v", seed, m, order, r.Updates, bound, r.Converged)
@@ -230,14 +230,14 @@ func TestMargin(t *testing.T) {
 func TestEarlyStop(t *testing.T) {
 	x, y := noisy(600, 20, 0.1, false, 4)
 	d, other := testproblems.Dense(x[:400], y[:400], true), testproblems.Dense(x[400:], y[400:], true)
-	validated := func(opt Options) *train.Result {
+	validated := func(opt Options) *learner.Result {
 		r := require.Value(TrainValidated(context.Background(), d, other, opt))(t)
 		return r
 	}
 	stopped := 0
 	for k := range 24 {
-		opt := Options{Options: train.Options{Order: train.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Form: train.Forms[k/4%2]}
-		if k%3 == 0 && opt.Form == train.Last {
+		opt := Options{Options: learner.Options{Order: learner.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Form: learner.Forms[k/4%2]}
+		if k%3 == 0 && opt.Form == learner.Last {
 			opt.Pocket = pocket.Modes[k/3%3]
 		}
 		opt.EarlyStop = int64(1 + k/8)
@@ -256,7 +256,7 @@ func TestEarlyStop(t *testing.T) {
 			stopped++
 		}
 		if got.Epochs != want.Epochs || got.Kept != want.Kept || len(got.Curve) != len(want.Curve) || got.Converged ||
-			opt.Form == train.Last && !slices.Equal(got.Weights, want.Weights) {
+			opt.Form == learner.Last && !slices.Equal(got.Weights, want.Weights) {
 			t.Errorf("case %d: ended after %d epochs with update %d, %d points; want %d, %d, %d", k, got.Epochs, got.Kept, len(got.Curve),
 				want.Epochs, want.Kept, len(want.Curve))
 		}
@@ -268,8 +268,8 @@ func TestEarlyStop(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
-	var seen []train.Progress
-	opt := Options{Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
+	var seen []learner.Progress
+	opt := Options{Options: learner.Options{Epochs: 3, Progress: func(p learner.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
 	r := mustTrain(t, testproblems.Dense(x, y, true), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {

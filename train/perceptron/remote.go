@@ -32,7 +32,7 @@ func somePiece(ctx context.Context, piece distributed.Piece, args passArgs) (boo
 }
 
 // mayUpdate is someUpdate, made on the cluster of the rows if there is one.
-func (l *learner) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
+func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
 	if cluster, _ := block.RemoteOf(l.src); cluster == nil {
 		return l.someUpdate(ctx, w)
 	}
@@ -46,7 +46,7 @@ func (l *learner) mayUpdate(ctx context.Context, w []float32) (some bool, err er
 
 // sent returns the options for a cluster. It leaves out the checkpoint, the progress and the initial weights, which
 // stay here.
-func (l *learner) sent() Options {
+func (l *training) sent() Options {
 	opt := l.opt
 	opt.Checkpoint, opt.Progress, opt.Init = nil, nil, nil
 	return opt

@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // noisy returns n rows of d features. Labels follow a random plane except for a share of flips. If whole is set, values
@@ -37,7 +37,7 @@ func noisy(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y [
 	return x, y
 }
 
-func mustTrain(t *testing.T, src block.Source, opt Options) *train.Result {
+func mustTrain(t *testing.T, src block.Source, opt Options) *learner.Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r

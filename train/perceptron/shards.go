@@ -12,13 +12,13 @@ import (
 // A shards is the shards of a training.
 type shards struct {
 	*mixing.Shards
-	all *learner // the learner that mixes them
+	all *training // the learner that mixes them
 }
 
 // errPause ends the visits of a shard until the states of all shards are saved.
 var errPause = mixing.ErrPause
 
-func newShards(l *learner) (x *shards, err error) {
+func newShards(l *training) (x *shards, err error) {
 	x = &shards{all: l}
 	x.Shards, err = mixing.NewShards(l.src, l.opt.Options, func(rows block.Source, s int) (mixing.Member, error) {
 		shard, err := newShard(rows, l.opt, s, l.w)
@@ -49,7 +49,7 @@ func (x *shards) epoch(ctx context.Context, epoch int64) error {
 }
 
 // take mixes the parts into the weights. It tells whether no row would change the weights with which the parts began.
-func (l *learner) take(parts []mixing.Part) (clean bool) {
+func (l *training) take(parts []mixing.Part) (clean bool) {
 	clean = true
 	for _, p := range parts {
 		l.visits += p.Visits
@@ -69,7 +69,7 @@ func (x *shards) due() bool { return x.Due(x.all.epoch) }
 
 // mayReport counts the visits and updates of a shard. It reports the progress of all shards if the last report is older
 // than reportEvery.
-func (x *shards) mayReport(shard *learner) {
+func (x *shards) mayReport(shard *training) {
 	visits, updates := shard.visits-shard.told.visits, shard.updates-shard.told.updates
 	shard.told.visits, shard.told.updates = shard.visits, shard.updates
 	x.Tell(visits, updates, func() {
@@ -80,7 +80,7 @@ func (x *shards) mayReport(shard *learner) {
 }
 
 // A member is the learner of one shard as a mixing.Member.
-type member struct{ *learner }
+type member struct{ *training }
 
 func (m member) Pass(ctx context.Context, epoch int64) error { return m.pass(ctx, epoch) }
 
@@ -91,7 +91,7 @@ func (m member) Visits() int64 { return m.visits }
 func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
 // newShard returns the learner of a shard in an epoch that begins with the weights w.
-func newShard(rows block.Source, opt Options, shard int, w []float32) (*learner, error) {
+func newShard(rows block.Source, opt Options, shard int, w []float32) (*training, error) {
 	opt.Shards, opt.Workers = 1, 1
 	opt.MaxUpdates, opt.L2, opt.EarlyStop, opt.Pocket, opt.Init = 0, 0, 0, "", nil // these options belong to all shards together
 	opt.Checkpoint, opt.Progress = nil, nil
@@ -104,7 +104,7 @@ func newShard(rows block.Source, opt Options, shard int, w []float32) (*learner,
 }
 
 // pass makes the remaining visits of a shard in an epoch.
-func (l *learner) pass(ctx context.Context, epoch int64) error {
+func (l *training) pass(ctx context.Context, epoch int64) error {
 	visit, err := l.order()
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (l *learner) pass(ctx context.Context, epoch int64) error {
 }
 
 // part returns the result of the shard in the epoch so far.
-func (l *learner) part() mixing.Part {
+func (l *training) part() mixing.Part {
 	p := mixing.Part{Weights: l.w, Visits: l.visits, Updates: l.updates, Clean: l.converged}
 	if l.mean != nil {
 		l.mean.end(l.w)

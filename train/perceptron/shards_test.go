@@ -14,7 +14,7 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
@@ -61,8 +61,8 @@ func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
 		}
 		stream := uint64(s)<<32 + epoch
 		order := opt.Order
-		if order == train.FixedShuffle {
-			order, stream = train.Shuffle, uint64(s)<<32
+		if order == learner.FixedShuffle {
+			order, stream = learner.Shuffle, uint64(s)<<32
 		}
 		for _, i := range visited(len(l.x), order, opt.Seed, stream) {
 			l.visit(int(i), float32(opt.Eta), 0)
@@ -72,7 +72,7 @@ func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
 		m.updates += l.updates
 	}
 	shares := slices.Clone(counts)
-	if opt.Mix != train.Mistakes {
+	if opt.Mix != learner.Mistakes {
 		for s := range shares {
 			shares[s] = 1
 		}
@@ -103,14 +103,14 @@ func TestShards(t *testing.T) {
 	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 runs
 	d := testproblems.Dense(x, y, true)
 	for i, c := range []struct {
-		order  train.Order
-		mix    train.Mix
+		order  learner.Order
+		mix    learner.Mix
 		shards int64
 		margin float64
 		weigh  bool
 	}{
-		{train.Cyclic, train.Uniform, 2, 0, false}, {train.Cyclic, train.Mistakes, 3, 1, true}, {train.Shuffle, train.Uniform, 3, 0, true},
-		{train.Shuffle, train.Mistakes, 5, 0, false}, {train.FixedShuffle, train.Uniform, 4, 0, false}, {train.Random, train.Mistakes, 2, 0, true},
+		{learner.Cyclic, learner.Uniform, 2, 0, false}, {learner.Cyclic, learner.Mistakes, 3, 1, true}, {learner.Shuffle, learner.Uniform, 3, 0, true},
+		{learner.Shuffle, learner.Mistakes, 5, 0, false}, {learner.FixedShuffle, learner.Uniform, 4, 0, false}, {learner.Random, learner.Mistakes, 2, 0, true},
 	} {
 		rows := d
 		if c.weigh {
@@ -118,7 +118,7 @@ func TestShards(t *testing.T) {
 		}
 		m := &mixedLiteral{all: newLiteral(rows)}
 		m.fewest, m.best, m.all.margin = m.all.errors(m.all.w), slices.Clone(m.all.w), float32(c.margin)
-		opt := Options{Options: train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 3, Eta: 0.5}, Margin: c.margin}
+		opt := Options{Options: learner.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 3, Eta: 0.5}, Margin: c.margin}
 		for e := range uint64(3) {
 			m.epoch(int(c.shards), opt, e)
 		}
@@ -135,7 +135,7 @@ func TestShards(t *testing.T) {
 				t.Errorf("%s, source %d: weights %v, %d visits, %d updates, %v mixed, want %v, %d, %d, %v", what, j, r.Weights, r.Visits, r.Updates, r.Mixed,
 					m.all.w, m.visits, m.updates, m.mixed)
 			}
-			opt.Form = train.Averaged
+			opt.Form = learner.Averaged
 			r = mustTrain(t, src, opt)
 			if mean == nil {
 				mean = r.Weights
@@ -167,16 +167,16 @@ func TestShardsBound(t *testing.T) {
 		}
 	}
 	d := testproblems.Dense(x[:kept], y[:kept], true)
-	for _, order := range train.Orders {
-		for _, mix := range train.Mixes {
+	for _, order := range learner.Orders {
+		for _, mix := range learner.Mixes {
 			for _, margin := range []float64{0, 2} {
-				opt := Options{Options: train.Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25}, Margin: margin}
+				opt := Options{Options: learner.Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25}, Margin: margin}
 				r := mustTrain(t, block.Source(d), opt)
 				bound := r.UpdateBound(margin, 0.25)
 				if !r.Converged || r.Errors > 0 || r.Mixed == 0 || !(r.Mixed <= bound) || math.IsInf(bound, 1) {
 					t.Errorf("%s %s margin %v: converged %t, %d errors, %v mixed updates of %d, bound %v", order, mix, margin, r.Converged, r.Errors, r.Mixed, r.Updates, bound)
 				}
-				if mix == train.Uniform && r.Mixed != float64(r.Updates)/4 {
+				if mix == learner.Uniform && r.Mixed != float64(r.Updates)/4 {
 					t.Errorf("%s: %v mixed updates of %d in equal shares", order, r.Mixed, r.Updates)
 				}
 			}
@@ -202,7 +202,7 @@ func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 func TestShardVerifies(t *testing.T) {
 	d := testproblems.Dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1}, true)
 	rows := &failsOnce{Seekable: learntest.Cached(t, d)}
-	shard := require.Value(newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: train.Options{Order: train.Random}}), 0, []float32{1}))(t)
+	shard := require.Value(newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: learner.Options{Order: learner.Random}}), 0, []float32{1}))(t)
 	if err := shard.pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want that of the rows", err)
 	}
@@ -213,8 +213,8 @@ func TestShardVerifies(t *testing.T) {
 
 // TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
-	opt := defaults(t, Options{Options: train.Options{Shards: 3, Epochs: 1}})
-	task := &train.Task{Rows: block.Trust(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
+	opt := defaults(t, Options{Options: learner.Options{Shards: 3, Epochs: 1}})
+	task := &learner.Task{Rows: block.Trust(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many
 		beside int

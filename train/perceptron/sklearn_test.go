@@ -9,7 +9,7 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestScikitLearn trains ten epochs in file order on integers, whose sums are exact. The weights are those of
@@ -38,13 +38,13 @@ func TestScikitLearn(t *testing.T) {
 	}
 	averaged := 0
 	for _, c := range fixture.Cases {
-		opt := Options{Options: train.Options{Epochs: fixture.MaxIter, Eta: c.Eta}}
+		opt := Options{Options: learner.Options{Epochs: fixture.MaxIter, Eta: c.Eta}}
 		want := c.Coef
 		if c.FitIntercept {
 			want = append(slices.Clone(want), c.Intercept)
 		}
 		compareFixture(t, c.Name, mustTrain(t, fixtureData(c.X, c.Y, c.Weights, c.FitIntercept), opt), want, c.Updates)
-		opt.Form = train.Averaged
+		opt.Form = learner.Averaged
 		if r := mustTrain(t, fixtureData(c.X, c.Y, c.Weights, c.FitIntercept), opt); !r.Converged { // scikit-learn doesn't stop
 			compareMean(t, c.Name, testproblems.Float64s(r.Weights), c.Mean)
 			averaged++
@@ -73,7 +73,7 @@ func fixtureData(x [][]float64, y, weights []float64, bias bool) *block.Data {
 	return block.NewData(&schema.Spec{Features: make([]string, len(x[0])), Classes: make([]schema.Class, 2)}, []*block.Block{b})
 }
 
-func compareFixture(t *testing.T, name string, got *train.Result, want []float64, updates int64) {
+func compareFixture(t *testing.T, name string, got *learner.Result, want []float64, updates int64) {
 	t.Helper()
 	for i, v := range want {
 		if len(got.Weights) != len(want) || float64(got.Weights[i]) != v {

@@ -12,7 +12,7 @@ import (
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // BenchmarkSparse is an epoch over 50,000 rows of 80 elements in 100,000 columns, whose numbers follow a power law.
@@ -42,8 +42,8 @@ func BenchmarkSparse(b *testing.B) {
 		blocks = append(blocks, &block.Block{First: int64(first), Cols: cols, Stride: kernel.Stride(cols), Sparse: s, Y: y})
 	}
 	d := block.Trust(block.NewData(spec, blocks))
-	for _, order := range []train.Order{train.Cyclic, train.Shuffle} {
-		for name, opt := range map[string]Options{"last": {}, "averaged": {Form: train.Averaged}, "pocket": {Pocket: pocket.Ratchet}} {
+	for _, order := range []learner.Order{learner.Cyclic, learner.Shuffle} {
+		for name, opt := range map[string]Options{"last": {}, "averaged": {Form: learner.Averaged}, "pocket": {Pocket: pocket.Ratchet}} {
 			b.Run(fmt.Sprintf("order=%s/form=%s", order, name), func(b *testing.B) {
 				opt.Order, opt.Epochs = order, 2
 				for b.Loop() {

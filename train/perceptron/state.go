@@ -6,11 +6,11 @@ import (
 
 	"halfspace/internal/checkpoint"
 	"halfspace/pocket"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // mark gives the state of the training to the checkpoint.
-func (l *learner) mark() {
+func (l *training) mark() {
 	visits := l.visits
 	if l.shards != nil {
 		visits += l.shards.Visited()
@@ -19,7 +19,7 @@ func (l *learner) mark() {
 }
 
 // state saves or restores the state of the training: between two stretches, or in the work that follows a stretch.
-func (l *learner) state(w *checkpoint.Walk) {
+func (l *training) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	for _, v := range []*int64{&l.visits, &l.updates, &l.streak, &l.epoch, &l.at, &l.before} {
 		w.Int(v)
@@ -79,7 +79,7 @@ func (j *classJudge) State(w *checkpoint.Walk) {
 
 // goOn makes up for the work between the last stretch and the next one, which an interrupt may have left out. If that
 // work was done, goOn changes nothing. It returns errStop if no stretch follows.
-func (l *learner) goOn(ctx context.Context) error {
+func (l *training) goOn(ctx context.Context) error {
 	if l.over {
 		return errStop
 	}
@@ -92,9 +92,9 @@ func (l *learner) goOn(ctx context.Context) error {
 		return err
 	}
 	switch l.opt.Order {
-	case train.Cyclic, train.FixedShuffle:
+	case learner.Cyclic, learner.FixedShuffle:
 		return l.checkStreak()
-	case train.Random:
+	case learner.Random:
 		return l.verify(ctx)
 	}
 	return nil

@@ -3,7 +3,7 @@ package perceptron
 import (
 	"slices"
 
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A tracer repeats updates on a copy of the weights, to report them.
@@ -16,7 +16,7 @@ type tracer struct {
 
 // trace repeats the updates of a visit to a stretch, at the given positions. It passes every update whose number is a
 // multiple of every to opt.Trace. l.visits and l.updates are the counts before the stretch.
-func (l *learner) trace(s *stretch, positions []uint32) {
+func (l *training) trace(s *stretch, positions []uint32) {
 	t, a := l.tracer, []float32{l.rule.eta}
 	last := (l.updates + int64(len(positions))) / t.every * t.every
 	for k, p := range positions {
@@ -25,7 +25,7 @@ func (l *learner) trace(s *stretch, positions []uint32) {
 			return
 		}
 		look := number%t.every == 0
-		u := train.Update{Number: number, Visit: l.visits + int64(p) + 1}
+		u := learner.Update{Number: number, Visit: l.visits + int64(p) + 1}
 		if look {
 			u.Row, u.Score = s.number(p), t.score(&l.rule, s, k, p)
 		}

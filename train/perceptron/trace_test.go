@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestTrace: a trace changes no result, and the updates that it tells of, made again one by one from the weights at the
@@ -23,8 +23,8 @@ func TestTrace(t *testing.T) {
 	classes := testproblems.RandomClasses(1500, 4, 3, 0.1)
 	var traced int64
 	for name, src := range map[string]*block.Data{"dense": plain, "sparse": testproblems.Sparse(plain), "weighted": weighted, "classes": classes} {
-		for _, order := range train.Orders {
-			for k, form := range []Options{{}, {Form: train.Averaged, Margin: 0.5}, {L2: 0.001}, {Pocket: "exact", Options: train.Options{MaxUpdates: 40}}} {
+		for _, order := range learner.Orders {
+			for k, form := range []Options{{}, {Form: learner.Averaged, Margin: 0.5}, {L2: 0.001}, {Pocket: "exact", Options: learner.Options{MaxUpdates: 40}}} {
 				if form.Pocket != "" && name == "classes" {
 					continue
 				}
@@ -40,8 +40,8 @@ func TestTrace(t *testing.T) {
 						if testsize.Small() && (every == 7) != ((n+k)%2 == 0) {
 							continue
 						}
-						var all []train.Update
-						opt.TraceEvery, opt.Trace = every, func(u train.Update) {
+						var all []learner.Update
+						opt.TraceEvery, opt.Trace = every, func(u learner.Update) {
 							u.Vector = slices.Clone(u.Vector)
 							all = append(all, u)
 						}
@@ -70,7 +70,7 @@ func TestTrace(t *testing.T) {
 }
 
 // repeatTrace makes the updates of a trace again.
-func repeatTrace(t *testing.T, where string, src *block.Data, opt Options, all []train.Update, r *train.Result) {
+func repeatTrace(t *testing.T, where string, src *block.Data, opt Options, all []learner.Update, r *learner.Result) {
 	t.Helper()
 	if int64(len(all)) < r.Updates {
 		t.Errorf("%s: %d of %d updates", where, len(all), r.Updates)
@@ -102,14 +102,14 @@ func repeatTrace(t *testing.T, where string, src *block.Data, opt Options, all [
 		}
 		visit = u.Visit
 	}
-	if opt.Pocket == "" && opt.Form == train.Last {
+	if opt.Pocket == "" && opt.Form == learner.Last {
 		endsAt(t, where, all, r, 1)
 	}
 }
 
 // endsAt compares the result with the weights of the last update, which the penalty of the last epoch multiplies by a factor. Each vector
 // has four weights and the bias, which has no penalty.
-func endsAt(t *testing.T, where string, all []train.Update, r *train.Result, factor float64) {
+func endsAt(t *testing.T, where string, all []learner.Update, r *learner.Result, factor float64) {
 	t.Helper()
 	last := all[len(all)-1].Vector
 	for i, v := range last {

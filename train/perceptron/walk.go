@@ -7,12 +7,12 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
 // run makes the epochs. It returns errStop if the training ends before the last epoch.
-func (l *learner) run(ctx context.Context) error {
+func (l *training) run(ctx context.Context) error {
 	epoch, err := l.order()
 	if err != nil {
 		return err
@@ -39,38 +39,38 @@ func (l *learner) run(ctx context.Context) error {
 }
 
 // endEpoch ends a finished epoch: it sets the counts, reports progress, and saves a checkpoint if one is due.
-func (l *learner) endEpoch() {
+func (l *training) endEpoch() {
 	l.epoch++
 	l.at, l.before, l.decayed = 0, l.updates, false
-	l.report(train.SumOf(l.w))
+	l.report(learner.SumOf(l.w))
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
 	}
 }
 
 // order returns the function that makes an epoch in the order of the options.
-func (l *learner) order() (epoch func(context.Context, int64) error, err error) {
+func (l *training) order() (epoch func(context.Context, int64) error, err error) {
 	switch {
 	case l.shards != nil:
 		return l.shards.epoch, nil
-	case l.opt.Order == train.Cyclic:
+	case l.opt.Order == learner.Cyclic:
 		return l.cyclic, nil
 	}
-	x := &numbered{learner: l, steps: map[*block.Index]*steps{}}
+	x := &numbered{training: l, steps: map[*block.Index]*steps{}}
 	if x.windows, err = visits.NewWindows(l.src, l.opt.Options, x.filled); err != nil {
 		return nil, err
 	}
 	switch l.opt.Order {
-	case train.Shuffle:
+	case learner.Shuffle:
 		return x.shuffle, nil
-	case train.FixedShuffle:
+	case learner.FixedShuffle:
 		return x.fixedShuffle, nil
 	}
 	return x.random, nil
 }
 
 // cyclic makes an epoch in file order.
-func (l *learner) cyclic(ctx context.Context, _ int64) error {
+func (l *training) cyclic(ctx context.Context, _ int64) error {
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (l *learner) cyclic(ctx context.Context, _ int64) error {
 }
 
 // inOrder visits the rows of a block that the epoch has not visited yet.
-func (l *learner) inOrder(ctx context.Context, b *block.Block) error {
+func (l *training) inOrder(ctx context.Context, b *block.Block) error {
 	l.look.begin(b.Len(), func(at, rows int) stretch {
 		return stretch{block: b, lo: at, hi: min(b.Len(), at+rows)}
 	})
@@ -121,7 +121,7 @@ func panelOf(stride int, sparse bool) int {
 }
 
 // least returns the number of visits that end a span or the training if they make no update.
-func (l *learner) least() int {
+func (l *training) least() int {
 	n := l.rows - l.streak
 	if l.mean != nil {
 		n = min(n, spanVisits-l.mean.span)
@@ -130,7 +130,7 @@ func (l *learner) least() int {
 }
 
 // reach returns the row after the last row of the stretch that begins at row r of b.
-func (l *learner) reach(b *block.Block, r int) int {
+func (l *training) reach(b *block.Block, r int) int {
 	panel, hi := panelOf(l.rule.stride, b.Sparse != nil), b.Len()
 	if b.Sparse != nil {
 		dense := kernel.PanelRows(l.rule.stride)
@@ -141,7 +141,7 @@ func (l *learner) reach(b *block.Block, r int) int {
 
 // visit visits the rows of a stretch, which begins at position at of its course. It returns the number of visits, which
 // is less than the number of rows if the log became full.
-func (l *learner) visit(ctx context.Context, s *stretch, at int) (visits int, err error) {
+func (l *training) visit(ctx context.Context, s *stretch, at int) (visits int, err error) {
 	if l.opt.Checkpoint.Due(l.epoch) {
 		l.mark()
 	}
@@ -170,7 +170,7 @@ func (l *learner) visit(ctx context.Context, s *stretch, at int) (visits int, er
 }
 
 // learn visits the rows of a stretch, which begins at position at of the course.
-func (l *learner) learn(s *stretch, at int) (visits, updates int) {
+func (l *training) learn(s *stretch, at int) (visits, updates int) {
 	room := l.room()
 	// With little room in the log, rows that update nothing may fill it in a single visit.
 	weightless := l.rule.weighted && len(room) < len(l.log)
@@ -189,7 +189,7 @@ func (l *learner) learn(s *stretch, at int) (visits, updates int) {
 }
 
 // room returns the log for the next visit, cut to the number of updates that are still allowed.
-func (l *learner) room() []uint32 {
+func (l *training) room() []uint32 {
 	if left := l.opt.MaxUpdates - l.updates; l.opt.MaxUpdates > 0 && left < int64(len(l.log)) {
 		return l.log[:left]
 	}
@@ -197,7 +197,7 @@ func (l *learner) room() []uint32 {
 }
 
 // count counts the visits to a stretch and its updates, whose positions are in the log.
-func (l *learner) count(ctx context.Context, visits, updates int) error {
+func (l *training) count(ctx context.Context, visits, updates int) error {
 	l.visits += int64(visits)
 	l.at += int64(visits)
 	l.updates += int64(updates)
@@ -216,7 +216,7 @@ func (l *learner) count(ctx context.Context, visits, updates int) error {
 }
 
 // checkUpdates returns errStop if the training has made opt.MaxUpdates updates.
-func (l *learner) checkUpdates() error {
+func (l *training) checkUpdates() error {
 	if l.updates > 0 && l.opt.MaxUpdates > 0 && l.updates >= l.opt.MaxUpdates {
 		return errStop
 	}
@@ -224,7 +224,7 @@ func (l *learner) checkUpdates() error {
 }
 
 // checkStreak ends a training that has converged in file order or in one permutation.
-func (l *learner) checkStreak() error {
+func (l *training) checkStreak() error {
 	if l.streak >= l.rows {
 		return l.finish()
 	}
@@ -233,7 +233,7 @@ func (l *learner) checkStreak() error {
 
 // finish ends a training that has converged: consecutive visits without an update are as many as there are rows. It
 // doesn't count further visits, so that the figures don't depend on the number of rows of a kernel call.
-func (l *learner) finish() error {
+func (l *training) finish() error {
 	beyond := l.streak - l.rows
 	l.visits -= beyond
 	if l.mean != nil {
@@ -249,7 +249,7 @@ func (l *learner) finish() error {
 
 // A numbered is a learner that visits rows by number.
 type numbered struct {
-	*learner
+	*training
 	within  int // number of rows of the next window that are already visited
 	windows visits.Windows
 	steps   map[*block.Index]*steps // steps of the rows of each index; nil if they have no sample weights
@@ -302,7 +302,7 @@ func (x *numbered) walk(ctx context.Context, win visits.Window, after func() err
 
 // permuted makes an epoch in the order of the permutation of the given epoch.
 func (x *numbered) permuted(ctx context.Context, epoch int64, after func() error) error {
-	p := train.NewPermutation(int(x.rows), x.opt.Seed, x.stream+epoch)
+	p := learner.NewPermutation(int(x.rows), x.opt.Seed, x.stream+epoch)
 	x.within = p.Skip(x.at)
 	return x.windows.Permuted(ctx, p, func(win visits.Window) error { return x.walk(ctx, win, after) })
 }
@@ -334,7 +334,7 @@ func (x *numbered) random(ctx context.Context, epoch int64) error {
 
 // verify makes a pass over all rows once consecutive draws without an update are as many as there are rows. The
 // training has converged if the pass finds no row that would update the weights.
-func (l *learner) verify(ctx context.Context) error {
+func (l *training) verify(ctx context.Context) error {
 	if l.streak < l.rows {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (l *learner) verify(ctx context.Context) error {
 
 // someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
-func (l *learner) someUpdate(ctx context.Context, w []float32) (bool, error) {
+func (l *training) someUpdate(ctx context.Context, w []float32) (bool, error) {
 	w = slices.Clone(w)
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -12,7 +12,7 @@ const (
 	constant = 0x1p-92 // a column is constant if its variance is at most this times its squared mean
 )
 
-// A frame is a change of variables for columns whose mean is many times their deviation. train.Centre subtracts a
+// A frame is a change of variables for columns whose mean is many times their deviation. learner.Centre subtracts a
 // multiple of another column from each of these columns, so that the mean becomes about 0. The other column is the
 // bias, which is 1; without a bias it is one of these columns. The weight of the other column then stands for all of
 // them together.
@@ -85,7 +85,7 @@ func (f *frame) inside(w []float64) []float64 {
 	}
 	out, n := slices.Clone(w), len(f.multiple)
 	v := append(slices.Clone(w[:n]), w[f.of])
-	train.Recentre(v, append(slices.Clone(f.multiple), 0))
+	learner.Recentre(v, append(slices.Clone(f.multiple), 0))
 	out[f.of] = v[n]
 	return out
 }

@@ -9,8 +9,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/train"
 	"halfspace/train/elastic"
+	"halfspace/train/learner"
 )
 
 // checkElastic returns an error if l1 is out of range, or if the loss excludes l1 or nonnegative and one of them is
@@ -48,15 +48,15 @@ func (o *Options) penalty() elastic.Penalty {
 // learnElastic trains the squared hinge with l1 above 0 or nonnegative. It first subtracts multiples of the bias from
 // columns far from zero, which doesn't change the penalty.
 func learnElastic(ctx context.Context, src block.Source, opt Options) (*Result, error) {
-	pivots, err := train.Pivots(ctx, src)
+	pivots, err := learner.Pivots(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	if pivots != nil {
-		src = train.Centre(src, len(pivots)-1, pivots)
+		src = learner.Centre(src, len(pivots)-1, pivots)
 	}
 	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { train.RoundCentred(w, pivots) }
+	task.Round = func(w []float64) { learner.RoundCentred(w, pivots) }
 	learn := task.Learn
 	if wide(src.Spec().Cols()) {
 		net := netOf(src, opt)
@@ -88,7 +88,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 		src, err = block.Check(ctx, src, opt.Workers)
 	}
 	if err == nil {
-		err = train.TwoClasses(src.Spec())
+		err = learner.TwoClasses(src.Spec())
 	}
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestFew: one row, one class, one feature, constant features or few passes give a result, not an error.
@@ -31,8 +31,8 @@ func TestFew(t *testing.T) {
 			t.Errorf("%s of zeros: %+v", loss, constant)
 		}
 		x, y := draw(500, 3, 1)
-		var seen []train.Progress
-		r := mustTrain(t, testproblems.Dense(x, y, true), Options{Loss: loss, Options: train.Options{Epochs: 3, Progress: func(p train.Progress) { seen = append(seen, p) }}})
+		var seen []learner.Progress
+		r := mustTrain(t, testproblems.Dense(x, y, true), Options{Loss: loss, Options: learner.Options{Epochs: 3, Progress: func(p learner.Progress) { seen = append(seen, p) }}})
 		if r.Converged || r.Epochs > 3 || r.Visits != r.Epochs*500 {
 			t.Errorf("%s: three passes give %+v", loss, r)
 		}

@@ -10,8 +10,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
-	"halfspace/train"
 	"halfspace/train/crammer"
+	"halfspace/train/learner"
 )
 
 // jointEpochs is the default limit of passes over rows of more than two classes. For most data, most passes visit few
@@ -60,7 +60,7 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
 		return r, err
 	}
-	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
 // apart returns the options with which each of more than two classes is trained versus the rest, or "" if there are

@@ -10,8 +10,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train"
 	"halfspace/train/crammer"
+	"halfspace/train/learner"
 )
 
 // TestJoint: the gap of several classes together is proven to be small. No weights near the result are better than the gap
@@ -139,7 +139,7 @@ func TestJointOfTwo(t *testing.T) {
 func TestJointInterrupted(t *testing.T) {
 	src := noisyClasses(60, 3, 3, true)
 	ctx, cancel := context.WithCancel(t.Context())
-	opt := Options{Loss: Hinge, Options: train.Options{Epochs: 500, Progress: func(p train.Progress) {
+	opt := Options{Loss: Hinge, Options: learner.Options{Epochs: 500, Progress: func(p learner.Progress) {
 		if p.Updates > 0 {
 			cancel()
 		}

@@ -6,7 +6,7 @@ import (
 
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -224,7 +224,7 @@ func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) 
 		return err
 	}
 	if at.objective-at.objective != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	s.lower = max(s.lower, at.dual)
 	s.fresh = matrix && s.hessian.w != nil
@@ -249,7 +249,7 @@ func (s *solver) factorise(ctx context.Context, at *sums) (err error) {
 		s.hessian.w = nil
 	}
 	if s.factor, s.ridge, err = dense.Factorise(ctx, rows, s.cols); s.factor == nil && err == nil {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	return err
 }

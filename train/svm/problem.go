@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -161,7 +161,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 // The passes of the squared hinge at a point.
 var (
 	sumsPass    = distributed.NewPerRun("svm.sums", sumsRun)
-	hessianPass = train.NewScatterTask("svm.hessian", hessianRun)
+	hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 )
 
 func sumsRun(src block.Source, pt point) func(block.Run) runSums {
@@ -189,11 +189,11 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 	part := func(run block.Run, s, _ []float64) runSums { return p.run(run, pt, s) }
 	switch {
 	case p.loss.squared():
-		err = train.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
+		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
 	case p.remote():
 		err = p.passRemote(ctx, pt, m.Data, at)
 	default:
-		err = train.Scatter(ctx, m, p.src, p.workers, part, at.add)
+		err = learner.Scatter(ctx, m, p.src, p.workers, part, at.add)
 	}
 	if err != nil {
 		return err

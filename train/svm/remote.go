@@ -6,7 +6,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // The hinge has a dual variable for each row, called its base; see smoothing. On a cluster, this process keeps the base
@@ -68,7 +68,7 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) *pair {
 		r := &pair{}
 		if args.hessian {
-			r.products = train.ScatterRun(src.Spec(), run, p.cols, func(run block.Run, s, _ []float64) { r.sums = p.run(run, args.at, s) })
+			r.products = learner.ScatterRun(src.Spec(), run, p.cols, func(run block.Run, s, _ []float64) { r.sums = p.run(run, args.at, s) })
 		} else {
 			r.sums = p.run(run, args.at, nil)
 		}

@@ -9,7 +9,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // longer are the relative lengths by which round lengthens the exact weights. If the rows are separable, rounding
@@ -27,7 +27,7 @@ const (
 // lose digits. The gap includes the rounding errors of the objective if they are more than the objective's last digits.
 func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Options) error {
 	if f != nil {
-		src = train.Centre(src, f.of, f.multiple)
+		src = learner.Centre(src, f.of, f.multiple)
 	}
 	p, lower := newProblem(src, opt), r.Objective-r.Gap
 	for _, by := range [][]float64{{0}, longer} {
@@ -50,7 +50,7 @@ func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Opti
 				blur = 0
 			}
 			if objective-objective != 0 {
-				return train.TooLarge()
+				return learner.TooLarge()
 			}
 			if r.Weights == nil || objective < r.Objective {
 				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, make([]float32, p.cols)

@@ -9,7 +9,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -69,7 +69,7 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 		fixed.add(*s.fixed)
 	}
 	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.frame.original(s.w))); s.at.objective-s.at.objective != 0 {
-		return nil, nil, train.TooLarge()
+		return nil, nil, learner.TooLarge()
 	}
 	opt := s.opt
 	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, opt.Loss.Epochs()

@@ -13,7 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/truncated"
 )
 
@@ -37,11 +37,11 @@ func (l Loss) Epochs() int64 {
 	return 100
 }
 
-// Options are the options of Train. Of train.Options it uses Epochs, Workers, Progress and Checkpoint. Epochs is the
+// Options are the options of Train. Of learner.Options it uses Epochs, Workers, Progress and Checkpoint. Epochs is the
 // limit of passes over the rows. Its default is Loss.Epochs, 1,000 with more than 256 columns, and 10,000 with more
 // than two classes, for which Seed orders the visits.
 type Options struct {
-	train.Options
+	learner.Options
 	Loss Loss // SquaredHinge
 	// L2 is the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 above 0, L2 may be 0, and 0 is its
 	// default.
@@ -56,7 +56,7 @@ type Options struct {
 // including passes over some of the rows. Updates counts steps. Loss is the sum over the rows of loss times sample
 // weight, without the penalty. Converged says that Gap is at most 1e-6 of Objective.
 type Result struct {
-	train.Result
+	learner.Result
 	// Exact is the weights, one for each column, the bias last. For more than two classes it has one vector for each
 	// class.
 	Exact     []float64
@@ -138,7 +138,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 		}
 		return learnJoint(ctx, src, opt)
 	}
-	if err := train.TwoClasses(src.Spec()); err != nil {
+	if err := learner.TwoClasses(src.Spec()); err != nil {
 		return nil, err
 	}
 	cols := src.Spec().Cols()
@@ -150,7 +150,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if opt.elastic() {
 		r, err := learnElastic(ctx, src, opt)
 		if err == nil {
-			err = train.Evaluate(ctx, src, opt.Workers, &r.Result)
+			err = learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 		}
 		return r, err
 	}
@@ -166,7 +166,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if err != nil {
 		return r.interrupted(ctx, after, src, opt), err
 	}
-	return r, train.Evaluate(ctx, src, opt.Workers, &r.Result)
+	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
 // learn finds the exact weights. It uses a frame if some columns are far from zero, and returns the frame.
@@ -180,7 +180,7 @@ func learn(ctx context.Context, src block.Source, opt Options) (*Result, *frame,
 	s.saves(save, 0)
 	err = s.solve(ctx)
 	if err == nil && s.wanted != nil {
-		f := newSolver(train.Centre(src, s.wanted.of, s.wanted.multiple), opt)
+		f := newSolver(learner.Centre(src, s.wanted.of, s.wanted.multiple), opt)
 		f.saves(save, 1)
 		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
 		if err = f.solve(ctx); err != nil || !f.idle {
@@ -255,9 +255,9 @@ type solver struct {
 	opt       Options
 	goal      float64 // gap to reach, relative to the objective
 	w         []float64
-	at        sums           // sums at w
-	measure   *train.Measure // state after the last pass; nil if unknown
-	lower     float64        // greatest dual objective so far; with all dual variables 0 it is 0
+	at        sums             // sums at w
+	measure   *learner.Measure // state after the last pass; nil if unknown
+	lower     float64          // greatest dual objective so far; with all dual variables 0 it is 0
 	hessian   hessian
 	factor    *dense.Factor
 	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
@@ -297,7 +297,7 @@ func (s *solver) solve(ctx context.Context) error {
 	if done, err := s.resume(ctx); done {
 		return err
 	}
-	sample, err := train.Sample(ctx, s.src)
+	sample, err := learner.Sample(ctx, s.src)
 	if err != nil {
 		return err
 	}
@@ -388,9 +388,9 @@ func (s *solver) counted(at *sums, pass func() error) error {
 	}
 	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
 	if at.gradient != nil {
-		s.measure = &train.Measure{Objective: at.objective, Gradient: train.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
+		s.measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
 	}
-	s.report(train.SumOf(s.w))
+	s.report(learner.SumOf(s.w))
 	return nil
 }
 
@@ -399,6 +399,6 @@ func (s *solver) report(sum func() [sha256.Size]byte) {
 		return
 	}
 	rows := s.src.Rows()
-	s.opt.Progress(train.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
+	s.opt.Progress(learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
 		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
 }

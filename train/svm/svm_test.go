@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // draw returns rows whose labels follow a plane, with noise.
@@ -103,9 +103,9 @@ func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Sour
 	if classes == nil {
 		return d
 	}
-	balanced := require.Value(train.BalancedWeights(context.Background(), d, 2))(t)
+	balanced := require.Value(learner.BalancedWeights(context.Background(), d, 2))(t)
 	nearly(t, "class weights", balanced, classes, 1e-15)
-	return train.WithClassWeights(d, balanced)
+	return learner.WithClassWeights(d, balanced)
 }
 
 // TestTextbook: a small penalty gives the maximal margin of separable rows. At (3,3), (4,3) and (1,1) that is the plane
@@ -165,7 +165,7 @@ func TestSample(t *testing.T) {
 		if !got.Converged || got.Gap > tolerance*got.Objective || got.Epochs > 5 {
 			t.Errorf("%s: converged %v, gap %v of %v, %d passes", loss, got.Converged, got.Gap, got.Objective, got.Epochs)
 		}
-		streamed := mustTrain(t, testproblems.Stream{Data: src}, Options{Loss: loss, Options: train.Options{Workers: 1}})
+		streamed := mustTrain(t, testproblems.Stream{Data: src}, Options{Loss: loss, Options: learner.Options{Workers: 1}})
 		if !slices.Equal(streamed.Exact, got.Exact) {
 			t.Errorf("%s: streamed rows give other weights", loss)
 		}

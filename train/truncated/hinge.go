@@ -7,7 +7,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // FirstSlope is the slope of a smooth hinge at the beginning, with zero weights. With a slope above MostSlope, dual
@@ -25,10 +25,10 @@ const (
 )
 
 // A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
-// on all weights but the bias. Of train.Options it uses Epochs (most passes over the rows), Workers, Progress and
+// on all weights but the bias. Of learner.Options it uses Epochs (most passes over the rows), Workers, Progress and
 // Checkpoint.
 type Hinge struct {
-	train.Options
+	learner.Options
 	Rows block.Source
 	L2   float64
 }

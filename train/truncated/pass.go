@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // first makes the first pass, at zero weights. It stores everything about the rows that doesn't depend on the weights.
@@ -116,10 +116,10 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	}
 	p.objective, p.smooth = p.loss+penalty, p.smooth+penalty
 	lower := max(s.lower, s.bound(p))
-	s.measure = &train.Measure{Objective: p.objective, Gradient: train.Norm(p.gradient), Gap: p.objective - lower}
+	s.measure = &learner.Measure{Objective: p.objective, Gradient: learner.Norm(p.gradient), Gap: p.objective - lower}
 	s.passed(s.Rows.Rows())
 	if p.objective-p.objective != 0 {
-		return train.TooLarge()
+		return learner.TooLarge()
 	}
 	s.lower = lower
 	return nil
@@ -334,6 +334,6 @@ func (s *search) passed(visits int64) {
 	if s.Progress == nil {
 		return
 	}
-	s.Progress(train.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: train.SumOf(s.at.w), Measure: s.measure})
+	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.at.w), Measure: s.measure})
 	s.measure = nil
 }

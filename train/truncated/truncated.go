@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -25,9 +25,9 @@ const (
 )
 
 // A Task is rows with labels -1 and +1, a loss, and the penalty 1/2 L2 |w|^2, L2 > 0, on all weights but the bias. Of
-// train.Options it uses Epochs (most passes over the rows), Workers, Progress and Checkpoint.
+// learner.Options it uses Epochs (most passes over the rows), Workers, Progress and Checkpoint.
 type Task struct {
-	train.Options
+	learner.Options
 	Rows block.Source
 	L2   float64
 	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
@@ -83,12 +83,12 @@ type search struct {
 	hinge          *hinge // loss in place of Task.Loss; nil: Task.Loss
 	remote         bool   // a cluster makes the passes over the rows; see remote.go
 	features       int
-	at, other      point          // point at the weights; other lends its memory to the next point
-	vectors        [5][]float64   // work memory of conjugate, for all columns
-	rowVectors     [2][]float64   // work memory of conjugate, for all rows
-	measure        *train.Measure // state after the last pass; nil if unknown
-	lower          float64        // the greatest dual objective so far
-	radius         float64        // largest norm of a row's features; like y and weights it is known after the first pass
+	at, other      point            // point at the weights; other lends its memory to the next point
+	vectors        [5][]float64     // work memory of conjugate, for all columns
+	rowVectors     [2][]float64     // work memory of conjugate, for all rows
+	measure        *learner.Measure // state after the last pass; nil if unknown
+	lower          float64          // the greatest dual objective so far
+	radius         float64          // largest norm of a row's features; like y and weights it is known after the first pass
 	y, weights     []float64
 	visited, steps int64 // visited counts rows
 	start          time.Time

@@ -13,21 +13,21 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/model"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
 // Learn trains l on all rows of src with the settings s. l must come from Complete. Learn makes up to Epochs epochs,
 // and visits the rows in Order.
 //
-// Learn stops early, and the training has converged, if an epoch in any order but train.Random changes nothing. The
+// Learn stops early, and the training has converged, if an epoch in any order but learner.Random changes nothing. The
 // result doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src,
 // and ctx's error.
 //
 // With more than one shard, each shard has its own stepper in an epoch. All steppers begin with the same weights and
 // the same state. After the epoch, their weights and states are mixed; see package mixing.
-func Learn(ctx context.Context, l *train.Learner, src block.Source, s train.Settings) (*train.Result, error) {
-	learned, err := l.Train(ctx, &train.Task{Rows: src, Settings: s})
+func Learn(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
+	learned, err := l.Train(ctx, &learner.Task{Rows: src, Settings: s})
 	if learned == nil {
 		return nil, err
 	}
@@ -35,15 +35,15 @@ func Learn(ctx context.Context, l *train.Learner, src block.Source, s train.Sett
 }
 
 // Complete sets Begins and Train of a learner, and returns it. Train makes the training with the learner's steppers.
-func Complete(l *train.Learner) *train.Learner {
+func Complete(l *learner.Learner) *learner.Learner {
 	l.Begins = true
 	l.Train = taskOf(l)
 	return l
 }
 
-func taskOf(l *train.Learner) func(context.Context, *train.Task) (*train.Learned, error) {
+func taskOf(l *learner.Learner) func(context.Context, *learner.Task) (*learner.Learned, error) {
 	pass := newPass(l)
-	return func(ctx context.Context, task *train.Task) (*train.Learned, error) {
+	return func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
 		opt, err := optionsOf(l, task.Settings)
 		if err != nil {
 			return nil, err
@@ -79,34 +79,34 @@ func taskOf(l *train.Learner) func(context.Context, *train.Task) (*train.Learned
 		if r == nil {
 			return nil, err
 		}
-		return &train.Learned{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(x.stepper.State()) }}, err
+		return &learner.Learned{Result: r, Own: r, Keep: func(m *model.Model) { m.State = model.NewState(x.stepper.State()) }}, err
 	}
 }
 
 // optionsOf returns the shared options with their defaults. It returns an error if the learner takes no shards or no
 // mix and they are set.
-func optionsOf(l *train.Learner, s train.Settings) (train.Options, error) {
+func optionsOf(l *learner.Learner, s learner.Settings) (learner.Options, error) {
 	opt, err := s.Shared().WithDefaults()
 	switch {
 	case err != nil:
 		return opt, err
 	case opt.Shards > 1 && l.Option("shards") == nil:
 		return opt, fmt.Errorf("%s takes no shards: leave them out", l.Name)
-	case opt.Mix != train.Uniform && l.Option("mix") == nil:
+	case opt.Mix != learner.Uniform && l.Option("mix") == nil:
 		return opt, fmt.Errorf("%s mixes its shards in equal shares: leave the mix out", l.Name)
 	}
 	return opt, nil
 }
 
 // A learner is the state of a training, or of a shard in an epoch.
-type learner struct {
-	of       *train.Learner
+type training struct {
+	of       *learner.Learner
 	src      block.Source
-	settings train.Settings
-	opt      train.Options
-	stepper  train.Stepper
+	settings learner.Settings
+	opt      learner.Options
+	stepper  learner.Stepper
 	scores   []float32
-	r        *train.Result
+	r        *learner.Result
 	done     int64 // number of finished epochs
 	before   int64 // updates before the present epoch
 
@@ -118,14 +118,14 @@ type learner struct {
 	start, reported time.Time
 }
 
-func newLearner(l *train.Learner, src block.Source, s train.Settings, opt train.Options) (x *learner, err error) {
-	x = &learner{of: l, src: src, settings: s, opt: opt, r: new(train.Result), start: time.Now(), scores: make([]float32, src.Spec().Vectors())}
+func newLearner(l *learner.Learner, src block.Source, s learner.Settings, opt learner.Options) (x *training, err error) {
+	x = &training{of: l, src: src, settings: s, opt: opt, r: new(learner.Result), start: time.Now(), scores: make([]float32, src.Spec().Vectors())}
 	x.stepper, err = l.Stepper(src.Spec(), s)
 	return x, err
 }
 
 // train makes the remaining epochs and returns the result.
-func (l *learner) train(ctx context.Context) (*train.Result, error) {
+func (l *training) train(ctx context.Context) (*learner.Result, error) {
 	if _, err := l.opt.Checkpoint.Load(l.state); err != nil {
 		return nil, err
 	}
@@ -144,12 +144,12 @@ func (l *learner) train(ctx context.Context) (*train.Result, error) {
 		return l.learned(), err
 	}
 	r := l.learned()
-	_, err = train.EvaluateLoss(ctx, l.src, l.opt.Workers, r, l.of.RowLoss(l.settings))
+	_, err = learner.EvaluateLoss(ctx, l.src, l.opt.Workers, r, l.of.RowLoss(l.settings))
 	return r, err
 }
 
 // state saves or restores the state of the training. The position inside an epoch follows from the visits.
-func (l *learner) state(w *checkpoint.Walk) {
+func (l *training) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	w.Int(&l.done)
 	w.Int(&l.before)
@@ -172,7 +172,7 @@ func (l *learner) state(w *checkpoint.Walk) {
 	}
 }
 
-func (l *learner) mark() {
+func (l *training) mark() {
 	visits := l.r.Visits
 	if l.shards != nil {
 		visits += l.shards.Visited()
@@ -181,7 +181,7 @@ func (l *learner) mark() {
 }
 
 // run makes the remaining epochs.
-func (l *learner) run(ctx context.Context) error {
+func (l *training) run(ctx context.Context) error {
 	l.report(nil)
 	defer l.report(nil)
 	for l.done < l.opt.Epochs && !l.r.Converged {
@@ -192,8 +192,8 @@ func (l *learner) run(ctx context.Context) error {
 			return err
 		}
 		l.done++
-		l.r.Converged = l.r.Updates == l.before && l.opt.Order != train.Random
-		l.report(train.SumOf(l.stepper.Weights()))
+		l.r.Converged = l.r.Updates == l.before && l.opt.Order != learner.Random
+		l.report(learner.SumOf(l.stepper.Weights()))
 		if l.opt.Checkpoint.Due(l.done) {
 			l.mark()
 		}
@@ -202,7 +202,7 @@ func (l *learner) run(ctx context.Context) error {
 }
 
 // epoch makes the remaining visits of an epoch.
-func (l *learner) epoch(ctx context.Context) error {
+func (l *training) epoch(ctx context.Context) error {
 	if l.shards == nil {
 		return l.rows.Epoch(ctx, l.done, l.r.Visits-l.done*l.src.Rows(), l.visit)
 	}
@@ -213,7 +213,7 @@ func (l *learner) epoch(ctx context.Context) error {
 	return err
 }
 
-func (l *learner) visit(b *block.Block, r int) error {
+func (l *training) visit(b *block.Block, r int) error {
 	if l.r.Visits%256 == 0 {
 		if l.member != nil && l.r.Visits > l.since && l.member.due() {
 			return mixing.ErrPause
@@ -232,7 +232,7 @@ func (l *learner) visit(b *block.Block, r int) error {
 }
 
 // mayReport reports the progress if the last report is older than 100 ms.
-func (l *learner) mayReport() {
+func (l *training) mayReport() {
 	if l.member != nil {
 		l.member.mayReport()
 	} else if time.Since(l.reported) > 100*time.Millisecond {
@@ -240,7 +240,7 @@ func (l *learner) mayReport() {
 	}
 }
 
-func (l *learner) report(sum func() [sha256.Size]byte) {
+func (l *training) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
@@ -250,12 +250,12 @@ func (l *learner) report(sum func() [sha256.Size]byte) {
 		v, u := l.shards.Told()
 		visits, updates = visits+v, updates+u
 	}
-	l.opt.Progress(train.Progress{Epoch: visits / rows, Epochs: l.opt.Epochs, Visits: visits, Rows: rows, Updates: updates,
+	l.opt.Progress(learner.Progress{Epoch: visits / rows, Epochs: l.opt.Epochs, Visits: visits, Rows: rows, Updates: updates,
 		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // learned completes the result, without the figures that need another pass over the rows.
-func (l *learner) learned() *train.Result {
+func (l *training) learned() *learner.Result {
 	cols, w := l.src.Spec().Cols(), l.stepper.Weights()
 	for v := range slices.Chunk(w, kernel.Stride(cols)) {
 		l.r.Weights = append(l.r.Weights, v[:cols]...)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
@@ -14,15 +14,15 @@ type Rows struct {
 	Shard int // number of the shard that the rows are, for random choices; 0 without shards. See mixing.Stream
 
 	src     block.Source
-	opt     train.Options
+	opt     learner.Options
 	windows Windows // nil in file order
 }
 
-// NewRows returns the rows of src in the order opt.Order. Every order but train.Cyclic needs src to be a *block.Data or
+// NewRows returns the rows of src in the order opt.Order. Every order but learner.Cyclic needs src to be a *block.Data or
 // a block.Seekable.
-func NewRows(src block.Source, opt train.Options) (*Rows, error) {
+func NewRows(src block.Source, opt learner.Options) (*Rows, error) {
 	s := &Rows{src: src, opt: opt}
-	if opt.Order == train.Cyclic || opt.Order == "" {
+	if opt.Order == learner.Cyclic || opt.Order == "" {
 		return s, nil
 	}
 	var err error
@@ -31,7 +31,7 @@ func NewRows(src block.Source, opt train.Options) (*Rows, error) {
 }
 
 // Epoch calls visit with each row of an epoch except the first skip rows: row r of block b. It stops at the first error
-// of visit, of the source or of ctx. The perceptron uses the same permutations and draws; see train.Permutation.
+// of visit, of the source or of ctx. The perceptron uses the same permutations and draws; see learner.Permutation.
 func (s *Rows) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block.Block, r int) error) error {
 	within := 0 // rows to skip in the first window
 	each := func(w Window) error {
@@ -49,14 +49,14 @@ func (s *Rows) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block
 		return nil
 	}
 	switch s.opt.Order {
-	case train.Shuffle, train.FixedShuffle:
-		if s.opt.Order == train.FixedShuffle {
+	case learner.Shuffle, learner.FixedShuffle:
+		if s.opt.Order == learner.FixedShuffle {
 			epoch = 0
 		}
-		p := train.NewPermutation(int(s.src.Rows()), s.opt.Seed, mixing.Stream(s.Shard, epoch))
+		p := learner.NewPermutation(int(s.src.Rows()), s.opt.Seed, mixing.Stream(s.Shard, epoch))
 		within = p.Skip(skip)
 		return s.windows.Permuted(ctx, p, each)
-	case train.Random:
+	case learner.Random:
 		within = WithinDraws(s.src.Rows(), skip)
 		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(mixing.Stream(s.Shard, epoch))), skip, each)
 	}

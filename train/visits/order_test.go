@@ -12,7 +12,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestEpoch: an epoch visits the rows that the seed and the number of the epoch say, in memory and in a cache, with one
@@ -26,24 +26,24 @@ func TestEpoch(t *testing.T) {
 	data := testproblems.Dense(x, y, false)
 	file := learntest.Cached(t, data)
 	sparse := learntest.Cached(t, testproblems.Sparse(data))
-	for _, order := range train.Orders {
+	for _, order := range learner.Orders {
 		var want []uint32
 		permuted := func(epoch int64) {
-			p := train.NewPermutation(rows, seed, epoch)
+			p := learner.NewPermutation(rows, seed, epoch)
 			for k := range p.Windows() {
 				want = p.Rows(want, k)
 			}
 		}
 		switch order {
-		case train.Cyclic:
+		case learner.Cyclic:
 			for r := range uint32(rows) {
 				want = append(want, r)
 			}
-		case train.Shuffle:
+		case learner.Shuffle:
 			permuted(epoch)
-		case train.FixedShuffle:
+		case learner.FixedShuffle:
 			permuted(0)
-		case train.Random:
+		case learner.Random:
 			want = drawRows(nil, rows, rand.NewPCG(seed, epoch), rows)
 		}
 		for i, src := range []block.Source{data, file, testproblems.Sparse(data), sparse} {
@@ -51,7 +51,7 @@ func TestEpoch(t *testing.T) {
 				if testsize.Small() && workers != 1+i%2 {
 					continue
 				}
-				s := require.Value(NewRows(src, train.Options{Order: order, Seed: seed, Workers: workers}))(t)
+				s := require.Value(NewRows(src, learner.Options{Order: order, Seed: seed, Workers: workers}))(t)
 				var got []uint32
 				one := []float32{1, 0, 0, 0, 0, 0, 0, 0}
 				if err := s.Epoch(t.Context(), epoch, 0, func(b *block.Block, r int) error {

@@ -9,20 +9,20 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
 
 // A member is the learner of one shard in an epoch.
 type member struct {
-	*learner
-	all   *learner // learner with the mixed weights; nil on a cluster
+	*training
+	all   *training // learner with the mixed weights; nil on a cluster
 	shard int
 	told  struct{ visits, updates int64 } // counts at the last call of mixing.Shards.Tell
 }
 
 // shard makes the member of a shard in the epoch that begins.
-func (l *learner) shard(rows block.Source, shard int) (mixing.Member, error) {
+func (l *training) shard(rows block.Source, shard int) (mixing.Member, error) {
 	m, err := newMember(l.of, rows, l.settings, l.opt, shard)
 	if err != nil {
 		return nil, err
@@ -32,20 +32,20 @@ func (l *learner) shard(rows block.Source, shard int) (mixing.Member, error) {
 	return m, nil
 }
 
-func newMember(l *train.Learner, rows block.Source, s train.Settings, opt train.Options, shard int) (*member, error) {
+func newMember(l *learner.Learner, rows block.Source, s learner.Settings, opt learner.Options, shard int) (*member, error) {
 	opt.Shards, opt.Workers, opt.Checkpoint, opt.Progress = 1, 1, nil, nil // these options belong to all shards together
 	own, err := newLearner(l, rows, s, opt)
 	if err != nil {
 		return nil, err
 	}
-	m := &member{learner: own, shard: shard}
+	m := &member{training: own, shard: shard}
 	own.member = m
 	return m, nil
 }
 
 // shardBytes returns the bytes of a shard. A state is in memory twice while it is mixed, and steppers with a state keep
 // one more number for each weight.
-func (l *learner) shardBytes() int64 {
+func (l *training) shardBytes() int64 {
 	each := int64(4)
 	if n := len(l.stepper.State()); n > 0 {
 		each += 8 * int64(2*n+1)
@@ -92,7 +92,7 @@ func inOrder(state map[string][]float64) (vectors [][]float64) {
 
 // take counts the visits and updates of the parts, and mixes their weights and states for the next epoch. Without an
 // update it changes no weights.
-func (l *learner) take(parts []mixing.Part) {
+func (l *training) take(parts []mixing.Part) {
 	before := l.r.Updates
 	for _, p := range parts {
 		l.r.Visits += p.Visits
@@ -121,7 +121,7 @@ type passArgs struct {
 type pass = distributed.Task[passArgs, mixing.Part]
 
 // newPass returns the pass of a learner's shards, or nil if the learner takes no shards.
-func newPass(l *train.Learner) *pass {
+func newPass(l *learner.Learner) *pass {
 	if l.Option("shards") == nil {
 		return nil
 	}
@@ -157,8 +157,8 @@ func named(state map[string][]float64, vectors [][]float64) map[string][]float64
 }
 
 // elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
-func (l *learner) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
-	s := train.CopySettings(l.settings)
+func (l *training) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
+	s := learner.CopySettings(l.settings)
 	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // these options belong to all shards together
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
-	"halfspace/train"
 	"halfspace/train/ftrl"
+	"halfspace/train/learner"
 	"halfspace/train/passiveaggressive"
 	"halfspace/train/visits"
 )
@@ -106,19 +106,19 @@ func (p *path) weight(c int) float32 {
 }
 
 // visited returns the rows that an epoch of a shard of n rows visits, in their order. The choices have that stream.
-func visited(n int, order train.Order, seed, stream uint64) (rows []uint32) {
+func visited(n int, order learner.Order, seed, stream uint64) (rows []uint32) {
 	switch order {
-	case train.Cyclic:
+	case learner.Cyclic:
 		for r := range uint32(n) {
 			rows = append(rows, r)
 		}
-	case train.Random:
+	case learner.Random:
 		rng := rand.NewPCG(seed, stream)
 		for range n {
-			rows = append(rows, uint32(train.Draw(rng, uint64(n))))
+			rows = append(rows, uint32(learner.Draw(rng, uint64(n))))
 		}
 	default:
-		p := train.NewPermutation(n, seed, int64(stream))
+		p := learner.NewPermutation(n, seed, int64(stream))
 		for k := range p.Windows() {
 			rows = p.Rows(rows, k)
 		}
@@ -127,17 +127,17 @@ func visited(n int, order train.Order, seed, stream uint64) (rows []uint32) {
 }
 
 // epoch is an epoch of iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3), of the rows of a block.
-func (p *path) epoch(b *block.Block, visit way, o *train.Options, epoch uint64) {
+func (p *path) epoch(b *block.Block, visit way, o *learner.Options, epoch uint64) {
 	var runs []int
 	for lo := 0; lo < b.Len(); lo += 4096 {
 		runs = append(runs, lo)
 	}
-	if o.Order == train.FixedShuffle {
+	if o.Order == learner.FixedShuffle {
 		epoch = 0
 	}
-	if rng := rand.NewPCG(o.Seed, math.MaxUint64-epoch); o.Order != train.Cyclic {
+	if rng := rand.NewPCG(o.Seed, math.MaxUint64-epoch); o.Order != learner.Cyclic {
 		for i := len(runs) - 1; i > 0; i-- {
-			j := train.Draw(rng, uint64(i)+1)
+			j := learner.Draw(rng, uint64(i)+1)
 			runs[i], runs[j] = runs[j], runs[i]
 		}
 	}
@@ -162,7 +162,7 @@ func (p *path) epoch(b *block.Block, visit way, o *train.Options, epoch uint64) 
 }
 
 // mix sets p to the mean of the parts.
-func (p *path) mix(parts []*path, mix train.Mix) {
+func (p *path) mix(parts []*path, mix learner.Mix) {
 	before := p.updates
 	for _, one := range parts {
 		p.visits, p.updates = p.visits+one.visits, p.updates+one.updates
@@ -174,7 +174,7 @@ func (p *path) mix(parts []*path, mix train.Mix) {
 		sum, whole := 0.0, 0.0
 		for _, one := range parts {
 			share := 1.0
-			if mix == train.Mistakes {
+			if mix == learner.Mistakes {
 				share = float64(one.updates)
 			}
 			sum, whole = sum+float64(share*of(one)), whole+share
@@ -195,43 +195,43 @@ func (p *path) mix(parts []*path, mix train.Mix) {
 // TestShards compares trainings with the literal algorithms, bit for bit, with shards and without: rows in memory and in a file, dense
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
-	hinge := func(o train.Options) train.Settings {
+	hinge := func(o learner.Options) learner.Settings {
 		o.Eta = rate
 		return &ftrl.AdaGradOptions{Options: o, Loss: ftrl.Hinge}
 	}
-	aggressive := func(o train.Options) train.Settings { return &passiveaggressive.Options{Options: o, C: 0.3} }
-	squared := func(o train.Options) train.Settings {
+	aggressive := func(o learner.Options) learner.Settings { return &passiveaggressive.Options{Options: o, C: 0.3} }
+	squared := func(o learner.Options) learner.Settings {
 		return &passiveaggressive.Options{Options: o, C: 0.3, Loss: passiveaggressive.SquaredHinge}
 	}
 	for i, c := range []struct {
-		learner *train.Learner
-		opt     func(train.Options) train.Settings
+		learner *learner.Learner
+		opt     func(learner.Options) learner.Settings
 		visit   way
-		order   train.Order
-		mix     train.Mix
+		order   learner.Order
+		mix     learner.Mix
 		shards  int64
 		classes int
 	}{
-		{passiveaggressive.Learner, aggressive, passiveWay, train.Cyclic, train.Uniform, 2, 2},
-		{passiveaggressive.Learner, aggressive, passiveWay, train.Shuffle, train.Mistakes, 3, 2},
-		{passiveaggressive.Learner, aggressive, passiveWay, train.FixedShuffle, train.Mistakes, 2, 3},
-		{passiveaggressive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 4, 3},
-		{passiveaggressive.Learner, aggressive, passiveWay, train.Shuffle, train.Uniform, 1, 2}, // as without shards
-		{passiveaggressive.Learner, aggressive, passiveWay, train.Random, train.Uniform, 1, 3},
-		{passiveaggressive.Learner, squared, squaredWay, train.Cyclic, train.Uniform, 1, 2},
-		{passiveaggressive.Learner, squared, squaredWay, train.FixedShuffle, train.Uniform, 1, 3},
-		{passiveaggressive.Learner, squared, squaredWay, train.Shuffle, train.Uniform, 2, 3},
-		{ftrl.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 1, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, train.Cyclic, train.Uniform, 3, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, train.Shuffle, train.Uniform, 2, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, train.FixedShuffle, train.Uniform, 4, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, train.Random, train.Uniform, 3, 2},
+		{passiveaggressive.Learner, aggressive, passiveWay, learner.Cyclic, learner.Uniform, 2, 2},
+		{passiveaggressive.Learner, aggressive, passiveWay, learner.Shuffle, learner.Mistakes, 3, 2},
+		{passiveaggressive.Learner, aggressive, passiveWay, learner.FixedShuffle, learner.Mistakes, 2, 3},
+		{passiveaggressive.Learner, aggressive, passiveWay, learner.Random, learner.Uniform, 4, 3},
+		{passiveaggressive.Learner, aggressive, passiveWay, learner.Shuffle, learner.Uniform, 1, 2}, // as without shards
+		{passiveaggressive.Learner, aggressive, passiveWay, learner.Random, learner.Uniform, 1, 3},
+		{passiveaggressive.Learner, squared, squaredWay, learner.Cyclic, learner.Uniform, 1, 2},
+		{passiveaggressive.Learner, squared, squaredWay, learner.FixedShuffle, learner.Uniform, 1, 3},
+		{passiveaggressive.Learner, squared, squaredWay, learner.Shuffle, learner.Uniform, 2, 3},
+		{ftrl.AdaGrad, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 1, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, learner.Cyclic, learner.Uniform, 3, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, learner.Shuffle, learner.Uniform, 2, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 4, 2},
+		{ftrl.AdaGrad, hinge, adaGradWay, learner.Random, learner.Uniform, 3, 2},
 	} {
 		rows := noisy(13_000, c.classes) // 4 runs
 		if i%2 == 1 {
 			rows = testproblems.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
 		}
-		o := train.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
+		o := learner.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
 		stride, cols := kernel.Stride(rows.Spec().Cols()), rows.Spec().Cols()
 		want := &path{w: block.Alloc[float32](rows.Spec().Vectors() * stride)}
 		if c.learner == ftrl.AdaGrad {
@@ -251,7 +251,7 @@ func TestShards(t *testing.T) {
 				continue
 			}
 			o.Workers = 1 + (i+j)%3
-			learned := require.Value(c.learner.Train(t.Context(), &train.Task{Rows: src, Settings: c.opt(o)}))(t)
+			learned := require.Value(c.learner.Train(t.Context(), &learner.Task{Rows: src, Settings: c.opt(o)}))(t)
 			if r := learned.Result; !slices.Equal(r.Weights, weights) || r.Visits != want.visits || r.Updates != want.updates {
 				t.Errorf("%s %s %s, %d shards, source %d of %T: weights %v, %d visits, %d updates, want %v, %d, %d", c.learner.Name, c.order, c.mix, c.shards, j, float32(0),
 					r.Weights, r.Visits, r.Updates, weights, want.visits, want.updates)
@@ -288,9 +288,9 @@ func TestShardsConverge(t *testing.T) {
 			b.X[r*b.Stride] += b.Y[r]
 		}
 	}
-	for _, order := range train.Orders {
-		r, err := passiveaggressive.Train(t.Context(), rows, passiveaggressive.Options{Options: train.Options{Order: order, Shards: 3, Epochs: 200}, C: 1e6})
-		if err != nil || r.Errors > 0 || r.Converged != (order != train.Random) || r.Converged != (r.Epochs < 200) {
+	for _, order := range learner.Orders {
+		r, err := passiveaggressive.Train(t.Context(), rows, passiveaggressive.Options{Options: learner.Options{Order: order, Shards: 3, Epochs: 200}, C: 1e6})
+		if err != nil || r.Errors > 0 || r.Converged != (order != learner.Random) || r.Converged != (r.Epochs < 200) {
 			t.Errorf("%s: %d errors after %d epochs, converged %t, error %v", order, r.Errors, r.Epochs, r.Converged, err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestWindows(t *testing.T) {
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
 		file := learntest.Cached(t, testproblems.RandomClasses(int(c.rows), 2, 2, 0.1))
 		made := int64(0)
-		if _, err := visits.NewWindows(block.Source(file), train.Options{Order: train.Shuffle}, func(*block.Index) func() {
+		if _, err := visits.NewWindows(block.Source(file), learner.Options{Order: learner.Shuffle}, func(*block.Index) func() {
 			made++
 			return func() {}
 		}); err != nil {

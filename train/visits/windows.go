@@ -12,11 +12,11 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // windowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
-const windowRows = train.WindowChunks * kernel.ChunkRows
+const windowRows = learner.WindowChunks * kernel.ChunkRows
 
 // A Window is rows to visit one after another.
 type Window struct {
@@ -51,7 +51,7 @@ func (w *Window) Features(chunk, lo, hi, stride int) []float32 {
 // Windows gives rows to a learner by number. Its methods call visit with one window after another, and stop at the
 // first error.
 type Windows interface {
-	Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error
+	Permuted(ctx context.Context, p *learner.Permutation, visit func(Window) error) error
 
 	// Drawn begins with the window that has draw number skip, counted from 0.
 	Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error
@@ -60,7 +60,7 @@ type Windows interface {
 // NewWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
 // the workers of opt. If filled isn't nil, NewWindows calls it with each index that it makes; the function again that
 // filled returns is called after new rows are read into that index.
-func NewWindows(src block.Source, opt train.Options, filled func(*block.Index) (again func())) (Windows, error) {
+func NewWindows(src block.Source, opt learner.Options, filled func(*block.Index) (again func())) (Windows, error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
@@ -90,7 +90,7 @@ type memoryWindows struct {
 	draws  []uint32
 }
 
-func (s *memoryWindows) Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error {
+func (s *memoryWindows) Permuted(ctx context.Context, p *learner.Permutation, visit func(Window) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
 		return visit(Window{Rows: rows, Index: s.index, Ahead: s.prefetched(p.Window(k + 1))})
 	})
@@ -144,7 +144,7 @@ func WithinDraws(rows, skip int64) int {
 // drawRows appends n draws from all rows to dst.
 func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 	for range n {
-		dst = append(dst, uint32(train.Draw(rng, uint64(rows))))
+		dst = append(dst, uint32(learner.Draw(rng, uint64(rows))))
 	}
 	return dst
 }
@@ -180,7 +180,7 @@ func windowsOf(rows int64) int64 { return (rows + windowRows - 1) / windowRows }
 
 func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
-	chunks := min(train.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
+	chunks := min(learner.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
 	for range min(windowsInFlight, windowsOf(src.Rows())) {
 		w, err := newReadWindow(src.Spec(), chunks, src.Sparse())
 		if err != nil {
@@ -216,7 +216,7 @@ func newReadWindow(spec *schema.Spec, chunks int, sparse bool) (w *readWindow, e
 	return w, err
 }
 
-func (s *fileWindows) Permuted(ctx context.Context, p *train.Permutation, visit func(Window) error) error {
+func (s *fileWindows) Permuted(ctx context.Context, p *learner.Permutation, visit func(Window) error) error {
 	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func() error {
 		k += p.First()
 		w.Rows = p.Positions(w.Rows[:0], k)

@@ -3,36 +3,36 @@ package winnow
 import (
 	"context"
 
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Learner describes Winnow.
-var Learner = &train.Learner{Name: "winnow", Minimises: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
+var Learner = &learner.Learner{Name: "winnow", Minimises: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	Use: "features that are 0 or 1, if only a few of them matter", NeedsBias: "which has a threshold", NoWeights: "which multiplies weights by one number",
-	Options: []train.Option{train.MaxUpdatesOption, train.EpochsOption, variantOption, alphaOption, thresholdOption, literalsOption}, Example: "--winnow balanced",
-	New: func() train.Settings {
-		return &Options{Options: train.Options{Epochs: 100, Seed: 1}, Variant: Winnow2}
+	Options: []learner.Option{learner.MaxUpdatesOption, learner.EpochsOption, variantOption, alphaOption, thresholdOption, literalsOption}, Example: "--winnow balanced",
+	New: func() learner.Settings {
+		return &Options{Options: learner.Options{Epochs: 100, Seed: 1}, Variant: Winnow2}
 	},
-	ScaleFree: func(train.Settings) bool { return true },
+	ScaleFree: func(learner.Settings) bool { return true },
 	NotFound:  "no disjunction, or other plane that this variant finds, was found",
 	Train:     learnTask}
 
 var (
-	variantOption = train.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
-		"balanced has weights of either sign.", Words: train.WordsOf(Variants), Bare: true, Field: train.FieldOf(func(o *Options) any { return &o.Variant })}
-	alphaOption = train.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of an update, above 1. The default is 2 with --winnow winnow1, else 1.5.", Want: "a number above 1",
-		Valid: func(v float64) bool { return v > 1 }, Auto: true, Narrow: true, Strict: true, Keep: train.Changed, Field: train.FieldOf(func(o *Options) any { return &o.Alpha })}
-	thresholdOption = train.Option{Name: "threshold", Value: "NUMBER", Help: "Score above which a row is positive. The default is half the number of features, or of literals.", Want: "a number above 0",
-		Valid: func(v float64) bool { return v > 0 }, Auto: true, Narrow: true, Keep: train.Changed, When: &train.Condition{Option: "winnow", Values: []string{string(Winnow2), string(Winnow1)}},
-		Field: train.FieldOf(func(o *Options) any { return &o.Threshold })}
-	literalsOption = train.Option{Name: "literals", Value: "BOOL", Help: "Learn a weight for each feature x and one for not x. Features are then 0 and 1, or -1 and 1.", Keep: train.Changed,
-		Field: train.FieldOf(func(o *Options) any { return &o.Literals })}
+	variantOption = learner.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
+		"balanced has weights of either sign.", Words: learner.WordsOf(Variants), Bare: true, Field: learner.FieldOf(func(o *Options) any { return &o.Variant })}
+	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of an update, above 1. The default is 2 with --winnow winnow1, else 1.5.", Want: "a number above 1",
+		Valid: func(v float64) bool { return v > 1 }, Auto: true, Narrow: true, Strict: true, Keep: learner.Changed, Field: learner.FieldOf(func(o *Options) any { return &o.Alpha })}
+	thresholdOption = learner.Option{Name: "threshold", Value: "NUMBER", Help: "Score above which a row is positive. The default is half the number of features, or of literals.", Want: "a number above 0",
+		Valid: func(v float64) bool { return v > 0 }, Auto: true, Narrow: true, Keep: learner.Changed, When: &learner.Condition{Option: "winnow", Values: []string{string(Winnow2), string(Winnow1)}},
+		Field: learner.FieldOf(func(o *Options) any { return &o.Threshold })}
+	literalsOption = learner.Option{Name: "literals", Value: "BOOL", Help: "Learn a weight for each feature x and one for not x. Features are then 0 and 1, or -1 and 1.", Keep: learner.Changed,
+		Field: learner.FieldOf(func(o *Options) any { return &o.Literals })}
 )
 
-func learnTask(ctx context.Context, task *train.Task) (*train.Learned, error) {
+func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
 	r, err := Train(ctx, task.Rows, *task.Settings.(*Options))
 	if r == nil {
 		return nil, err
 	}
-	return &train.Learned{Result: r, Own: r}, err
+	return &learner.Learned{Result: r, Own: r}, err
 }

@@ -10,18 +10,18 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // mostAhead is the most rows that are scored before the first of them is visited.
 const mostAhead = 256
 
 // A learner is the state of a training.
-type learner struct {
+type training struct {
 	src      block.Source
 	rows     int64 // number of rows of src
 	opt      Options
-	r        *train.Result
+	r        *learner.Result
 	w        []float32 // weights that score rows
 	u, v     []float32 // weights of Balanced; w is their difference
 	literals *pairs    // nil unless opt.Literals
@@ -35,11 +35,11 @@ type learner struct {
 	done     int64 // number of finished epochs
 }
 
-func (l *learner) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
+func (l *training) mark() { l.opt.Checkpoint.Mark(l.done, l.r.Visits, l.state) }
 
 // state saves or restores the state of the training between two calls of visit. The position inside an epoch follows
 // from the visits.
-func (l *learner) state(w *checkpoint.Walk) {
+func (l *training) state(w *checkpoint.Walk) {
 	w.Clock(&l.start)
 	for _, v := range []*int64{&l.done, &l.r.Visits, &l.r.Updates, &l.streak} {
 		w.Int(v)
@@ -57,10 +57,10 @@ func (l *learner) state(w *checkpoint.Walk) {
 }
 
 // at returns the number of visits in the present epoch.
-func (l *learner) at() int64 { return l.r.Visits - l.done*l.rows }
+func (l *training) at() int64 { return l.r.Visits - l.done*l.rows }
 
-func newLearner(cols int, opt Options) *learner {
-	l := &learner{opt: opt, r: new(train.Result), start: time.Now(), w: block.Alloc[float32](kernel.Stride(cols)),
+func newLearner(cols int, opt Options) *training {
+	l := &training{opt: opt, r: new(learner.Result), start: time.Now(), w: block.Alloc[float32](kernel.Stride(cols)),
 		raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1, ahead: 1}
 	if opt.Variant == Winnow1 {
 		l.lower = 0
@@ -80,7 +80,7 @@ func newLearner(cols int, opt Options) *learner {
 func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
 
 // epoch visits the remaining rows of an epoch in the order of the source. It ends early when the training is over.
-func (l *learner) epoch(ctx context.Context) error {
+func (l *training) epoch(ctx context.Context) error {
 	at := l.at()
 	for b, err := range l.src.Blocks(ctx) {
 		if err != nil {
@@ -114,7 +114,7 @@ func (l *learner) epoch(ctx context.Context) error {
 // visit visits rows of b from row lo on, up to the first mistake, and learns from the mistake. It returns the number of
 // visits. A kernel scores all rows that visit may visit. Without a mistake the number of rows to score doubles, up to
 // 256. With a mistake it becomes the number of visits.
-func (l *learner) visit(b *block.Block, lo int) (visits int, err error) {
+func (l *training) visit(b *block.Block, lo int) (visits int, err error) {
 	part := b.Slice(lo, lo+int(min(int64(b.Len()-lo), int64(l.ahead), l.rows-l.streak)))
 	scores := l.scores[:part.Len()]
 	part.Scores(l.w, scores)
@@ -138,7 +138,7 @@ func (l *learner) visit(b *block.Block, lo int) (visits int, err error) {
 }
 
 // checkRow returns an error unless all features of row r are 0 or 1.
-func (l *learner) checkRow(b *block.Block, r int) error {
+func (l *training) checkRow(b *block.Block, r int) error {
 	wrong := func(v float32) bool { return v != 0 && v != 1 }
 	if b.Sparse != nil {
 		columns, values := b.Sparse.Row(r)
@@ -154,7 +154,7 @@ func (l *learner) checkRow(b *block.Block, r int) error {
 	return nil
 }
 
-func (l *learner) notBoolean(column int, row int64, v float32) error {
+func (l *training) notBoolean(column int, row int64, v float32) error {
 	advice := "leave others out"
 	if v == -1 {
 		advice = "learn literals, or leave others out"
@@ -164,7 +164,7 @@ func (l *learner) notBoolean(column int, row int64, v float32) error {
 }
 
 // learn changes the weights of the features of row r, which is a mistake. positive tells whether its label is +1.
-func (l *learner) learn(b *block.Block, r int, positive bool) {
+func (l *training) learn(b *block.Block, r int, positive bool) {
 	factor, against := l.raise, l.lower
 	if !positive {
 		factor, against = against, factor
@@ -190,7 +190,7 @@ func (l *learner) learn(b *block.Block, r int, positive bool) {
 }
 
 // multiply changes the weight of column c. It leaves the bias of Winnow1 and Winnow2 unchanged.
-func (l *learner) multiply(c int, factor, against float32) {
+func (l *training) multiply(c int, factor, against float32) {
 	switch {
 	case l.u != nil:
 		l.u[c] *= factor

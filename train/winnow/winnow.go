@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A Variant is a way to update weights.
@@ -32,7 +32,7 @@ var Variants = []Variant{Winnow2, Winnow1, Balanced}
 // Options are the options of Train. The zero value of a field stands for its default. Train visits the rows in the
 // order of the source, and ignores Order, Eta and Seed.
 type Options struct {
-	train.Options
+	learner.Options
 	Variant   Variant // Winnow2
 	Alpha     float64 // factor of an update, above 1; 2 for Winnow1, 1.5 otherwise
 	Threshold float64 // theta of Winnow1 and Winnow2, above 0; half the number of features, or of literals
@@ -64,7 +64,7 @@ type Options struct {
 // Train stops after as many consecutive visits without a mistake as there are rows, or when opt.Epochs or
 // opt.MaxUpdates is reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample
 // weights, no bias, classes other than two, other features, weights that overflow, errors of src, and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, error) {
+func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
 	src, opt, err := check(ctx, src, opt)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, e
 		if l.at() == l.rows {
 			l.done++
 		}
-		l.report(train.SumOf(l.w))
+		l.report(learner.SumOf(l.w))
 		if opt.Checkpoint.Due(l.done) {
 			l.mark()
 		}
@@ -100,7 +100,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*train.Result, e
 	l.mark()
 	l.learned()
 	l.r.Converged = l.streak == l.rows
-	return l.r, train.Evaluate(ctx, src, opt.Workers, l.r)
+	return l.r, learner.Evaluate(ctx, src, opt.Workers, l.r)
 }
 
 // check returns the rows, checked by block.Check, and the options with their defaults.
@@ -118,7 +118,7 @@ func check(ctx context.Context, src block.Source, opt Options) (_ block.Source, 
 	if opt, err = opt.withDefaults(attributes); err != nil {
 		return nil, opt, err
 	}
-	if err := train.TwoClasses(src.Spec()); err != nil {
+	if err := learner.TwoClasses(src.Spec()); err != nil {
 		return nil, opt, err
 	}
 	switch {
@@ -133,27 +133,27 @@ func check(ctx context.Context, src block.Source, opt Options) (_ block.Source, 
 }
 
 // over tells whether the training is over: no row is a mistake, or the limit of updates is reached.
-func (l *learner) over() bool {
+func (l *training) over() bool {
 	return l.streak == l.rows || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
 }
 
-func (l *learner) report(sum func() [sha256.Size]byte) {
+func (l *training) report(sum func() [sha256.Size]byte) {
 	if l.opt.Progress == nil {
 		return
 	}
 	rows := l.src.Rows()
-	l.opt.Progress(train.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
+	l.opt.Progress(learner.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
 		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
 }
 
 // learned completes the result, without the figures that need another pass over the rows.
-func (l *learner) learned() {
+func (l *training) learned() {
 	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
 	l.r.Epochs = (l.r.Visits + l.rows - 1) / l.rows
 }
 
 // interrupted returns the weights so far if ctx ended the training after one update or more, and nil otherwise.
-func (l *learner) interrupted(ctx context.Context) *train.Result {
+func (l *training) interrupted(ctx context.Context) *learner.Result {
 	if ctx.Err() == nil || l.r.Updates == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const literals = 3 // of the disjunctions
@@ -182,7 +182,7 @@ func TestLiteral(t *testing.T) {
 		for _, variant := range Variants {
 			want, updates := literal(b, variant, 2, 3)
 			for workers := 1; workers < 4; workers++ {
-				r := require.Value(Train(context.Background(), src, Options{Options: train.Options{Epochs: 3, Workers: workers}, Variant: variant, Alpha: 2}))(t)
+				r := require.Value(Train(context.Background(), src, Options{Options: learner.Options{Epochs: 3, Workers: workers}, Variant: variant, Alpha: 2}))(t)
 				if !slices.Equal(r.Weights, want) || r.Updates != updates || r.Visits != 900 || r.Converged || r.Errors == 0 {
 					t.Errorf("%s: weights %v, %d updates, want %v, %d", variant, r.Weights, r.Updates, want, updates)
 				}

@@ -3,7 +3,7 @@ package console
 import (
 	"halfspace/internal/humanize"
 	"halfspace/plot"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A curve is a figure of a training, epoch by epoch or pass by pass.
@@ -24,7 +24,7 @@ type curve struct {
 const mostValues = 4096
 
 // follow adds the epoch or pass that ends with p. It adds nothing if p isn't the end of one.
-func (c *curve) follow(p *train.Progress) {
+func (c *curve) follow(p *learner.Progress) {
 	if !c.begun {
 		c.begun, c.updates = true, p.Updates
 	}

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"testing"
 
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 func sum() (s [sha256.Size]byte) { return s }
@@ -12,13 +12,13 @@ func sum() (s [sha256.Size]byte) { return s }
 // TestCurve: the curve of a perceptron is the updates of each epoch, that of a pocket its fewest errors, that of a solver its objective. What
 // comes between two epochs is no part of it.
 func TestCurve(t *testing.T) {
-	perceptron := []train.Progress{{Best: -1}, {Updates: 50, Best: -1}, {Updates: 80, Best: -1, Sum: sum}, {Updates: 90, Best: -1}, {Updates: 90, Best: -1, Sum: sum}, {Updates: 90, Best: -1, Sum: sum}}
-	resumed := []train.Progress{{Updates: 1000, Best: -1}, {Updates: 1080, Best: -1, Sum: sum}, {Updates: 1090, Best: -1, Sum: sum}}
-	pocket := []train.Progress{{Best: 5000, Sum: sum}, {Best: 10, Sum: sum}}
-	solver := []train.Progress{{Sum: sum, Measure: &train.Measure{Objective: 7.5}}, {Sum: sum, Measure: &train.Measure{Objective: 2.5}}}
-	restarted := append([]train.Progress{solver[0], solver[1]}, train.Progress{Sum: sum, Measure: &train.Measure{Objective: 7.5}}, train.Progress{Sum: sum, Measure: &train.Measure{Objective: 1.5}})
+	perceptron := []learner.Progress{{Best: -1}, {Updates: 50, Best: -1}, {Updates: 80, Best: -1, Sum: sum}, {Updates: 90, Best: -1}, {Updates: 90, Best: -1, Sum: sum}, {Updates: 90, Best: -1, Sum: sum}}
+	resumed := []learner.Progress{{Updates: 1000, Best: -1}, {Updates: 1080, Best: -1, Sum: sum}, {Updates: 1090, Best: -1, Sum: sum}}
+	pocket := []learner.Progress{{Best: 5000, Sum: sum}, {Best: 10, Sum: sum}}
+	solver := []learner.Progress{{Sum: sum, Measure: &learner.Measure{Objective: 7.5}}, {Sum: sum, Measure: &learner.Measure{Objective: 2.5}}}
+	restarted := append([]learner.Progress{solver[0], solver[1]}, learner.Progress{Sum: sum, Measure: &learner.Measure{Objective: 7.5}}, learner.Progress{Sum: sum, Measure: &learner.Measure{Objective: 1.5}})
 	for _, c := range []struct {
-		of   []train.Progress
+		of   []learner.Progress
 		most int
 		want string
 	}{

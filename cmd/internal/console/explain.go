@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
-	"halfspace/fit"
+	"halfspace/train"
 )
 
 // A learnersError is an error of a learner. A learner knows neither the names of files nor the command line.
@@ -23,7 +23,7 @@ func (e learnersError) Unwrap() error { return e.error }
 
 // OfLearner marks an error as an error of a learner, for Explain.
 func OfLearner(err error) error {
-	if weights := (*fit.ErrClassWeights)(nil); errors.As(err, &weights) {
+	if weights := (*train.ErrClassWeights)(nil); errors.As(err, &weights) {
 		return Usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
 	}
 	if err == nil || errors.As(err, new(UsageError)) {
@@ -38,7 +38,7 @@ var rowNumber = regexp.MustCompile(`\brow (\d+)\b`)
 // alone may be an ordinary word, so it matches only with a value after it.
 var optionName = sync.OnceValue(func() *regexp.Regexp {
 	var names, words []string
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		for _, o := range l.Options {
 			if strings.ContainsAny(o.Name, "-0123456789") {
 				names = append(names, o.Name)

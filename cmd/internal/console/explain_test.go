@@ -3,7 +3,7 @@ package console
 import (
 	"testing"
 
-	"halfspace/fit"
+	"halfspace/train"
 )
 
 // TestAsTyped: options get dashes in what learners say, other words don't.
@@ -18,7 +18,7 @@ func TestAsTyped(t *testing.T) {
 		"the margin is the distance, the loss is zero": "the margin is the distance, the loss is zero",
 		"end it earlier with epochs or max-updates":    "end it earlier with --epochs or --max-updates",
 	}
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		for _, o := range l.Options {
 			cases[o.Name+" is -1: use 1"] = "--" + o.Name + " is -1: use 1"
 		}

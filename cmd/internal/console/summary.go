@@ -5,20 +5,20 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/fit"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Learner returns the learner of that name, or a learner that has only the name: the model may be of the verb online,
 // or of a newer program.
-func Learner(name string) *train.Learner {
-	if l := fit.Describe(name); l != nil {
+func Learner(name string) *learner.Learner {
+	if l := train.Describe(name); l != nil {
 		return l
 	}
-	return &train.Learner{Name: name}
+	return &learner.Learner{Name: name}
 }
 
 // Margin returns the margin of weights that separate the rows, and the bound on the updates that follows from the
@@ -86,7 +86,7 @@ func Solved(m *model.Model) []string {
 }
 
 // Baseline returns the accuracy of always predicting one class.
-func Baseline(b *fit.Baseline) string {
+func Baseline(b *train.Baseline) string {
 	return fmt.Sprintf("accuracy %s, of always predicting class %s", humanize.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 

@@ -3,27 +3,27 @@ package console
 import (
 	"math"
 
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // A Training shows the progress of a learner's training, and keeps its curve.
 type Training struct {
 	bar     *Progress
-	learner fit.Learner
-	measure *train.Measure // the last measure
+	learner train.Learner
+	measure *learner.Measure // the last measure
 	curve   curve
 }
 
 // Watch returns the Training of a learner that is about to begin.
-func Watch(bar *Progress, l fit.Learner) *Training {
+func Watch(bar *Progress, l train.Learner) *Training {
 	return &Training{bar: bar, learner: l, curve: curve{each: 1}}
 }
 
 // Show shows the progress p.
-func (t *Training) Show(p train.Progress) {
+func (t *Training) Show(p learner.Progress) {
 	t.curve.follow(&p)
 	if p.Measure != nil { // missing between two passes
 		t.measure = p.Measure
@@ -41,7 +41,7 @@ func (t *Training) Show(p train.Progress) {
 }
 
 // maxUpdates returns the largest number of updates that a learner's training may make; 0 if there is no limit.
-func maxUpdates(l fit.Learner) int64 {
+func maxUpdates(l train.Learner) int64 {
 	if !l.Has("max-updates") {
 		return 0
 	}
@@ -50,7 +50,7 @@ func maxUpdates(l fit.Learner) int64 {
 
 // detail returns the state of a training. For a learner that solves for an optimum that is passes, objective and gap;
 // for any other learner it is epochs, updates and fewest errors.
-func detail(l fit.Learner, p *train.Progress, m *train.Measure, mostUpdates int64) string {
+func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdates int64) string {
 	if l.Solves {
 		text := "pass " + humanize.Count(p.Epoch)
 		if m != nil {
@@ -73,9 +73,9 @@ func detail(l fit.Learner, p *train.Progress, m *train.Measure, mostUpdates int6
 	return text
 }
 
-// Stage returns a function that shows the progress of other stages of package fit.
-func Stage(bar *Progress) func(fit.Stage) {
-	return func(s fit.Stage) {
+// Stage returns a function that shows the progress of other stages of package train.
+func Stage(bar *Progress) func(train.Stage) {
+	return func(s train.Stage) {
 		text := s.Detail
 		if s.Training != nil {
 			text += ", " + detail(s.Learner, s.Training, s.Training.Measure, maxUpdates(s.Learner))

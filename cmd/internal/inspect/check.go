@@ -24,7 +24,7 @@ import (
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/separability"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 type checkOptions struct {
@@ -78,7 +78,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	o.reporting.AddFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.Storage.Access = train.Nested // check makes many passes, and trains a pocket at the end
+		o.Storage.Access = learner.Nested // check makes many passes, and trains a pocket at the end
 		o.Storage.Beside = separability.Bytes
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
@@ -143,9 +143,9 @@ func oneVersusRest(o *checkOptions, data *rows.Rows) error {
 			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
 	}
 	if len(spec.Classes) > 2 {
-		data.Source = train.Versus(data.Source, spec.PositiveClass())
+		data.Source = learner.Versus(data.Source, spec.PositiveClass())
 	}
-	return train.TwoClasses(data.Spec())
+	return learner.TwoClasses(data.Spec())
 }
 
 // A CheckReport is the JSON object of check --json.

@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -173,10 +173,10 @@ func (r modelReport) pairs() []string {
 // optionsText lists the options of a training that visits rows one by one.
 func optionsText(m *model.Model) string {
 	o, l := &m.Options, *console.Learner(m.Algorithm)
-	if m.Algorithm == fit.OnlineName {
+	if m.Algorithm == train.OnlineName {
 		l = *perceptron.Learner
 	}
-	rank := func(o train.Option) int {
+	rank := func(o learner.Option) int {
 		switch i := slices.Index(sharedOptions, o.Name); {
 		case o.Bare:
 			return -1
@@ -185,7 +185,7 @@ func optionsText(m *model.Model) string {
 		}
 		return len(sharedOptions)
 	}
-	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b train.Option) int { return cmp.Compare(rank(a), rank(b)) })
+	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b learner.Option) int { return cmp.Compare(rank(a), rank(b)) })
 	var parts []string
 	add := func(first bool) {
 		for _, option := range l.Options {

@@ -8,7 +8,6 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/metrics"
@@ -17,6 +16,7 @@ import (
 	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 const (
@@ -66,7 +66,7 @@ type judged struct {
 }
 
 func evaluate(p *picture, m *model.Model) (*judged, error) {
-	e, err := fit.NewEvaluation(m, p.Workers)
+	e, err := train.NewEvaluation(m, p.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func margins(p *picture) (*plot.Figure, error) {
 		if m.FitBias {
 			w = append(append([]float64(nil), w...), m.Bias[0])
 		}
-		if n := train.Norm(w); n > 0 {
+		if n := learner.Norm(w); n > 0 {
 			norm = n
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
@@ -242,14 +242,14 @@ func bytesOf(m *model.Model) (bytes int64) {
 
 // judge evaluates a model on the rows of files, and returns the time that scoring took. held is the number of bytes
 // that the curves of other models take.
-func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*fit.Evaluation, time.Duration, error) {
+func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*train.Evaluation, time.Duration, error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	label := o.label
 	if label == "" {
 		label = m.Label
 	}
-	e, err := fit.NewEvaluation(m, o.Workers)
+	e, err := train.NewEvaluation(m, o.Workers)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -290,7 +290,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 }
 
 // judgeRemote adds the rows of files to an evaluation, on the cluster. It calls added after each addition.
-func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *fit.Evaluation, added func() error) error {
+func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *train.Evaluation, added func() error) error {
 	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"halfspace/cmd/internal/report"
-	"halfspace/fit"
 	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 // TestLoadAll: two models take no more than half of the memory together. One of them alone does.
@@ -108,15 +108,15 @@ func TestMisses(t *testing.T) {
 	}
 	m := model.New(spec, []float32{0, 5, 1, 1, 1, 1, 1, 1, 1, 0})
 	m.Algorithm = "logistic"
-	r := &evalReport{Classes: m.Classes, worst: []fit.Miss{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
-		Features: []fit.Value{{Feature: 0, Value: 3}, {Feature: 1, Value: 2}, {Feature: 2, Value: -1}, {Feature: 9, Value: 1}}}}}
+	r := &evalReport{Classes: m.Classes, worst: []train.Miss{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
+		Features: []train.Value{{Feature: 0, Value: 3}, {Feature: 1, Value: 2}, {Feature: 2, Value: -1}, {Feature: 9, Value: 1}}}}}
 	s := r.misses(m)
 	want := [][]string{{"row", "class", "predicted", "score", "probability of the class", "a", "b", "c", "j"}, {"7", "0", "1", "12", "0.25", "22", "18", "6", "14"}}
 	if got := append([][]string{s.Tables[0].Head}, s.Tables[0].Rows...); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for i := range 10 {
-		r.worst[0].Features = append(r.worst[0].Features[:i], fit.Value{Feature: i, Value: 1})
+		r.worst[0].Features = append(r.worst[0].Features[:i], train.Value{Feature: i, Value: 1})
 	}
 	if got := s.Tables[0].Head[5:]; len(s.Text) != 2 || len(got) != 4 {
 		t.Errorf("%v, %v", got, s.Text)

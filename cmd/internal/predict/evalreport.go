@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/internal/humanize"
@@ -49,7 +49,7 @@ type evalReport struct {
 	Positive         schema.Class       `json:"positive"`
 	Confusion        *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
 	PerClass         []classReport      `json:"per_class"`
-	Baseline         *fit.Baseline      `json:"baseline"`
+	Baseline         *train.Baseline    `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
 	roc, pr          []metrics.Point    // only with --roc and --pr
 	drawnROC         []metrics.Point    // the points of a picture, only with --report and two classes
@@ -57,7 +57,7 @@ type evalReport struct {
 	classROC         []plot.Curve // curves of each class versus the rest, only with --report and more than two classes
 	classPR          []plot.Curve
 	loading, scoring time.Duration
-	worst            []fit.Miss
+	worst            []train.Miss
 	calibration      *metrics.Calibration // nil without probabilities
 	positive         int                  // number of the positive class
 }
@@ -110,7 +110,7 @@ func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
 		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
 			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
 	}
-	if r.Baseline = fit.NewBaseline(m.Classes, counts); c.Weighted() {
+	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() {
 		r.weighBaseline(c)
 	}
 	return r
@@ -122,7 +122,7 @@ func (r *evalReport) weighBaseline(c *metrics.Confusion) {
 	for i, class := range r.PerClass {
 		if weight := c.ActualWeight(i); weight > most {
 			most = weight
-			r.Baseline = &fit.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+			r.Baseline = &train.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
 		}
 	}
 }

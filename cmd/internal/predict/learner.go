@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/fit"
 	"halfspace/model"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // onlineNames lists the learners of online, the perceptron first.
 func onlineNames() []string {
 	names := []string{"perceptron"}
-	for _, l := range fit.Online() {
+	for _, l := range train.Online() {
 		names = append(names, l.Name)
 	}
 	return names
@@ -25,7 +25,7 @@ func onlineNames() []string {
 // learnerOptions lists the options of the learners of online, each name once. It leaves out order and epochs, since
 // online makes one pass in file order, and eta, which has its own flag.
 func learnerOptions() (names []string) {
-	for _, l := range fit.Online() {
+	for _, l := range train.Online() {
 		for _, o := range l.Options {
 			if !slices.Contains([]string{"order", "epochs", "eta"}, o.Name) && !slices.Contains(names, o.Name) {
 				names = append(names, o.Name)
@@ -40,7 +40,7 @@ func addOnlineOptions(cmd *cobra.Command) {
 	for _, name := range learnerOptions() {
 		help, value := "", "NUMBER"
 		var words, users []string
-		for _, l := range fit.Online() {
+		for _, l := range train.Online() {
 			o := l.Option(name)
 			if o == nil {
 				continue
@@ -67,13 +67,13 @@ func addOnlineOptions(cmd *cobra.Command) {
 // setLearner sets the learner of --algo. Its options are the options that the user gave, then the options of m, the
 // model to continue from.
 func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.Model) error {
-	l := fit.Learner{Learner: &train.Learner{}}
+	l := train.Learner{Learner: &learner.Learner{}}
 	if o.algo.Value != onlineNames()[0] {
 		var err error
-		if l, err = fit.Named(o.algo.Value); err != nil {
+		if l, err = train.Named(o.algo.Value); err != nil {
 			return err
 		}
-		l.Settings.Shared().Order, l.Settings.Shared().Epochs = train.Cyclic, 1
+		l.Settings.Shared().Order, l.Settings.Shared().Epochs = learner.Cyclic, 1
 		o.learner = &l
 	}
 	for _, name := range append(learnerOptions(), "eta") {

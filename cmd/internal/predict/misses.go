@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/fit"
 	"halfspace/internal/humanize"
 	"halfspace/internal/preprocess"
 	"halfspace/model"
 	"halfspace/report"
+	"halfspace/train"
 )
 
 // misses returns the section of the rows that were most wrong, or nil if there are none.
@@ -45,7 +45,7 @@ func (r *evalReport) misses(m *model.Model) *report.Section {
 		for _, i := range shown {
 			center, deviation := scale.Scale(i)
 			value := 0.0
-			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v fit.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
+			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
 				value = miss.Features[at].Value
 			}
 			row = append(row, humanize.Real(value*deviation+center))
@@ -61,7 +61,7 @@ const mostShown = 8
 
 // shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
 // ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
-func shownFeatures(m *model.Model, worst []fit.Miss) (shown []int) {
+func shownFeatures(m *model.Model, worst []train.Miss) (shown []int) {
 	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
 	for _, miss := range worst {
 		for _, v := range miss.Features {

@@ -13,7 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 
@@ -22,7 +22,7 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/model"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 type onlineOptions struct {
@@ -36,7 +36,7 @@ type onlineOptions struct {
 	reporting              report.Options
 	eta                    float64
 	algo                   flags.Choice
-	learner                *fit.Learner // nil: the perceptron
+	learner                *train.Learner // nil: the perceptron
 	out                    string
 }
 
@@ -160,7 +160,7 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 		return nil
 	case len(m.Classes) != 2:
 		return fmt.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
-	case m.Algorithm != fit.OnlineName && console.Learner(m.Algorithm).Perceptron == nil:
+	case m.Algorithm != train.OnlineName && console.Learner(m.Algorithm).Perceptron == nil:
 		return fmt.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
 			"or train one with --algo averaged", path, m.Algorithm)
 	}
@@ -190,7 +190,7 @@ func (o *onlineOptions) check(args []string) error {
 	if float32(o.eta) == 0 {
 		return console.Usagef("--eta is %v: use a learning rate above 0 that a float32 can hold", o.eta)
 	}
-	if _, err := (train.Options{Eta: o.eta}).WithDefaults(); err != nil {
+	if _, err := (learner.Options{Eta: o.eta}).WithDefaults(); err != nil {
 		return console.Usagef("--%w", err)
 	}
 	if err := o.text.Check(); err != nil {
@@ -207,12 +207,12 @@ type onlineReport struct {
 	Updates   int64  `json:"updates"`
 	// Errors are the errors of the last weights. They are null for standard input, which is read once, and if an
 	// interrupt left no time.
-	Errors       *int64            `json:"errors"`
-	LogLoss      *float64          `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned
-	Progressive  []fit.Progressive `json:"progressive"`
-	Radius       float64           `json:"radius"`
-	Margin       *float64          `json:"margin,omitempty"`
-	MistakeBound *float64          `json:"mistake_bound,omitempty"` // for a perceptron that begins with zeros
+	Errors       *int64              `json:"errors"`
+	LogLoss      *float64            `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned
+	Progressive  []train.Progressive `json:"progressive"`
+	Radius       float64             `json:"radius"`
+	Margin       *float64            `json:"margin,omitempty"`
+	MistakeBound *float64            `json:"mistake_bound,omitempty"` // for a perceptron that begins with zeros
 	// UpdateBound is the largest number of updates of a perceptron that begins with the weights of --model.
 	UpdateBound *float64 `json:"update_bound,omitempty"`
 	Interrupted bool     `json:"interrupted"`
@@ -221,9 +221,9 @@ type onlineReport struct {
 	total       float64 // seconds
 }
 
-func newOnlineReport(f *fit.OnlineFit, interrupted bool) *onlineReport {
+func newOnlineReport(f *train.OnlineFit, interrupted bool) *onlineReport {
 	algorithm := f.Model.Algorithm
-	if algorithm == fit.OnlineName {
+	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
 	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss, Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
@@ -258,16 +258,16 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if err != nil {
 		return err
 	}
-	if err := train.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
+	if err := learner.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
-	f, err := fit.LearnOnline(work, block.Trust(src), m, fit.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
+	f, err := train.LearnOnline(work, block.Trust(src), m, train.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
 		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
 	if err == nil && !again {
 		err = ctx.Err()
 	}
-	if errors.Is(err, fit.ErrNoRows) {
+	if errors.Is(err, train.ErrNoRows) {
 		return fmt.Errorf("%s: %w: name data that has some", dataset.Name(paths), err)
 	}
 	if f == nil {
@@ -307,7 +307,7 @@ func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Mode
 func (r *onlineReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	share := func(n, rows int64) string { return humanize.Percent(float64(n) / float64(rows)) }
-	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, fit.Progressive{}
+	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, train.Progressive{}
 	if r.LogLoss != nil {
 		rows[0] = append(rows[0], "log loss")
 	}

@@ -11,7 +11,7 @@ import (
 	"halfspace/plot"
 	"halfspace/report"
 	"halfspace/schema"
-	"halfspace/trace"
+	"halfspace/train/trace"
 )
 
 // A Follower collects from a trace the data that a report shows: some points, and the number of updates that each row

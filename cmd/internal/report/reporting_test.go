@@ -12,7 +12,7 @@ import (
 	"halfspace/plot"
 	"halfspace/report"
 	"halfspace/schema"
-	"halfspace/trace"
+	"halfspace/train/trace"
 )
 
 // TestFollower: a report draws a trace of which some figures are unknown, of any length.

@@ -13,7 +13,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // Rows are open rows.
@@ -147,7 +147,7 @@ func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *
 		return &Rows{data, in.Density(), nil, again}, err
 	}
 	stream, err := in.Stream(ctx)
-	if err != nil || s.Access == train.InOrder || s.Parted {
+	if err != nil || s.Access == learner.InOrder || s.Parted {
 		return &Rows{stream, in.Density(), nil, again}, err
 	}
 	f, err := cache.Temporary(ctx, stream, func(rows int64) { written(rows, stream.Rows()) })

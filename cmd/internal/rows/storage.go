@@ -11,7 +11,7 @@ import (
 
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
 
@@ -22,7 +22,7 @@ type Storage struct {
 
 	// The following fields come from the verb, not from flags.
 	Out      string // the file that the verb writes, which the cache must not be; "": none
-	Access   train.Access
+	Access   learner.Access
 	Shards   int64 // largest number of shards that learn at the same time; 0: one. Open lowers it if the memory is too small
 	Weighted bool  // rows have weights
 	Shared   bool  // some rows are held out, so that rows take their memory twice for a while
@@ -98,13 +98,13 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 	pass := min(all, block.InFlight*bytes(int64(block.Rows(cols))))
 	least := pass + beside
 	switch s.Access {
-	case train.AnyOrder:
+	case learner.AnyOrder:
 		windows := func(shards int64) int64 { return visits.WindowBytes(count, shards, bytes) }
 		for s.Shards > 1 && least+windows(s.Shards) > limit {
 			s.Shards--
 		}
 		least += windows(max(1, s.Shards))
-	case train.Nested:
+	case learner.Nested:
 		least += pass
 	}
 	if least > limit {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestBudget: the limit of the garbage collector leaves room for the descriptions of the columns. Of a few sparse rows with many
@@ -39,7 +39,7 @@ func TestBudgetShards(t *testing.T) {
 		shards, want int64
 		fits         bool
 	}{{8, 4, 1, false}, {9, 1, 1, true}, {9, 4, 1, true}, {14, 4, 2, true}, {18, 4, 4, true}, {18, 0, 0, true}} {
-		s := &Storage{Access: train.AnyOrder, Shards: c.shards}
+		s := &Storage{Access: learner.AnyOrder, Shards: c.shards}
 		s.Memory.Bytes = c.runs * run
 		inMemory, err := budget(s, runs*block.RunRows, cols, bytes)
 		if inMemory || (err == nil) != c.fits || s.Shards != c.want {

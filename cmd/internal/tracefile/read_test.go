@@ -7,7 +7,7 @@ import (
 
 	"halfspace/cmd/internal/tracefile"
 	"halfspace/internal/require"
-	"halfspace/trace"
+	"halfspace/train/trace"
 )
 
 // TestIntegerClasses: classes that are integers come back as text from every format.

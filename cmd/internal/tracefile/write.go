@@ -11,7 +11,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/schema"
-	"halfspace/trace"
+	"halfspace/train/trace"
 )
 
 // A Layout says which columns a table has.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
@@ -86,7 +86,7 @@ func (r *Report) finer() string {
 // adviseLast gives advice for a learner that keeps its last weights.
 func adviseLast(o *trainOptions, r *Report) string {
 	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
-	if o.learner.Settings.Shared().Order == train.Cyclic {
+	if o.learner.Settings.Shared().Order == learner.Cyclic {
 		advice += ", or --order shuffle if the rows are sorted"
 	}
 	if len(r.Classes) > 2 {

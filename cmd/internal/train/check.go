@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/rows"
 	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // check returns an error if an option can't be used.
@@ -50,7 +50,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 
 // checkLearner returns an error if an option can't be used with the learner, and sets the learner.
 func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
-	l := fit.Describe(o.algo.Value)
+	l := train.Describe(o.algo.Value)
 	if l.NeedsBias != "" && o.Columns.NoBias {
 		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
 	}
@@ -82,8 +82,8 @@ func holdOut(ctx context.Context, o *trainOptions, learned, validation *rows.Row
 	opt := o.fitOptions(nil, bar)
 	opt.HoldOut = o.share
 	all := *learned
-	parts, err := fit.HoldOut(ctx, all.Source, o.learner, opt)
-	if errors.Is(err, fit.ErrEmptyShare) {
+	parts, err := train.HoldOut(ctx, all.Source, o.learner, opt)
+	if errors.Is(err, train.ErrEmptyShare) {
 		return fmt.Errorf("%s of %s %w: take another share, or another --seed", o.validation, humanize.Plural(all.Rows(), "row"), err)
 	}
 	if err != nil {
@@ -99,7 +99,7 @@ func holdOut(ctx context.Context, o *trainOptions, learned, validation *rows.Row
 const balanced = "balanced"
 
 // checkWeights returns an error if the options on weights can't be used, and reads the class weights.
-func (o *trainOptions) checkWeights(l *train.Learner) error {
+func (o *trainOptions) checkWeights(l *learner.Learner) error {
 	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
 	if o.Storage.Weighted && l.NoWeights != "" {
 		name := "sample-weight"

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/dataset"
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
@@ -22,7 +22,7 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 type compareOptions struct {
@@ -135,7 +135,7 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.AddTo(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
-	scores := append([]string{autoName}, fit.Scores...)
+	scores := append([]string{autoName}, train.Scores...)
 	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Rank the learners by this figure on the held-back rows: "+humanize.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors.", scores...)
 	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
@@ -194,7 +194,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = train.AnyOrder, true, o.Columns.Learned()
+	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Columns.Learned()
 	split, err := splitOf(ctx, &o.Options, paths, bar)
 	if err != nil {
 		return err
@@ -205,15 +205,15 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	defer data.Close()
 	if len(data.Spec().Classes) < 2 {
-		return fmt.Errorf("%s: %w", dataset.Name(paths), train.TwoClasses(data.Spec()))
+		return fmt.Errorf("%s: %w", dataset.Name(paths), learner.TwoClasses(data.Spec()))
 	}
 	bar.Show(console.Step{Name: "looking at the rows"})
-	looked, err := fit.NewSurvey(ctx, data.Source)
+	looked, err := train.NewSurvey(ctx, data.Source)
 	if err != nil {
 		return err
 	}
 	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Columns.Standardize, LeftOut: []leftOut{},
-		Baseline: fit.NewBaseline(data.Spec().Classes, looked.Counts)}
+		Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {
 		return err
@@ -221,9 +221,9 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if len(learners) == 0 {
 		return c.nobody()
 	}
-	opt := fit.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Split: split,
+	opt := train.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Split: split,
 		Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}
-	judged, err := fit.Compare(ctx, data.Relearner(), learners, o.crossValidation(), opt)
+	judged, err := train.Compare(ctx, data.Relearner(), learners, o.crossValidation(), opt)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
 	}
@@ -251,8 +251,8 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 }
 
 // crossValidation returns the options for judging the learners.
-func (o *compareOptions) crossValidation() fit.CV {
-	cv := fit.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
+func (o *compareOptions) crossValidation() train.CV {
+	cv := train.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
 	if o.score.Value != autoName {
 		cv.Score = o.score.Value
 	}
@@ -269,7 +269,7 @@ func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 
 // unfit returns the reason why the entrant can't take these rows, or "" if it can.
 func (e *entrant) unfit(o *compareOptions, rows int64) string {
-	switch l := fit.Describe(e.name()); {
+	switch l := train.Describe(e.name()); {
 	case e.most > 0 && rows > e.most && len(o.algo) == 0:
 		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.most, "row"))
 	case e.boolean && o.Columns.Standardize:
@@ -282,7 +282,7 @@ func (e *entrant) unfit(o *compareOptions, rows int64) string {
 
 // enter returns the learners that suit the rows, and the options that name them. It adds entrants that can't take the
 // rows to LeftOut, with the reason.
-func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit.Learner, names []string, err error) {
+func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []train.Learner, names []string, err error) {
 	for _, e := range entrants {
 		if e.others(len(spec.Classes)) || !o.wants(e.name()) {
 			continue
@@ -301,9 +301,9 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []fit
 }
 
 // learner returns the learner that an entrant's options name.
-func (o *compareOptions) learner(entrant string) (fit.Learner, error) {
+func (o *compareOptions) learner(entrant string) (train.Learner, error) {
 	words := strings.Fields(entrant)
-	l, err := fit.Named(words[1])
+	l, err := train.Named(words[1])
 	for i := 2; i < len(words) && err == nil; i += 2 {
 		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/humanize"
 	"halfspace/internal/require"
+	"halfspace/train"
 )
 
 // TestCompareCommand: the command of the best learner is whole, so that it can be copied.
 func TestCompareCommand(t *testing.T) {
-	c := &comparison{Learners: []contestant{{}}, Baseline: &fit.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
+	c := &comparison{Learners: []contestant{{}}, Baseline: &train.Baseline{}, Best: "halfspace train " + strings.Repeat("a.csv ", 1000) + "--label y"}
 	if text := c.sheet().String(); !strings.Contains(text, c.Best) {
 		t.Error(text)
 	}
@@ -34,24 +34,24 @@ func TestInterruptedCompare(t *testing.T) {
 	defer cancel()
 	data, err := dataset.Load(ctx, []string{"../../../examples/breast-cancer.parquet"}, dataset.Options{Label: "diagnosis"})
 	require.NoError(t, err)
-	var learners []fit.Learner
+	var learners []train.Learner
 	var names []string
 	for _, name := range []string{"averaged", "lda", "logistic"} {
-		l, err := fit.Named(name)
+		l, err := train.Named(name)
 		require.NoError(t, err)
 		learners, names = append(learners, l), append(names, "--algo "+name)
 	}
-	whole, err := fit.Compare(context.Background(), data, learners, fit.CV{}, fit.Options{})
+	whole, err := train.Compare(context.Background(), data, learners, train.CV{}, train.Options{})
 	require.NoError(t, err)
 	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		opt := fit.Options{Stage: func(s fit.Stage) {
+		opt := train.Options{Stage: func(s train.Stage) {
 			if s.Done == begun {
 				cancel()
 			}
 		}}
-		cv, err := fit.Compare(ctx, data, learners, fit.CV{}, opt)
+		cv, err := train.Compare(ctx, data, learners, train.CV{}, opt)
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestInterruptedCompare(t *testing.T) {
 				t.Errorf("%s after %d trainings: %+v", names[i], begun, p)
 			}
 		}
-		c := &comparison{Interrupted: true, Folds: 5, Baseline: &fit.Baseline{}}
+		c := &comparison{Interrupted: true, Folds: 5, Baseline: &train.Baseline{}}
 		c.add(names, cv)
 		text := c.sheet().String()
 		for i, n := range folds {

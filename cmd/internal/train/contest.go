@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 	reporting "halfspace/cmd/internal/report"
@@ -19,18 +19,18 @@ import (
 
 // A comparison is the JSON object of compare --json.
 type comparison struct {
-	Rows        int64         `json:"rows"`
-	Features    int           `json:"features"`
-	Folds       int           `json:"folds"`
-	Split       string        `json:"split,omitempty"` // see fit.CrossValidation
-	Standardize bool          `json:"standardize"`
-	Score       string        `json:"score"`    // the score by which the learners are ranked; see fit.Scores
-	Learners    []contestant  `json:"learners"` // the best first
-	LeftOut     []leftOut     `json:"left_out"`
-	Baseline    *fit.Baseline `json:"baseline"`
-	Best        string        `json:"best"`                  // trains it on all rows; empty if no learner has the score
-	Interrupted bool          `json:"interrupted,omitempty"` // the learners were judged on only some folds
-	Seconds     float64       `json:"seconds"`
+	Rows        int64           `json:"rows"`
+	Features    int             `json:"features"`
+	Folds       int             `json:"folds"`
+	Split       string          `json:"split,omitempty"` // see train.CrossValidation
+	Standardize bool            `json:"standardize"`
+	Score       string          `json:"score"`    // the score by which the learners are ranked; see train.Scores
+	Learners    []contestant    `json:"learners"` // the best first
+	LeftOut     []leftOut       `json:"left_out"`
+	Baseline    *train.Baseline `json:"baseline"`
+	Best        string          `json:"best"`                  // trains it on all rows; empty if no learner has the score
+	Interrupted bool            `json:"interrupted,omitempty"` // the learners were judged on only some folds
+	Seconds     float64         `json:"seconds"`
 }
 
 // A contestant is the result of a learner. Undefined figures are null. With weights of rows or classes, AUC, LogLoss
@@ -70,7 +70,7 @@ func (l *contestant) name() string { return strings.TrimPrefix(l.Options, "--alg
 
 // add adds the results of a cross-validation, and sorts the learners by the score, then by the log loss. Equal learners
 // keep their order.
-func (c *comparison) add(names []string, cv *fit.CrossValidation) {
+func (c *comparison) add(names []string, cv *train.CrossValidation) {
 	c.Score = cv.Score
 	for i := range cv.Points {
 		p := &cv.Points[i]
@@ -91,7 +91,7 @@ func (c *comparison) add(names []string, cv *fit.CrossValidation) {
 		c.Learners = append(c.Learners, l)
 	}
 	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
-		if fit.Greatest(c.Score) {
+		if train.Greatest(c.Score) {
 			return cmp.Or(least(y.Score, x.Score), ranked(x.Score, y.Score), least(x.LogLoss, y.LogLoss), ranked(x.LogLoss, y.LogLoss))
 		}
 		return cmp.Or(least(x.Score, y.Score), ranked(x.Score, y.Score), least(x.LogLoss, y.LogLoss), ranked(x.LogLoss, y.LogLoss))
@@ -118,8 +118,8 @@ func ranked(x, y *float64) int {
 }
 
 // whyLeftOut returns the reason why a learner has no result.
-func whyLeftOut(name string, p *fit.Point) string {
-	if slow := (*fit.TooSlow)(nil); errors.As(p.Failure(), &slow) {
+func whyLeftOut(name string, p *train.Point) string {
+	if slow := (*train.TooSlow)(nil); errors.As(p.Failure(), &slow) {
 		return fmt.Sprintf("%v: name it with --algo %s to judge it anyway", slow, strings.Fields(name)[1])
 	}
 	return cmp.Or(console.AsTyped(p.Failed), "interrupted before its first fold was judged")
@@ -149,7 +149,7 @@ func (c *comparison) sheet() *console.Sheet {
 	for _, l := range c.LeftOut {
 		s.Line("Left out: %s: %s", l.name(), l.Reason)
 	}
-	if c.Score == fit.ByErrors && c.Learners[0].Accuracy <= c.Baseline.Accuracy {
+	if c.Score == train.ByErrors && c.Learners[0].Accuracy <= c.Baseline.Accuracy {
 		s.Line("\nNo learner is better than the baseline.")
 	}
 	if c.Best == "" {
@@ -166,7 +166,7 @@ func (c *comparison) last() *contestant { return &c.Learners[len(c.Learners)-1] 
 // column before the errors.
 func (c *comparison) table() [][]string {
 	head := []string{"learner", "errors", "accuracy", "AUC", "log loss", "train s", "total s"}
-	own, weighted := !slices.Contains([]string{fit.ByErrors, fit.ByWeight, fit.ByAUC, fit.ByLogLoss}, c.Score), c.Learners[0].ErrorWeight != nil
+	own, weighted := !slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score), c.Learners[0].ErrorWeight != nil
 	insert := func(row []string, score, weight string) []string {
 		if weighted {
 			row = slices.Insert(row, 2, weight)

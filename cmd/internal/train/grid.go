@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 
 	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // defaultFolds is the number of folds of a grid without --cv.
@@ -67,7 +67,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 // memory. It notes the change.
 func (o *trainOptions) limitShards(a *console.App) {
 	most, wanted := max(1, o.Storage.Shards), int64(0)
-	for _, l := range append([]fit.Learner{o.learner}, o.learners...) {
+	for _, l := range append([]train.Learner{o.learner}, o.learners...) {
 		s := l.Settings.Shared()
 		if n := min(s.Shards, int64(s.Workers)); n > most {
 			s.Workers, wanted = int(most), max(wanted, n)
@@ -79,8 +79,8 @@ func (o *trainOptions) limitShards(a *console.App) {
 }
 
 // crossValidation returns the options of the cross-validation.
-func (o *trainOptions) crossValidation() fit.CV {
-	cv := fit.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
+func (o *trainOptions) crossValidation() train.CV {
+	cv := train.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
 	if o.score.Value != autoName {
 		cv.Score = o.score.Value
 	}
@@ -90,13 +90,13 @@ func (o *trainOptions) crossValidation() fit.CV {
 // checkScore returns an error if --score or --one-standard-error has nothing to choose, or if the learner lacks the
 // score.
 func (o *trainOptions) checkScore() error {
-	penalty := func(a fit.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
+	penalty := func(a train.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
 	switch {
 	case o.score.Value != autoName && o.score.Value != "" && o.folds == 0:
 		return console.Usagef("--score without --cv, --grid or --path: add one of them")
 	case o.oneError && o.path == 0 && !slices.ContainsFunc(o.axes, penalty):
 		return console.Usagef("--one-standard-error takes the strongest penalty: add --path, or a --grid of l1 or l2")
-	case o.score.Value == fit.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
+	case o.score.Value == train.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
 		return console.Usagef("--score log_loss with --algo %s, which has no probabilities: use another score, or --algo logistic or lda", o.learner.Name)
 	}
 	return nil
@@ -111,7 +111,7 @@ func (o *trainOptions) calibrates() bool {
 
 // checkCalibrate returns an error if --calibrate can't be used with the other options.
 func (o *trainOptions) checkCalibrate() error {
-	odds := func() bool { return slices.ContainsFunc(o.learners, fit.Learner.HasOdds) }
+	odds := func() bool { return slices.ContainsFunc(o.learners, train.Learner.HasOdds) }
 	switch {
 	case !o.calibrates():
 	case odds():
@@ -131,8 +131,8 @@ func (o *trainOptions) checkCalibrate() error {
 func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	switch {
 	case !cmd.Flags().Changed("path"):
-	case o.path < 2 || o.path > fit.MaxPoints:
-		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(fit.MaxPoints))
+	case o.path < 2 || o.path > train.MaxPoints:
+		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(train.MaxPoints))
 	case o.learner.Option("l1") == nil || !o.learner.Solves:
 		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
 	case cmd.Flags().Changed("l1"):
@@ -142,7 +142,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	case o.multiclass.Value == "joint":
 		return console.Usagef("--path with --multiclass joint: --path takes two classes")
 	default:
-		s := train.CopySettings(o.learner.Settings)
+		s := learner.CopySettings(o.learner.Settings)
 		*o.learner.Option("l1").Field(s).(*float64) = 1
 		if err := o.learner.CheckTogether(s); err != nil {
 			return console.Usagef("--%w", err)
@@ -156,19 +156,19 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 // the learner needs a penalty.
 func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 	varied := func(name string) bool {
-		return slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name })
+		return slices.ContainsFunc(o.axes, func(a train.Axis) bool { return a.Option == name })
 	}
 	l1 := o.learner.Text("l1")
 	given := l1 != "" && (l1 != "0" || varied("l1") || o.path > 0)
 	if given && !cmd.Flags().Changed("l2") && !varied("l2") {
-		o.learner.Settings = train.CopySettings(o.learner.Settings)
+		o.learner.Settings = learner.CopySettings(o.learner.Settings)
 		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
 	}
 	zero := func(text string) bool {
 		v, err := decimal.Parse(text)
 		return err == nil && v == 0
 	}
-	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == "l2" && slices.ContainsFunc(a.Values, zero) })
+	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a train.Axis) bool { return a.Option == "l2" && slices.ContainsFunc(a.Values, zero) })
 	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.Auto {
 		return console.Usagef("--l2 is 0: use %s", l2.Want)
 	}
@@ -215,10 +215,10 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
 		}
-		if slices.ContainsFunc(o.axes, func(a fit.Axis) bool { return a.Option == name }) {
+		if slices.ContainsFunc(o.axes, func(a train.Axis) bool { return a.Option == name }) {
 			return console.Usagef("--grid varies %q twice: list all its values once", name)
 		}
-		axis := fit.Axis{Option: name}
+		axis := train.Axis{Option: name}
 		for value := range strings.SplitSeq(list, ",") {
 			value = strings.TrimSpace(value)
 			if err := scratch.Flags().Set(name, value); err != nil {
@@ -227,8 +227,8 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			axis.Values = append(axis.Values, value)
 		}
 		o.axes = append(o.axes, axis)
-		if combinations *= len(axis.Values); combinations > fit.MaxPoints {
-			return console.Usagef("--grid has more than %s combinations: vary less at a time", humanize.Count(fit.MaxPoints))
+		if combinations *= len(axis.Values); combinations > train.MaxPoints {
+			return console.Usagef("--grid has more than %s combinations: vary less at a time", humanize.Count(train.MaxPoints))
 		}
 	}
 	return nil
@@ -246,7 +246,7 @@ func (o *trainOptions) gridNames() (names []string) {
 }
 
 // gridTable returns a table of the grid's points.
-func gridTable(cv *fit.CrossValidation) [][]string {
+func gridTable(cv *train.CrossValidation) [][]string {
 	head := []string{"options", "errors", "accuracy", "std error", "chosen"}
 	weighted, figure := cv.Points[cv.Chosen].ErrorWeight != nil, scoreNames[cv.Score]
 	if figure != "" {
@@ -277,12 +277,12 @@ func gridTable(cv *fit.CrossValidation) [][]string {
 }
 
 // scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
-var scoreNames = map[string]string{fit.ByLogLoss: "log loss", fit.ByAUC: "AUC", fit.ByAP: "avg precision", fit.ByF1: "F1", fit.ByMacroF1: "macro F1",
-	fit.ByMeanF1: "weighted F1", fit.ByBalanced: "balanced accuracy"}
+var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision", train.ByF1: "F1", train.ByMacroF1: "macro F1",
+	train.ByMeanF1: "weighted F1", train.ByBalanced: "balanced accuracy"}
 
 // pathScore names the score by which a point of the path was chosen, with its value. It returns nil if the loss was
 // used.
-func pathScore(p *fit.Path) []string {
+func pathScore(p *train.Path) []string {
 	if p == nil || p.Score == "" {
 		return nil
 	}
@@ -312,14 +312,14 @@ func withError(score, off *float64) string {
 
 // errorText returns the standard error of a score. For shares of errors it is a percentage, like the accuracy.
 func errorText(score string, v *float64) string {
-	if v != nil && (score == fit.ByErrors || score == fit.ByWeight) {
+	if v != nil && (score == train.ByErrors || score == train.ByWeight) {
 		return humanize.Percent(*v)
 	}
 	return scoreText(v)
 }
 
 // gridFailures returns the reason for each point that failed.
-func gridFailures(cv *fit.CrossValidation) (lines []string) {
+func gridFailures(cv *train.CrossValidation) (lines []string) {
 	for _, p := range cv.Points {
 		if p.Failed != "" {
 			lines = append(lines, p.Failed)
@@ -341,7 +341,7 @@ func foldsOf(folds int, split, each string) string {
 }
 
 // foldsText returns the errors of the chosen point and the range of its folds' accuracies.
-func foldsText(cv *fit.CrossValidation) string {
+func foldsText(cv *train.CrossValidation) string {
 	p := &cv.Points[cv.Chosen]
 	weight := ""
 	if p.ErrorWeight != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/internal/humanize"
 )
@@ -23,19 +23,19 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		return err
 	}
 	if m.Expansion != nil || m.Voters != nil {
-		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(fit.Beginners()))
+		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 	}
 	if !cmd.Flags().Changed("algo") {
 		o.algo.Value = m.Algorithm
-		if m.Algorithm == fit.OnlineName {
+		if m.Algorithm == train.OnlineName {
 			o.algo.Value = "perceptron"
 		}
-		if fit.Describe(o.algo.Value) == nil {
-			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(fit.Beginners()))
+		if train.Describe(o.algo.Value) == nil {
+			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 		}
 	}
-	if !slices.Contains(fit.Beginners(), o.algo.Value) {
-		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, humanize.OneOf(fit.Beginners()))
+	if !slices.Contains(train.Beginners(), o.algo.Value) {
+		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, humanize.OneOf(train.Beginners()))
 	}
 	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
 		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")

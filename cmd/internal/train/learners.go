@@ -9,9 +9,9 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/fit"
-
 	"halfspace/train"
+
+	"halfspace/train/learner"
 )
 
 // defaultLearner is the learner without --algo.
@@ -55,7 +55,7 @@ func placeholder(name string, words []string) string {
 func helpOf(option string) string {
 	first, others := "", ""
 	var users []string
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		o := l.Option(option)
 		if o == nil {
 			continue
@@ -71,7 +71,7 @@ func helpOf(option string) string {
 }
 
 // helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
-func helpWith(cmd *cobra.Command, l *train.Learner) {
+func helpWith(cmd *cobra.Command, l *learner.Learner) {
 	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Minimises, 13) + "\n  use it     " + flags.Wrapped(l.Use, 13)
 	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
 	if l.Example != "" {
@@ -101,13 +101,13 @@ func helpWith(cmd *cobra.Command, l *train.Learner) {
 
 // A learnerOption is an option, with the first learner that has it.
 type learnerOption struct {
-	*train.Option
-	learner *train.Learner
+	*learner.Option
+	learner *learner.Learner
 }
 
 // learnerOptions lists the options of all learners, each name once.
 func learnerOptions() (all []learnerOption) {
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		for i := range l.Options {
 			o := &l.Options[i]
 			if !slices.ContainsFunc(all, func(other learnerOption) bool { return other.Name == o.Name }) {
@@ -120,7 +120,7 @@ func learnerOptions() (all []learnerOption) {
 
 // wordsOf lists the words that an option takes with any learner.
 func wordsOf(option string) (words []string) {
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		if o := l.Option(option); o != nil {
 			for _, w := range o.Words {
 				if !slices.Contains(words, w) {
@@ -134,7 +134,7 @@ func wordsOf(option string) (words []string) {
 
 // setLearner sets the learner of --algo, with the options that the user gave.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
-	l, err := fit.Named(o.algo.Value)
+	l, err := train.Named(o.algo.Value)
 	if err != nil {
 		return console.Usagef("%w", err)
 	}
@@ -159,7 +159,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 		}
 	}
 	if l.Option("order") != nil && o.unnamed && !cmd.Flags().Changed("order") {
-		l.Settings.Shared().Order = train.Shuffle
+		l.Settings.Shared().Order = learner.Shuffle
 	}
 	l.Settings.Shared().SetSeed(o.seed)
 	l.Settings.Shared().Workers = o.Workers
@@ -169,7 +169,7 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 }
 
 // finish checks the options of a learner. It returns the learner without the options that have no effect.
-func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
+func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 	for i := range l.Options {
 		if err := l.Options[i].Check(l.Settings); err != nil {
 			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
@@ -178,7 +178,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 	if err := l.CheckTogether(l.Settings); err != nil {
 		return l, console.Usagef("--%w", err)
 	}
-	l.Settings = train.CopySettings(l.Settings)
+	l.Settings = learner.CopySettings(l.Settings)
 	l.Drop(l.Settings)
 	if l.Judges && l.Option("pocket") == nil && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {
 		return l, console.Usagef("--early-stop needs --validation, rows to judge on")
@@ -188,7 +188,7 @@ func (o *trainOptions) finish(l fit.Learner) (fit.Learner, error) {
 
 // checkUnused returns an error if value is wrong for an option that the learner l lacks: no learner takes the value, or
 // the option is strict.
-func checkUnused(l *train.Learner, option learnerOption, value string) error {
+func checkUnused(l *learner.Learner, option learnerOption, value string) error {
 	if advice := console.OtherOption(option.Name); option.Strict && advice != "" {
 		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
 	}
@@ -207,8 +207,8 @@ func checkUnused(l *train.Learner, option learnerOption, value string) error {
 }
 
 // optionError returns an error about an option in terms of the command line.
-func optionError(l *train.Learner, o *train.Option, value string, err error) error {
-	var of *train.OptionError
+func optionError(l *learner.Learner, o *learner.Option, value string, err error) error {
+	var of *learner.OptionError
 	switch {
 	case o.Strict && len(o.Words) > 0:
 		return console.Usagef("--%s %s with --algo %s: use %s", o.Name, value, l.Name, strings.Join(o.Words, ", "))
@@ -219,7 +219,7 @@ func optionError(l *train.Learner, o *train.Option, value string, err error) err
 }
 
 // blame names the option and value that make another option have no effect.
-func blame(l fit.Learner, option string) string {
+func blame(l train.Learner, option string) string {
 	if o := l.Option(option); o != nil && o.When != nil && l.Text(o.When.Option) != autoName {
 		return "--" + o.When.Option + " " + l.Text(o.When.Option)
 	}
@@ -228,7 +228,7 @@ func blame(l fit.Learner, option string) string {
 
 // scales tells whether the learning rate only scales the weights. That holds for a perceptron that begins with zeros
 // and has neither margin nor penalty.
-func scales(l fit.Learner) bool {
+func scales(l train.Learner) bool {
 	if l.Perceptron == nil {
 		return false
 	}
@@ -240,12 +240,12 @@ func scales(l fit.Learner) bool {
 var multiclassNames = []string{autoName, "ovr", "joint"}
 
 // checkMulticlass returns an error if --multiclass is joint and the learner can't learn all classes together.
-func (o *trainOptions) checkMulticlass(l *train.Learner) error {
+func (o *trainOptions) checkMulticlass(l *learner.Learner) error {
 	if o.multiclass.Value != "joint" || l.Joint {
 		return nil
 	}
 	var others []string
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		if l.Joint {
 			others = append(others, l.Name)
 		}

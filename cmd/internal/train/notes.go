@@ -9,18 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/fit"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
 // noteUnused notes the options that have no effect.
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range learnerOptions() {
-		used := func(l fit.Learner) bool { return l.Has(option.Name) }
+		used := func(l train.Learner) bool { return l.Has(option.Name) }
 		strict := (option.Strict || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // an error, or the model's threshold
 		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
@@ -40,7 +40,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 
 // random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
-	return o.learner.Has("order") && o.learner.Settings.Shared().Order != train.Cyclic || o.holdsBack() ||
+	return o.learner.Has("order") && o.learner.Settings.Shared().Order != learner.Cyclic || o.holdsBack() ||
 		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
 }
 
@@ -110,7 +110,7 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 const mostUnlike = 1000
 
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
-func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *fit.Survey) {
+func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Survey) {
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
@@ -135,13 +135,13 @@ func columnOf(spec *schema.Spec, feature int) string {
 }
 
 // heedsScale tells whether the model depends on the units of features.
-func heedsScale(l fit.Learner) bool { return l.ScaleFree == nil || !l.ScaleFree(l.Settings) }
+func heedsScale(l train.Learner) bool { return l.ScaleFree == nil || !l.ScaleFree(l.Settings) }
 
 // shuffled returns the advice for rows in a bad order, or "" if the order has no effect.
-func shuffled(l fit.Learner) string {
+func shuffled(l train.Learner) string {
 	switch {
 	case l.Has("order"):
-		if l.Settings.Shared().Order == train.Cyclic {
+		if l.Settings.Shared().Order == learner.Cyclic {
 			return "use --order shuffle"
 		}
 	case l.Text("solver") == string(logistic.SGD):

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/fit"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // TestNeverPredictedNote: several classes are told in one sentence, and weights are advised only where classes have unequal rows.
@@ -25,7 +25,7 @@ func TestNeverPredictedNote(t *testing.T) {
 	} {
 		var stderr strings.Builder
 		a := console.New(t.Context(), io.Discard, &stderr)
-		noteNeverPredicted(a, &trainOptions{learner: fit.Learner{Learner: new(train.Learner)}}, c.never, c.counts)
+		noteNeverPredicted(a, &trainOptions{learner: train.Learner{Learner: new(learner.Learner)}}, c.never, c.counts)
 		if stderr.String() != want {
 			t.Errorf("%q, want %q", stderr.String(), want)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/internal/blob"
 	"halfspace/kernel"
@@ -242,11 +242,11 @@ func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validat
 		return false, err
 	}
 	var now model.Receipt
-	if now.Rows, err = fit.SumRows(ctx, look.data.Source, t.Workers); err != nil {
+	if now.Rows, err = train.SumRows(ctx, look.data.Source, t.Workers); err != nil {
 		return false, err
 	}
 	if held := look.validation.Source; held != nil {
-		sums, err := fit.SumRows(ctx, held, t.Workers)
+		sums, err := train.SumRows(ctx, held, t.Workers)
 		if err != nil {
 			return false, err
 		}

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/winnow"
 )
 
@@ -64,7 +64,7 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 func unrepeatable(m *model.Model, given func(option string) bool) error {
 	what, also := "", ""
 	switch {
-	case m.Algorithm == fit.OnlineName || fit.Describe(m.Algorithm) == nil:
+	case m.Algorithm == train.OnlineName || train.Describe(m.Algorithm) == nil:
 		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", humanize.Short(m.Algorithm, 40))
 	case m.Options.Get("init") != nil && !given("init"):
 		what, also = "with which weights it began", ", or --init"
@@ -98,7 +98,7 @@ func (l *optionList) append(option, value string) {
 
 // addLearner adds the options of the learner.
 func (l *optionList) addLearner(m *model.Model) {
-	learner := fit.Describe(m.Algorithm)
+	learner := train.Describe(m.Algorithm)
 	for i := range learner.Options {
 		if value := m.Options.Get(learner.Options[i].Name); value != nil {
 			l.add(learner.Options[i].Name, fmt.Sprint(value))

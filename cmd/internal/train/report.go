@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/fit"
+	"halfspace/train"
 
 	reporting "halfspace/cmd/internal/report"
 
@@ -19,52 +19,52 @@ import (
 	"halfspace/pocket"
 	"halfspace/report"
 	"halfspace/schema"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
 // A Report is the JSON object of train --json.
 type Report struct {
-	Algorithm       string               `json:"algorithm"`
-	Rows            int64                `json:"rows"`
-	Features        int                  `json:"features"`
-	Classes         []schema.Class       `json:"classes"`
-	Positive        schema.Class         `json:"positive"`
-	Epochs          int64                `json:"epochs"`
-	Updates         int64                `json:"updates"`
-	Visits          int64                `json:"visits"`
-	TrainErrors     *int64               `json:"train_errors"` // null if an interrupt left no time to count the errors
-	TrainAccuracy   *float64             `json:"train_accuracy"`
-	NeverPredicted  []schema.Class       `json:"never_predicted,omitempty"` // classes that are predicted for no row
-	Baseline        *fit.Baseline        `json:"baseline"`
-	Converged       bool                 `json:"converged"`
-	Interrupted     bool                 `json:"interrupted"`          // the weights are the weights at the interrupt
-	Multiclass      string               `json:"multiclass,omitempty"` // how more than two classes were learned
-	Loss            *float64             `json:"loss"`
-	Optimum         *model.Optimum       `json:"optimum,omitempty"` // for a support vector machine or a logistic regression
-	Radius          *float64             `json:"radius"`
-	Norm            *float64             `json:"norm"`
-	Voters          int                  `json:"voters,omitempty"`      // vectors of weights that vote
-	Kept            *int64               `json:"kept,omitempty"`        // the update whose weights the pocket kept
-	Candidates      int64                `json:"candidates,omitempty"`  // candidates that the pocket judged
-	RowsScored      int64                `json:"rows_scored,omitempty"` // scored by the pocket, once for each candidate
-	Curve           []pocket.Point       `json:"curve,omitempty"`       // where the pocket found better weights
-	Validation      *validationReport    `json:"validation,omitempty"`  // result on hold-out rows
-	CrossValidation *fit.CrossValidation `json:"cross_validation,omitempty"`
-	Path            *fit.Path            `json:"path,omitempty"`
-	Margin          *float64             `json:"margin,omitempty"` // for weights that separate the rows
-	MistakeBound    *float64             `json:"mistake_bound,omitempty"`
-	UpdateBound     *float64             `json:"update_bound,omitempty"`  // largest number of updates from the weights of --init
-	MixedUpdates    float64              `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
-	Standardize     bool                 `json:"standardize"`
-	Options         model.Options        `json:"options"`
-	Fingerprint     string               `json:"fingerprint"`
-	Dtype           string               `json:"dtype"`
-	ISA             string               `json:"isa"`
-	Workers         int                  `json:"workers"`
-	Streamed        bool                 `json:"streamed"`          // the rows weren't in memory
-	Storage         string               `json:"storage,omitempty"` // form of the rows; empty if they are dense
-	Density         float64              `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
+	Algorithm       string                 `json:"algorithm"`
+	Rows            int64                  `json:"rows"`
+	Features        int                    `json:"features"`
+	Classes         []schema.Class         `json:"classes"`
+	Positive        schema.Class           `json:"positive"`
+	Epochs          int64                  `json:"epochs"`
+	Updates         int64                  `json:"updates"`
+	Visits          int64                  `json:"visits"`
+	TrainErrors     *int64                 `json:"train_errors"` // null if an interrupt left no time to count the errors
+	TrainAccuracy   *float64               `json:"train_accuracy"`
+	NeverPredicted  []schema.Class         `json:"never_predicted,omitempty"` // classes that are predicted for no row
+	Baseline        *train.Baseline        `json:"baseline"`
+	Converged       bool                   `json:"converged"`
+	Interrupted     bool                   `json:"interrupted"`          // the weights are the weights at the interrupt
+	Multiclass      string                 `json:"multiclass,omitempty"` // how more than two classes were learned
+	Loss            *float64               `json:"loss"`
+	Optimum         *model.Optimum         `json:"optimum,omitempty"` // for a support vector machine or a logistic regression
+	Radius          *float64               `json:"radius"`
+	Norm            *float64               `json:"norm"`
+	Voters          int                    `json:"voters,omitempty"`      // vectors of weights that vote
+	Kept            *int64                 `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates      int64                  `json:"candidates,omitempty"`  // candidates that the pocket judged
+	RowsScored      int64                  `json:"rows_scored,omitempty"` // scored by the pocket, once for each candidate
+	Curve           []pocket.Point         `json:"curve,omitempty"`       // where the pocket found better weights
+	Validation      *validationReport      `json:"validation,omitempty"`  // result on hold-out rows
+	CrossValidation *train.CrossValidation `json:"cross_validation,omitempty"`
+	Path            *train.Path            `json:"path,omitempty"`
+	Margin          *float64               `json:"margin,omitempty"` // for weights that separate the rows
+	MistakeBound    *float64               `json:"mistake_bound,omitempty"`
+	UpdateBound     *float64               `json:"update_bound,omitempty"`  // largest number of updates from the weights of --init
+	MixedUpdates    float64                `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
+	Standardize     bool                   `json:"standardize"`
+	Options         model.Options          `json:"options"`
+	Fingerprint     string                 `json:"fingerprint"`
+	Dtype           string                 `json:"dtype"`
+	ISA             string                 `json:"isa"`
+	Workers         int                    `json:"workers"`
+	Streamed        bool                   `json:"streamed"`          // the rows weren't in memory
+	Storage         string                 `json:"storage,omitempty"` // form of the rows; empty if they are dense
+	Density         float64                `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
 	// ResumedAt is the number of visits at the checkpoint from which the training continued. It is null if the training
 	// began at the start.
 	ResumedAt    *int64       `json:"resumed_at"`
@@ -131,7 +131,7 @@ func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
 
 // setCrossValidation sets the cross-validation. It rewrites the reasons of failed points so that they name options as
 // the user types them.
-func (r *Report) setCrossValidation(cv *fit.CrossValidation) {
+func (r *Report) setCrossValidation(cv *train.CrossValidation) {
 	if r.CrossValidation = cv; cv == nil {
 		return
 	}
@@ -198,10 +198,10 @@ func (r *Report) converged(o *trainOptions) string {
 	}
 	text := "yes, after " + humanize.Plural(r.Updates, "update")
 	kept := o.learner.Converged
-	switch train.Form(r.Options.Form) {
-	case train.Averaged:
+	switch learner.Form(r.Options.Form) {
+	case learner.Averaged:
 		kept = "the mean of all is kept"
-	case train.Voted:
+	case learner.Voted:
 		kept = "all are kept"
 	}
 	if kept != "" {
@@ -255,7 +255,7 @@ func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if e := m.Expansion; e != nil {
 		pairs = append(pairs, console.Kernel(e)...)
 	}
-	voted := m.Options.Form == string(train.Voted) // each vector has its own loss and norm
+	voted := m.Options.Form == string(learner.Voted) // each vector has its own loss and norm
 	if o.learner.Perceptron != nil && !voted {
 		pairs = append(pairs, "loss", humanize.Known(r.Loss, ""))
 	}
@@ -301,7 +301,7 @@ func (o *trainOptions) defaultsText() string {
 }
 
 // page returns the report as an HTML page.
-func (t *trainer) page(r *Report, f *fit.Fitted, sheet *console.Sheet, paths []string) *report.Page {
+func (t *trainer) page(r *Report, f *train.Fitted, sheet *console.Sheet, paths []string) *report.Page {
 	m := f.Model
 	result := reporting.Result(sheet)
 	for i := range result.Facts {
@@ -359,7 +359,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 
 // stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
 // reads to judge weights, and the elements that a learner reads of the Gram matrix.
-func (t *trainer) stages(r *Report, f *fit.Fitted, files int64) report.Section {
+func (t *trainer) stages(r *Report, f *train.Fitted, files int64) report.Section {
 	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}

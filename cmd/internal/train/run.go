@@ -11,8 +11,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/fit"
 	"halfspace/internal/checkpoint"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
@@ -20,7 +20,7 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/model"
-	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 // trainAs opens the rows, judges the candidates of a grid and trains.
@@ -79,7 +79,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 
 // save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
 // no receipt.
-func (t *trainer) save(ctx context.Context, m *model.Model, learned *train.Result, receipt *model.Receipt, paths []string, ended error) error {
+func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Result, receipt *model.Receipt, paths []string, ended error) error {
 	if t.out == "" {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (t *trainer) tellSaved() {
 
 // unfinished returns err. For an interrupt it adds to the message how far the training was.
 func unfinished(a *console.App, err error) error {
-	if u := (*train.Unfinished)(nil); errors.As(err, &u) {
+	if u := (*learner.Unfinished)(nil); errors.As(err, &u) {
 		a.Kept += ": " + u.Far
 	}
 	return err
@@ -128,8 +128,8 @@ type trainer struct {
 	*trainOptions
 	bar              *console.Progress
 	data, validation *rows.Rows
-	followed         *fit.Path       // nil without --path
-	survey           *fit.Survey     // survey of rows in memory; for a stream, the first pass of the training makes the survey
+	followed         *train.Path     // nil without --path
+	survey           *train.Survey   // survey of rows in memory; for a stream, the first pass of the training makes the survey
 	saved            *checkpoint.Run // nil without --checkpoint
 	seconds          trainSeconds
 	follower         *report.Follower  // nil without --report
@@ -164,7 +164,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	t.limitShards(t.App)
 	spec := t.data.Spec()
 	if len(spec.Classes) <= 2 {
-		if err := train.TwoClasses(spec); err != nil {
+		if err := learner.TwoClasses(spec); err != nil {
 			return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 		}
 	}
@@ -177,7 +177,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	}
 	if t.inMemory() {
 		t.bar.Show(console.Step{Name: "looking at the rows"})
-		if t.survey, err = fit.NewSurvey(ctx, t.data.Source); err != nil {
+		if t.survey, err = train.NewSurvey(ctx, t.data.Source); err != nil {
 			return err
 		}
 		noteSurvey(t.App, t.trainOptions, spec, t.survey)
@@ -187,7 +187,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
-func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitted, error) {
+func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fitted, error) {
 	opt := t.fitOptions(t.App, t.bar)
 	opt.Checkpoint = t.saved
 	if t.learner.InMemory {
@@ -200,7 +200,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 	src := t.data.Relearner()
 	if t.path > 0 {
 		begin := time.Now()
-		path, err := fit.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
+		path, err := train.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
 		if err != nil {
 			return nil, console.OfLearner(err)
 		}
@@ -211,7 +211,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 		}
 	} else if t.folds > 0 {
 		begin := time.Now()
-		cv, err := fit.CrossValidate(ctx, src, t.learner, t.crossValidation(), opt)
+		cv, err := train.CrossValidate(ctx, src, t.learner, t.crossValidation(), opt)
 		if err != nil {
 			return nil, console.OfLearner(err)
 		}
@@ -220,7 +220,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 	}
 	if t.calibrates() {
 		begin := time.Now()
-		c, err := fit.Calibrate(ctx, src, t.learner, t.calibrate.Value, opt)
+		c, err := train.Calibrate(ctx, src, t.learner, t.calibrate.Value, opt)
 		if err != nil {
 			return nil, console.OfLearner(err)
 		}
@@ -236,7 +236,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 	}
 	t.training = console.Watch(t.bar, t.learner)
 	t.learner.Settings.Shared().Progress = t.training.Show
-	f, err := fit.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
+	f, err := train.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
 		tracer.Abort()
 		return nil, console.OfLearner(err)
@@ -246,19 +246,19 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*fit.Fitte
 }
 
 // chooseThreshold sets the threshold of --threshold. If held-out folds choose it, chooseThreshold runs them.
-func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *fit.Options) error {
+func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *train.Options) error {
 	begin := time.Now()
 	if opt.Threshold = t.threshold; !t.choosesThreshold() {
 		return nil
 	}
-	at, err := fit.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
+	at, err := train.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
 	opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
 	return err
 }
 
 // trace makes the training send its updates to the trace and the report, if there are any. A training with shards
 // follows no single path, so its report has no trace.
-func (t *trainer) trace(ctx context.Context, opt *fit.Options) (tracer *Tracer, err error) {
+func (t *trainer) trace(ctx context.Context, opt *train.Options) (tracer *Tracer, err error) {
 	tracer, opt.Trace, err = Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
 	if err == nil && t.reporting.File != "" {
 		follower, told := report.Follow(opt.Trace)
@@ -270,9 +270,9 @@ func (t *trainer) trace(ctx context.Context, opt *fit.Options) (tracer *Tracer, 
 	return tracer, err
 }
 
-// fitOptions returns the options for package fit.
-func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Options {
-	opt := fit.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
+// fitOptions returns the options for package train.
+func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) train.Options {
+	opt := train.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
 		Note:  func(text string) { a.Note("%s", console.AsTyped(text)) },
 		Stage: console.Stage(bar)}
 	if o.multiclass.Value != autoName {
@@ -282,13 +282,13 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) fit.Opt
 }
 
 // print prints the report of the training. With --report it also writes the report as HTML.
-func (t *trainer) print(ctx context.Context, f *fit.Fitted, interrupted bool, paths []string) error {
+func (t *trainer) print(ctx context.Context, f *train.Fitted, interrupted bool, paths []string) error {
 	m, learned := f.Model, f.Result
 	r := newReport(t.trainOptions, m)
 	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
 	if f.Survey != nil {
-		r.Baseline = fit.NewBaseline(m.Classes, f.Survey.Counts)
+		r.Baseline = train.NewBaseline(m.Classes, f.Survey.Counts)
 		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
 	}
 	if r.Density = t.data.Density; r.Density > 0 {

@@ -6,11 +6,11 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
-	"halfspace/fit"
+	"halfspace/train"
 )
 
 // splitOf reads the column of --group or --order-by.
-func splitOf(ctx context.Context, o *rows.Options, paths []string, bar *console.Progress) (s fit.Split, err error) {
+func splitOf(ctx context.Context, o *rows.Options, paths []string, bar *console.Progress) (s train.Split, err error) {
 	ranks, err := rows.Ranks(ctx, o, paths, bar)
 	switch {
 	case o.Split.Group != "":
@@ -44,7 +44,7 @@ func (o *trainOptions) noteSplit(a *console.App) {
 // kept returns the choice of the rows that remain for the training after --validation held out its share.
 func (o *trainOptions) kept(counts []int64) dataset.Choice {
 	has, err := o.split.HoldOut(o.seed, o.share, counts)
-	if err != nil { // the files changed: fit.HoldOut reports it
+	if err != nil { // the files changed: train.HoldOut reports it
 		return func(int) bool { return true }
 	}
 	return has.Others()

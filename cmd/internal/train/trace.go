@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/block"
-	"halfspace/fit"
 	"halfspace/internal/parallel"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 
@@ -21,9 +21,9 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/separability"
-	"halfspace/trace"
-	"halfspace/train"
+	"halfspace/train/learner"
 	"halfspace/train/perceptron"
+	"halfspace/train/trace"
 )
 
 // check is the value of --reference that searches for the plane with the largest margin.
@@ -95,11 +95,11 @@ func (o *Options) Resume(a *console.App, report string, visits int64) error {
 }
 
 // Access returns the access to rows that the trace needs.
-func (o *Options) Access() train.Access {
+func (o *Options) Access() learner.Access {
 	if o.reference == check {
-		return train.Nested
+		return learner.Nested
 	}
-	return train.InOrder
+	return learner.InOrder
 }
 
 // A Tracer writes the trace of a training.
@@ -108,8 +108,8 @@ type Tracer struct {
 }
 
 // Open starts the file and returns the options for tracing the training. It returns nil if there is no file to write.
-// multiclass is as in fit.Options.
-func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l fit.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
+// multiclass is as in train.Options.
+func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l train.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
 	if o.File == "" {
 		return nil, nil, nil
 	}
@@ -155,7 +155,7 @@ func reference(ctx context.Context, a *console.App, o *Options, src block.Source
 	case o.reference == "":
 		return nil, nil
 	case o.from != nil:
-		w, err := fit.WeightsFor(o.from, spec)
+		w, err := train.WeightsFor(o.from, spec)
 		if err != nil {
 			return nil, fmt.Errorf("--reference %s: %w", o.reference, err)
 		}

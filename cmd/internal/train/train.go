@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
-	"halfspace/fit"
+	"halfspace/train"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
@@ -27,7 +27,7 @@ type trainOptions struct {
 
 	algo        flags.Choice
 	unnamed     bool // no --algo was given
-	learner     fit.Learner
+	learner     train.Learner
 	multiclass  flags.Choice
 	validation  string
 	share       float64      // share of the rows to hold out; 0 if validation names a file
@@ -36,11 +36,11 @@ type trainOptions struct {
 	score       flags.Choice // the score by which a cross-validation chooses
 	oneError    bool         // --one-standard-error
 	grid        []string
-	axes        []fit.Axis    // the options that the grid varies, with their values
-	learners    []fit.Learner // learners of the grid; without a grid, one learner
+	axes        []train.Axis    // the options that the grid varies, with their values
+	learners    []train.Learner // learners of the grid; without a grid, one learner
 	classWeight []string
 	weights     map[string]float64 // values of --class-weight, by class
-	split       fit.Split          // split by --group, --order-by and --split
+	split       train.Split        // split by --group, --order-by and --split
 	seed        uint64
 	calibrate   flags.Choice // method that turns scores into probabilities
 	threshold   predict.Threshold
@@ -69,7 +69,7 @@ func Train(a *console.App) *cobra.Command {
 	o.addFlags(cmd)
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if l := fit.Describe(o.algo.Value); l != nil && cmd.Flags().Changed("algo") {
+		if l := train.Describe(o.algo.Value); l != nil && cmd.Flags().Changed("algo") {
 			helpWith(cmd, l)
 		}
 		help(cmd, args)
@@ -102,7 +102,7 @@ Learners, and when to use them (train --algo NAME --help shows their options):
 // learnersHelp lists the learners, each with its use.
 func learnersHelp() string {
 	var s strings.Builder
-	for _, l := range fit.Learners {
+	for _, l := range train.Learners {
 		fmt.Fprintf(&s, "  %-18s %s\n", l.Name, l.Use)
 	}
 	return strings.TrimSuffix(s.String(), "\n")
@@ -178,7 +178,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")
 	o.algo.Value = defaultLearner
-	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(fit.Names())+".", fit.Names()...)
+	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(train.Names())+".", train.Names()...)
 	o.algo.Advise = console.AdviseLearner
 	addLearnerFlags(cmd)
 	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
@@ -188,7 +188,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
 	flags.AddChoice(cmd, &o.calibrate, "calibrate", "`none|platt|isotonic` Learn probabilities of the scores of five held-out folds: by a sigmoid (platt), or by ascending steps (isotonic), which take 1,000 rows or more. "+
 		"For learners without probabilities.", noCalibration, model.Platt, model.Isotonic)
-	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(fit.Beginners(), ", ")+"]")
+	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(train.Beginners(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
 		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
@@ -196,8 +196,8 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+humanize.OneOf(append([]string{autoName}, fit.Scores...))+". "+
-		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, fit.Scores...)...)
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+humanize.OneOf(append([]string{autoName}, train.Scores...))+". "+
+		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, train.Scores...)...)
 	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
 	o.Split.AddTo(cmd)
 	flags.SetGroup(f, "Judging")

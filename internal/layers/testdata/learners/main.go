@@ -6,10 +6,10 @@ import (
 
 	"halfspace/block"
 	"halfspace/separability"
-	"halfspace/train"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
+	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
@@ -28,7 +28,7 @@ func main() {
 	perceptron.Train(ctx, src, perceptron.Options{})
 	separability.Check(ctx, src, separability.Options{})
 	svm.Train(ctx, src, svm.Options{})
-	train.Choose(ctx, src, 1, nil, nil)
+	learner.Choose(ctx, src, 1, nil, nil)
 	passiveaggressive.Train(ctx, src, passiveaggressive.Options{})
 	winnow.Train(ctx, src, winnow.Options{})
 }

@@ -1,0 +1,205 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/internal/humanize"
+	"halfspace/internal/memory"
+	"halfspace/metrics"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+	"halfspace/train/learner"
+)
+
+// calibrationFolds is the number of folds whose scores a calibration is learned from.
+const calibrationFolds = 5
+
+// Calibrate learns how the scores of a learner become probabilities, by the method model.Platt or model.Isotonic. It
+// deals the rows into five folds, as CrossValidate does, and scores each fold by a model of the other folds. The scores
+// of all folds together give the calibration of a model that learns from all rows. Sample weights count. Weights of
+// classes don't count: they change the training, and not how often a class occurs. The result depends neither on the
+// number of workers nor on where the rows are. Calibrate returns an error if the scores are already logarithms of odds.
+// Of opt it uses weights of classes, Multiclass, Memory, Split, Note and Stage.
+func Calibrate(ctx context.Context, src block.Source, l Learner, method string, opt Options) (*model.Calibration, error) {
+	opt.Calibrate = method
+	r, err := heldOut(ctx, src, l, method, "the calibration", opt)
+	if err != nil {
+		return nil, err
+	}
+	return r.calibration(method)
+}
+
+// heldOut deals the rows into five folds and scores each fold by a model of the other folds. method is the method of a
+// calibration, which takes memory, or "". purpose is the use of the scores, for errors.
+func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose string, opt Options) (*scored, error) {
+	if err := check(&opt, src, l, false); err != nil {
+		return nil, err
+	}
+	src, err := checked(ctx, src, l)
+	if err != nil {
+		return nil, err
+	}
+	c := &crossing{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
+		seed: l.Settings.Shared().Seed, workers: l.workers()}
+	if c.deal, err = newDeal(ctx, c.src, c.Folds, c.seed, c.workers, &opt); err != nil {
+		return nil, fmt.Errorf("%s: %w", purpose, err)
+	}
+	r, err := newScored(c.src.Rows(), src.Spec(), method, purpose, memory.Limit(opt.Memory))
+	if err != nil {
+		return nil, err
+	}
+	defer opt.save(ctx) // saves the folds that were judged before
+	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+		return c.scoreFold(ctx, from, number, l, r)
+	})
+	if unfinished := (*learner.Unfinished)(nil); errors.As(err, &unfinished) {
+		unfinished.Far = purpose + " was not complete"
+	}
+	return r, err
+}
+
+// checkCalibrate returns an error if opt.Calibrate is unknown, or can't be used with the learner or the other options.
+func (o *Options) checkCalibrate(l Learner, validated bool) error {
+	switch {
+	case o.Calibrate == "":
+		return nil
+	case o.Calibrate != model.Platt && o.Calibrate != model.Isotonic:
+		return fmt.Errorf("the calibration is %q: use %s or %s", o.Calibrate, model.Platt, model.Isotonic)
+	case l.HasOdds():
+		return fmt.Errorf("a calibration of %s, which has probabilities of its own: leave it out", l.Name)
+	case o.HoldOut > 0:
+		return errors.New("a share to hold out beside a calibration, which holds back folds of its own: leave one of them out, or give the rows to validate on")
+	case validated && l.Judges:
+		return fmt.Errorf("rows to validate on beside a calibration: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
+	case o.Init != nil:
+		return errors.New("a model to begin with beside a calibration, whose folds it may have seen: leave one of them out")
+	}
+	return nil
+}
+
+// calibrateFirst sets opt.Calibration if opt.Calibrate is set and opt.Calibration isn't.
+func calibrateFirst(ctx context.Context, src block.Source, l Learner, opt *Options) (err error) {
+	if opt.Calibrate == "" || opt.Calibration != nil {
+		return nil
+	}
+	if opt.Judged != nil {
+		l = opt.Judged.Best()
+	}
+	opt.Calibration, err = Calibrate(ctx, src, l, opt.Calibrate, *opt)
+	return err
+}
+
+// ofFold returns the options for a training on a part of the rows.
+func (o Options) ofFold() Options {
+	o.CV, o.HoldOut, o.Judged, o.Note, o.Checkpoint, o.Calibrate, o.Trace = nil, 0, nil, nil, nil, "", nil
+	o.Threshold, o.ThresholdAt = predict.Threshold{}, nil
+	return o
+}
+
+// scoreFold trains on the rows outside a fold, and scores the rows of the fold.
+func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, l Learner, r *scored) error {
+	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	j := &job{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
+	f, err := j.learn(ctx, ctx)
+	if err != nil {
+		return err
+	}
+	scorer, err := predict.NewScorer(f.Model, c.workers)
+	if err != nil {
+		return err
+	}
+	for b, err := range parts.Held.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		scores, err := scorer.Scores(ctx, b)
+		if err != nil {
+			return err
+		}
+		if err := r.add(scores, b); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// scored is rows with scores by models that didn't learn from them.
+type scored struct {
+	purpose string      // use of the scores, for errors
+	scores  [][]float32 // one vector for two classes, otherwise one for each class
+	labels  []float32
+	weights []float64 // nil: all are 1
+}
+
+// newScored returns memory for the scores of the given number of rows. It returns an error if the scores and the work
+// on them take more than half of the limit. It counts scores, labels, sample weights, for each row whether it is
+// positive, the memory of the isotonic regression, and without a method the memory to sort scores. It doesn't count the
+// steps of the isotonic result, which are few.
+func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int64) (*scored, error) {
+	r := &scored{purpose: purpose, scores: make([][]float32, spec.Vectors())}
+	each := 4*int64(len(r.scores)+1) + 1
+	if spec.Weighted {
+		each += 8
+	}
+	if method == "" { // memory to sort the scores
+		each += 4
+	}
+	if method == model.Isotonic {
+		each += metrics.IsotonicBytes
+	}
+	if bytes := rows * each; bytes > limit/2 {
+		return nil, fmt.Errorf("the scores of %s for %s take %s, more than half of the memory (%s): give more memory, or leave it out",
+			humanize.Plural(rows, "row"), purpose, humanize.Size(bytes), humanize.Size(limit))
+	}
+	for k := range r.scores {
+		r.scores[k] = make([]float32, 0, rows)
+	}
+	if r.labels = make([]float32, 0, rows); spec.Weighted {
+		r.weights = make([]float64, 0, rows)
+	}
+	return r, nil
+}
+
+// add adds the rows of a block with their scores. It returns an error if a score isn't finite.
+func (r *scored) add(scores [][]float32, b *block.Block) error {
+	for k, s := range scores {
+		for _, v := range s {
+			if v-v != 0 {
+				return fmt.Errorf("%s: the score of a row is not finite: scale the features down", r.purpose)
+			}
+		}
+		r.scores[k] = append(r.scores[k], s...)
+	}
+	r.labels = append(r.labels, b.Y...)
+	r.weights = append(r.weights, b.W...)
+	return nil
+}
+
+// calibration learns the calibration of each vector of scores.
+func (r *scored) calibration(method string) (*model.Calibration, error) {
+	c := &model.Calibration{Method: method, Folds: calibrationFolds}
+	rows := &metrics.Rows{Positive: make([]bool, len(r.labels)), Weights: r.weights}
+	for k, s := range r.scores {
+		rows.Scores = s
+		for i, y := range r.labels {
+			rows.Positive[i] = len(r.scores) == 1 && y > 0 || len(r.scores) > 1 && int(y) == k
+		}
+		var m model.Mapping
+		if method == model.Platt {
+			m.A, m.B = metrics.Platt(rows)
+		} else if m.Scores, m.Probabilities = metrics.Isotonic(rows); m.Scores == nil {
+			return nil, errors.New("the calibration: all rows have the weight 0: give some another weight")
+		}
+		c.Classes = append(c.Classes, m)
+	}
+	return c, nil
+}

@@ -1,0 +1,208 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/model"
+	"halfspace/train/elastic"
+)
+
+// open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
+// training resumes from a checkpoint of other options or rows. It returns the fingerprint of the rows, or "" without a
+// checkpoint.
+func (j *job) open(ctx context.Context, rows block.Source) (print string, err error) {
+	run := j.opt.Checkpoint
+	if run == nil {
+		return "", nil
+	}
+	for _, f := range j.facts() {
+		if err := run.Same(f[0], f[1]); err != nil {
+			return "", err
+		}
+	}
+	begin, err := sumOf(j.opt.Init)
+	if err == nil {
+		err = run.Same("the model to begin with", begin)
+	}
+	if err != nil {
+		return "", err
+	}
+	if print, err = sameRows(ctx, run, rows, j.workers()); err != nil {
+		return "", err
+	}
+	held := "none"
+	if j.validation != nil {
+		sum, err := block.Fingerprint(ctx, j.validation, j.workers())
+		if err != nil {
+			return "", err
+		}
+		held = fmt.Sprintf("%s of %d", sum, j.validation.Rows())
+	}
+	if err := run.Same("the fingerprint of the rows to validate on", held); err != nil {
+		return "", err
+	}
+	spec := j.src.Spec()
+	zeros := model.New(spec, make([]float32, spec.Vectors()*spec.Cols()))
+	if len(spec.Classes) > 2 {
+		zeros.Options.Multiclass = model.OneVersusRest // any way of training several classes
+	}
+	columns, err := sumOf(zeros)
+	if err != nil {
+		return "", err
+	}
+	return print, run.Same("the sum of the names and the preprocessing of columns", columns)
+}
+
+// sameRows tells the checkpoint which rows the training has, and returns their fingerprint.
+func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int) (string, error) {
+	print, err := block.Fingerprint(ctx, rows, workers)
+	if err != nil {
+		return "", err
+	}
+	return print, run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", print, rows.Rows()))
+}
+
+// sumOf returns the sum of a model as text, or "none" if m is nil.
+func sumOf(m *model.Model) (string, error) {
+	if m == nil {
+		return "none", nil
+	}
+	sum, err := m.Sum()
+	text, _ := sum.MarshalText() // no error
+	return string(text), err
+}
+
+// facts returns the names and the values of the options that determine the result of a training.
+func (j *job) facts() (all [][2]string) {
+	add := func(name string, value any) { all = append(all, [2]string{name, fmt.Sprint(value)}) }
+	add("the learner", j.Name)
+	add("the type of numbers", model.Float32)
+	for i := range j.Options {
+		if o := &j.Options[i]; j.Has(o.Name) {
+			add(o.Name, o.Text(j.Settings))
+		}
+	}
+	add("seed", j.Settings.Shared().Seed)
+	add("multiclass", j.opt.Multiclass)
+	add("the hold-out share", j.opt.HoldOut)
+	add("the threshold", j.opt.Threshold)
+	add("the sum of groups and times", j.opt.Split.sum())
+	add("the column of sample weights", j.opt.Weights)
+	weights := "balanced"
+	if !j.opt.Balanced {
+		weights = fmt.Sprint(j.opt.ClassWeights) // in the order of the classes
+	}
+	add("the weights of classes", weights)
+	folds, points := 0, 0
+	if j.opt.Judged != nil {
+		folds = j.opt.Judged.Folds
+	}
+	if j.opt.Path != nil {
+		points = len(j.opt.Path.Points)
+	}
+	add("the number of folds", folds)
+	add("the number of penalties of the path", points)
+	return all
+}
+
+// save writes a checkpoint if ctx has ended the training.
+func (o *Options) save(ctx context.Context) {
+	if ctx.Err() == nil {
+		return
+	}
+	if err := o.Checkpoint.Save(); err != nil {
+		o.note(err.Error() + "; the checkpoint before is kept")
+	}
+}
+
+// judging is the number of the checkpoint part for the results of a cross-validation or a path. Parts of classes have
+// the numbers 0 and above.
+const judging = -1
+
+// saves tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is the
+// number of points of the path. saves returns the checkpoint's part.
+func (c *crossing) saves(ctx context.Context, points int, learners ...Learner) (*checkpoint.Part, error) {
+	run := c.opt.Checkpoint
+	if run == nil {
+		return nil, nil
+	}
+	h := sha256.New()
+	for _, l := range learners {
+		fmt.Fprintln(h, (&job{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
+	}
+	if err := run.Same("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
+		return nil, err
+	}
+	if _, err := sameRows(ctx, run, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	return run.Part(judging), nil
+}
+
+// state saves or restores the results of the judged folds. The caller holds c.mu.
+func (c *crossing) state(w *checkpoint.Walk) {
+	points := len(c.Points)
+	if w.Count(&points); points != len(c.Points) {
+		w.Fail(errors.New("it has other points"))
+		return
+	}
+	for i := range c.Points {
+		p := &c.Points[i]
+		w.Int(&p.sum.Rows)
+		w.Int(&p.sum.Errors)
+		w.Float(&p.sum.Weight)
+		p.verdict.state(w)
+		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds || len(p.verdict) != len(p.FoldAccuracy) {
+			w.Fail(errors.New("it has more folds, or scores of other ones"))
+		}
+		failure := ""
+		if p.failure != nil {
+			failure = p.failure.Error()
+		}
+		if w.Text(&failure); w.Reading() && failure != "" {
+			p.failure = errors.New(failure)
+		}
+	}
+}
+
+// A pathState is the state of a path after the path of all rows, and after each fold.
+type pathState struct {
+	folds  int // number of judged folds
+	stages []*elastic.Stage
+	judged []verdict // losses of each stage
+	scored []verdict // scores of each stage; without folds if no penalty is chosen by a score
+}
+
+func (s *pathState) state(w *checkpoint.Walk) {
+	w.Count(&s.folds)
+	checkpoint.List(w, &s.stages, func(stage **elastic.Stage) {
+		if *stage == nil {
+			*stage = new(elastic.Stage)
+		}
+		one := *stage
+		for _, v := range []*float64{&one.L1, &one.L2, &one.Loss, &one.Objective, &one.Gap} {
+			w.Float(v)
+		}
+		w.Bool(&one.NonNegative)
+		w.Int(&one.Passes)
+		checkpoint.Slice(w, &one.W)
+	})
+	checkpoint.List(w, &s.judged, func(v *verdict) { v.state(w) })
+	checkpoint.List(w, &s.scored, func(v *verdict) { v.state(w) })
+	if len(s.judged) != len(s.stages) || len(s.scored) != len(s.stages) {
+		w.Fail(errors.New("its stages and losses don't belong together"))
+	}
+}
+
+// state saves or restores the values of a verdict.
+func (v *verdict) state(w *checkpoint.Walk) {
+	checkpoint.List(w, (*[]part)(v), func(p *part) {
+		w.Float(&p.loss)
+		w.Float(&p.weight)
+	})
+}

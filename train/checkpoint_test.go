@@ -1,0 +1,177 @@
+package train_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
+	"halfspace/internal/testsize"
+	"halfspace/train"
+)
+
+// A fuse is a context that ends when it was asked for its error so many times.
+type fuse struct {
+	context.Context
+	left  atomic.Int64
+	asked atomic.Int64
+	done  chan struct{}
+	end   sync.Once
+}
+
+func newFuse(ctx context.Context, left int64) *fuse {
+	f := &fuse{Context: ctx, done: make(chan struct{})}
+	f.left.Store(left)
+	return f
+}
+
+func (f *fuse) Done() <-chan struct{} { return f.done }
+
+func (f *fuse) Err() error {
+	if f.asked.Add(1); f.left.Add(-1) >= 0 {
+		return nil
+	}
+	f.end.Do(func() { close(f.done) })
+	return context.Canceled
+}
+
+var allForms = flag.Bool("forms", false, "resume each training with rows in every form")
+
+// TestResume: a training that is stopped at random moments, and goes on each time, gives the same model and the same sums of the weights
+// as one that isn't stopped. Each training has its rows in one form. HALFSPACE_TEST=full tries every order of visits.
+func TestResume(t *testing.T) {
+	for k, c := range trainings {
+		if c.learner == "separable" {
+			continue // it saves nothing
+		}
+		all := c.inOrders()
+		if testsize.Small() {
+			all = all[k%len(all):][:1]
+		}
+		for j, c := range all {
+			t.Run(c.String(), func(t *testing.T) {
+				t.Parallel()
+				forms := c.forms(t, rowSets()[c.rows])
+				for i, f := range forms {
+					if *allForms || i == (k+j)%len(forms) {
+						resumed(t, c, f)
+					}
+				}
+			})
+		}
+	}
+}
+
+// resumed learns at once, and then with stops, and compares.
+func resumed(t *testing.T, c training, f form) {
+	t.Helper()
+	learn := func(ctx context.Context, run *checkpoint.Run) ([]byte, string, error) {
+		file, receipt, err := c.learn(ctx, t, f.src, 1+rand.IntN(3), f.memory, run)
+		if err != nil {
+			return nil, "", err
+		}
+		sums, err := json.Marshal(receipt.Epochs)
+		return file, string(sums), err
+	}
+	whole := newFuse(t.Context(), 1<<62)
+	want, sums, err := learn(whole, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, stops, mostStops := t.TempDir(), 0, 8
+	if testsize.Small() {
+		mostStops = 2
+	}
+	for {
+		most := whole.asked.Load() * 5 / 4
+		if stops > mostStops {
+			most = 1 << 40
+		}
+		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: rand.Int64N(3), Every: time.Duration(1+rand.IntN(3)) * time.Millisecond}))(t)
+		ctx := newFuse(t.Context(), rand.Int64N(most))
+		got, trail, err := learn(ctx, run)
+		run.Close()
+		if err != nil {
+			if ctx.left.Load() >= 0 {
+				t.Fatalf("%s, after %d stops: %v", f.name, stops, err)
+			}
+			stops++
+			continue
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s, after %d stops: the model is\n%.1000s\nwant\n%.1000s", f.name, stops, got, want)
+		}
+		if trail != sums {
+			t.Errorf("%s, after %d stops: other sums of the weights", f.name, stops)
+		}
+		if files, _ := filepath.Glob(dir + "/*"); len(files) > 2 {
+			t.Errorf("%q", files)
+		}
+		os.RemoveAll(dir)
+		return
+	}
+}
+
+// slow is a file that takes longer to read from than checkpoints are apart.
+type slow struct{ block.Seekable }
+
+func (s slow) ReadRows(rows []uint32, to *block.Block) error {
+	time.Sleep(2 * time.Millisecond)
+	return s.Seekable.ReadRows(rows, to)
+}
+
+func (s slow) ReadChunk(c int, to *block.Block) error {
+	time.Sleep(time.Millisecond)
+	return s.Seekable.ReadChunk(c, to)
+}
+
+// TestPauses: shards make their epochs even where a checkpoint is due again before their passes have gone on.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	file := learntest.Cached(t, noise(2*block.RunRows, 5, 2))
+	for _, c := range []training{{"", "averaged", "shards=2 epochs=1 order=random"}, {"", "passive-aggressive", "shards=2 epochs=1 order=shuffle"}} {
+		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: t.TempDir(), Every: time.Millisecond}))(t)
+		if _, _, err := c.learn(newFuse(t.Context(), 1e5), t, block.Source(slow{file}), 2, 0, run); err != nil {
+			t.Errorf("%v: %v", c, err)
+		}
+		run.Close()
+	}
+}
+
+// TestResumeValidated: a training that had rows to validate on doesn't go on without them.
+func TestResumeValidated(t *testing.T) {
+	learner, rows := train.Describe("averaged"), noise(50, 3, 2)
+	dir := t.TempDir()
+	for _, validation := range []block.Source{rows, nil} {
+		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		_, err = train.LearnValidated(t.Context(), rows, validation, train.New(learner, learner.New()), train.Options{Checkpoint: run})
+		switch {
+		case validation != nil && err == nil:
+			err = run.Finish()
+		case validation == nil && err != nil && strings.Contains(err.Error(), "rows to validate on is none"):
+			err = nil
+		case err == nil:
+			t.Error("the training goes on without its rows to validate on")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		run.Close()
+	}
+}

@@ -1,0 +1,355 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/memory"
+	"halfspace/train/learner"
+)
+
+// CV says how to cross-validate.
+type CV struct {
+	Folds int    // number of folds; 5. Each is judged by a model of the other folds
+	Grid  []Axis // options to vary; every combination of their values is judged
+	// Score is the name of the score to choose by, one of Scores. "" stands for ByWeight if rows or classes have
+	// weights, and for ByErrors otherwise.
+	Score string
+
+	// Bounded makes Compare leave out a learner whose first model is too slow; see TooSlow.
+	Bounded bool
+
+	// OneStandardError chooses the point with the strongest penalty l1, and of equal l1 the strongest l2, whose score
+	// is at most one standard error worse than the best score (Breiman et al. 1984). The point must have the other
+	// options of the best point.
+	OneStandardError bool
+}
+
+// defaultFolds is the default of CV.Folds.
+const defaultFolds = 5
+
+// Axis is an option, and the values that a grid sets it to, as a user types them.
+type Axis struct {
+	Option string
+	Values []string
+}
+
+// MaxPoints is the largest number of combinations of a grid.
+const MaxPoints = 10_000
+
+// CrossValidation is the result of a cross-validation: how well trainings predict rows that they didn't learn from.
+// Each fold is held out once.
+type CrossValidation struct {
+	Folds    int     `json:"folds"`
+	Rows     int64   `json:"rows"`            // number of judged rows
+	Split    string  `json:"split,omitempty"` // "groups" or "time" if rows aren't dealt one by one; see Options.Split
+	Score    string  `json:"score"`           // score that the points were chosen by; see CV.Score
+	Chosen   int     `json:"chosen"`          // number of the point with the best score, the first of equal ones
+	TopScore *int    `json:"best,omitempty"`  // the point with the best score, with CV.OneStandardError, which may choose another
+	Points   []Point `json:"points"`
+}
+
+// Point is the result of a learner with one combination of options.
+type Point struct {
+	Options map[string]string `json:"options"` // options that the grid varied
+	// Errors is the number of wrong rows, each judged when its fold was held out. It is null if the point failed.
+	Errors *int64 `json:"errors"`
+	// ErrorWeight is the sum of the weights of wrong rows, if rows or classes have weights.
+	ErrorWeight  *float64  `json:"error_weight,omitempty"`
+	Accuracy     *float64  `json:"accuracy"`
+	Score        *float64  `json:"score"`     // mean over the folds, by the weight of their rows
+	StdError     *float64  `json:"std_error"` // standard error of Score; null if fewer than two folds have a score
+	FoldAccuracy []float64 `json:"fold_accuracy"`
+	Failed       string    `json:"failed,omitempty"` // why training failed on a fold
+
+	Learner Learner `json:"-"`
+	Figures *Merit  `json:"-"` // figures of Compare; otherwise nil
+	Lacks   string  `json:"-"` // of Compare: why the learner has no such score; "": it has
+	failure error
+	sum     Tally
+	verdict verdict
+}
+
+// Failure returns the error of a point that failed, or nil.
+func (p *Point) Failure() error { return p.failure }
+
+// Best returns the learner of the chosen point, or the zero Learner if there are no points.
+func (cv *CrossValidation) Best() Learner {
+	if len(cv.Points) == 0 {
+		return Learner{}
+	}
+	return cv.Points[cv.Chosen].Learner
+}
+
+// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed: at random, so
+// that each fold has its share of every class, or as Options.Split says. It predicts each fold by a model of the other
+// folds. With a grid it judges every combination of options. It leaves out a combination that fails on a fold, and
+// returns an error if all combinations fail. Of opt it uses weights of classes, Multiclass, Memory, Split, Note, Stage
+// and Checkpoint.
+func CrossValidate(ctx context.Context, src block.Source, l Learner, cv CV, opt Options) (*CrossValidation, error) {
+	learners, err := l.Grid(cv.Grid)
+	if err == nil {
+		err = cv.checkOneStandardError()
+	}
+	if err != nil {
+		return nil, err
+	}
+	judged, err := judgeAll(ctx, src, learners, cv, opt, false)
+	if err != nil {
+		return nil, err
+	}
+	return judged, nil
+}
+
+// Compare judges several learners on the same folds, by the seed of the first learner. It trains one learner after
+// another, so that their times can be compared. It returns figures of merit. If ctx ends the comparison, Compare
+// returns the figures of the folds so far with ctx's error; a learner without any fold then has no errors. A learner
+// that lacks the score is judged by the other figures. Chosen is -1 if all learners lack the score.
+func Compare(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
+	return judgeAll(ctx, src, learners, cv, opt, true)
+}
+
+// crossing is the state of a cross-validation.
+type crossing struct {
+	*CrossValidation
+	cv           CV
+	src          block.Source
+	learners     []Learner
+	opt          Options
+	seed         uint64
+	workers      int
+	classWeights []float64
+	deal         *deal
+	alone        bool             // one training at a time
+	part         *checkpoint.Part // saves the results; nil: not saved
+	mu           sync.Mutex       // held while the stage is reported, and while a point is changed
+}
+
+// judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
+func judgeAll(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
+	if len(learners) == 0 {
+		return nil, errors.New("there are no learners to compare: give one or more")
+	}
+	_, err := block.SpecOf(src)
+	for _, l := range learners {
+		err = cmp.Or(err, l.check())
+	}
+	if err != nil {
+		return nil, err
+	}
+	weighted := src.Spec().Weighted || opt.classWeighted()
+	if err := cv.checkScore(learners[0], len(src.Spec().Classes)); err != nil && (!figures || !slices.Contains(Scores, cv.Score)) {
+		return nil, err
+	}
+	if cv.Score == "" && weighted {
+		cv.Score = ByWeight
+	}
+	cv.Folds, cv.Score = cmp.Or(cv.Folds, defaultFolds), cmp.Or(cv.Score, ByErrors)
+	c := &crossing{CrossValidation: &CrossValidation{Folds: cv.Folds, Split: opt.Split.name(), Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
+		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
+	if c.opt = opt.ofFold(); !figures {
+		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
+	}
+	for i, l := range learners {
+		if err := c.opt.check(l, src.Spec(), false); err != nil {
+			return nil, err
+		}
+		if c.Points[i].Learner, c.Points[i].Options = l, l.Varied; l.Varied == nil {
+			c.Points[i].Options = map[string]string{}
+		}
+		if figures {
+			c.Points[i].Figures, c.Points[i].Lacks = new(Merit), unscored(cv.Score, l, len(src.Spec().Classes))
+		}
+		c.alone = c.alone || l.InMemory
+	}
+	src, err = checked(ctx, src, learners[0])
+	if err != nil {
+		return nil, err
+	}
+	c.src = plain(src)
+	if c.deal, err = newDeal(ctx, c.src, cv.Folds, c.seed, c.workers, &opt); err != nil {
+		return nil, err
+	}
+	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	if c.part, err = c.saves(ctx, len(learners), learners...); err == nil {
+		_, err = c.part.Load(c.state)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer c.opt.save(ctx)
+	err = c.folds(ctx, src, c.unjudged, c.fold)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
+}
+
+// unjudged tells whether any point that hasn't failed lacks a result of the fold.
+func (c *crossing) unjudged(fold int) bool {
+	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
+}
+
+// folds calls judge for each fold that is left, one after another. If src can learn its features again, it does so for
+// each fold from the rows outside the fold.
+func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
+	var choices []func(class int) bool
+	for f := range c.Folds {
+		choices = append(choices, c.deal.learn[f]())
+	}
+	var again []func(context.Context) (block.Source, error)
+	if learn := relearner(src); learn != nil && left(c.Folds-1) {
+		var err error
+		if again, err = learn(ctx, choices); err != nil {
+			return err
+		}
+	}
+	for f := range c.Folds {
+		if !left(f) {
+			continue
+		}
+		from, err := c.src, error(nil)
+		if again != nil {
+			from, err = again[f](ctx)
+		}
+		if err == nil {
+			err = judge(ctx, from, f)
+		}
+		if err != nil && ctx.Err() != nil {
+			return &learner.Unfinished{Far: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}
+		}
+		if err != nil {
+			return fmt.Errorf("fold %d of %d: %w", f+1, c.Folds, err)
+		}
+	}
+	return nil
+}
+
+// fold trains every learner on the rows outside a fold, and counts the errors in the fold. It trains several learners
+// at the same time if the rows are in memory.
+func (c *crossing) fold(ctx context.Context, all block.Source, number int) error {
+	c.opt.stage(c.stage(number, "dealing the rows"))
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt, c.learners...)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	judges := c.weighted(parts.Held)
+	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // bytes of the rows, and of their two parts
+	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
+		side = c.sideBySide(all.Rows(), bytes)
+	}
+	own := c.opt.ofFold()
+	var g errgroup.Group
+	g.SetLimit(side)
+	for i, l := range c.learners {
+		p := &c.Points[i]
+		if p.failure != nil || len(p.FoldAccuracy) > number {
+			continue
+		}
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			progress := c.begin(l, number)
+			if side > 1 { // several at a time: one line reports how many are done
+				progress = nil
+			}
+			j := &job{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
+			t, value, err := c.judge(ctx, p, j, judges)
+			if err != nil && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
+			}
+			c.end(p, t, value, err)
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// end adds the errors and the score of a learner on a fold to the learner's point, or the reason why it failed.
+func (c *crossing) end(p *Point, t Tally, value part, failure error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.failure = failure; failure == nil {
+		p.sum.Rows += t.Rows
+		p.sum.Errors += t.Errors
+		p.sum.Weight += t.Weight
+		p.verdict = append(p.verdict, value)
+		p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
+	}
+	// trained counts trainings, also from before a resume. Each counts as an epoch for checkpoints.
+	trained := int64(0)
+	for i := range c.Points {
+		if trained += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil {
+			trained++
+		}
+	}
+	c.part.Mark(trained, 0, c.state)
+}
+
+// prefix returns the varied options and a colon, as the beginning of an error.
+func (l Learner) prefix() string {
+	if len(l.Varied) == 0 {
+		return ""
+	}
+	return l.VariedText() + ": "
+}
+
+// noted is the largest number of bytes that a learner keeps for each row beside the row: nine numbers of 64 bits, a
+// weight and a label. The hinge of svm with many columns needs them.
+const noted = 10 * 8
+
+// sideBySide returns the number of learners that train at the same time: as many as there are workers, or fewer if the
+// memory doesn't hold the bytes that they keep for each row. The rows are in memory; bytes is the memory of the rows
+// and their parts.
+func (c *crossing) sideBySide(rows, bytes int64) int {
+	room := memory.Limit(c.opt.Memory)
+	if c.opt.Memory > 0 { // otherwise the limit doesn't include these bytes
+		room -= bytes
+	}
+	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
+}
+
+// ErrFolds is the error of rows that can't be dealt into the number of folds.
+var ErrFolds = errors.New("too few rows for the folds")
+
+// judge trains, and computes the errors and the score on the held-out rows. judges are these rows with the weights of
+// their classes.
+func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Source) (t Tally, value part, err error) {
+	begin, score := time.Now(), c.Score
+	f, err := j.learn(ctx, ctx)
+	if err == nil && c.cv.Bounded {
+		err = slow(f.Model, c.src.Rows())
+	}
+	if err != nil {
+		return t, value, err
+	}
+	var merit *meritOf
+	if p.Figures != nil {
+		merit = &meritOf{ranks: newRanking(f.Model)}
+	}
+	if p.Lacks != "" {
+		score = ""
+	}
+	t, value, err = scoreModel(ctx, score, f.Model, judges, j.workers(), merit)
+	if err == nil && merit != nil {
+		merit.addTo(p.Figures, f.Result.Seconds)
+		p.Figures.Total += time.Since(begin).Seconds()
+	}
+	return t, value, err
+}

@@ -1,0 +1,256 @@
+package train_test
+
+import (
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/require"
+	"halfspace/internal/testproblems"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/pocket"
+	"halfspace/predict"
+	"halfspace/separability"
+	"halfspace/train"
+	"halfspace/train/learner"
+	"halfspace/train/logistic"
+	"halfspace/train/perceptron"
+)
+
+// A door is an exported entry that returns an error.
+type door = func() error
+
+func second[A any](_ A, err error) error { return err }
+
+// TestZeroValues: a source or a learner that is nil or a zero value is an error of every entry.
+func TestZeroValues(t *testing.T) {
+	ctx, data := t.Context(), testproblems.Logistic(100, 3)
+	l, opt, cv := train.Logistic(logistic.Options{}), train.Options{}, train.CV{Folds: 2}
+	doors := map[string]door{}
+	for name, src := range map[string]block.Source{"nil": nil, "nil data": (*block.Data)(nil), "zero data": new(block.Data)} {
+		maps.Copy(doors, map[string]door{
+			name + " Learn":          func() error { return second(train.Learn(ctx, src, l, opt)) },
+			name + " hold-out":       func() error { return second(train.Learn(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " LearnValidated": func() error { return second(train.LearnValidated(ctx, src, data, l, opt)) },
+			name + " CrossValidate":  func() error { return second(train.CrossValidate(ctx, src, l, cv, opt)) },
+			name + " Compare":        func() error { return second(train.Compare(ctx, src, []train.Learner{l}, cv, opt)) },
+			name + " Calibrate": func() error {
+				return second(train.Calibrate(ctx, src, train.Perceptron(perceptron.Options{}), model.Platt, opt))
+			},
+			name + " FollowPath":  func() error { return second(train.FollowPath(ctx, src, l, 3, cv, opt)) },
+			name + " HoldOut":     func() error { return second(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " LearnOnline": func() error { return second(train.LearnOnline(ctx, src, nil, train.OnlineOptions{})) },
+			name + " NewSurvey":   func() error { return second(train.NewSurvey(ctx, src)) },
+			name + " SumRows":     func() error { return second(train.SumRows(ctx, src, 1)) },
+			name + " Evaluate":    func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
+			name + " Count":       func() error { return second(train.Count(ctx, fitted(t, data), src, 1)) },
+			name + " pocket":      func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
+			name + " errors":      func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
+			name + " scatter":     func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
+			name + " separable":   func() error { return second(separability.Check(ctx, src, separability.Options{})) },
+			name + " trusted":     func() error { return second(train.Learn(ctx, block.Trust(src), l, opt)) },
+		})
+	}
+	for name, l := range map[string]train.Learner{"empty": {}, "of nil": train.New(nil, nil), "without options": {Learner: logistic.Learner},
+		"nil options": {Learner: logistic.Learner, Settings: (*logistic.Options)(nil)}, "other options": {Learner: logistic.Learner, Settings: &perceptron.Options{}},
+		"zero learner": {Learner: &learner.Learner{}, Settings: &perceptron.Options{}}} {
+		maps.Copy(doors, map[string]door{
+			name + " Learn":         func() error { return second(train.Learn(ctx, data, l, opt)) },
+			name + " CrossValidate": func() error { return second(train.CrossValidate(ctx, data, l, cv, opt)) },
+			name + " Compare":       func() error { return second(train.Compare(ctx, data, []train.Learner{l, l}, cv, opt)) },
+			name + " Calibrate":     func() error { return second(train.Calibrate(ctx, data, l, model.Platt, opt)) },
+			name + " FollowPath":    func() error { return second(train.FollowPath(ctx, data, l, 3, cv, opt)) },
+			name + " LearnOnline":   func() error { return second(train.LearnOnline(ctx, data, nil, train.OnlineOptions{Learner: &l})) },
+			name + " With":          func() error { return second(l.With("l2", "1")) },
+			name + " Grid":          func() error { return second(l.Grid(nil)) },
+		})
+		if l.Has("l2") || l.Text("l2") != "" || l.VariedText() != "" {
+			t.Errorf("the learner %s has an l2", name)
+		}
+	}
+	var rows *gram.Rows
+	some, matrix := gram.Dense([]float32{1, 2}, 1, 2, 2), new(gram.Symmetric)
+	maps.Copy(doors, map[string]door{
+		"no learners":         func() error { return second(train.Compare(ctx, data, nil, cv, opt)) },
+		"nil model scorer":    func() error { return second(predict.NewScorer(nil, 1)) },
+		"zero model scorer":   func() error { return second(predict.NewScorer(new(model.Model), 1)) },
+		"zero scorer":         func() error { return second(new(predict.Scorer).Scores(ctx, block.New(0, 1, 1))) },
+		"nil model predictor": func() error { return second(predict.New(nil)) },
+		"zero predictor":      func() error { return second(new(predict.Predictor).Class(nil)) },
+		"zero probabilities":  func() error { return new(predict.Predictor).Probabilities(nil, nil) },
+		"zero scores":         func() error { return new(predict.Predictor).Scores(nil, nil) },
+		"zero score":          func() error { return second(new(predict.Predictor).Score(nil)) },
+		"zero append":         func() error { return second(new(predict.Predictor).AppendRow(nil)) },
+		"nil evaluation":      func() error { return second(train.NewEvaluation(nil, 1)) },
+		"zero evaluation":     func() error { return new(train.Evaluation).Add(ctx, block.New(0, 1, 1)) },
+		"nil model count":     func() error { return second(train.Count(ctx, nil, data, 1)) },
+		"nil weights":         func() error { return second(train.WeightsFor(nil, data.Spec())) },
+		"zero updated":        func() error { return new(pocket.Pocket).Updated(ctx, nil, 1, 1) },
+		"zero epoch":          func() error { return new(pocket.Pocket).EpochEnded(ctx, nil, 1, 1) },
+		"zero end":            func() error { return new(pocket.Pocket).End(ctx, nil, 1, 1) },
+		"zero settle":         func() error { return new(pocket.Pocket).Settle(ctx) },
+		"zero judge":          func() error { return new(pocket.Pocket).Judge(ctx) },
+		"nil gram":            func() error { return gram.Gram(ctx, matrix, rows, gram.Mercer{}, 1) },
+		"nil matrix":          func() error { return gram.Gram(ctx, nil, some, gram.Mercer{}, 1) },
+		"nil cross":           func() error { return gram.Cross(ctx, nil, 1, rows, some, gram.Mercer{}, 1) },
+		"nil other":           func() error { return gram.Cross(ctx, nil, 1, some, rows, gram.Mercer{}, 1) },
+		"nil products":        func() error { return gram.Products(ctx, some, rows, 1, nil) },
+		"nil lower":           func() error { return gram.LowerProducts(ctx, rows, 1, nil) },
+		"nil expand":          func() error { return gram.Expand(ctx, nil, rows, some, nil, gram.Mercer{}, 1) },
+		"nil cache":           func() error { return second(gram.NewRowCache(rows, gram.Mercer{}, 1, 1)) },
+		"zero cache":          func() error { return second(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
+		"nil support":         func() error { return second(gram.NewSupport(rows, gram.Mercer{})) },
+		"nil diagonal":        func() error { return second(gram.Diagonal(rows, gram.Mercer{})) },
+		"nil product":         func() error { return (*gram.Symmetric)(nil).MulVec(ctx, nil, nil, 1) },
+		"nil scatter":         func() error { return gram.Scatter(ctx, nil, data, nil, 1) },
+		"rows of nil":         func() error { return gram.LowerProducts(ctx, gram.RowsOf(nil), 1, nil) },
+		"features of nil":     func() error { return gram.LowerProducts(ctx, gram.FeaturesOf(nil), 1, nil) },
+		"block of nil":        func() error { return gram.LowerProducts(ctx, gram.BlockRows(nil, 1), 1, nil) },
+	})
+	for name, door := range doors {
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s: panic: %v", name, p)
+				}
+			}()
+			if err := door(); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}()
+	}
+}
+
+// fitted returns a model of rows.
+func fitted(t *testing.T, data *block.Data) *model.Model {
+	t.Helper()
+	f := require.Value(train.Learn(t.Context(), data, train.Logistic(logistic.Options{L2: 1}), train.Options{}))(t)
+	return f.Model
+}
+
+// TestWorkers: for every entry that takes a number of workers, 0 is every core, and a negative number is an error.
+func TestWorkers(t *testing.T) {
+	ctx, data := t.Context(), testproblems.Logistic(100, 3)
+	cols := data.Spec().Cols()
+	m, rows := fitted(t, data), gram.RowsOf(data)
+	x, y := circle(60)
+	judged := rowsOf(t, x, y)
+	judge := fitted(t, judged)
+	l2 := logistic.Options{L2: 1}
+	doors := map[string]func(workers int) error{
+		"Learn": func(n int) error {
+			o := l2
+			o.Workers = n
+			return second(train.Learn(ctx, data, train.Logistic(o), train.Options{}))
+		},
+		"logistic.Train": func(n int) error {
+			o := l2
+			o.Workers = n
+			return second(logistic.Train(ctx, data, o))
+		},
+		"LearnOnline":   func(n int) error { return second(train.LearnOnline(ctx, data, nil, train.OnlineOptions{Workers: n})) },
+		"fit.Evaluate":  func(n int) error { return second(train.Evaluate(ctx, judge, judged, n)) },
+		"NewEvaluation": func(n int) error { return second(train.NewEvaluation(m, n)) },
+		"Count":         func(n int) error { return second(train.Count(ctx, m, data, n)) },
+		"SumRows":       func(n int) error { return second(train.SumRows(ctx, data, n)) },
+		"NewScorer":     func(n int) error { return second(predict.NewScorer(m, n)) },
+		"pocket.New":    func(n int) error { return second(pocket.New(ctx, data, pocket.Exact, n)) },
+		"pocket.Errors": func(n int) error {
+			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
+		},
+		"separable":   func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
+		"block.Check": func(n int) error { return second(block.Check(ctx, block.Source(data), n)) },
+		"ReduceRuns": func(n int) error {
+			return block.ReduceRuns(ctx, data, n, func(block.Run) int { return 0 }, func(int) {})
+		},
+		"Fingerprint":     func(n int) error { return second(block.Fingerprint(ctx, data, n)) },
+		"RunSums":         func(n int) error { return second(block.RunSums(ctx, data, n)) },
+		"ClassCounts":     func(n int) error { return second(learner.ClassCounts(ctx, data, n)) },
+		"BalancedWeights": func(n int) error { return second(learner.BalancedWeights(ctx, data, n)) },
+		"train.Evaluate": func(n int) error {
+			return learner.Evaluate(ctx, data, n, &learner.Result{Weights: make([]float32, cols)})
+		},
+		"OneVersusRest": func(n int) error {
+			return second(learner.OneVersusRest(ctx, data, n, true, func(context.Context, int, int) (int, error) { return 0, nil }))
+		},
+		"Choose": func(n int) error {
+			classes := testproblems.RandomClasses(50, 3, 3, 0)
+			w := make([]float32, 3*classes.Spec().Cols())
+			last := slices.Clone(w)
+			last[0] = 1
+			return second(learner.Choose(ctx, classes, n, w, last))
+		},
+		"Gram": func(n int) error {
+			g, _ := gram.NewSymmetric(rows.Len(), gram.Full)
+			return gram.Gram(ctx, g, rows, gram.Mercer{}, n)
+		},
+		"Cross":         func(n int) error { return gram.Cross(ctx, make([]float32, 100*100), 100, rows, rows, gram.Mercer{}, n) },
+		"Products":      func(n int) error { return gram.Products(ctx, rows, rows, n, func(int, int, []float32) {}) },
+		"LowerProducts": func(n int) error { return gram.LowerProducts(ctx, rows, n, func(int, int, []float32) {}) },
+		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Mercer{}, n) },
+		"NewRowCache":   func(n int) error { return second(gram.NewRowCache(rows, gram.Mercer{}, 1<<20, n)) },
+		"MulVec": func(n int) error {
+			g, _ := gram.NewSymmetric(4, gram.Full)
+			return g.MulVec(ctx, make([]float32, 4), make([]float32, 4), n)
+		},
+		"Scatter": func(n int) error {
+			g, _ := gram.NewTriangle(cols)
+			return gram.Scatter(ctx, g, data, nil, n)
+		},
+	}
+	for name, door := range doors {
+		for _, n := range []int{0, 1, 3} {
+			if err := door(n); err != nil {
+				t.Errorf("%s with %d workers: %v", name, n, err)
+			}
+		}
+		if err := door(-1); err == nil || !strings.Contains(err.Error(), "workers is -1: use 1 or more, or 0 for every core") {
+			t.Errorf("%s with -1 workers: error %v", name, err)
+		}
+	}
+}
+
+// TestAllCores: with 0 workers, calls that a program sees go on at the same time.
+func TestAllCores(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	data := testproblems.Logistic(5*block.RunRows, 3)
+	for name, run := range map[string]func(meet func()) error{
+		"ReduceRuns": func(meet func()) error {
+			return block.ReduceRuns(t.Context(), data, 0, func(block.Run) int { meet(); return 0 }, func(int) {})
+		},
+		"Scatter": func(meet func()) error {
+			g, _ := gram.NewTriangle(data.Spec().Cols())
+			return gram.Scatter(t.Context(), g, data, func(block.Run, []float64, []float64) { meet() }, 0)
+		},
+		"Products": func(meet func()) error {
+			x := gram.RowsOf(data)
+			return gram.Products(t.Context(), x, gram.Dense(make([]float32, x.Cols()), 1, x.Cols(), x.Cols()), 0, func(int, int, []float32) { meet() })
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		var calls atomic.Int64
+		met := make(chan struct{})
+		meet := func() { // waits for a second call
+			if calls.Add(1) == 2 {
+				close(met)
+			}
+			select {
+			case <-met:
+			case <-ctx.Done():
+			}
+		}
+		if err := run(meet); err != nil || ctx.Err() != nil {
+			t.Errorf("%s: error %v, one call at a time: %t", name, err, ctx.Err() != nil)
+		}
+		cancel()
+	}
+}

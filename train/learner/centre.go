@@ -1,0 +1,192 @@
+package learner
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/distributed"
+	"halfspace/kernel/f64"
+)
+
+const (
+	pivotRows = 257 // number of rows of the first run that Pivots samples
+	farOff    = 1e3 // a column is far from zero if its median is more than this times its spread
+	farStill  = 1e4 // a constant column is far from zero if its absolute value is at least this
+)
+
+// Pivots returns one number for each column of src: the median of the column if it is far from zero (Unix seconds, for
+// example), and 0 otherwise. It samples rows of the first run. It returns nil if no column is far from zero. It also
+// returns nil if src has no bias, because only the weight of a bias can make up for subtracted constants.
+func Pivots(ctx context.Context, src block.Source) (found []float64, err error) {
+	if !src.Spec().Bias {
+		return nil, nil
+	}
+	if cluster, _ := block.RemoteOf(src); cluster != nil && src.Rows() > 0 {
+		err = distributed.Each(ctx, src, pivotsTask, struct{}{}, [][]int64{{0}}, func(p []float64) error {
+			found = p
+			return nil
+		})
+		return found, err
+	}
+	return firstPivots(ctx, src)
+}
+
+func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		return pivots(b.Slice(0, min(b.Len(), block.RunRows)), b.Cols), nil
+	}
+	return nil, nil
+}
+
+// pivotsTask computes Pivots on a cluster. Its piece is the first run.
+var pivotsTask = distributed.New("train.pivots", pivotsOf)
+
+func pivotsOf(ctx context.Context, first distributed.Piece, _ struct{}) ([]float64, error) {
+	return firstPivots(ctx, first.Source)
+}
+
+func pivots(b *block.Block, cols int) (found []float64) {
+	for c, values := range columnsOf(b, min(pivotRows, b.Len()), cols) {
+		n := len(values)
+		slices.Sort(values)
+		median, spread := values[n/2], 0.0
+		for _, v := range values {
+			spread += math.Abs(v-median) / float64(n)
+		}
+		size := math.Abs(median)
+		if far := size > farOff*spread && (spread > 0 || size >= farStill); far && !math.IsInf(size, 0) {
+			if found == nil {
+				found = make([]float64, cols)
+			}
+			found[c] = median
+		}
+	}
+	return found
+}
+
+// columnsOf yields each column but the last with its values in n rows, evenly spread over the block. In sparse rows, it
+// skips columns that are stored in fewer than half of these rows. It reuses the memory of the values for the next
+// column.
+func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
+	type element struct {
+		column int
+		value  float64
+	}
+	return func(yield func(int, []float64) bool) {
+		values := make([]float64, n)
+		if b.Sparse == nil {
+			for c := range cols - 1 {
+				for i := range values {
+					values[i] = float64(b.X[i*b.Len()/n*b.Stride+c])
+				}
+				if !yield(c, values) {
+					return
+				}
+			}
+			return
+		}
+		var all []element
+		for i := range n {
+			columns, stored := b.Sparse.Row(i * b.Len() / n)
+			for k, c := range columns {
+				all = append(all, element{int(c), float64(stored[k])})
+			}
+		}
+		slices.SortFunc(all, func(x, y element) int { return cmp.Compare(x.column, y.column) })
+		for len(all) > 0 {
+			c, k := all[0].column, 0
+			clear(values)
+			for ; k < len(all) && all[k].column == c; k++ {
+				values[k] = all[k].value
+			}
+			if all = all[k:]; 2*k >= n && c < cols-1 && !yield(c, values) {
+				return
+			}
+		}
+	}
+}
+
+// Centre returns the rows of src with multiple[c] times column of subtracted from each column c. multiple[of] is 0. If
+// column of is the bias, a column of ones, the multiples are constants, as the numbers of Pivots are. The blocks share
+// memory with the blocks of src. Their Centring makes the subtraction happen where rows are widened to float64; see
+// block.Centring.
+func Centre(src block.Source, of int, multiple []float64) block.Source {
+	return centred{src, block.NewCentring(of, multiple)}
+}
+
+// Uncentre turns weights for the rows of Centre into weights for the original rows. The pivots are the multiples of the
+// bias that Centre subtracted. Uncentre subtracts the dot product of the pivots and the other weights from the bias,
+// which is the last weight.
+func Uncentre(w, pivots []float64) {
+	last := len(pivots) - 1
+	w[last] -= f64.Dot(w[:last], pivots[:last])
+}
+
+// Recentre is the inverse of Uncentre. It computes the sum with twice the digits of float64, because most digits cancel
+// (Ogita, Rump and Oishi, "Accurate Sum and Dot Product", SIAM Journal on Scientific Computing 26, 2005).
+func Recentre(w, pivots []float64) {
+	last := len(pivots) - 1
+	sum, rest := w[last], 0.0
+	for i, p := range pivots[:last] {
+		product := float64(w[i] * p)
+		next := sum + product
+		part := next - sum
+		rest += (sum - (next - part)) + (product - part) + math.FMA(w[i], p, -product)
+		sum = next
+	}
+	w[last] = sum + rest
+}
+
+// RoundCentred rounds weights for the rows of Centre so that the corresponding weights for the original rows are
+// float32 numbers. If pivots is nil, the rows are the original rows.
+func RoundCentred(w, pivots []float64) {
+	if pivots != nil {
+		Uncentre(w, pivots)
+	}
+	for i, v := range w {
+		w[i] = float64(float32(v))
+	}
+	if pivots != nil {
+		Recentre(w, pivots)
+	}
+}
+
+// centred is a source whose blocks carry a Centring.
+type centred struct {
+	block.Source
+	by *block.Centring
+}
+
+const centreView = "train.centre"
+
+func init() { distributed.NewView(centreView, centre) }
+
+func centre(src block.Source, by *block.Centring, _ int) block.Source {
+	return centred{src, by}
+}
+
+// Remote returns the cluster of the rows; see block.Remote.
+func (c centred) Remote() (block.Cluster, []block.View) {
+	return distributed.Changed(c.Source, centreView, c.by)
+}
+
+// Blocks yields the blocks of the source with the Centring. A block is valid until the next block is requested.
+func (c centred) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return block.EachLoan(c.Lend(ctx))
+}
+
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
+func (c centred) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return block.Change(ctx, c.Source, func(b, _ *block.Block) (*block.Block, error) {
+		to := *b
+		to.Centring = c.by
+		return &to, nil
+	})
+}

@@ -1,0 +1,145 @@
+package learner
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/distributed"
+	"halfspace/kernel"
+)
+
+// mostRounds is the largest number of rounds of Choose.
+const mostRounds = 10
+
+// Choose returns one vector of weights for each class of src: the class's vector in kept or its vector in last. It aims
+// at the fewest errors when the class with the greatest score is predicted. kept and last each have a vector of src's
+// columns for each class, in the order of the classes.
+//
+// The best vector for one class versus the rest need not be the best beside the vectors of the other classes. For
+// example, all scores of a rare class may be negative, and still be the greatest scores of its rows. Choose begins with
+// all vectors of kept, or with all vectors of last if they make fewer errors. Each round exchanges the vector of one
+// class: the first class whose exchange leaves the fewest errors. Choose ends when no exchange leaves fewer errors, or
+// after 10 rounds. An error counts as much as the row's sample weight. Sums are made within runs of rows, and then in
+// the order of the runs.
+func Choose(ctx context.Context, src block.Source, workers int, kept, last []float32) ([]float32, error) {
+	cols := src.Spec().Cols()
+	chosen, other := slices.Clone(kept), slices.Clone(last)
+	if slices.Equal(kept, last) {
+		return chosen, nil
+	}
+	for round := range mostRounds {
+		errors, err := exchanged(ctx, src, workers, chosen, other)
+		if err != nil {
+			return nil, err
+		}
+		classes := len(errors) - 2
+		best := 0
+		for i, e := range errors[:classes+1] {
+			if e < errors[best] {
+				best = i
+			}
+		}
+		if all := errors[classes+1]; round == 0 && all < errors[0] {
+			chosen, other = other, chosen
+			continue
+		}
+		if best == 0 {
+			break
+		}
+		lo, hi := (best-1)*cols, best*cols
+		for i := lo; i < hi; i++ {
+			chosen[i], other[i] = other[i], chosen[i]
+		}
+	}
+	return chosen, nil
+}
+
+// exchanged returns sums of the sample weights of wrongly predicted rows: sum 0 with the chosen vectors, sum c+1 with
+// the chosen vectors but the other vector of class c, and the last sum with all other vectors.
+func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
+	var args [2][]float64
+	for i, w := range [][]float32{chosen, other} {
+		for _, v := range w {
+			args[i] = append(args[i], float64(v))
+		}
+	}
+	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
+	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeRun(src, args), func(s []float64) {
+		for i, v := range s {
+			sums[i] += v
+		}
+	})
+	return sums, err
+}
+
+// exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
+var exchangePass = distributed.NewPerRun("train.exchange", exchangeRun)
+
+// exchangeRun returns the function that computes the sums of exchanged for one run.
+func exchangeRun(src block.Source, args [2][]float64) func(block.Run) []float64 {
+	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
+	return func(run block.Run) []float64 { return exchangedRun(run, a, b) }
+}
+
+// padded cuts weights into vectors of cols elements, and returns float32 copies of them, each of kernel.Stride(cols)
+// elements.
+func padded(weights []float64, cols int) (w [][]float32) {
+	for v := range slices.Chunk(weights, cols) {
+		one := block.Alloc[float32](kernel.Stride(cols))
+		for i, x := range v {
+			one[i] = float32(x)
+		}
+		w = append(w, one)
+	}
+	return w
+}
+
+func exchangedRun(run block.Run, a, b [][]float32) []float64 {
+	classes := len(a)
+	scores := func(w [][]float32) [][]float32 {
+		s := make([][]float32, classes)
+		for c := range w {
+			s[c] = make([]float32, run.Len())
+			run.Scores(w[c], s[c])
+		}
+		return s
+	}
+	of, others := scores(a), scores(b)
+	sums := make([]float64, classes+2)
+	for i, y := range run.Y {
+		first, second := greatest(of, i, -1), 0
+		second = greatest(of, i, first)
+		weight := run.Weight(i)
+		add := func(k, predicted int) {
+			if predicted != int(y) {
+				sums[k] += weight
+			}
+		}
+		add(0, first)
+		for c := range classes {
+			rival := first // class with the greatest score, class c left out
+			if c == first {
+				rival = second
+			}
+			if s, r := others[c][i], of[rival][i]; s > r || s == r && c < rival {
+				rival = c
+			}
+			add(c+1, rival)
+		}
+		add(classes+1, greatest(others, i, -1))
+	}
+	return sums
+}
+
+// greatest returns the first class with the greatest score of row i. It skips the class other.
+func greatest(scores [][]float32, i, other int) int {
+	best, most := -1, math.Inf(-1)
+	for c, s := range scores {
+		if c != other && (best < 0 || float64(s[i]) > most) {
+			best, most = c, float64(s[i])
+		}
+	}
+	return best
+}

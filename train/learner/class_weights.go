@@ -1,0 +1,204 @@
+package learner
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/distributed"
+	"halfspace/kernel"
+	"halfspace/predict"
+	"halfspace/schema"
+)
+
+// ClassCounts returns the number of rows of each class of src, in the order of the classes of its spec. It ignores
+// sample weights. It makes one pass over the rows. It returns an error if a label stands for no class.
+func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, error) {
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, len(spec.Classes))
+	var unknown error // the first error of a label
+	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
+		unknown = cmp.Or(unknown, f.err)
+		for c := range counts {
+			if f.err == nil {
+				counts[c] += f.n[c]
+			}
+		}
+	})
+	return counts, cmp.Or(err, unknown)
+}
+
+var countPass = distributed.NewPerRun("train.classes", countRun)
+
+// counted is the number of rows of each class in a run, or an error.
+type counted struct {
+	n   []int64
+	err error
+}
+
+// countRun returns the function that counts the rows of each class in a run.
+func countRun(src block.Source, _ struct{}) func(block.Run) counted {
+	spec := src.Spec()
+	return func(run block.Run) (f counted) {
+		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
+			return f
+		}
+		f.n = make([]int64, max(2, len(spec.Classes))) // a spec may name fewer than two classes
+		for _, y := range run.Y {
+			f.n[ClassOf(y, spec)]++
+		}
+		return f
+	}
+}
+
+// BalancedWeights returns a weight for each class of src, in the order of the classes of its spec. The weight is
+// n/(k m) for a class of m rows, among n rows of k classes that have rows, so weight times rows is the same for each of
+// these classes. A class without rows has the weight 1. BalancedWeights counts rows and ignores sample weights, as
+// scikit-learn's "balanced" does. It makes one pass over the rows.
+func BalancedWeights(ctx context.Context, src block.Source, workers int) ([]float64, error) {
+	counts, err := ClassCounts(ctx, src, workers)
+	if err != nil {
+		return nil, err
+	}
+	present := int64(0)
+	for _, n := range counts {
+		if n > 0 {
+			present++
+		}
+	}
+	weights := make([]float64, len(counts))
+	for c, n := range counts {
+		if weights[c] = 1; n > 0 {
+			weights[c] = float64(src.Rows()) / float64(present*n)
+		}
+	}
+	return weights, nil
+}
+
+// ClassOf returns the number of the class that the label y stands for.
+func ClassOf(y float32, spec *schema.Spec) int {
+	if len(spec.Classes) > 2 {
+		return int(y)
+	}
+	return predict.Class(y, spec.PositiveClass())
+}
+
+// WithClassWeights returns the rows of src with the sample weight of each row multiplied by the weight of its class.
+// classes has one weight for each class of src, in the order of the classes of its spec. If src is a *block.Data, the
+// result is a *block.Data that shares everything but the sample weights. If src is a block.Seekable, the result is a
+// block.Seekable. A row whose label stands for no class gets the weight NaN, which a training refuses.
+func WithClassWeights(src block.Source, classes []float64) block.Source {
+	spec := *src.Spec()
+	spec.Weighted = true
+	w := &reweighted{src, &spec, classes}
+	switch src := src.(type) {
+	case *block.Data:
+		var blocks []*block.Block
+		for b := range src.Blocks(context.Background()) {
+			blocks = append(blocks, w.reweight(b, make([]float64, b.Len())))
+		}
+		return block.NewData(&spec, blocks)
+	case block.Seekable:
+		return reweightedFile{w, src}
+	}
+	return w
+}
+
+// A reweighted source is another source with different sample weights.
+type reweighted struct {
+	block.Source
+	spec    *schema.Spec
+	classes []float64
+}
+
+func (w *reweighted) Spec() *schema.Spec { return w.spec }
+
+const classWeightsView = "train.class-weights"
+
+func init() { distributed.NewView(classWeightsView, reweigh) }
+
+func reweigh(src block.Source, classes []float64, _ int) block.Source {
+	return WithClassWeights(src, classes)
+}
+
+// Remote returns the cluster of the rows; see block.Remote.
+func (w *reweighted) Remote() (block.Cluster, []block.View) {
+	return distributed.Changed(w.Source, classWeightsView, w.classes)
+}
+
+// reweight returns b with its new sample weights, which it writes to buf. buf may be b.W.
+func (w *reweighted) reweight(b *block.Block, buf []float64) *block.Block {
+	c := *b
+	c.W = buf[:b.Len()]
+	for r, y := range b.Y {
+		weight := math.NaN()
+		if class := ClassOf(y, w.spec); class >= 0 && class < len(w.classes) {
+			weight = w.classes[class]
+		}
+		if b.W != nil {
+			weight *= b.W[r]
+		}
+		c.W[r] = weight
+	}
+	return &c
+}
+
+func (w *reweighted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return block.EachLoan(w.Lend(ctx))
+}
+
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
+func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
+	return block.Change(ctx, w.Source, func(b, spare *block.Block) (*block.Block, error) {
+		var weights []float64
+		if spare != nil {
+			weights = spare.W[:cap(spare.W)]
+		}
+		if len(weights) < b.Len() {
+			weights = make([]float64, b.Len())
+		}
+		return w.reweight(b, weights), nil
+	})
+}
+
+// A reweightedFile is a reweighted source that is a block.Seekable.
+type reweightedFile struct {
+	*reweighted
+	file block.Seekable
+}
+
+func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
+
+func (f reweightedFile) ReadChunk(c int, to *block.Block) error {
+	rows := min(kernel.ChunkRows, f.Rows()-int64(c)*kernel.ChunkRows)
+	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadChunk(c, to) })
+}
+
+func (f reweightedFile) ReadRows(rows []uint32, to *block.Block) error {
+	return f.read(len(rows), to, func(to *block.Block) error { return f.file.ReadRows(rows, to) })
+}
+
+// read reads rows into the first rows of a block and sets their sample weights.
+func (f reweightedFile) read(rows int, to *block.Block, read func(to *block.Block) error) error {
+	b := *to
+	if !f.file.Sparse() {
+		b = *to.Slice(0, rows)
+	}
+	if !f.file.Spec().Weighted {
+		b.W = nil
+	}
+	if err := read(&b); err != nil {
+		return err
+	}
+	if f.file.Sparse() {
+		to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
+	}
+	f.reweight(&b, to.W)
+	return nil
+}

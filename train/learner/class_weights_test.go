@@ -1,0 +1,137 @@
+package learner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/learntest"
+	"halfspace/internal/require"
+	"halfspace/internal/testproblems"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train/learner"
+)
+
+// TestWithClassWeights reads reweighted rows from memory, from a stream, and in every way from a file. Each row has its
+// own weight times that of its class, and is otherwise unchanged.
+func TestWithClassWeights(t *testing.T) {
+	ctx := context.Background()
+	const rows = 3*block.RunRows + 700
+	own := func(r int) float64 { return float64(r%5) / 4 }
+	for _, labels := range [][]float64{{-1, 1}, {0, 1, 2}} {
+		for positive := range 2 {
+			for _, weighted := range []bool{false, true} {
+				x, y := make([][]float64, rows), make([]float64, rows)
+				for r := range x {
+					x[r], y[r] = []float64{float64(r), 1}, labels[r*r%7%len(labels)]
+				}
+				d := testproblems.Dense(x, y, true)
+				d.Spec().SetPositive(positive)
+				for len(d.Spec().Classes) < len(labels) {
+					d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(7))
+				}
+				if weighted {
+					d = testproblems.Weighted(d, own)
+				}
+				file := learntest.Cached(t, d)
+				classes := []float64{0.5, 3, 7}[:len(labels)]
+				want := func(r int) float64 {
+					c := int(y[r])
+					if len(labels) == 2 {
+						if c = 1 - positive; y[r] > 0 {
+							c = positive
+						}
+					}
+					if weighted {
+						return classes[c] * own(r)
+					}
+					return classes[c]
+				}
+				check := func(name string, rows []uint32, b *block.Block) {
+					t.Helper()
+					for i, r := range rows {
+						if b.W[i] != want(int(r)) || b.Y[i] != float32(y[r]) || b.X[i*b.Stride] != float32(r) {
+							t.Fatalf("%d classes, positive %d, weighted %t, %s: row %d is %v with label %v and weight %v, want weight %v", len(labels),
+								positive, weighted, name, r, b.X[i*b.Stride], b.Y[i], b.W[i], want(int(r)))
+						}
+					}
+				}
+				for name, src := range map[string]block.Source{"memory": d, "stream": testproblems.Stream{Data: d}, "file": file} {
+					w := learner.WithClassWeights(src, classes)
+					for range 2 {
+						for b, err := range w.Blocks(ctx) {
+							if err != nil {
+								t.Fatal(err)
+							}
+							check(name, numbers(int(b.First), b.Len()), b)
+						}
+					}
+					if src.Spec().Weighted != weighted || !w.Spec().Weighted {
+						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
+					}
+				}
+				sparse := learntest.Cached(t, testproblems.Sparse(d))
+				few := learner.WithClassWeights(sparse, classes).(block.Seekable)
+				any := learner.WithClassWeights(file, classes).(block.Seekable)
+				to, elements := block.NewFor(any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
+				same := func(way string) {
+					t.Helper()
+					for r, y := range elements.Y {
+						if _, values := elements.Sparse.Row(r); y != to.Y[r] || elements.W[r] != to.W[r] || len(elements.W) != len(elements.Y) ||
+							values[len(values)-1] != to.X[r*to.Stride+to.Cols-1] {
+							t.Fatalf("sparse %s: row %d has label %v and weight %v, want %v and %v", way, r, y, elements.W[r], to.Y[r], to.W[r])
+						}
+					}
+				}
+				for range 2 {
+					for c := range (rows + kernel.ChunkRows - 1) / kernel.ChunkRows {
+						require.NoError(t, errors.Join(any.ReadChunk(c, to), few.ReadChunk(c, elements)))
+						same("chunk")
+						check("chunk", numbers(c*kernel.ChunkRows, min(kernel.ChunkRows, rows-c*kernel.ChunkRows)), to)
+					}
+					at := []uint32{rows - 1, 5, 5, 4097}
+					require.NoError(t, errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)))
+					same("rows")
+					check("rows", at, to)
+				}
+				if _, ok := learner.WithClassWeights(d, classes).(*block.Data); !ok {
+					t.Error("reweighted data aren't in memory any more")
+				}
+			}
+		}
+	}
+}
+
+func numbers(first, n int) (all []uint32) {
+	for i := range n {
+		all = append(all, uint32(first+i))
+	}
+	return all
+}
+
+// TestBalancedWeights expects n/(k m), with the counts of the classes that occur.
+func TestBalancedWeights(t *testing.T) {
+	y := slices.Concat(slices.Repeat([]float64{0}, 6000), slices.Repeat([]float64{1}, 3000), slices.Repeat([]float64{3}, 1000))
+	x := make([][]float64, len(y))
+	for r := range x {
+		x[r] = []float64{1}
+	}
+	d := testproblems.Dense(x, y, false)
+	for _, c := range []int64{7, 8} { // beside -1 and 1
+		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(c))
+	}
+	d = testproblems.Weighted(d, func(r int) float64 { return float64(r) })
+	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
+	for _, workers := range []int{1, 3} {
+		got := require.Value(learner.BalancedWeights(context.Background(), d, workers))(t)
+		for c, v := range []float64{10000. / 18000, 10000. / 9000, 1, 10000. / 3000} {
+			if got[c] != v {
+				t.Errorf("%d workers: %v, want %v", workers, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package learner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"halfspace/block"
+	"halfspace/internal/distributed"
+	"halfspace/kernel/f64"
+	"halfspace/predict"
+)
+
+// Evaluate sets the errors, the rows predicted of each class, the radius, the norm and the margin of r from r.Weights.
+// It makes one pass over the rows. Labels are -1 and +1, or class numbers if there are more than two classes and r has
+// a vector of weights for each class. Evaluate returns an error if a label stands for no class, if r hasn't a vector of
+// weights for each class, or if a score overflows.
+//
+// With more than two classes, the predicted class is the class with the greatest score, the first of equal ones. The
+// margin is the least difference between the score of a row's class and the greatest score of another class, divided by
+// the square root of 2 and by the norm of all vectors together. With this definition, two classes with the weights -w
+// and w have the same margin as w alone.
+func Evaluate(ctx context.Context, src block.Source, workers int, r *Result) error {
+	_, _, err := evaluate(ctx, src, workers, r, PerceptronLoss)
+	return err
+}
+
+// A RowLoss names the loss of a row as a function of its margin m. m is y(w.x). With more than two classes, m is the
+// score of the row's class minus the greatest score of another class. A loss is a name and not a function, so that
+// other processes can compute it.
+type RowLoss string
+
+const (
+	PerceptronLoss   RowLoss = "perceptron"    // max(0, -m)
+	HingeLoss        RowLoss = "hinge"         // max(0, 1 - m)
+	SquaredHingeLoss RowLoss = "squared_hinge" // max(0, 1 - m)^2
+	LogisticLoss     RowLoss = "logistic"      // log(1 + e^-m)
+)
+
+// of returns the function of the loss, or nil if the loss is unknown.
+func (l RowLoss) of() func(m float64) float64 {
+	switch l {
+	case PerceptronLoss:
+		return func(m float64) float64 {
+			if !(m >= 0) {
+				return -m
+			}
+			return 0
+		}
+	case HingeLoss:
+		return func(m float64) float64 { return max(0, 1-m) }
+	case SquaredHingeLoss:
+		return func(m float64) float64 {
+			hinge := max(0, 1-m)
+			return hinge * hinge
+		}
+	case LogisticLoss:
+		return func(m float64) float64 {
+			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) = log(1 + e^-|m|) - min(0, m)
+			f64.Exp(x[:], x[:])
+			f64.Log1p(x[:], x[:])
+			return x[0] - min(0, m)
+		}
+	}
+	return nil
+}
+
+// EvaluateLoss is Evaluate, and also sets r.Loss: the sum over the rows of loss times sample weight. For more than two
+// classes, it returns the sum of the sample weights of wrongly predicted rows.
+func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result, loss RowLoss) (wrong float64, err error) {
+	r.Loss, wrong, err = evaluate(ctx, src, workers, r, loss)
+	if err == nil && r.Loss-r.Loss != 0 {
+		err = TooLarge()
+	}
+	return wrong, err
+}
+
+var judgePass = distributed.NewPerRun("train.evaluate", judgeRun)
+
+// judgeArgs are the arguments of judgePass.
+type judgeArgs struct {
+	weights []float64 // one vector of src's columns, or one for each class
+	loss    RowLoss
+}
+
+// judgeRun returns the function that evaluates one run.
+func judgeRun(src block.Source, args judgeArgs) func(block.Run) judgement {
+	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
+	return func(run block.Run) judgement {
+		if of == nil {
+			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
+		}
+		if err := run.CheckLabels(len(w)); err != nil {
+			return judgement{err: err}
+		}
+		if len(w) == 1 {
+			return judge(run, w[0], src.Spec().PositiveClass(), of)
+		}
+		return judgeClasses(run, w, of)
+	}
+}
+
+// evaluate makes the pass over the rows for Evaluate and EvaluateLoss.
+func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of RowLoss) (loss, wrong float64, err error) {
+	spec := src.Spec()
+	cols := spec.Cols()
+	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
+		return 0, 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
+	}
+	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
+		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
+	}
+	vectors := len(r.Weights) / cols
+	weights := make([]float64, len(r.Weights))
+	for i, v := range r.Weights {
+		weights[i] = float64(v)
+	}
+	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
+	predicted := make([]int64, max(2, vectors))
+	var unknown error // the first error of a label
+	add := func(s judgement) {
+		errors += s.errors
+		for c, n := range s.predicted {
+			predicted[c] += n
+		}
+		loss += s.loss
+		wrong += s.wrong
+		square, margin = max(square, s.square), min(margin, s.margin)
+		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
+	}
+	args := judgeArgs{weights, of}
+	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
+	if err = cmp.Or(err, unknown); err != nil {
+		return 0, 0, err
+	}
+	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = errors, predicted, math.Sqrt(square), Norm(r.Weights), 0
+	if margin > 0 {
+		if r.Margin = margin / r.Norm; vectors > 1 {
+			r.Margin /= math.Sqrt2
+		}
+	}
+	if sum := r.Norm + r.Radius; bad || sum-sum != 0 {
+		return 0, 0, TooLarge()
+	}
+	return loss, wrong, nil
+}
+
+// A judgement is the result of Evaluate for one run.
+type judgement struct {
+	errors         int64
+	predicted      []int64 // number of rows predicted to be of each class
+	square, margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
+	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
+	bad            bool    // a score overflows float32
+	err            error   // the error of a label
+}
+
+// judge evaluates rows labelled -1 and +1.
+func judge(run block.Run, w []float32, positive int, loss func(m float64) float64) (j judgement) {
+	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
+	var buf [block.RunRows]float32
+	scores := buf[:run.Len()]
+	run.Scores(w, scores)
+	for i, score := range scores {
+		if (score > 0) != (run.Y[i] > 0) {
+			j.errors++
+		}
+		j.predicted[predict.Class(score, positive)]++
+		j.bad = j.bad || score-score != 0
+		m := float64(float64(run.Y[i]) * float64(score)) // float64(), so that no compiler fuses the product into the sum
+		j.loss += float64(loss(m) * run.Weight(i))
+		j.margin = min(j.margin, m)
+	}
+	j.square = run.MaxSquaredNorm()
+	return j
+}
+
+// judgeClasses evaluates rows of more than two classes.
+func judgeClasses(run block.Run, w [][]float32, loss func(m float64) float64) (j judgement) {
+	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
+	scores := make([][]float32, len(w))
+	for c := range w {
+		scores[c] = make([]float32, run.Len())
+		run.Scores(w[c], scores[c])
+	}
+	for i, y := range run.Y {
+		predicted := predict.Predicted(scores, i, 0)
+		j.predicted[predicted]++
+		if predicted != int(y) {
+			j.errors++
+			j.wrong += run.Weight(i)
+		}
+		own, above := float64(scores[int(y)][i]), math.Inf(1)
+		for c, s := range scores {
+			j.bad = j.bad || s[i]-s[i] != 0
+			if c != int(y) {
+				above = min(above, own-float64(s[i]))
+			}
+		}
+		j.margin = min(j.margin, above)
+		j.loss += float64(loss(above) * run.Weight(i))
+	}
+	j.square = run.MaxSquaredNorm()
+	return j
+}
+
+// Norm returns the Euclidean norm of weights. It sums their squares in order.
+func Norm[T float32 | float64](w []T) float64 {
+	square := 0.0
+	for _, v := range w {
+		square = math.FMA(float64(v), float64(v), square)
+	}
+	return math.Sqrt(square)
+}
+
+// TooLarge returns the error for features, or sample weights, with which float32 arithmetic overflows.
+func TooLarge() error {
+	return errors.New("the features, or the weights of rows, are too large for float32 arithmetic: scale them down")
+}

@@ -1,0 +1,231 @@
+package learner
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/model"
+	"halfspace/schema"
+)
+
+// Learner describes a learning algorithm: its objective, its options, its requirements on rows, and its training
+// function. Each learner's package exports one Learner. Flags, help, notes, reports and docs are derived from it.
+type Learner struct {
+	Name      string   // value of --algo, also stored in models
+	Minimises string   // its objective, or the aim of its search, in one line
+	Use       string   // when to use it, in one line
+	Options   []Option // the options that it uses
+	Example   string   // example options as a user types them
+	New       func() Settings
+
+	// Default replaces zero values of options that stand for a default, although 0 is a valid value of the option. It
+	// is nil if no option needs this.
+	Default func(Settings)
+
+	Passes    Access // how it reads rows in file order
+	InMemory  bool   // it takes only a *block.Data
+	NeedsBias string // why it can't learn without the bias; "": it can
+	NoWeights string // why its rows can't have weights; "": they can
+	Joint     bool   // it can learn the vectors of more than two classes together
+	Together  bool   // it learns more than two classes together by default
+	EachClass bool   // it learns each class versus the rest separately
+	Judges    bool   // it chooses its weights by the errors on validation rows
+	LogOdds   bool   // scores are logarithms of the odds of the positive class, with the options that New returns
+	Solves    bool   // it solves for an optimum over all rows, in steps; other learners visit rows one by one
+	LastOnly  bool   // it keeps the last weights, which need not be the best seen
+
+	// Perceptron returns the margin and the penalty of its updates if the learner makes the perceptron's updates. It is
+	// nil for other learners.
+	Perceptron func(Settings) (margin, l2 float64)
+
+	// Begins tells whether a training can begin with the weights of a model.
+	Begins bool
+
+	// RowLoss returns the loss that EvaluateLoss sums at the end of a training. It is nil for learners that compute
+	// their loss themselves.
+	RowLoss func(Settings) RowLoss
+
+	// Stepper returns a Stepper, which learns from rows of a spec one after another. It is nil for learners that have
+	// none. Labels are class numbers if the spec has more than two classes and Joint is set.
+	Stepper func(*schema.Spec, Settings) (Stepper, error)
+
+	// ScaleFree tells whether predictions stay the same when features change their units. nil: they never stay the
+	// same.
+	ScaleFree func(Settings) bool
+
+	// Apart returns the options with which it learns each of more than two classes versus the rest, and never together.
+	// nil, or "": no option has this effect.
+	Apart func(Settings) string
+
+	DrawsTogether bool // learning several classes together makes random choices
+
+	// Refuses returns an option that can't be used with the other options, and why. nil, or an empty option: all can be
+	// used.
+	Refuses func(Settings) (option, why string)
+
+	Converged string // text that a report adds if the last weights make no mistake; "": nothing
+	// NotFound is the text of a report for the object of the search, if it did not converge. "" stands for a plane that
+	// separates the classes.
+	NotFound string
+	Story    func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
+
+	Train func(context.Context, *Task) (*Learned, error) // learns from the rows of a task
+}
+
+// Access is how a learner reads rows. A greater value asks for more than a smaller one.
+type Access int
+
+const (
+	InOrder  Access = iota // one pass after the other, each in file order
+	Nested                 // passes within passes
+	AnyOrder               // each row at the moment when it is needed
+)
+
+// Settings are the options of a training: a pointer to a learner's Options, which embed the Options of this package.
+type Settings interface {
+	Shared() *Options
+}
+
+// Shared returns o. With it, a pointer to any learner's options is a Settings.
+func (o *Options) Shared() *Options { return o }
+
+// CopySettings returns a copy of s. Changes of the copy leave s unchanged.
+func CopySettings(s Settings) Settings {
+	c := reflect.New(reflect.TypeOf(s).Elem())
+	c.Elem().Set(reflect.ValueOf(s).Elem())
+	return c.Interface().(Settings)
+}
+
+// Task is the rows to learn from, and the settings of the training.
+type Task struct {
+	Rows         block.Source
+	Validation   block.Source // rows to validate on; nil: none
+	Settings     Settings
+	ClassWeights []float64 // factor by which Rows' sample weights were multiplied, for each class; nil: none
+	Init         *Start    // weights and state to begin with; nil: zeros
+	Versus       int       // number of classes if Rows are one class versus the rest; 0 otherwise
+	Memory       int64     // most bytes for the rows and for the learner's own arrays; 0: all available memory
+	Beside       int       // number of trainings that run at the same time, this one included; 0 or 1: only this one
+	Held         int64     // bytes of all rows in memory, rows of other shares included
+	Note         func(text string)
+}
+
+// Learned is the result of a learner.
+type Learned struct {
+	*Result
+	Own  any                  // the result of the learner's own package
+	Keep func(m *model.Model) // adds the fields that only this learner keeps to the model; nil: there are none
+}
+
+// Option returns the option with the name, or nil.
+func (l *Learner) Option(name string) *Option {
+	for i := range l.Options {
+		if l.Options[i].Name == name {
+			return &l.Options[i]
+		}
+	}
+	return nil
+}
+
+// Has tells whether the learner has the option and the option has an effect with these settings.
+func (l *Learner) Has(s Settings, name string) bool {
+	o := l.Option(name)
+	return o != nil && (o.When == nil || l.met(s, o.When))
+}
+
+func (l *Learner) met(s Settings, w *Condition) bool {
+	value := l.Option(w.Option).Text(s)
+	return slices.Contains(w.Values, value) != w.Except
+}
+
+// Access returns how a training with these settings reads rows.
+func (l *Learner) Access(s Settings) Access {
+	shared := s.Shared()
+	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil && shared.Order != Cyclic && shared.Order != "" {
+		return AnyOrder
+	}
+	return l.Passes
+}
+
+// Complete replaces every zero value that stands for a default by the default. An option whose value the learner
+// chooses by the rows stays 0.
+func (l *Learner) Complete(s Settings) {
+	defaults := l.New()
+	s.Shared().completeSeed()
+	if l.Default != nil {
+		l.Default(s)
+	}
+	for i := range l.Options {
+		if o := &l.Options[i]; !o.Auto && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
+			o.copy(s, defaults)
+		}
+	}
+}
+
+// Drop sets options that have no effect to their defaults.
+func (l *Learner) Drop(s Settings) {
+	defaults := l.New()
+	for i := range l.Options {
+		if o := &l.Options[i]; !l.Has(s, o.Name) {
+			o.copy(s, defaults)
+		}
+	}
+}
+
+// CheckSettings returns an error unless l can train with s. It checks the range of every option, options that exclude
+// each other, and options that have no effect. An error of one option is an *OptionError.
+func (l *Learner) CheckSettings(s Settings) error {
+	for i := range l.Options {
+		if err := l.Options[i].Check(s); err != nil {
+			return err
+		}
+	}
+	if err := l.CheckTogether(s); err != nil {
+		return err
+	}
+	return l.checkUnused(s)
+}
+
+// CheckTogether returns an *OptionError if an option can't be used with the other options.
+func (l *Learner) CheckTogether(s Settings) error {
+	if l.Refuses == nil {
+		return nil
+	}
+	if option, why := l.Refuses(s); option != "" {
+		return &OptionError{Option: option, text: why}
+	}
+	return nil
+}
+
+// LearnsTogether tells whether the learner learns more than two classes together by default with these settings.
+func (l *Learner) LearnsTogether(s Settings) bool {
+	return l.Together && l.OnlyApart(s) == ""
+}
+
+// OnlyApart returns the options in s with which the learner never learns more than two classes together, or "".
+func (l *Learner) OnlyApart(s Settings) string {
+	if l.Apart == nil {
+		return ""
+	}
+	return l.Apart(s)
+}
+
+// checkUnused returns an error if an option is set and has no effect.
+func (l *Learner) checkUnused(s Settings) error {
+	defaults := l.New()
+	for i := range l.Options {
+		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
+			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
+		}
+	}
+	// Values with the same effect as leaving the option out.
+	idle := map[string]string{"order": string(Cyclic), "shards": "1", "mix": string(Uniform)}
+	for _, o := range []Option{OrderOption, EpochsOption, MaxUpdatesOption, EtaOption, ShardsOption, MixOption} {
+		if l.Option(o.Name) == nil && !o.zero(s) && o.Text(s) != idle[o.Name] {
+			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + l.Name + ": leave it out"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package learner
+
+import (
+	"context"
+	"math/bits"
+	"math/rand/v2"
+
+	"golang.org/x/sync/errgroup"
+
+	"halfspace/kernel"
+)
+
+// WindowChunks is the number of chunks of kernel.ChunkRows rows in a window. The rows of a window are permuted
+// together.
+const WindowChunks = 8
+
+// A Permutation is one random order of n rows. It computes one window of rows at a time.
+//
+// The rows are cut into chunks of 512. First the chunks are permuted. Then each 8 consecutive chunks of that order make
+// a window of up to 4,096 rows, and the rows of each window are permuted. With up to 4,096 rows there is one window,
+// its chunks stay in order, and the result is a plain Fisher-Yates permutation. All random numbers come from one PCG
+// generator. Its first word is the seed, and its second word is the number of the epoch, from 0.
+type Permutation struct {
+	n      int
+	rng    *rand.PCG
+	chunks []uint32 // numbers of the chunks, permuted
+	first  int      // the window to begin with
+}
+
+// NewPermutation returns the permutation of n rows for an epoch. It begins with its first window.
+func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
+	p := &Permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
+	p.chunks = make([]uint32, (n+kernel.ChunkRows-1)/kernel.ChunkRows)
+	for i := range p.chunks {
+		p.chunks[i] = uint32(i)
+	}
+	if len(p.chunks) > WindowChunks {
+		shuffle(p.chunks, p.rng)
+	}
+	return p
+}
+
+// Windows returns the number of windows.
+func (p *Permutation) Windows() int { return (len(p.chunks) + WindowChunks - 1) / WindowChunks }
+
+// Skip makes the permutation begin with the window that holds the row at position rows of the permuted order, counted
+// from 0. It returns the number of rows of that window before this position. If the permutation has no such position,
+// it begins after its last window, and Skip returns 0.
+func (p *Permutation) Skip(rows int64) (within int) {
+	var window []uint32
+	for ; p.first < p.Windows(); p.first++ {
+		n := int64(0)
+		for _, c := range p.Window(p.first) {
+			n += int64(p.chunkRows(c))
+		}
+		if rows < n {
+			return int(rows)
+		}
+		rows -= n
+		window = p.Rows(window[:0], p.first) // draws the random numbers of the window
+	}
+	return 0
+}
+
+// First returns the number of the window to begin with: 0 without Skip.
+func (p *Permutation) First() int { return p.first }
+
+// Window returns the numbers of the chunks of window k. It returns no chunks if k is past the last window.
+func (p *Permutation) Window(k int) []uint32 {
+	lo := min(len(p.chunks), k*WindowChunks)
+	return p.chunks[lo:min(len(p.chunks), lo+WindowChunks)]
+}
+
+// Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order, because
+// the windows share one generator.
+func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
+	start := len(dst)
+	for _, c := range p.Window(k) {
+		dst = appendChunk(dst, c, p.chunkRows(c))
+	}
+	shuffle(dst[start:], p.rng)
+	return dst
+}
+
+// Positions is Rows with positions instead of row numbers: positions in a block that holds the window's chunks in their
+// permuted order.
+func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
+	start := len(dst)
+	for i, c := range p.Window(k) {
+		dst = appendChunk(dst, uint32(i), p.chunkRows(c))
+	}
+	shuffle(dst[start:], p.rng)
+	return dst
+}
+
+func (p *Permutation) chunkRows(c uint32) int {
+	return min(kernel.ChunkRows, p.n-int(c)*kernel.ChunkRows)
+}
+
+// appendChunk appends the numbers of the first n rows of chunk c.
+func appendChunk(dst []uint32, c uint32, n int) []uint32 {
+	for r := range uint32(n) {
+		dst = append(dst, c*kernel.ChunkRows+r)
+	}
+	return dst
+}
+
+// shuffle permutes s by Fisher and Yates: for i from the last element down to 1, it swaps s[i] with s[j], j drawn
+// from 0 to i.
+func shuffle(s []uint32, rng *rand.PCG) {
+	for i := len(s) - 1; i > 0; i-- {
+		j := Draw(rng, uint64(i)+1)
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// Draw returns a random number below n: the high word of the 128-bit product of n and one output of the generator. The
+// probability of each number is 1/n with a relative error below n/2^64.
+func Draw(rng *rand.PCG, n uint64) uint64 {
+	hi, _ := bits.Mul64(rng.Uint64(), n)
+	return hi
+}
+
+// part is the row numbers of several consecutive windows of a permutation, from window first on.
+type part struct {
+	first   int
+	windows [][]uint32
+}
+
+// partWindows is the number of windows in one send on a channel. With 8 windows the cost of a send doesn't matter.
+const partWindows = 8
+
+// Each calls visit for every window in order, from window First on. With ahead, another goroutine computes the next
+// windows meanwhile.
+func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
+	if !ahead || p.Windows() <= partWindows {
+		var buf []uint32
+		for k := p.first; k < p.Windows(); k++ {
+			buf = p.Rows(buf[:0], k)
+			if err := visit(k, buf); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	ready, used := make(chan part, 2), make(chan part, 2)
+	used <- part{}
+	used <- part{}
+	g.Go(func() error {
+		defer close(ready)
+		return p.produce(ctx, ready, used)
+	})
+	g.Go(func() error {
+		for next := range ready {
+			for i, rows := range next.windows {
+				if err := visit(next.first+i, rows); err != nil {
+					return err
+				}
+			}
+			used <- next
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+func (p *Permutation) produce(ctx context.Context, ready chan<- part, used <-chan part) error {
+	for k := p.first; k < p.Windows(); k += partWindows {
+		var next part
+		select {
+		case next = <-used:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if next.windows == nil {
+			next.windows = make([][]uint32, partWindows)
+		}
+		next.first = k
+		next.windows = next.windows[:min(partWindows, p.Windows()-k)]
+		for i := range next.windows {
+			next.windows[i] = p.Rows(next.windows[i][:0], k+i)
+		}
+		ready <- next
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package learner
+
+import (
+	"context"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/distributed"
+)
+
+const (
+	sampleShare   = 8  // the sample has at most 1/sampleShare of the rows
+	sampleColumns = 64 // the sample has at least sampleColumns rows for each column
+)
+
+// Sample returns as many runs as a block has, as far from each other as possible. It returns nil if there are too few
+// rows for a sample to save time. It makes one pass over the rows. If src is a *block.Data, the sample shares its
+// memory.
+func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
+	cols := src.Spec().Cols()
+	all := src.Rows() / block.RunRows
+	n := min(int64(block.Rows(cols)/block.RunRows), all/sampleShare)
+	if n*block.RunRows < int64(sampleColumns*cols) {
+		return nil, nil
+	}
+	if cluster, _ := block.RemoteOf(src); cluster != nil {
+		return remoteSample(ctx, src, n)
+	}
+	var blocks []*block.Block
+	_, stay := src.(*block.Data)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for k := int64(len(blocks)); k < n; k++ {
+			lo := k*all/n*block.RunRows - b.First
+			if lo >= int64(b.Len()) {
+				break
+			}
+			run := b.Slice(int(lo), int(lo)+block.RunRows)
+			if !stay {
+				run = run.Clone()
+			}
+			run.First = k * block.RunRows
+			blocks = append(blocks, run)
+		}
+	}
+	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
+}
+
+// sampleTask returns copies of the runs of a piece from a cluster.
+var sampleTask = distributed.New("train.sample", sampleRuns)
+
+func sampleRuns(ctx context.Context, piece distributed.Piece, _ struct{}) (runs []*block.Block, err error) {
+	for b, err := range piece.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, b.Clone())
+	}
+	return runs, nil
+}
+
+// remoteSample is Sample on the cluster of src. It fetches n runs; each run is one piece.
+func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, error) {
+	all := src.Rows() / block.RunRows
+	var pieces [][]int64
+	for k := range n {
+		pieces = append(pieces, []int64{k * all / n})
+	}
+	var blocks []*block.Block
+	task := sampleTask
+	err := distributed.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block) error {
+		for _, run := range runs {
+			run = run.Clone() // to aligned memory
+			run.First = int64(len(blocks)) * block.RunRows
+			blocks = append(blocks, run)
+		}
+		return nil
+	})
+	return block.NewData(src.Spec(), blocks), err
+}

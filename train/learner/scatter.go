@@ -1,0 +1,130 @@
+package learner
+
+import (
+	"context"
+	"iter"
+
+	"halfspace/block"
+	"halfspace/gram"
+	"halfspace/internal/distributed"
+	"halfspace/kernel/f64"
+	"halfspace/schema"
+)
+
+// A ScatterTask names the computation of ScatterAs for a run, so that other processes can do it too.
+type ScatterTask[A, R any] struct {
+	*distributed.PerRun[scatterArgs[A], scattered[R]]
+}
+
+// A ScatterPart returns the argument part of Scatter for the rows of src.
+type ScatterPart[A, R any] func(src block.Source, args A) func(run block.Run, s, f []float64) R
+
+type scatterArgs[A any] struct {
+	n    int // rows of the matrix
+	args A
+}
+
+// scattered is the result of one run: its terms of the matrix, in the order of gram.Triangle, and its terms of the
+// other sums.
+type scattered[R any] struct {
+	products []float64
+	sums     R
+}
+
+// NewScatterTask returns a task for ScatterAs with a name.
+func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
+	return &ScatterTask[A, R]{distributed.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Run) scattered[R] {
+		part := of(src, args.args)
+		return func(run block.Run) (s scattered[R]) {
+			s.products = ScatterRun(src.Spec(), run, args.n, func(run block.Run, w, f []float64) { s.sums = part(run, w, f) })
+			return s
+		}
+	})}
+}
+
+// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a symmetric matrix of n rows, in the order
+// of gram.Triangle. n must be the size of a valid gram.Triangle: ScatterRun panics otherwise.
+func ScatterRun(spec *schema.Spec, run block.Run, n int, setWeights func(run block.Run, s, f []float64)) []float64 {
+	m, err := gram.NewTriangle(n)
+	if err == nil {
+		one := block.Trust(block.Source(block.NewData(spec, []*block.Block{run.Block})))
+		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
+	}
+	if err != nil {
+		panic("train: " + err.Error())
+	}
+	return m.Data
+}
+
+// ScatterAs is Scatter. If src has a cluster, the cluster computes the task t; part must be the computation of t for a
+// run.
+func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
+	t *ScatterTask[A, R], args A, part func(run block.Run, s, f []float64) R, merge func(R)) error {
+	if cluster, _ := block.RemoteOf(src); cluster == nil {
+		return Scatter(ctx, m, src, workers, part, merge)
+	}
+	clear(m.Data)
+	return distributed.Reduce(ctx, src, workers, t.PerRun, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
+		f64.Axpy(m.Data, 1, s.products)
+		merge(s.sums)
+	})
+}
+
+// Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
+// weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
+// of the run. merge gets the sums of one run at a time, in row order for any number of workers.
+func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
+	part func(run block.Run, s, f []float64) R, merge func(R)) error {
+	return scatter(ctx, m, src, workers, func(run block.Run, s, f []float64) func() {
+		r := part(run, s, f)
+		return func() { merge(r) }
+	})
+}
+
+// scatter is Scatter for sums of any type: part returns a function that merges the sums of its run.
+func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(run block.Run, s, f []float64) (merge func())) error {
+	var merges []func()
+	var first int64 // number of the first run of the block
+	begin := func(row, rows int64) {
+		first, merges = row/block.RunRows, make([]func(), (rows+block.RunRows-1)/block.RunRows)
+	}
+	end := func() {
+		for _, merge := range merges {
+			merge()
+		}
+	}
+	each := func(run block.Run, s, f []float64) { merges[run.Number-first] = part(run, s, f) }
+	if _, ok := src.(*block.Data); !ok { // block by block: results of all runs at once could take much memory
+		src = eachBlock{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
+		return gram.Scatter(ctx, m, src, each, workers)
+	}
+	begin(0, src.Rows())
+	err := gram.Scatter(ctx, m, src, each, workers)
+	if err == nil {
+		end()
+	}
+	return err
+}
+
+// An eachBlock is a source that calls functions before and after each block is used.
+type eachBlock struct {
+	block.Source
+	before func(*block.Block)
+	after  func()
+}
+
+func (e eachBlock) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
+		for b, err := range e.Source.Blocks(ctx) {
+			if err == nil {
+				e.before(b)
+			}
+			if !yield(b, err) {
+				return
+			}
+			if err == nil {
+				e.after()
+			}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package learner_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/testproblems"
+	"halfspace/model"
+	"halfspace/pocket"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
+	"halfspace/train/lda"
+	"halfspace/train/learner"
+	"halfspace/train/logistic"
+	"halfspace/train/passiveaggressive"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+	"halfspace/train/winnow"
+)
+
+// An attempt trains with options that can't be, or not on these rows.
+type attempt func(src block.Source) error
+
+// TestWrongOptions: every learner refuses options out of their range, and rows that don't suit its options, with an error that says what
+// to do. TestWrongRows has rows that suit no learner.
+func TestWrongOptions(t *testing.T) {
+	ctx := t.Context()
+	walk := func(o perceptron.Options) attempt {
+		return func(src block.Source) error { _, err := perceptron.Train(ctx, src, o); return err }
+	}
+	online := func(o ftrl.Options) attempt {
+		return func(src block.Source) error { _, err := ftrl.TrainFTRL(ctx, src, o); return err }
+	}
+	adagrad := func(o ftrl.AdaGradOptions) attempt {
+		return func(src block.Source) error { _, err := ftrl.TrainAdaGrad(ctx, src, o); return err }
+	}
+	aggressive := func(o passiveaggressive.Options) attempt {
+		return func(src block.Source) error { _, err := passiveaggressive.Train(ctx, src, o); return err }
+	}
+	multiply := func(o winnow.Options) attempt {
+		return func(src block.Source) error { _, err := winnow.Train(ctx, src, o); return err }
+	}
+	fisher := func(o lda.Options) attempt {
+		return func(src block.Source) error { _, err := lda.Train(ctx, src, o); return err }
+	}
+	odds := func(o logistic.Options) attempt {
+		return func(src block.Source) error { _, err := logistic.Train(ctx, src, o); return err }
+	}
+	machine := func(o svm.Options) attempt {
+		return func(src block.Source) error { _, err := svm.Train(ctx, src, o); return err }
+	}
+	kernels := func(o kernelperceptron.Options) attempt {
+		return func(src block.Source) error { _, err := kernelperceptron.Train(ctx, src.(*block.Data), o); return err }
+	}
+	described := func(l *learner.Learner, s learner.Settings) attempt {
+		return func(src block.Source) error {
+			_, err := l.Train(ctx, &learner.Task{Rows: src, Settings: s})
+			return err
+		}
+	}
+	two, many, three := programRows(20, 2, false).data(), programRows(5000, 2, false).data(), programRows(60, 3, false).data()
+	huge := testproblems.Dense([][]float64{{3e38, -3e38}, {3e38, 3e38}}, []float64{1, 1}, true) // the second row scores inf - inf
+	large := testproblems.Dense([][]float64{{1e30}, {-1e30}, {2e30}}, []float64{1, -1, -1}, true)
+	x, y := make([][]float64, 60), make([]float64, 60)
+	for r := range x {
+		x[r], y[r] = []float64{float64(r % 2), float64(r % 3)}, float64(r%2)
+	}
+	missing, without := testproblems.Classes(x, y, 3, true), testproblems.Dense(x[:2], []float64{-1, 1}, false)
+	far := testproblems.Logistic(5000, 3)
+	for b := range far.Blocks(ctx) {
+		for r := range b.Len() {
+			b.X[r*b.Stride] += 1.7e9
+		}
+	}
+	half, mixed, twos := programRows(50, 2, false), programRows(50, 2, false), programRows(50, 2, false)
+	half.blocks[0].X[7*8+2] = 0.5
+	for r := range 50 {
+		mixed.blocks[0].X[r*8+2] = []float32{-1, 1, 0}[min(r%2+r/49, 2)]
+		twos.blocks[0].X[r*8] = 2
+	}
+	twos.sparse(0)
+	row := make([]float64, 60_000)
+	row[0] = 1
+	wide := testproblems.Dense([][]float64{row, row}, []float64{1, -1}, true) // the rows update at every visit
+	shards := func(n int64) learner.Options { return learner.Options{Shards: n} }
+	for _, c := range []struct {
+		want string
+		rows block.Source
+		try  attempt
+	}{
+		{"too small", two, walk(perceptron.Options{Options: learner.Options{Eta: 1e-60}})},
+		{"use one of", two, walk(perceptron.Options{Options: learner.Options{Order: "up"}})},
+		{"above 0", two, walk(perceptron.Options{Options: learner.Options{Eta: 1.5}})},
+		{"too large", huge, walk(perceptron.Options{})},
+		{"3 classes (0, 1, 2), training takes two", three, walk(perceptron.Options{Pocket: pocket.Exact})},
+		{`unknown pocket "trousers": use one of [exact ratchet epoch]`, two, walk(perceptron.Options{Pocket: "trousers"})},
+		{"margin is -1", two, walk(perceptron.Options{Margin: -1})},
+		{"out of the range of float32", two, walk(perceptron.Options{Margin: 1e300})},
+		{"early-stop needs a pocket", two, walk(perceptron.Options{EarlyStop: 2})},
+		{"early-stop is -2", two, walk(perceptron.Options{EarlyStop: -2})},
+		{"averaged takes no pocket", two, walk(perceptron.Options{Form: learner.Averaged, Pocket: pocket.Exact})},
+		{"as many as 64 MiB hold: end", wide, walk(perceptron.Options{Options: learner.Options{Epochs: 1000}, Form: learner.Voted})},
+		{"in memory or", testproblems.Stream{Data: two}, walk(perceptron.Options{Options: learner.Options{Order: learner.Shuffle}})},
+		{"there are 2 rows to validate on, of 3 columns: use rows of 4 columns", two, func(src block.Source) error {
+			_, err := perceptron.TrainValidated(ctx, src, huge, perceptron.Options{Pocket: pocket.Exact})
+			return err
+		}},
+		{"takes no pocket and no rows to validate on", two, func(src block.Source) error {
+			_, err := perceptron.TrainValidated(ctx, src, src, perceptron.Options{Form: learner.Voted})
+			return err
+		}},
+		{"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(perceptron.Options{Options: shards(3)})},
+		{"shards is -1", many, walk(perceptron.Options{Options: shards(-1)})},
+		{"unknown mix", many, walk(perceptron.Options{Options: learner.Options{Shards: 2, Mix: "odd"}})},
+		{"each shard has its own: leave them out, or the shards", many, walk(perceptron.Options{Options: shards(2), Form: learner.Voted})},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(perceptron.Options{Options: shards(2)})},
+		{"C is -1: use a number above 0", two, aggressive(passiveaggressive.Options{C: -1})},
+		{"C is NaN", two, aggressive(passiveaggressive.Options{C: math.NaN()})},
+		{`unknown loss "cubic"`, two, aggressive(passiveaggressive.Options{Loss: "cubic"})},
+		{"in memory or in a cache file", testproblems.Stream{Data: two}, aggressive(passiveaggressive.Options{Options: learner.Options{Order: learner.Shuffle}})},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(passiveaggressive.Options{Options: shards(2)})},
+		{"use 2 shards or fewer", many, aggressive(passiveaggressive.Options{Options: shards(3)})},
+		{"alpha is -1: use a number above 0", two, online(ftrl.Options{Alpha: -1})},
+		{"beta is +Inf", two, online(ftrl.Options{Beta: math.Inf(1)})},
+		{"l1 is NaN: use a penalty of 0 or more", two, online(ftrl.Options{L1: math.NaN()})},
+		{"l2 is -3", two, online(ftrl.Options{L2: -3})},
+		{"ftrl takes no shards: leave them out", many, described(ftrl.FTRL, &ftrl.Options{Options: shards(2)})},
+		{"eta is 2:", two, adagrad(ftrl.AdaGradOptions{Options: learner.Options{Eta: 2}})},
+		{`unknown loss "cubic"`, two, adagrad(ftrl.AdaGradOptions{Loss: "cubic"})},
+		{"3 classes", three, adagrad(ftrl.AdaGradOptions{})},
+		{"adagrad mixes its shards in equal shares: leave", many, described(ftrl.AdaGrad, &ftrl.AdaGradOptions{Options: learner.Options{Shards: 2, Mix: learner.Mistakes}})},
+		{`column "c", row 7: 0.5 is neither 0 nor 1`, half.data(), multiply(winnow.Options{})},
+		{`column "c" has -1 and 0`, mixed.data(), multiply(winnow.Options{Literals: true})},
+		{"2 is not -1, 0 or 1", twos.data(), multiply(winnow.Options{Literals: true})},
+		{"needs the bias", without, multiply(winnow.Options{})},
+		{"alpha is 1:", two, multiply(winnow.Options{Alpha: 1})},
+		{"threshold is -1", two, multiply(winnow.Options{Threshold: -1})},
+		{"threshold is 2", two, multiply(winnow.Options{Threshold: 2, Variant: winnow.Balanced})},
+		{`unknown variant "winnow3"`, two, multiply(winnow.Options{Variant: "winnow3"})},
+		{"winnow doesn't use", programRows(20, 2, true).data(), multiply(winnow.Options{})},
+		{"epochs is -1", two, multiply(winnow.Options{Options: learner.Options{Epochs: -1}})},
+		{"workers is -1", two, fisher(lda.Options{Options: learner.Options{Workers: -1}})},
+		{"no row is of the class 2, training takes 3 classes", missing, fisher(lda.Options{})},
+		{`unknown solver "svd"`, two, fisher(lda.Options{Solver: "svd"})},
+		{"shrinkage is 1.5", two, fisher(lda.Options{Shrinkage: 1.5})},
+		{"shrinkage is NaN", two, fisher(lda.Options{Shrinkage: math.NaN()})},
+		{"no row is of the class -1", huge, fisher(lda.Options{})},
+		{"no row is of the class", testproblems.Weighted(three, func(int) float64 { return 0 }), fisher(lda.Options{Shrinkage: lda.LedoitWolf})},
+		{"no feature varies", testproblems.Dense([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), fisher(lda.Options{})},
+		{"no row is of the class 1", testproblems.Dense([][]float64{{1}}, []float64{-1}, true), fisher(lda.Options{})},
+		{"l2 is -1", two, odds(logistic.Options{L2: -1})},
+		{"l2 is NaN", two, odds(logistic.Options{L2: math.NaN()})},
+		{"epochs is -1", two, odds(logistic.Options{Options: learner.Options{Epochs: -1}})},
+		{`unknown solver "irls"`, two, odds(logistic.Options{Solver: "irls"})},
+		{"3 classes are too many for the solver newton", three, odds(logistic.Options{Solver: logistic.Newton})},
+		{"weight", testproblems.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Options{NoPenalty: true})},
+		{"shards need the solver sgd", many, odds(logistic.Options{Options: shards(2)})},
+		{"in equal shares: leave the mix out", many, odds(logistic.Options{Options: learner.Options{Shards: 2, Mix: learner.Mistakes}, Solver: logistic.SGD})},
+		{"use 2 shards or fewer", many, odds(logistic.Options{Options: shards(3), Solver: logistic.SGD})},
+		{"standardize them, or use 1 shard", far, odds(logistic.Options{Options: shards(2), Solver: logistic.SGD, L2: 1})},
+		{"l2 is -1", two, machine(svm.Options{L2: -1})},
+		{"l2 is NaN", two, machine(svm.Options{L2: math.NaN(), Loss: svm.Hinge})},
+		{"unknown loss", two, machine(svm.Options{Loss: "log"})},
+		{"epochs is -1", two, machine(svm.Options{Options: learner.Options{Epochs: -1}})},
+		{"by the loss hinge", three, machine(svm.Options{})},
+		{"without l1 and nonnegative", three, machine(svm.Options{L1: 1})},
+		{"unknown form", two, kernels(kernelperceptron.Options{Form: "first"})},
+		{"unknown form", two, described(kernelperceptron.Learner, &kernelperceptron.Options{Form: "first"})},
+		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Learner, &kernelperceptron.Options{})},
+		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "spline"}})},
+		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}})},
+		{"epochs is -1", two, kernels(kernelperceptron.Options{Options: learner.Options{Epochs: -1}})},
+		{"take 96", two, kernels(kernelperceptron.Options{Memory: 95})},
+		{"eta is 1e-300", two, kernels(kernelperceptron.Options{Options: learner.Options{Eta: 1e-300}})},
+		{"too large for float32", large, kernels(kernelperceptron.Options{})},
+		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "poly"}})},
+	} {
+		if err := c.try(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
+
+// TestCancelled: a training whose context ends when it tells of its progress ends with the error of the context.
+func TestCancelled(t *testing.T) {
+	two, three := testproblems.Logistic(300, 4), testproblems.RandomClasses(300, 3, 3, 0.2)
+	long := learner.Options{Epochs: 1 << 40}
+	var cases []learner.Settings
+	for _, order := range learner.Orders {
+		o := long
+		o.Order = order
+		cases = append(cases, &perceptron.Options{Options: o}, &passiveaggressive.Options{Options: o}, &ftrl.Options{Options: o})
+	}
+	for _, solver := range logistic.Solvers {
+		cases = append(cases, &logistic.Options{L2: 1, Solver: solver})
+	}
+	for _, loss := range svm.Losses {
+		cases = append(cases, &svm.Options{Loss: loss})
+	}
+	cases = append(cases, &winnow.Options{Options: long}, &kernelperceptron.Options{Options: long, Form: learner.Averaged}, &lda.Options{}, &lda.Options{Shrinkage: lda.LedoitWolf}, &svm.Options{Loss: svm.Hinge, Options: learner.Options{Epochs: 500}})
+	for i, s := range cases {
+		rows := block.Source(two)
+		if i == len(cases)-1 {
+			rows = three // together
+		}
+		var l *learner.Learner
+		switch s := s.(type) {
+		case *perceptron.Options:
+			l = perceptron.Of(s)
+		case *passiveaggressive.Options:
+			l = passiveaggressive.Learner
+		case *ftrl.Options:
+			l = ftrl.FTRL
+		case *logistic.Options:
+			l = logistic.Learner
+		case *svm.Options:
+			l = svm.Learner
+		case *winnow.Options:
+			l, rows = winnow.Learner, programRows(5000, 2, false).data()
+		case *kernelperceptron.Options:
+			l, rows = kernelperceptron.Learner, programRows(300, 2, false).data()
+		case *lda.Options:
+			l = lda.Learner
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		s.Shared().Progress = func(p learner.Progress) {
+			if p.Epoch > 0 {
+				cancel()
+			}
+		}
+		if l == lda.Learner {
+			cancel()
+		}
+		learned, err := l.Train(ctx, &learner.Task{Rows: rows, Settings: s})
+		if !errors.Is(err, context.Canceled) || learned != nil && !learned.Interrupted {
+			t.Errorf("%s %+v: error %v, learned %+v", l.Name, s, err, learned)
+		}
+		cancel()
+	}
+}

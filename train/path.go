@@ -1,0 +1,228 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/internal/parallel"
+	"halfspace/model"
+	"halfspace/train/elastic"
+	"halfspace/train/learner"
+	"halfspace/train/logistic"
+	"halfspace/train/svm"
+)
+
+// Path is the weights for falling penalties l1, and how well they predict rows that they weren't learned from.
+type Path struct {
+	model.Path
+	Weights [][]float64 `json:"weights"` // weights of each point, the bias last
+}
+
+// ErrNoPath is the error of a path with a learner that has no paths.
+var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, and two classes")
+
+// FollowPath trains weights for up to n falling penalties l1; see elastic.Task.Path. It judges each penalty by
+// cross-validation: it follows a path with the same penalties over the rows outside each fold, and takes the mean loss
+// in the fold. The penalties of a fold are proportional to the number of rows, because losses are sums over rows. It
+// chooses the point with the least loss, or the best point by cv.Score. With cv.OneStandardError, Best uses the point
+// Within. Of opt it uses weights of classes, Memory, Split, Note, Stage and Checkpoint.
+func FollowPath(ctx context.Context, src block.Source, l Learner, n int, cv CV, opt Options) (*Path, error) {
+	folds := cmp.Or(cv.Folds, defaultFolds)
+	err := check(&opt, src, l, false)
+	var walker *walker
+	if err == nil {
+		walker, err = newWalker(l)
+	}
+	if err == nil {
+		err = cv.checkScore(l, len(src.Spec().Classes))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if spec := src.Spec(); len(spec.Classes) > 2 {
+		return nil, fmt.Errorf("column %q: a path takes two classes: keep the rows of two, or use --grid with l1", spec.Label)
+	}
+	if src, err = checked(ctx, src, l); err != nil {
+		return nil, err
+	}
+	c := &crossing{CrossValidation: &CrossValidation{Folds: folds, Score: cv.Score}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
+	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &opt); err != nil {
+		return nil, err
+	}
+	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
+		return nil, err
+	}
+	if c.part, err = c.saves(ctx, n, l); err != nil {
+		return nil, err
+	}
+	defer opt.save(ctx)
+	s, err := c.followed(ctx, src, walker, l, n)
+	if err != nil {
+		return nil, err
+	}
+	p := &Path{}
+	p.Score, p.Greatest, p.OneStandardError = cv.Score, Greatest(cv.Score), cv.OneStandardError
+	p.Folds, p.Passes = folds, s.stages[len(s.stages)-1].Passes
+	for i, stage := range s.stages {
+		p.Weights = append(p.Weights, stage.W)
+		loss, deviation := s.judged[i].mean()
+		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(src.Spec().Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
+		if cv.Score != "" {
+			value, off := s.scored[i].mean()
+			p.Points[i].Score, p.Points[i].ScoreError = known(value), known(off)
+		}
+	}
+	p.Choose()
+	return p, nil
+}
+
+// followed follows the path over all rows, and judges its stages on each fold. It skips the work that a checkpoint has.
+func (c *crossing) followed(ctx context.Context, src block.Source, walker *walker, l Learner, n int) (*pathState, error) {
+	s := new(pathState)
+	loaded, err := c.part.Load(s.state)
+	if err == nil && !loaded {
+		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
+		s.stages, err = walker.path(ctx, c.weighted(c.src), n, nil)
+		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.part.Mark(1, 0, s.state)
+	left := func(fold int) bool { return fold >= s.folds }
+	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source, number int) error {
+		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
+		err := c.judgePath(ctx, from, number, walker, l, s)
+		if err == nil {
+			s.folds++
+			c.part.Mark(int64(1+s.folds), 0, s.state)
+		}
+		return err
+	})
+}
+
+// Best returns the learner l with the chosen penalty.
+func (p *Path) Best(l Learner) Learner {
+	chosen := p.Chosen
+	if p.OneStandardError {
+		chosen = p.Within
+	}
+	l.Settings = learner.CopySettings(l.Settings)
+	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[chosen].L1
+	return l
+}
+
+// judgePath follows the path over the rows outside a fold, and adds the losses and the scores in the fold to s.
+func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, walker *walker, l Learner, s *pathState) error {
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	share := float64(parts.Kept.Rows()) / float64(all.Rows())
+	var penalties []float64
+	for _, s := range s.stages {
+		penalties = append(penalties, s.L1*share)
+	}
+	few, err := walker.scaled(share).path(ctx, c.weighted(parts.Kept), len(s.stages), penalties)
+	if err != nil {
+		return err
+	}
+	var weights [][]float64
+	for _, s := range few {
+		weights = append(weights, s.W)
+	}
+	held := c.weighted(parts.Held)
+	losses, err := walker.losses(ctx, held, weights)
+	if err != nil {
+		return err
+	}
+	total := 0.0
+	err = block.ReduceRuns(ctx, held, c.workers, func(run block.Run) (sum float64) {
+		for r := range run.Len() {
+			sum += run.Weight(r)
+		}
+		return sum
+	}, func(sum float64) { total += sum })
+	for i, loss := range losses {
+		s.judged[i] = append(s.judged[i], part{loss, total})
+	}
+	if err != nil || c.Score == "" {
+		return err
+	}
+	return c.judgeStages(ctx, l, weights, held, s.scored)
+}
+
+// A walker is a learner that can follow a path.
+type walker struct {
+	logistic *logistic.Options // exactly one of the two fields is nil
+	svm      *svm.Options
+}
+
+func newWalker(l Learner) (*walker, error) {
+	switch o := learner.CopySettings(l.Settings).(type) {
+	case *logistic.Options:
+		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
+		return &walker{logistic: o}, nil
+	case *svm.Options:
+		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
+		return &walker{svm: o}, nil
+	}
+	return nil, ErrNoPath
+}
+
+func (w *walker) options() *learner.Options {
+	if w.svm != nil {
+		return &w.svm.Options
+	}
+	return &w.logistic.Options
+}
+
+// scaled returns a walker whose penalty l2 is multiplied by share.
+func (w *walker) scaled(share float64) *walker {
+	if w.svm != nil {
+		o := *w.svm
+		o.L2 *= share
+		return &walker{svm: &o}
+	}
+	o := *w.logistic
+	o.L2 *= share
+	return &walker{logistic: &o}
+}
+
+func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*elastic.Stage, error) {
+	rows = block.Trust(rows)
+	if w.svm != nil {
+		return svm.Path(ctx, rows, *w.svm, n, penalties)
+	}
+	return logistic.Path(ctx, rows, *w.logistic, n, penalties)
+}
+
+func (w *walker) losses(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
+	if w.svm != nil {
+		return svm.SumLosses(ctx, rows, *w.svm, weights)
+	}
+	return logistic.SumLosses(ctx, rows, *w.logistic, weights)
+}
+
+// judgeStages scores the weights of a path on the rows of a fold, and adds the scores to judged.
+func (c *crossing) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source, judged []verdict) error {
+	spec := held.Spec()
+	for i, w := range weights {
+		vector := make([]float32, len(w))
+		for k, v := range w {
+			vector[k] = float32(v)
+		}
+		m := model.New(spec, vector)
+		m.Algorithm, m.Options.Loss = l.Name, l.Text("loss")
+		_, p, err := scoreModel(ctx, c.Score, m, held, c.workers, nil)
+		if err != nil {
+			return err
+		}
+		judged[i] = append(judged[i], p)
+	}
+	return nil
+}

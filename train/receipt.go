@@ -1,0 +1,165 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train/learner"
+	"halfspace/train/perceptron"
+	"halfspace/train/trace"
+)
+
+// A trail is the sums of the weights after each epoch, by class. Trainings of several classes may add to it
+// concurrently.
+type trail struct {
+	mu sync.Mutex
+	of map[int][]model.Sum
+}
+
+func (t *trail) add(class int, sum model.Sum) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = map[int][]model.Sum{}
+	}
+	t.of[class] = append(t.of[class], sum)
+}
+
+// sums returns the sums in the order of the classes.
+func (t *trail) sums() []model.ClassSums {
+	all := []model.ClassSums{}
+	for class, weights := range t.of {
+		all = append(all, model.ClassSums{Class: class, Weights: weights})
+	}
+	slices.SortFunc(all, func(a, b model.ClassSums) int { return cmp.Compare(a.Class, b.Class) })
+	return all
+}
+
+// state saves or restores the sums of a class.
+func (t *trail) state(class int, w *checkpoint.Walk) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = map[int][]model.Sum{}
+	}
+	sums := t.of[class]
+	checkpoint.List(w, &sums, func(s *model.Sum) { checkpoint.Values(w, s[:]) })
+	if len(sums) > 0 {
+		t.of[class] = sums
+	}
+}
+
+// traced returns the settings of watched with a Trace that reports to opt.Trace. The recorder is nil unless the learner
+// is a perceptron that reports each update: a perceptron without shards.
+func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, error) {
+	s := j.watched()
+	o := j.opt.Trace
+	if o == nil {
+		return s, nil, nil
+	}
+	class := -1
+	if j.versus > 0 {
+		class = j.class
+	}
+	s = learner.CopySettings(s)
+	own, is := s.(*perceptron.Options)
+	if !is || own.Shards > 1 { // each shard has its own updates
+		show := s.Shared().Progress
+		s.Shared().Progress = func(p learner.Progress) {
+			if p.Sum != nil {
+				o.To(trace.Passed(p, class))
+			}
+			if show != nil {
+				show(p)
+			}
+		}
+		return s, nil, nil
+	}
+	of := *o
+	if n := j.src.Spec().Cols(); j.versus > 0 && len(of.Reference) == n*j.versus {
+		of.Reference = of.Reference[j.class*n:][:n]
+	}
+	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
+		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.workers(), Begin: unpadded(j.begin(), j.src.Spec())}
+	r, err := trace.New(ctx, block.Trust(j.src), &of, how)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Shared().Trace, s.Shared().TraceEvery = r.Update, o.Every
+	return s, r, nil
+}
+
+// unpadded returns the weights of a start without padding, or nil if begin is nil.
+func unpadded(begin *learner.Start, spec *schema.Spec) (w []float64) {
+	if begin == nil {
+		return nil
+	}
+	cols := spec.Cols()
+	for v := range slices.Chunk(begin.Weights, kernel.Stride(cols)) {
+		for _, x := range v[:cols] {
+			w = append(w, float64(x))
+		}
+	}
+	return w
+}
+
+// watched returns the settings of a training. If there is a trail, the training also reports its sums to the trail, and
+// its checkpoints include the trail.
+func (j *job) watched() learner.Settings {
+	if j.trail == nil {
+		return j.Settings
+	}
+	s := learner.CopySettings(j.Settings)
+	s.Shared().Checkpoint = j.opt.Checkpoint.Part(int64(j.class))
+	s.Shared().Checkpoint.Beside(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
+	show := s.Shared().Progress
+	s.Shared().Progress = func(p learner.Progress) {
+		if p.Sum != nil {
+			j.trail.add(j.class, p.Sum())
+		}
+		if show != nil {
+			show(p)
+		}
+	}
+	return s
+}
+
+// receipt sets the fields of opt.Receipt.
+func (j *job) receipt(ctx context.Context, m *model.Model) (err error) {
+	r := j.opt.Receipt
+	if r.Model, err = m.Sum(); err != nil {
+		return err
+	}
+	if r.Rows, err = SumRows(ctx, j.src, j.workers()); err != nil {
+		return err
+	}
+	if j.validation != nil {
+		held, err := SumRows(ctx, j.validation, j.workers())
+		if err != nil {
+			return err
+		}
+		r.Validation = &held
+	}
+	r.Epochs = j.trail.sums()
+	return nil
+}
+
+// SumRows returns the sums of the rows of src for a receipt.
+func SumRows(ctx context.Context, src block.Source, workers int) (model.RowSums, error) {
+	if _, err := block.SpecOf(src); err != nil {
+		return model.RowSums{}, err
+	}
+	sums, err := block.RunSums(ctx, src, workers)
+	runs := make([]model.Sum, len(sums))
+	for i, s := range sums {
+		runs[i] = s
+	}
+	return model.NewRowSums(src.Rows(), block.RunRows, runs), err
+}

@@ -1,0 +1,209 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train/learner"
+)
+
+// onlineStepper returns the stepper that learns from rows of a spec one after another: the perceptron if l is nil.
+func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (learner.Stepper, error) {
+	if l == nil || len(spec.Classes) < 2 {
+		if err := learner.TwoClasses(spec); err != nil {
+			return nil, err
+		}
+		return &rosenblatt{eta: eta, w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
+	}
+	if l.Stepper == nil {
+		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use %s", l.Name, sayOnline())
+	}
+	if len(spec.Classes) == 2 || l.Together {
+		return l.Learner.Stepper(spec, l.Settings)
+	}
+	two := *spec
+	two.Classes, two.Positive = spec.Classes[:2], 0
+	all := &versus{stride: kernel.Stride(spec.Cols())}
+	for range spec.Classes {
+		one, err := l.Learner.Stepper(&two, l.Settings)
+		if err != nil {
+			return nil, err
+		}
+		all.each = append(all.each, one)
+	}
+	return all, nil
+}
+
+// A rosenblatt is the learner.Stepper of the perceptron.
+type rosenblatt struct {
+	w   []float32
+	eta float32
+}
+
+func (s *rosenblatt) Begin(w []float32, _ map[string][]float64) { copy(s.w, w) }
+func (s *rosenblatt) State() map[string][]float64               { return nil }
+func (s *rosenblatt) Weights() []float32                        { return s.w }
+
+func (s *rosenblatt) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
+	v := b.Dot(r, s.w)
+	if scores[0] = v; y < 0 && v >= 0 || y > 0 && v <= 0 {
+		b.Axpy(s.w, s.eta*y, r)
+		return true
+	}
+	return false
+}
+
+// A versus is a learner.Stepper with one stepper for each class versus the rest.
+type versus struct {
+	each   []learner.Stepper
+	stride int
+}
+
+func (s *versus) Begin(w []float32, state map[string][]float64) {
+	for c, one := range s.each {
+		own := map[string][]float64{}
+		for name, v := range state {
+			n := len(v) / len(s.each)
+			own[name] = v[c*n:][:n]
+		}
+		one.Begin(w[c*s.stride:][:s.stride], own)
+	}
+}
+
+func (s *versus) State() map[string][]float64 {
+	all := map[string][]float64{}
+	for _, one := range s.each {
+		for name, v := range one.State() {
+			all[name] = append(all[name], v...)
+		}
+	}
+	return all
+}
+
+func (s *versus) Weights() []float32 {
+	var w []float32
+	for _, one := range s.each {
+		w = append(w, one.Weights()...)
+	}
+	return w
+}
+
+func (s *versus) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
+	for c, one := range s.each {
+		label := float32(-1)
+		if int(y) == c {
+			label = 1
+		}
+		updated = one.Step(scores[c:c+1], b, r, label) || updated
+	}
+	return updated
+}
+
+// Online lists the learners that LearnOnline accepts.
+func Online() (all []*learner.Learner) {
+	for _, l := range Learners {
+		if l.Stepper != nil {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func sayOnline() string {
+	text := "perceptron"
+	for _, l := range Online() {
+		text += ", " + l.Name
+	}
+	return text
+}
+
+// HasOdds tells whether models of the learner have probabilities.
+func (l Learner) HasOdds() bool {
+	m := model.Model{Algorithm: l.Name}
+	m.Options.Loss = l.Text("loss")
+	return m.LogOdds()
+}
+
+// describeOnline writes to a model how LearnOnline learned it.
+func (l Learner) describeOnline(m *model.Model) {
+	j := job{Learner: l, opt: &Options{}}
+	m.Algorithm, m.Options = l.Name, j.modelOptions()
+	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(learner.Cyclic), 1, nil
+	if len(m.Classes) > 2 {
+		if m.Options.Multiclass = model.OneVersusRest; l.Together {
+			m.Options.Multiclass = model.Joint
+		}
+	}
+}
+
+// Beginners returns the names of the learners that can begin with the weights of a model.
+func Beginners() (names []string) {
+	for _, l := range Learners {
+		if l.Begins {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// beginsWith returns an error unless a training on rows of a spec can begin with the weights of m: m must have the same
+// columns and classes.
+func beginsWith(m *model.Model, spec *schema.Spec) error {
+	return suitsRows(m, spec, "the model to begin with")
+}
+
+// suitsRows is beginsWith with a name for the model in errors.
+func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
+	own := m.Spec()
+	switch {
+	case m.Expansion != nil || len(m.Weights) != spec.Vectors():
+		return fmt.Errorf("%s has %d vectors of weights, and %d classes need %d", name, len(m.Weights), len(spec.Classes), spec.Vectors())
+	case m.Voters != nil:
+		return fmt.Errorf("%s is of a voted perceptron, whose weights vote: begin with one of --algo averaged", name)
+	case m.Dtype != model.Float32:
+		return fmt.Errorf("%s is of %s rows, and rows are float32 now: train it again", name, m.Dtype)
+	case own.Bias != spec.Bias:
+		return fmt.Errorf("%s has a bias: %t, and the rows have one: %t: make them agree", name, own.Bias, spec.Bias)
+	case !slices.Equal(own.Features, spec.Features):
+		return fmt.Errorf("%s has %s", name, differing(own, spec))
+	case !reflect.DeepEqual(own.Preprocessing, spec.Preprocessing):
+		return fmt.Errorf("%s has other preprocessing than the rows: make their features as the model's spec says", name)
+	case !slices.Equal(own.Classes, spec.Classes) || own.PositiveClass() != spec.PositiveClass():
+		return fmt.Errorf("%s has the classes %s (positive: %s), and the rows have %s: use the same", name,
+			schema.ListClasses(own.Classes), m.Positive, schema.ListClasses(spec.Classes))
+	}
+	return nil
+}
+
+// WeightsFor returns the weights of a model for rows of a spec: vectors as in learner.Result, one after another. It
+// returns an error if the model has other features or classes.
+func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
+	if m == nil || spec == nil {
+		return nil, errors.New("the model or the Spec is nil")
+	}
+	if err := suitsRows(m, spec, "the model"); err != nil {
+		return nil, err
+	}
+	for k, v := range m.Weights {
+		if w = append(w, v...); spec.Bias {
+			w = append(w, m.Bias[k])
+		}
+	}
+	return w, nil
+}
+
+// differing returns a text with the first feature that differs.
+func differing(model, rows *schema.Spec) string {
+	for i := range min(model.Width(), rows.Width()) {
+		if own, other := model.FeatureName(i), rows.FeatureName(i); own != other {
+			return fmt.Sprintf("the feature %q where the rows have %q: use the same features in the same order", own, other)
+		}
+	}
+	return fmt.Sprintf("%d features, and the rows have %d: use the same", model.Width(), rows.Width())
+}

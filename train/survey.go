@@ -1,0 +1,278 @@
+package train
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"halfspace/block"
+	"halfspace/internal/distributed"
+	"halfspace/schema"
+	"halfspace/train/learner"
+)
+
+// Survey is figures of the rows that need no learning.
+type Survey struct {
+	Counts  []int64 // number of rows of each class, in the order of the spec
+	Changes int64   // number of rows whose class isn't the class of the row before
+	before  float64 // label of the row before; NaN before the first row
+
+	// Figures of the first rows: their number, the values of row 0, and the sums of the differences to row 0 and of
+	// their squares.
+	rows          int64
+	zero          []float64
+	sums, squares []float64
+	// For each class, lo and hi are the least and the greatest value of each feature, rounded. They are nil if they
+	// would be too many.
+	lo, hi [][]float32
+	looked []int64 // rows of each class among the first rows
+}
+
+// The deviations of a survey use the first surveyRows rows, or fewer if rows have many columns.
+const (
+	surveyRows   = block.RunRows
+	surveyValues = 1 << 20
+)
+
+var surveyPass = distributed.NewPerRun("fit.survey", surveyor)
+
+// surveyed is the survey of a run, and the label of its first row.
+type surveyed struct {
+	Survey
+	first float64
+}
+
+func surveyor(src block.Source, _ struct{}) func(block.Run) surveyed {
+	spec := src.Spec()
+	return func(run block.Run) surveyed {
+		s, first := newSurvey(spec), math.NaN()
+		surveyBlock(s, spec, run.Block)
+		if len(run.Y) > 0 { // the learner returns an error for rows without labels
+			first = float64(run.Y[0])
+		}
+		return surveyed{*s, first}
+	}
+}
+
+// add adds the survey of the next run. The figures of the first rows are the figures of the first run.
+func (s *Survey) add(next surveyed) {
+	if s.before != s.before {
+		*s = next.Survey
+		return
+	}
+	for c, n := range next.Counts {
+		s.Counts[c] += n
+	}
+	if s.Changes += next.Changes; s.before != next.first {
+		s.Changes++
+	}
+	s.before = next.before
+}
+
+// NewSurvey returns the survey of the rows of src. It makes a pass over the rows.
+func NewSurvey(ctx context.Context, src block.Source) (*Survey, error) {
+	spec, err := block.SpecOf(src)
+	if err != nil {
+		return nil, err
+	}
+	s := newSurvey(spec)
+	if cluster, _ := block.RemoteOf(src); cluster != nil {
+		return s, distributed.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
+	}
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		surveyBlock(s, src.Spec(), b)
+	}
+	return s, ctx.Err()
+}
+
+func newSurvey(spec *schema.Spec) *Survey {
+	return &Survey{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
+}
+
+// surveyBlock adds the rows of the next block.
+func surveyBlock(s *Survey, spec *schema.Spec, b *block.Block) {
+	n := spec.Width()
+	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
+	if b.Sparse == nil && s.sums == nil {
+		s.zero, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
+		if n*len(s.Counts) <= surveyValues {
+			s.lo, s.hi = make([][]float32, len(s.Counts)), make([][]float32, len(s.Counts))
+			s.looked = make([]int64, len(s.Counts))
+		}
+	}
+	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
+		row := b.X[r*b.Stride:][:n]
+		for i, v := range row {
+			if s.rows == 0 {
+				s.zero[i] = float64(v)
+			}
+			d := float64(v) - s.zero[i]
+			s.sums[i] += d
+			s.squares[i] += float64(d * d)
+		}
+		if s.lo != nil && len(b.Y) > 0 {
+			surveyRange(s, learner.ClassOf(b.Y[r], spec), row)
+		}
+		s.rows++
+	}
+	surveyLabels(s, spec, b.Y)
+}
+
+// surveyRange adds a row to the ranges of its class.
+func surveyRange(s *Survey, class int, row []float32) {
+	s.looked[class]++
+	if s.lo[class] == nil {
+		for _, v := range row {
+			s.lo[class], s.hi[class] = append(s.lo[class], float32(v)), append(s.hi[class], float32(v))
+		}
+		return
+	}
+	lo, hi := s.lo[class], s.hi[class]
+	for i, v := range row {
+		lo[i], hi[i] = min(lo[i], float32(v)), max(hi[i], float32(v))
+	}
+}
+
+// surveyLabels adds the labels of the next rows.
+func surveyLabels(s *Survey, spec *schema.Spec, y []float32) {
+	if len(y) == 0 {
+		return
+	}
+	if before := float32(s.before); before != y[0] && before == before {
+		s.Changes++
+	}
+	s.before = float64(y[len(y)-1])
+	if len(s.Counts) == 2 {
+		negative, changes, last := uint32(0), uint32(0), sign(y[0])
+		for _, v := range y { // without branches, which labels make unpredictable
+			bit := sign(v)
+			negative += bit
+			changes += bit ^ last
+			last = bit
+		}
+		positive := spec.PositiveClass()
+		s.Counts[1-positive] += int64(negative)
+		s.Counts[positive] += int64(len(y)) - int64(negative)
+		s.Changes += int64(changes)
+		return
+	}
+	last := y[0]
+	for _, v := range y {
+		s.Counts[learner.ClassOf(v, spec)]++
+		if v != last {
+			s.Changes++
+		}
+		last = v
+	}
+}
+
+func sign(v float32) uint32 { return math.Float32bits(v) >> 31 }
+
+// A watched source adds its rows to a survey as it yields them.
+type watched struct {
+	block.Source
+	survey *Survey
+}
+
+func (w watched) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	return func(yield func(*block.Block, error) bool) {
+		for b, err := range w.Source.Blocks(ctx) {
+			if err == nil {
+				surveyBlock(w.survey, w.Spec(), b)
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
+}
+
+// Baseline is the result of a model that predicts the class with the most rows for all rows.
+type Baseline struct {
+	Class    schema.Class `json:"class"`
+	Errors   int64        `json:"errors"`
+	Accuracy float64      `json:"accuracy"`
+}
+
+// NewBaseline returns the baseline for rows with the given numbers of rows in each class, or nil without rows. If
+// several classes have the most rows, it uses the first of them.
+func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
+	rows, most := int64(0), 0
+	for c, n := range counts {
+		if rows += n; n > counts[most] {
+			most = c
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	return &Baseline{classes[most], rows - counts[most], float64(counts[most]) / float64(rows)}
+}
+
+// Sorted tells whether the rows of each class stand together, so that a learner sees one class after another. They do
+// if the class changes more than 20 times less often than in a random order.
+func (s *Survey) Sorted() bool {
+	rows, same := 0.0, 0.0
+	for _, n := range s.Counts {
+		rows += float64(n)
+		same += float64(n) * float64(n)
+	}
+	return rows > 0 && 20*float64(s.Changes) < rows-same/rows
+}
+
+// Looked returns the number of first rows that Telling and Unlike use.
+func (s *Survey) Looked() int64 { return s.rows }
+
+// leastTelling is the least number of rows of a class for which Telling uses its range.
+const leastTelling = 10
+
+// Telling returns the number of the first feature whose ranges in the classes of the first rows don't overlap, so that
+// this feature alone tells the classes apart. It returns -1 if there is no such feature, if there is only one feature,
+// or if a class has fewer than 10 of the first rows.
+func (s *Survey) Telling() int {
+	if s.lo == nil || len(s.sums) < 2 || slices.Min(s.looked) < leastTelling {
+		return -1
+	}
+	for i := range s.sums {
+		if s.ordered(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// ordered tells whether the ranges of a feature in the classes don't overlap.
+func (s *Survey) ordered(feature int) bool {
+	for a := range s.lo {
+		for b := range a {
+			if !(s.hi[a][feature] < s.lo[b][feature] || s.hi[b][feature] < s.lo[a][feature]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Unlike returns the numbers of the features with the largest and the least deviation above zero, and the ratio of the
+// two deviations.
+func (s *Survey) Unlike() (large, small int, ratio float64) {
+	most, least := 0.0, math.Inf(1)
+	n := float64(s.rows)
+	for i, sum := range s.sums {
+		variance := s.squares[i]/n - float64(sum/n)*(sum/n)
+		if !(variance > 1e-12*s.squares[i]/n) { // otherwise the variance is rounding error
+			continue
+		}
+		if d := math.Sqrt(variance); d > most {
+			most, large = d, i
+		}
+		if d := math.Sqrt(variance); d < least {
+			least, small = d, i
+		}
+	}
+	return large, small, most / least
+}

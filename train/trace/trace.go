@@ -1,0 +1,204 @@
+// Package trace records the course of a training: a perceptron update by update, other learners pass by pass. Package
+// fit traces a training; package tracefile writes and reads the points as a table.
+package trace
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"halfspace/block"
+	"halfspace/internal/humanize"
+	"halfspace/kernel"
+	"halfspace/pocket"
+	"halfspace/train/learner"
+)
+
+// Options configure a trace. The result of a training doesn't depend on them.
+type Options struct {
+	Every int64 // a perceptron gives points only for updates whose number is a multiple of Every; 0: for every update
+
+	// Reference are weights u of any norm above 0, as many as learner.Result.Weights has. Points then have the product
+	// with u, and the angle. If Reference is nil, they have neither.
+	Reference []float64
+
+	NoErrors bool // the points of a pocket have no errors; counting them takes a pass over the rows for each point
+
+	To func(Point) // receives the points in order, from one goroutine at a time
+}
+
+// A Point is an update of a perceptron, or the end of a pass of another learner. Figures that aren't known are NaN.
+type Point struct {
+	Class  int   // number of the class that is trained versus the rest; -1 if there is one training
+	Epoch  int64 // for a perceptron the epoch of the update, from 1 on; for others the passes so far
+	Visit  int64 // for a perceptron the visit of the update, from 1 on; for others the visits so far
+	Update int64 // for a perceptron the number of the update, from 1 on; for others the updates or steps so far
+
+	// The following figures are known for a perceptron.
+	Row    int64   // number of the row among the training rows, from 0 on; -1 for other learners
+	Score  float64 // score of Row before the update; with several classes, of the row's class minus the rival's
+	Norm   float64 // Euclidean norm of the weights w after the update
+	Dot    float64 // w.u, with the reference u of length 1
+	Angle  float64 // between w and u in degrees
+	Lower  float64 // lower bound of w.u, and so of the norm; see Bounds
+	Upper  float64 // upper bound of the norm
+	Errors int64   // number of rows that w predicts wrong, if a pocket judges; otherwise -1
+
+	Vector []float64 // w, as in learner.Result; valid until To returns
+
+	// The following figures are known for a learner that solves for an optimum.
+	Objective float64 // the function that the learner minimises
+	Gradient  float64 // Euclidean norm of the gradient
+	Gap       float64 // bound on Objective minus the optimum
+}
+
+// How has the options of a perceptron that its convergence theorem and the count of its errors need.
+type How struct {
+	Class   int       // see Point.Class
+	Eta     float64   // learning rate
+	Margin  float64   // see perceptron.Options
+	Begin   []float64 // weights to begin with, in the layout of learner.Result; nil: zeros
+	Bounded bool      // the theorem holds: sample weights are 1, and there is no penalty
+	Judged  bool      // count the errors of all weights
+	Workers int       // number of goroutines that may count
+}
+
+// A Recorder makes the points of a perceptron's training.
+type Recorder struct {
+	ctx     context.Context
+	src     block.Source
+	opt     *Options
+	how     How
+	unit    []float64 // the reference, scaled to length 1; nil: none
+	bounds  Bounds
+	waiting []Point // points whose errors aren't counted yet
+	err     error   // first error of a count
+}
+
+// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. It returns an error if
+// the reference has another number of weights than the training, if src fails, or if ctx ends.
+func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorder, error) {
+	r := &Recorder{ctx: ctx, src: src, opt: opt, how: how}
+	spec := src.Spec()
+	n := spec.Cols() * spec.Vectors()
+	evaluated := &learner.Result{Weights: make([]float32, n)}
+	if got := len(opt.Reference); got != n && opt.Reference != nil {
+		return nil, fmt.Errorf("the reference has %s, and the training has %d: take as many", humanize.Plural(int64(got), "weight"), n)
+	}
+	if length := learner.Norm(opt.Reference); length > 0 {
+		for i, v := range opt.Reference {
+			r.unit = append(r.unit, v/length)
+			evaluated.Weights[i] = float32(v / length)
+		}
+	}
+	if err := learner.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
+		return nil, err
+	}
+	r.bounds = Bounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, Within: how.Margin, several: spec.Vectors() > 1}
+	if how.Begin != nil {
+		r.bounds.Norm = learner.Norm(how.Begin)
+		r.bounds.Dot = dot(how.Begin, r.unit)
+	}
+	return r, nil
+}
+
+// batch is the number of weight vectors that are judged at a time.
+const batch = 64
+
+// Update records an update.
+func (r *Recorder) Update(u learner.Update) {
+	p := none(r.how.Class)
+	p.Epoch, p.Visit, p.Update, p.Row, p.Score, p.Vector = (u.Visit-1)/max(1, r.src.Rows())+1, u.Visit, u.Number, u.Row, u.Score, u.Vector
+	p.Norm = learner.Norm(u.Vector)
+	if r.unit != nil {
+		p.Dot = dot(u.Vector, r.unit)
+		p.Angle = angle(p.Dot, p.Norm)
+	}
+	if r.how.Bounded {
+		p.Upper = r.bounds.Upper(u.Number)
+		if r.unit != nil && r.bounds.Margin > 0 {
+			p.Lower = r.bounds.Lower(u.Number)
+		}
+	}
+	if !r.how.Judged {
+		r.opt.To(p)
+		return
+	}
+	p.Vector = append([]float64(nil), u.Vector...)
+	if r.waiting = append(r.waiting, p); len(r.waiting) == batch {
+		if counts, err := r.count(r.ctx); err == nil || r.ctx.Err() == nil { // otherwise Flush has time to count
+			r.tell(counts, err)
+		}
+	}
+}
+
+// Flush sends the last points to Options.To, after a count that ends with ctx. It returns the first error of a count,
+// unless the training's context had ended then. The points after that error have no errors.
+func (r *Recorder) Flush(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
+	if len(r.waiting) > 0 {
+		r.tell(r.count(ctx))
+	}
+	return r.err
+}
+
+// count returns the errors of the waiting weights, or the first error of a count.
+func (r *Recorder) count(ctx context.Context) ([]int64, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	stride := kernel.Stride(r.src.Spec().Cols())
+	w := block.Alloc[float32](len(r.waiting) * stride)
+	for k, p := range r.waiting {
+		for i, v := range p.Vector {
+			w[k*stride+i] = float32(v)
+		}
+	}
+	return pocket.Errors(ctx, r.src, w, r.how.Workers)
+}
+
+// tell sends the waiting points to Options.To, with their counts unless err says that there are none.
+func (r *Recorder) tell(counts []int64, err error) {
+	r.err = err
+	for k, p := range r.waiting {
+		if err == nil {
+			p.Errors = counts[k]
+		}
+		r.opt.To(p)
+	}
+	r.waiting = r.waiting[:0]
+}
+
+// Passed returns the point at the end of a pass.
+func Passed(p learner.Progress, class int) Point {
+	at := none(class)
+	at.Epoch, at.Visit, at.Update = p.Epoch, p.Visits, p.Updates
+	if m := p.Measure; m != nil {
+		at.Objective, at.Gradient, at.Gap = m.Objective, m.Gradient, m.Gap
+		if math.IsInf(m.Gap, 0) {
+			at.Gap = math.NaN()
+		}
+	}
+	return at
+}
+
+// none returns a point without known figures.
+func none(class int) Point {
+	nan := math.NaN()
+	return Point{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, Lower: nan, Upper: nan, Errors: -1,
+		Objective: nan, Gradient: nan, Gap: nan}
+}
+
+func dot(v, w []float64) (sum float64) {
+	for i := range w {
+		sum = math.FMA(v[i], w[i], sum)
+	}
+	return sum
+}
+
+// angle returns the angle in degrees between a vector with that norm and a vector of length 1; NaN if the norm is 0.
+func angle(dot, norm float64) float64 {
+	return math.Acos(max(-1, min(1, dot/norm))) * 180 / math.Pi
+}
