@@ -204,11 +204,11 @@ fuzz: ## every fuzz target for FUZZTIME each, in a bounded memory
 
 # Beam takes some three minutes of processor time to compile, so make test leaves it out.
 beam: build ## the command on Apache Beam: bin/halfspace-beam, and its tests; KILLS is how often workers are killed
-	test -z "$$(gofmt -l beam)"
-	go -C beam vet ./...
-	go -C beam build -ldflags '-s -w' -o ../bin/halfspace-beam ./cmd/halfspace-beam
-	go -C beam test -count=1 ./objects
-	go -C beam test -count=1 ./cmd/halfspace-beam -args -kills $(or $(KILLS),2)
+	test -z "$$(gofmt -l cmd/halfspace-beam)"
+	go -C cmd/halfspace-beam vet ./...
+	go -C cmd/halfspace-beam build -ldflags '-s -w' -o ../../bin/halfspace-beam .
+	go -C cmd/halfspace-beam test -count=1 ./internal/objects
+	go -C cmd/halfspace-beam test -count=1 . -args -kills $(or $(KILLS),2)
 
 clean:
 	rm -rf bin

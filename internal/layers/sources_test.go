@@ -104,7 +104,7 @@ func TestNoBareGo(t *testing.T) {
 	all, err := sources()
 	require.NoError(t, err)
 	for _, s := range all {
-		if matches(s.name, []string{"cmd/internal/", "cmd/", "asm/gen/", "bench/peers/", "beam/"}) {
+		if matches(s.name, []string{"cmd/internal/", "cmd/", "asm/gen/", "bench/peers/"}) {
 			continue
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {

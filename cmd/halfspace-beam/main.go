@@ -20,9 +20,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
-	"halfspace/beam/cluster"
-	"halfspace/beam/objects"
 	"halfspace/block"
+	"halfspace/cmd/halfspace-beam/internal/cluster"
+	"halfspace/cmd/halfspace-beam/internal/objects"
 	"halfspace/cmd/internal"
 	"halfspace/cmd/internal/console"
 )

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"halfspace/beam/objects"
 	"halfspace/block"
+	"halfspace/cmd/halfspace-beam/internal/objects"
 	"halfspace/dataset"
 	"halfspace/internal/blob"
 	"halfspace/internal/cache"

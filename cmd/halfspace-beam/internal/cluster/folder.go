@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"halfspace/beam/objects"
+	"halfspace/cmd/halfspace-beam/internal/objects"
 	"halfspace/internal/blob"
 )
 

@@ -1,4 +1,4 @@
-module halfspace/beam
+module halfspace/cmd/halfspace-beam
 
 go 1.26.0
 
@@ -128,4 +128,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace halfspace => ..
+replace halfspace => ../..

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"halfspace/beam/cluster"
-	"halfspace/beam/objects"
+	"halfspace/cmd/halfspace-beam/internal/cluster"
+	"halfspace/cmd/halfspace-beam/internal/objects"
 	"halfspace/cmd/internal"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"

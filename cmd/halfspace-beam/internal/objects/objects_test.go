@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/beam/objects/servers"
+	"halfspace/cmd/halfspace-beam/internal/objects/servers"
 	"halfspace/internal/blob"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"halfspace/beam/objects"
-	"halfspace/beam/objects/servers"
+	"halfspace/cmd/halfspace-beam/internal/objects"
+	"halfspace/cmd/halfspace-beam/internal/objects/servers"
 	"halfspace/internal/blob"
 )
 
