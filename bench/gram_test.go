@@ -55,7 +55,7 @@ func peerGram(b *testing.B, binary string, n, d int) {
 		checksum := peer.number(b)
 		compute := func() float64 {
 			start := time.Now()
-			require.NoError(b, gram.Gram(context.Background(), m, rows, gram.Mercer{}, workers))
+			require.NoError(b, gram.Gram(context.Background(), m, rows, gram.Kernel{}, workers))
 			return time.Since(start).Seconds()
 		}
 		compute()

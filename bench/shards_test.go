@@ -169,7 +169,7 @@ func (f *flatRows) split(t *testing.T, held int, inOrder bool, seed uint64) spli
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(learn), func(i, j int) { learn[i], learn[j] = learn[j], learn[i] })
 	}
 	s := split{f.take(t, learn), f.take(t, order[n-held:]), 1}
-	for s.shards < 16 && 2*s.shards*block.RunRows <= n-held+block.RunRows-1 {
+	for s.shards < 16 && 2*s.shards*block.ChunkRows <= n-held+block.ChunkRows-1 {
 		s.shards *= 2
 	}
 	return s

@@ -17,9 +17,9 @@ import (
 	"halfspace/schema"
 )
 
-// RunRows is the number of rows in a run. A sum over rows is computed within each run, then over the runs in row
+// ChunkRows is the number of rows in a run. A sum over rows is computed within each run, then over the runs in row
 // order.
-const RunRows = 4096
+const ChunkRows = 4096
 
 // maxBytes is the approximate size of a block in bytes. Several blocks must fit into memory, and a block must be
 // large enough to hide the cost of starting work on it.
@@ -94,8 +94,8 @@ func NewFor(spec *schema.Spec, first int64, rows int) *Block {
 
 // Rows returns the number of rows in each block of a data set of cols columns. The last block may be shorter.
 func Rows(cols int) int {
-	run := RunRows * kernel.Stride(cols) * 4
-	return max(1, maxBytes/run) * RunRows
+	run := ChunkRows * kernel.Stride(cols) * 4
+	return max(1, maxBytes/run) * ChunkRows
 }
 
 // Len returns the number of rows. A nil block has 0 rows.
@@ -178,7 +178,7 @@ func (b *Block) panels(rows int) iter.Seq[*Block] {
 
 // Errors adds to counts[i] the number of rows whose label differs from the prediction of candidate i. The prediction
 // is +1 if the score is > 0, otherwise -1. The candidates must have the block's columns.
-func (b *Block) Errors(c *kernel.Candidates, counts []int64) {
+func (b *Block) Errors(c *kernel.ErrorCounter, counts []int64) {
 	if c.Cols() != b.Cols {
 		panic("block: candidates of other columns")
 	}

@@ -38,7 +38,7 @@ func TestBlockSize(t *testing.T) {
 	for _, cols := range []int{1, 8, 29, 100, 511, 513, 5000} {
 		rows := Rows(cols)
 		bytes := rows * kernel.Stride(cols) * 4
-		if rows%RunRows != 0 || rows < RunRows || bytes > maxBytes && rows > RunRows {
+		if rows%ChunkRows != 0 || rows < ChunkRows || bytes > maxBytes && rows > ChunkRows {
 			t.Errorf("blocks of %d columns have %d rows, %d bytes", cols, rows, bytes)
 		}
 	}
@@ -72,8 +72,8 @@ func TestReduceRuns(t *testing.T) {
 	d := random(3*Rows(29)+5000, 29)
 	for _, workers := range []int{1, 2, 3, 8} {
 		next, rows := int64(0), int64(0)
-		err := ReduceRuns(context.Background(), d, workers, func(r Run) Run { return r }, func(r Run) {
-			if r.Number != next || r.First != next*RunRows {
+		err := ReduceChunks(context.Background(), d, workers, func(r Chunk) Chunk { return r }, func(r Chunk) {
+			if r.Number != next || r.First != next*ChunkRows {
 				t.Fatalf("run %d begins at row %d, want run %d", r.Number, r.First, next)
 			}
 			next++
@@ -85,8 +85,8 @@ func TestReduceRuns(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	nothing := func(Run) int { return 0 }
-	if err := ReduceRuns(ctx, d, 2, nothing, func(int) {}); !errors.Is(err, context.Canceled) {
+	nothing := func(Chunk) int { return 0 }
+	if err := ReduceChunks(ctx, d, 2, nothing, func(int) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after the context was cancelled", err)
 	}
 }
@@ -94,11 +94,11 @@ func TestReduceRuns(t *testing.T) {
 // TestReduceRunsWaits: while a run takes long, only a few others go ahead. Those who wait for it end with the context.
 func TestReduceRunsWaits(t *testing.T) {
 	const workers = 3
-	d := random(40*RunRows, 1)
+	d := random(40*ChunkRows, 1)
 	for _, cancelled := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(context.Background())
 		var ahead, merged atomic.Int64
-		part := func(r Run) int64 {
+		part := func(r Chunk) int64 {
 			if r.Number != 5 {
 				ahead.Add(1)
 				return r.Number
@@ -116,7 +116,7 @@ func TestReduceRunsWaits(t *testing.T) {
 			}
 			return r.Number
 		}
-		err := ReduceRuns(ctx, d, workers, part, func(number int64) {
+		err := ReduceChunks(ctx, d, workers, part, func(number int64) {
 			if merged.Add(1) != number+1 {
 				t.Errorf("result %d is merged after %d others", number, merged.Load()-1)
 			}
@@ -151,7 +151,7 @@ func TestRuns(t *testing.T) {
 	for src, want := range map[Source][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
 		var got []int
 		next := int64(0)
-		for runs, err := range Runs(context.Background(), src, 2) {
+		for runs, err := range Chunks(context.Background(), src, 2) {
 			require.NoError(t, err)
 			got = append(got, len(runs))
 			for _, r := range runs {
@@ -233,12 +233,12 @@ func TestIndexOfUnevenBlocks(t *testing.T) {
 		}
 		return NewData(spec, blocks)
 	}
-	index, err := build(RunRows, 3*RunRows, RunRows, 700).Index()
+	index, err := build(ChunkRows, 3*ChunkRows, ChunkRows, 700).Index()
 	require.NoError(t, err)
-	for _, id := range []uint32{0, RunRows - 1, RunRows, 4*RunRows - 1, 4 * RunRows, 5*RunRows + 699} {
+	for _, id := range []uint32{0, ChunkRows - 1, ChunkRows, 4*ChunkRows - 1, 4 * ChunkRows, 5*ChunkRows + 699} {
 		if b, r := index.At(id); b.First+int64(r) != int64(id) || b.X[r*b.Stride] != float32(id) {
 			t.Errorf("row %d is %d of the block from %d", id, r, b.First)
 		}
 	}
-	require.Error(t, require.ErrorOf(build(RunRows, 512, RunRows).Index()), "multiple of 4096 rows")
+	require.Error(t, require.ErrorOf(build(ChunkRows, 512, ChunkRows).Index()), "multiple of 4096 rows")
 }

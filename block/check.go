@@ -11,11 +11,11 @@ import (
 	"halfspace/kernel"
 )
 
-// Check verifies the rows of src and returns them as a source that learners accept. Every learner calls Check first,
-// so that wrong data give an error instead of wrong weights. Check returns a source unchanged if Check or Trust
+// Validate verifies the rows of src and returns them as a source that learners accept. Every learner calls Validate first,
+// so that wrong data give an error instead of wrong weights. Validate returns a source unchanged if Validate or AssumeValid
 // returned it before.
 //
-// Check verifies:
+// Validate verifies:
 //
 //   - The blocks follow each other from row 0, and have src.Rows() rows in all. Every block except the last has a
 //     multiple of RunRows rows.
@@ -33,7 +33,7 @@ import (
 // the result is Seekable too and also checks the rows that ReadChunk and ReadRows read.
 //
 // An error names the block, the row, the column and the remedy. The error may be ErrNoLabels or the error of ctx.
-func Check(ctx context.Context, src Source, workers int) (Source, error) {
+func Validate(ctx context.Context, src Source, workers int) (Source, error) {
 	if err := kernel.LevelError(); err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func withRows(blocks []*Block) []*Block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *Block) bool { return b.Len() == 0 })
 }
 
-// Trust returns src as a source that Check returns unchanged. Use it for sources that are correct by construction.
-func Trust(src Source) Source {
+// AssumeValid returns src as a source that Check returns unchanged. Use it for sources that are correct by construction.
+func AssumeValid(src Source) Source {
 	if src == nil || isChecked(src) {
 		return src
 	}
@@ -85,12 +85,12 @@ func Trust(src Source) Source {
 	return &checked{src, nil}
 }
 
-// isChecked returns true if Check or Trust returned src.
+// isChecked returns true if Validate or AssumeValid returned src.
 func isChecked(src Source) bool {
 	switch src := src.(type) {
 	case *Data:
 		return src != nil && src.checked
-	case *checked, checkedFile, relearnable:
+	case *checked, checkedFile, refitable:
 		return true
 	}
 	return false
@@ -107,20 +107,20 @@ func (s *checked) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
 	}
-	return EachLoan(s.lend(ctx))
+	return EachLease(s.lend(ctx))
 }
 
 // lend is Blocks with loans in place of blocks.
-func (s *checked) lend(ctx context.Context) iter.Seq2[Loan, error] {
+func (s *checked) lend(ctx context.Context) iter.Seq2[Lease, error] {
 	if s.checker == nil {
 		return lend(ctx, s.Source)
 	}
-	return func(yield func(Loan, error) bool) {
+	return func(yield func(Lease, error) bool) {
 		c := *s.checker
 		n := 0
 		for loan, err := range lend(ctx, s.Source) {
 			if err != nil {
-				yield(Loan{}, err)
+				yield(Lease{}, err)
 				return
 			}
 			if err = c.next(n, loan.Block); err == nil {
@@ -135,12 +135,12 @@ func (s *checked) lend(ctx context.Context) iter.Seq2[Loan, error] {
 			}
 			loan.Release()
 			if err != nil {
-				yield(Loan{}, err)
+				yield(Lease{}, err)
 				return
 			}
 		}
 		if err := c.end(ctx); err != nil {
-			yield(Loan{}, err)
+			yield(Lease{}, err)
 		}
 	}
 }
@@ -162,8 +162,8 @@ func (f checkedFile) ReadChunk(c int, to *Block) error {
 	if err != nil || f.checker == nil {
 		return err
 	}
-	first := int64(c) * kernel.ChunkRows
-	rows := to.Slice(0, int(min(int64(to.Len()), kernel.ChunkRows, f.Rows()-first)))
+	first := int64(c) * kernel.EighthRows
+	rows := to.Slice(0, int(min(int64(to.Len()), kernel.EighthRows, f.Rows()-first)))
 	rows.First = first
 	return f.checker.read(rows)
 }
@@ -221,8 +221,8 @@ func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error
 	}
 	var tasks []task
 	for n, b := range blocks {
-		for lo := 0; lo < b.Len(); lo += RunRows {
-			tasks = append(tasks, task{first + n, b.Slice(lo, min(b.Len(), lo+RunRows))})
+		for lo := 0; lo < b.Len(); lo += ChunkRows {
+			tasks = append(tasks, task{first + n, b.Slice(lo, min(b.Len(), lo+ChunkRows))})
 		}
 	}
 	errs := make([]error, len(tasks))
@@ -276,7 +276,7 @@ func (c *checker) rows(b *Block) error {
 
 // features checks the features, the bias and the zeros after the columns of b, which has at most RunRows rows.
 func (c *checker) features(b *Block) error {
-	var buf [RunRows]float32
+	var buf [ChunkRows]float32
 	scores := buf[:b.Len()]
 	b.Scores(c.probe, scores)
 	for r, s := range scores {

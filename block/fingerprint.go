@@ -29,32 +29,32 @@ import (
 // All numbers are little-endian.
 func Fingerprint(ctx context.Context, src Source, workers int) (string, error) {
 	all := NewPrint(src.Spec().Cols())
-	err := ReduceRuns(ctx, src, workers, HashRun, all.Add)
+	err := ReduceChunks(ctx, src, workers, HashChunk, all.Add)
 	return all.String(), err
 }
 
 // A Print computes the fingerprint of rows from the hashes of their runs.
-type Print struct{ all *xxh3.Hasher }
+type Hasher struct{ all *xxh3.Hasher }
 
 // NewPrint returns a Print for rows of cols columns, to which no run was added yet.
-func NewPrint(cols int) Print {
-	p := Print{xxh3.New()}
+func NewPrint(cols int) Hasher {
+	p := Hasher{xxh3.New()}
 	p.Add(uint64(cols))
 	return p
 }
 
 // Add adds the hash of the next run, in row order.
-func (p Print) Add(hash uint64) {
+func (p Hasher) Add(hash uint64) {
 	var word [8]byte
 	binary.LittleEndian.PutUint64(word[:], hash)
 	p.all.Write(word[:])
 }
 
 // String returns the fingerprint of the runs added so far.
-func (p Print) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
+func (p Hasher) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
 
-// HashRun returns the hash of a run as Fingerprint defines it.
-func HashRun(r Run) uint64 {
+// HashChunk returns the hash of a run as Fingerprint defines it.
+func HashChunk(r Chunk) uint64 {
 	rows := xxh3.New()
 	if r.Cols > maxWhole {
 		r.elements(rows.Write)
@@ -70,13 +70,13 @@ func HashRun(r Run) uint64 {
 	return sum
 }
 
-// RunSums returns the SHA-256 of each run of src, in row order. Dense and sparse storage of the same rows give the
+// ChunkSums returns the SHA-256 of each run of src, in row order. Dense and sparse storage of the same rows give the
 // same sums. The hashed bytes of a run are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The
 // bytes of a row are the number of its elements that aren't 0, then the columns of these elements, both as 32-bit
 // numbers, then the values of these elements; -0 counts as an element. All numbers are little-endian. RunSums uses up
 // to workers goroutines.
-func RunSums(ctx context.Context, src Source, workers int) (sums [][sha256.Size]byte, err error) {
-	err = ReduceRuns(ctx, src, workers, func(r Run) (sum [sha256.Size]byte) {
+func ChunkSums(ctx context.Context, src Source, workers int) (sums [][sha256.Size]byte, err error) {
+	err = ReduceChunks(ctx, src, workers, func(r Chunk) (sum [sha256.Size]byte) {
 		h, weights := sha256.New(), r.W
 		if weights == nil {
 			weights = slices.Repeat([]float64{1}, r.Len())

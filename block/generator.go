@@ -20,9 +20,9 @@ type generator[F float32 | float64, L Label] = func(yield func(x []F, label L) b
 // MiB. Each pass over the source calls rows once. FromGenerator itself makes the first pass, which counts the rows
 // and finds the classes.
 //
-//	src, err := block.FromGenerator(ctx, func(yield func(x []float64, label string) bool) error {
+//	src, err := FromGenerator(ctx, func(yield func(x []float64, label string) bool) error {
 //		...
-//	}, block.RowOptions{})
+//	}, RowOptions{})
 //
 // Options, errors and blocks are the same as for FromRows. Every pass checks the rows, and returns an error if their
 // number differs from the first pass.
@@ -39,13 +39,13 @@ func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(
 		return nil, err
 	}
 	if !opt.Standardize || opt.Spec != nil {
-		return Trust(g), nil
+		return AssumeValid(g), nil
 	}
 	specs, err := standardized(ctx, g.spec, g.labels, rows, []func(int) bool{everyRow})
 	if err != nil {
 		return nil, err
 	}
-	return relearnable{&checked{g.with(specs[0]), nil}, g.relearn}, nil
+	return refitable{&checked{g.with(specs[0]), nil}, g.refit}, nil
 }
 
 // with returns g with the preprocessing of spec.
@@ -55,11 +55,11 @@ func (g *generated[F, L]) with(spec *schema.Spec) *generated[F, L] {
 	return &again
 }
 
-// relearn computes the means and deviations again; see Data.Relearn.
-func (g *generated[F, L]) relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
+// refit computes the means and deviations again; see Data.Refit.
+func (g *generated[F, L]) refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 	specs, err := standardized(ctx, g.spec, g.labels, g.generate, choices)
 	for _, s := range specs {
-		all = append(all, func(context.Context) (Source, error) { return Trust(g.with(s)), nil })
+		all = append(all, func(context.Context) (Source, error) { return AssumeValid(g.with(s)), nil })
 	}
 	return all, err
 }
@@ -84,7 +84,7 @@ func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
 	var row *Block
 	var wrong error
 	err := g.generate(func(x []F, label L) bool {
-		if wrong == nil && g.rows%RunRows == 0 {
+		if wrong == nil && g.rows%ChunkRows == 0 {
 			wrong = ctx.Err()
 		}
 		if wrong != nil {

@@ -11,7 +11,7 @@ import (
 type Index struct {
 	dense  *kernel.Rows        // nil if rows are sparse
 	sparse *kernel.SparseIndex // nil if rows are dense
-	chunks []chunk             // kernel.ChunkRows rows each, except the last
+	chunks []chunk             // kernel.EighthRows rows each, except the last
 }
 
 // A chunk is the block that holds the rows of a chunk, and the number of the chunk's first row within this block.
@@ -43,8 +43,8 @@ func (d *Data) Index() (*Index, error) {
 		if b.Y == nil && b.Len() > 0 {
 			return nil, ErrNoLabels
 		}
-		for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
-			hi := min(b.Len(), lo+kernel.ChunkRows)
+		for lo := 0; lo < b.Len(); lo += kernel.EighthRows {
+			hi := min(b.Len(), lo+kernel.EighthRows)
 			index.chunks = append(index.chunks, chunk{b, lo})
 			y = append(y, b.Y[lo:hi])
 			if some := b.Slice(lo, hi); b.Sparse == nil {
@@ -64,7 +64,7 @@ func (d *Data) Index() (*Index, error) {
 
 // NewSparseIndex returns an index over chunks of sparse rows. Call Renew after other rows were read into them. Each
 // block is one that NewSparseFor returned, and holds one chunk. NewSparseIndex appends rows without elements to a
-// block with fewer than kernel.ChunkRows rows.
+// block with fewer than kernel.EighthRows rows.
 func NewSparseIndex(chunks []*Block) *Index {
 	x := &Index{}
 	var rows []*kernel.SparseRows
@@ -86,9 +86,9 @@ func (x *Index) Renew() {
 	}
 }
 
-// fillChunk appends rows without elements until the block has kernel.ChunkRows rows.
+// fillChunk appends rows without elements until the block has kernel.EighthRows rows.
 func (b *Block) fillChunk() {
-	for b.Len() < kernel.ChunkRows {
+	for b.Len() < kernel.EighthRows {
 		b.Sparse.Ptr = append(b.Sparse.Ptr, int64(len(b.Sparse.Idx)))
 		b.Y = append(b.Y, 0)
 		if b.W != nil {
@@ -99,8 +99,8 @@ func (b *Block) fillChunk() {
 
 // At returns the block that holds row id, and the number of the row within this block.
 func (x *Index) At(id uint32) (b *Block, r int) {
-	c := x.chunks[id/kernel.ChunkRows]
-	return c.block, c.first + int(id%kernel.ChunkRows)
+	c := x.chunks[id/kernel.EighthRows]
+	return c.block, c.first + int(id%kernel.EighthRows)
 }
 
 // Rows returns the rows in the form that kernel.EpochIndexed takes. It returns nil if the rows are sparse or there

@@ -52,9 +52,9 @@ func (l *layout) next(n int, b *Block) error {
 	switch {
 	case b == nil:
 		err = b.CheckShape(l.cols)
-	case l.at%RunRows != 0:
+	case l.at%ChunkRows != 0:
 		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows",
-			n-1, l.at, RunRows)
+			n-1, l.at, ChunkRows)
 	case b.First != l.at:
 		err = fmt.Errorf("its First is %d, and the blocks before it have %d rows: set First to that", b.First, l.at)
 	case n > 0 && l.sparse != (b.Sparse != nil):

@@ -22,8 +22,8 @@ type library struct {
 
 var errLibrary = errors.New("the disk failed")
 
-func (l library) Lend(ctx context.Context) iter.Seq2[Loan, error] {
-	return func(yield func(Loan, error) bool) {
+func (l library) Lend(ctx context.Context) iter.Seq2[Lease, error] {
+	return func(yield func(Lease, error) bool) {
 		var out sync.WaitGroup
 		defer out.Wait()
 		free := make(chan struct{}, l.most)
@@ -33,13 +33,13 @@ func (l library) Lend(ctx context.Context) iter.Seq2[Loan, error] {
 				err = errLibrary
 			}
 			if err != nil {
-				yield(Loan{}, err)
+				yield(Lease{}, err)
 				return
 			}
 			free <- struct{}{}
 			lent := b.Clone()
 			out.Add(1)
-			if !yield(Loan{lent, func() {
+			if !yield(Lease{lent, func() {
 				clear(lent.X)
 				<-free
 				out.Done()
@@ -51,13 +51,13 @@ func (l library) Lend(ctx context.Context) iter.Seq2[Loan, error] {
 }
 
 func (l library) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
-	return EachLoan(l.Lend(ctx))
+	return EachLease(l.Lend(ctx))
 }
 
 // sumRuns returns a hash of each run's rows, by ReduceRuns.
 func sumRuns(ctx context.Context, src Source, workers int) (sums []string, err error) {
-	return sums, ReduceRuns(ctx, src, workers,
-		func(r Run) string { return fmt.Sprint(r.Number, r.First, r.Len(), rowsHash(r.Block)) },
+	return sums, ReduceChunks(ctx, src, workers,
+		func(r Chunk) string { return fmt.Sprint(r.Number, r.First, r.Len(), rowsHash(r.Block)) },
 		func(s string) { sums = append(sums, s) })
 }
 
@@ -72,13 +72,13 @@ func rowsHash(b *Block) (h uint64) {
 // TestLoans: ReduceRuns gives the results of data in memory for sources that lend any number of blocks, checked or not,
 // and for wide rows, whose blocks hold one run.
 func TestLoans(t *testing.T) {
-	for _, d := range []*Data{random(4*RunRows+5, 260), random(2*Rows(100)+RunRows+1, 100)} {
+	for _, d := range []*Data{random(4*ChunkRows+5, 260), random(2*Rows(100)+ChunkRows+1, 100)} {
 		want, err := sumRuns(t.Context(), d, 1)
 		require.NoError(t, err)
-		checked, err := Check(t.Context(), library{d, 3, 0}, 2)
+		checked, err := Validate(t.Context(), library{d, 3, 0}, 2)
 		require.NoError(t, err)
 		for name, src := range map[string]Source{"1": library{d, 1, 0}, "2": library{d, 2, 0}, "5": library{d, 5, 0},
-			"checked": checked, "trusted": Trust(library{d, 3, 0}), "no lender": lender{d}} {
+			"checked": checked, "trusted": AssumeValid(library{d, 3, 0}), "no lender": lender{d}} {
 			for _, workers := range []int{1, 5} {
 				if got, err := sumRuns(t.Context(), src, workers); err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s, %d workers: error %v, %v, want %v", name, workers, err, got, want)
@@ -90,9 +90,9 @@ func TestLoans(t *testing.T) {
 
 // TestLoansAtOnce: two workers compute runs of two blocks at the same time. Each waits for the other.
 func TestLoansAtOnce(t *testing.T) {
-	d := random(6*RunRows, 260)
+	d := random(6*ChunkRows, 260)
 	meet := make(chan struct{})
-	err := ReduceRuns(t.Context(), Trust(library{d, 2, 0}), 2, func(r Run) bool {
+	err := ReduceChunks(t.Context(), AssumeValid(library{d, 2, 0}), 2, func(r Chunk) bool {
 		select {
 		case meet <- struct{}{}:
 		case <-meet:
@@ -112,7 +112,7 @@ func TestLoansAtOnce(t *testing.T) {
 
 // TestLoansEnd: errors of the source, of its blocks and of the context end ReduceRuns, with all loans released.
 func TestLoansEnd(t *testing.T) {
-	d := random(6*RunRows, 260)
+	d := random(6*ChunkRows, 260)
 	for fails := 1; fails <= 6; fails++ {
 		if _, err := sumRuns(t.Context(), library{d, 3, fails}, 2); !errors.Is(err, errLibrary) {
 			t.Errorf("block %d fails: error %v", fails, err)
@@ -121,7 +121,7 @@ func TestLoansEnd(t *testing.T) {
 	for stop := range 6 {
 		ctx, cancel := context.WithCancel(t.Context())
 		merged := 0
-		err := ReduceRuns(ctx, library{d, 3, 0}, 2, func(r Run) int64 {
+		err := ReduceChunks(ctx, library{d, 3, 0}, 2, func(r Chunk) int64 {
 			if r.Number == int64(stop) {
 				cancel()
 			}
@@ -142,7 +142,7 @@ func TestLoansEnd(t *testing.T) {
 	}
 	bad := d.blocks[3].Clone()
 	bad.Y[7] = 5
-	checked, err := Check(t.Context(), library{NewData(d.Spec(), append(slices.Clone(d.blocks[:3]), bad)), 3, 0}, 2)
+	checked, err := Validate(t.Context(), library{NewData(d.Spec(), append(slices.Clone(d.blocks[:3]), bad)), 3, 0}, 2)
 	require.NoError(t, err)
 	if _, err := sumRuns(t.Context(), checked, 2); err == nil {
 		t.Error("a wrong label is taken")

@@ -35,10 +35,10 @@ type RowOptions struct {
 // FromRows returns a data set of the rows x with the labels y. x[r] has the features of row r. y[r] is its label: a
 // number, a boolean or a string. FromRows copies x and y.
 //
-//	data, err := block.FromRows(x, y, block.RowOptions{})
+//	data, err := FromRows(x, y, RowOptions{})
 //
 // The blocks equal the blocks that package dataset makes from a file with the same values. The rows are checked:
-// Check returns the result unchanged.
+// Validate returns the result unchanged.
 //
 // FromRows returns an error if there are no rows, if rows have different lengths, or if a feature is NaN, infinite or
 // too large for float32. It also returns an error unless the labels have from 2 to schema.MaxClasses classes. An
@@ -88,7 +88,7 @@ func fromRows[F float32 | float64, L Label](n, width int, row func(r int) []F, y
 	}
 	data := &Data{rows: int64(n), checked: true}
 	if opt.Standardize && opt.Spec == nil {
-		data.relearn = relearnRows(spec, labels, row, y, opt.Weights)
+		data.refit = refitRows(spec, labels, row, y, opt.Weights)
 		specs, err := standardized(context.Background(), spec, labels, generatorOf(row, y), []func(int) bool{everyRow})
 		if err != nil {
 			return nil, err
@@ -121,8 +121,8 @@ func generatorOf[F float32 | float64, L Label](row func(r int) []F, y []L) gener
 	}
 }
 
-// relearnRows returns the function that standardizes rows in memory again; see Data.Relearn.
-func relearnRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Relearn {
+// refitRows returns the function that standardizes rows in memory again; see Data.Refit.
+func refitRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Refit {
 	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
 		for _, s := range specs {
@@ -137,10 +137,10 @@ func relearnRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], 
 // fill writes the features and the bias of all rows of b. If several rows are wrong, it returns the error of the
 // first.
 func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F) error {
-	errs := make([]error, (b.Len()+RunRows-1)/RunRows)
+	errs := make([]error, (b.Len()+ChunkRows-1)/ChunkRows)
 	maker := preprocess.New(spec)
 	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
-		for r := run * RunRows; r < min(b.Len(), (run+1)*RunRows) && errs[run] == nil; r++ {
+		for r := run * ChunkRows; r < min(b.Len(), (run+1)*ChunkRows) && errs[run] == nil; r++ {
 			errs[run] = put(b, r, spec, maker, row(r))
 		}
 	})

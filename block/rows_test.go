@@ -194,14 +194,14 @@ func TestGeneratorChanges(t *testing.T) {
 // TestRunSums: dense and sparse storage have the same sums, on any number of workers. A changed value, label or weight
 // changes the sum of its run alone.
 func TestRunSums(t *testing.T) {
-	const rows = 2*block.RunRows + 100
+	const rows = 2*block.ChunkRows + 100
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
 		x[r], y[r] = []float64{float64(rng.IntN(3)), 0, rng.NormFloat64()}, float64(2*rng.IntN(2)-1)
 	}
 	sums := func(src block.Source, workers int) [][sha256.Size]byte {
-		s, err := block.RunSums(t.Context(), src, workers)
+		s, err := block.ChunkSums(t.Context(), src, workers)
 		if err != nil || len(s) != 3 {
 			t.Fatalf("%d sums, error %v", len(s), err)
 		}
@@ -212,7 +212,7 @@ func TestRunSums(t *testing.T) {
 	if got := sums(testproblems.Sparse(data), 2); !slices.Equal(got, want) {
 		t.Error("sparse rows have other sums than dense ones")
 	}
-	const at = block.RunRows + 17
+	const at = block.ChunkRows + 17
 	for name, change := range map[string]func(b *block.Block, r int){
 		"value":  func(b *block.Block, r int) { b.X[r*b.Stride+2]++ },
 		"label":  func(b *block.Block, r int) { b.Y[r] = -b.Y[r] },

@@ -25,8 +25,8 @@ type Seekable interface {
 	Source
 	// Sparse returns true if the rows are sparse.
 	Sparse() bool
-	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.ChunkRows, to the front of a block. For dense
-	// rows, the block is one that NewFor returned, with room for kernel.ChunkRows rows. For sparse rows, the block is
+	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.EighthRows, to the front of a block. For dense
+	// rows, the block is one that NewFor returned, with room for kernel.EighthRows rows. For sparse rows, the block is
 	// one that NewSparseFor returned: ReadChunk removes its rows first, and enlarges it if necessary.
 	ReadChunk(c int, to *Block) error
 	// ReadRows reads the rows with the given numbers, in this order, to the front of a block like the block of
@@ -85,7 +85,7 @@ type Data struct {
 	blocks  []*Block
 	rows    int64
 	checked bool // see isChecked
-	relearn Relearn
+	refit   Refit
 }
 
 // NewData returns a data set of the blocks, which follow each other from row 0. It doesn't check them: learners call
@@ -142,20 +142,20 @@ func Bytes(rows int64, cols int, weighted bool) int64 {
 }
 
 // A Run is the rows of a run as a block, with the number of the run.
-type Run struct {
+type Chunk struct {
 	*Block
 	Number int64
 }
 
 // runs appends the runs of b to runs.
-func (b *Block) runs(runs []Run) []Run {
-	for lo := 0; lo < b.Len(); lo += RunRows {
-		runs = append(runs, Run{b.Slice(lo, min(b.Len(), lo+RunRows)), (b.First + int64(lo)) / RunRows})
+func (b *Block) runs(runs []Chunk) []Chunk {
+	for lo := 0; lo < b.Len(); lo += ChunkRows {
+		runs = append(runs, Chunk{b.Slice(lo, min(b.Len(), lo+ChunkRows)), (b.First + int64(lo)) / ChunkRows})
 	}
 	return runs
 }
 
-// follow returns a function that checks the next block of a pass. The function checks nothing if Check or Trust
+// follow returns a function that checks the next block of a pass. The function checks nothing if Validate or AssumeValid
 // returned src: then the pass doesn't check the columns of sparse rows again.
 func follow(src Source) (check func(*Block) error, err error) {
 	l, err := newLayout(src)
@@ -170,19 +170,19 @@ func follow(src Source) (check func(*Block) error, err error) {
 	}, nil
 }
 
-// Runs yields the runs of src in row order, several at a time. For data in memory it yields the runs of enough blocks
+// Chunks yields the runs of src in row order, several at a time. For data in memory it yields the runs of enough blocks
 // to have at least n runs; for other sources, the runs of one block. Runs are valid until the next ones are
-// requested. Unless Check or Trust returned src, Runs yields an error if blocks don't follow each other or have
+// requested. Unless Validate or AssumeValid returned src, Runs yields an error if blocks don't follow each other or have
 // slices that are too short.
-func Runs(ctx context.Context, src Source, n int) iter.Seq2[[]Run, error] {
+func Chunks(ctx context.Context, src Source, n int) iter.Seq2[[]Chunk, error] {
 	_, keeps := src.(*Data)
-	return func(yield func([]Run, error) bool) {
+	return func(yield func([]Chunk, error) bool) {
 		follows, err := follow(src)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		var runs []Run
+		var runs []Chunk
 		for b, err := range src.Blocks(ctx) {
 			if err == nil {
 				err = follows(b)
@@ -206,20 +206,20 @@ func Runs(ctx context.Context, src Source, n int) iter.Seq2[[]Run, error] {
 	}
 }
 
-// ReduceRuns calls part for every run of src on up to workers goroutines (0: every core; a negative number is an
+// ReduceChunks calls part for every run of src on up to workers goroutines (0: every core; a negative number is an
 // error). It passes the results to merge one at a time, in row order, for any number of workers. At most two results
 // for each worker exist at the same time. A run is valid until its result is merged. If src is a Lender, runs of
 // several blocks are computed at the same time.
-func ReduceRuns[R any](ctx context.Context, src Source, workers int, part func(Run) R, merge func(R)) error {
-	return MergeRuns(ctx, src, workers, func(run Run) func() {
+func ReduceChunks[R any](ctx context.Context, src Source, workers int, part func(Chunk) R, merge func(R)) error {
+	return MergeChunks(ctx, src, workers, func(run Chunk) func() {
 		r := part(run)
 		return func() { merge(r) }
 	})
 }
 
-// MergeRuns is ReduceRuns without a type parameter, so it is compiled once. part computes a run and returns the
+// MergeChunks is ReduceRuns without a type parameter, so it is compiled once. part computes a run and returns the
 // function that merges the run's result.
-func MergeRuns(ctx context.Context, src Source, workers int, part func(Run) (merge func())) error {
+func MergeChunks(ctx context.Context, src Source, workers int, part func(Chunk) (merge func())) error {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func MergeRuns(ctx context.Context, src Source, workers int, part func(Run) (mer
 	if _, keeps := src.(*Data); !keeps {
 		return reduceLoans(ctx, src, workers, part)
 	}
-	for runs, err := range Runs(ctx, src, math.MaxInt) {
+	for runs, err := range Chunks(ctx, src, math.MaxInt) {
 		if err != nil {
 			return err
 		}

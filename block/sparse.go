@@ -88,9 +88,9 @@ func Elements(d *Data) int64 {
 	return n
 }
 
-// Held returns the bytes of memory that the blocks of src take if they are in memory. For another source it returns
+// MemoryBytes returns the bytes of memory that the blocks of src take if they are in memory. For another source it returns
 // the bytes that the same number of dense rows would take.
-func Held(src Source, weighted bool) int64 {
+func MemoryBytes(src Source, weighted bool) int64 {
 	d, ok := src.(*Data)
 	if !ok || len(d.blocks) == 0 || d.blocks[0].Sparse == nil {
 		return Bytes(src.Rows(), src.Spec().Cols(), weighted)

@@ -60,7 +60,7 @@ func TestSparseFingerprint(t *testing.T) {
 			}
 		}
 		s.Ptr[r+1]--                                  // the row's last value becomes one of the next row
-		if fingerprint(t, Trust(sparse), 1) == want { // unchecked, since columns may not ascend now
+		if fingerprint(t, AssumeValid(sparse), 1) == want { // unchecked, since columns may not ascend now
 			t.Errorf("%d columns: the fingerprint doesn't show that a value moved to another row", cols)
 		}
 	}
@@ -70,10 +70,10 @@ func TestSparseFingerprint(t *testing.T) {
 func TestHeld(t *testing.T) {
 	dense, sparse := sparseRows(300, 200)
 	elements := int64(len(sparse.blocks[0].Sparse.Idx))
-	if got, want := Held(sparse, false), 300*(8+4)+elements*8; got != want {
+	if got, want := MemoryBytes(sparse, false), 300*(8+4)+elements*8; got != want {
 		t.Errorf("%d bytes, want %d", got, want)
 	}
-	if got, want := Held(dense, true), Bytes(300, 200, true); got != want {
+	if got, want := MemoryBytes(dense, true), Bytes(300, 200, true); got != want {
 		t.Errorf("dense: %d bytes, want %d", got, want)
 	}
 }

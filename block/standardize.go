@@ -9,32 +9,32 @@ import (
 	"halfspace/schema"
 )
 
-// Relearn is the type of the method Data.Relearn, and of the same method of other sources.
-type Relearn = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error)
+// Refit is the type of the method Data.Refit, and of the same method of other sources.
+type Refit = func(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error)
 
-// Relearn returns, for each choice of rows, a function that makes all rows again, standardized by the means and
+// Refit returns, for each choice of rows, a function that makes all rows again, standardized by the means and
 // deviations of the chosen rows. It returns nil unless the rows come from FromRows or FromFlat with
-// RowOptions.Standardize. Relearn calls each choice for every row, in row order, with the number of the row's class;
+// RowOptions.Standardize. Refit calls each choice for every row, in row order, with the number of the row's class;
 // the choice returns true to choose the row.
 //
-// Relearn reads the x and y of FromRows again. The program must not have changed them.
-func (d *Data) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
-	if d.relearn == nil {
+// Refit reads the x and y of FromRows again. The program must not have changed them.
+func (d *Data) Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
+	if d.refit == nil {
 		return nil, nil
 	}
-	return d.relearn(ctx, choices)
+	return d.refit(ctx, choices)
 }
 
-// relearnable is a trusted source that has a method Relearn.
-type relearnable struct {
+// refitable is a trusted source that has a method Refit.
+type refitable struct {
 	*checked
-	relearn Relearn
+	refit Refit
 }
 
-func (r relearnable) Unwrap() Source { return r.checked }
+func (r refitable) Unwrap() Source { return r.checked }
 
-func (r relearnable) Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
-	return r.relearn(ctx, choices)
+func (r refitable) Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
+	return r.refit(ctx, choices)
 }
 
 // everyRow chooses all rows.
@@ -51,7 +51,7 @@ func standardized[F float32 | float64, L Label](ctx context.Context, spec *schem
 	read := int64(0)
 	var wrong error
 	err := rows(func(x []F, label L) bool {
-		if read++; read%RunRows == 0 {
+		if read++; read%ChunkRows == 0 {
 			wrong = ctx.Err()
 		}
 		number, ok := l.numbers[label]
@@ -64,7 +64,7 @@ func standardized[F float32 | float64, L Label](ctx context.Context, spec *schem
 		for i, chosen := range choices {
 			if chosen(l.order[number]) {
 				addRow(learned[i], x)
-				if counts[i]++; counts[i]%RunRows == 0 {
+				if counts[i]++; counts[i]%ChunkRows == 0 {
 					stats.EndRuns(learned[i])
 				}
 			}

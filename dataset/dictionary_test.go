@@ -85,7 +85,7 @@ func TestDictionaries(t *testing.T) {
 		trials = 9
 	}
 	for trial := range trials {
-		const rows = 2*block.RunRows + 77
+		const rows = 2*block.ChunkRows + 77
 		var cols []testField
 		for c := range 3 {
 			typ := datatest.NumberTypes[(3*trial+c)%len(datatest.NumberTypes)]
@@ -170,10 +170,10 @@ func TestDictionaryTypes(t *testing.T) {
 // TestRowsLikeFiles: rows from memory and from a CSV file of the same values give equal blocks and fingerprints.
 func TestRowsLikeFiles(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{2, block.RunRows + 5} {
+	for _, n := range []int{2, block.ChunkRows + 5} {
 		likeFile(t, n, 5, []int{2, -7}, block.RowOptions{})
 	}
-	likeFile(t, block.RunRows+5, 300, []int{2, -7}, block.RowOptions{}) // two blocks
+	likeFile(t, block.ChunkRows+5, 300, []int{2, -7}, block.RowOptions{}) // two blocks
 	likeFile(t, 300, 5, []string{"b", "a b", "c"}, block.RowOptions{})
 	likeFile(t, 300, 5, []bool{true, false}, block.RowOptions{NoBias: true})
 	likeFile(t, 300, 5, []float64{0.5, 1e300, 3}, block.RowOptions{Label: "kind"})
@@ -238,7 +238,7 @@ func likeFile[L block.Label](t *testing.T, n, width int, classes []L, opt block.
 			if a, b := require.Value(block.Fingerprint(t.Context(), got, 2))(t), require.Value(block.Fingerprint(t.Context(), want, 2))(t); a != b {
 				t.Errorf("fingerprint %s, of the file %s", a, b)
 			}
-			if checked, err := block.Check(t.Context(), got, 1); err != nil || checked != got {
+			if checked, err := block.Validate(t.Context(), got, 1); err != nil || checked != got {
 				t.Errorf("Check returns another source, error %v", err)
 			}
 		}

@@ -199,9 +199,9 @@ func partsTable(t *testing.T, rows int, classes []string, wrong map[int]float32)
 // TestParts loads a file in parts of one worker each: blocks, classes and notes are those of one worker for all.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	rows, tables, counts := 6*block.RunRows+400, [][]string{{"yes", "no"}, {"c", "b", "a"}}, []int{1, 2, 3, 8}
+	rows, tables, counts := 6*block.ChunkRows+400, [][]string{{"yes", "no"}, {"c", "b", "a"}}, []int{1, 2, 3, 8}
 	if testsize.Small() {
-		rows, tables, counts = 3*block.RunRows+400, tables[1:], counts[:2] // four blocks
+		rows, tables, counts = 3*block.ChunkRows+400, tables[1:], counts[:2] // four blocks
 	}
 	for _, classes := range tables {
 		path := filepath.Join(t.TempDir(), "a.parquet")
@@ -245,9 +245,9 @@ func TestParts(t *testing.T) {
 // TestPartsErrors names the first wrong row, whichever part it is in.
 func TestPartsErrors(t *testing.T) {
 	t.Parallel()
-	rows := 6*block.RunRows + 400
+	rows := 6*block.ChunkRows + 400
 	if testsize.Small() {
-		rows = 3*block.RunRows + 400
+		rows = 3*block.ChunkRows + 400
 	}
 	var features []string
 	for c := 0; c < partsCols; c += 3 {

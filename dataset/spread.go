@@ -24,14 +24,14 @@ import (
 var errEnough = errors.New("enough")
 
 // LoadRange reads the kept rows from first up to, but not including, last of files with rows kept rows in all. It
-// returns them as runs: blocks of block.RunRows rows, whose First is the number of their first row among all rows.
-// first must be a multiple of block.RunRows. From Parquet files it decodes only the pages with these rows, unless
+// returns them as runs: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
+// first must be a multiple of block.ChunkRows. From Parquet files it decodes only the pages with these rows, unless
 // rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
 func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
 	switch {
 	case in.opt.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
-	case first%block.RunRows != 0 || first < 0 || last > rows || first >= last:
+	case first%block.ChunkRows != 0 || first < 0 || last > rows || first >= last:
 		return nil, fmt.Errorf("rows %d to %d of %d are no runs", first, last, rows)
 	}
 	batches, at, total := in.in.Batches, int64(0), rows
@@ -53,8 +53,8 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 			return nil
 		}
 		transform.Sign(full.Y, signs)
-		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.RunRows {
-			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.RunRows)))
+		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.ChunkRows {
+			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.ChunkRows)))
 		}
 		if end >= last {
 			return errEnough
@@ -123,7 +123,7 @@ func othersOf(in *openedInput, paths []string, opt Options) *others {
 		return nil
 	}
 	o := &others{opt.Cluster, sharedFiles{paths: Absolute(paths), opt: opt}}
-	each := max(rangeRuns, files.Rows/block.RunRows/mostRanges+1) * block.RunRows
+	each := max(rangeRuns, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
 	}

@@ -27,7 +27,7 @@ func TestCluster(t *testing.T) {
 	defer func(n int64) { rangeRuns = n }(rangeRuns)
 	rangeRuns = 1
 	dir := t.TempDir()
-	for i, rows := range []int{2*block.RunRows + 9, 100, block.RunRows} {
+	for i, rows := range []int{2*block.ChunkRows + 9, 100, block.ChunkRows} {
 		mixedFile(t, filepath.Join(dir, fmt.Sprint(i, ".parquet")), rows, i)
 	}
 	for _, c := range []struct {

@@ -109,12 +109,12 @@ func (s *Stream) Warnings() []string { return s.heard }
 
 // Blocks decodes the blocks in row order. If several rows are wrong, it returns the error of the first of them.
 func (s *Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLoan(s.Lend(ctx))
+	return block.EachLease(s.Lend(ctx))
 }
 
-// Lend is Blocks for callers that use several blocks at the same time. See block.Lender.
-func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return func(yield func(block.Loan, error) bool) {
+// Lend is Blocks for callers that use several blocks at the same time. See block.Leaser.
+func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return func(yield func(block.Lease, error) bool) {
 		blocks := s.spare.Get().(*[]*block.Block)
 		defer s.spare.Put(blocks)
 		free, ready := make(chan *block.Block, len(*blocks)), make(chan *block.Block, 1)
@@ -141,7 +141,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 				free <- full
 				lent.Done()
 			}
-			if !yield(block.Loan{Block: full, Release: release}, nil) {
+			if !yield(block.Lease{Block: full, Release: release}, nil) {
 				return
 			}
 			if tell != nil {
@@ -149,11 +149,11 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 			}
 		}
 		if err := g.Wait(); err != nil {
-			yield(block.Loan{}, err)
+			yield(block.Lease{}, err)
 			return
 		}
 		if err := b.CheckWeights(s.in.Name()); err != nil {
-			yield(block.Loan{}, err)
+			yield(block.Lease{}, err)
 			return
 		}
 		s.warn.Do(func() {

@@ -39,7 +39,7 @@ func TestSvmlightPairs(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 1))
 	var lines []string
-	for range block.RunRows + 100 {
+	for range block.ChunkRows + 100 {
 		line := fmt.Sprint(rng.IntN(3))
 		for i := 1; i < 60; i += 1 + rng.IntN(20) {
 			line += fmt.Sprintf(" %d:%v", i, []any{rng.IntN(12), 0.0, rng.NormFloat64(), "-0", "1e-50", "+2"}[rng.IntN(6)])

@@ -220,7 +220,7 @@ func TestNulls(t *testing.T) {
 		rate  float64
 		width int // of lists
 		drops bool
-	}{{block.RunRows + 9, 0, 0, true}, {block.RunRows + 9, 0.1, 3, false}, {9001, 0.05, 0, true}, {block.RunRows + 999, 0.0005, 260, true}} { // the last one has blocks of a run
+	}{{block.ChunkRows + 9, 0, 0, true}, {block.ChunkRows + 9, 0.1, 3, false}, {9001, 0.05, 0, true}, {block.ChunkRows + 999, 0.0005, 260, true}} { // the last one has blocks of a run
 		g := newGappyTable(t, c.rows, c.rate, c.width, c.drops)
 		if c.drops {
 			want := g.blocks(true, nil)
@@ -254,7 +254,7 @@ func TestStandardize(t *testing.T) {
 		if nulls == schema.NullsError {
 			rate = 0
 		}
-		g := newGappyTable(t, block.RunRows+99, rate, 2, nulls == schema.NullsDrop)
+		g := newGappyTable(t, block.ChunkRows+99, rate, 2, nulls == schema.NullsDrop)
 		d := everyWay(t, g.rec, Options{Label: "label", Nulls: nulls, Standardize: true}, nil)
 		plain := g.blocks(nulls == schema.NullsDrop, func(f int) float64 {
 			if nulls == schema.NullsMean {

@@ -43,7 +43,7 @@ func normals(n int) []float32 {
 // halfspace on one core with gonum's Syrk and with three loops in Go, which use one core too.
 func BenchmarkGram(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{8192, 512}, {4096, 2048}, {8192, 64}, {16384, 32}} {
-		benchGram(b, c.n, c.d, gram.Packed, gram.Mercer{}, "")
+		benchGram(b, c.n, c.d, gram.Packed, gram.Kernel{}, "")
 	}
 	benchLibraries(b, 2048, 512)
 	benchLibraries(b, 2048, 64)
@@ -61,7 +61,7 @@ func benchLibraries(b *testing.B, n, d int) {
 		name string
 		run  func() error
 	}{
-		{"halfspace", func() error { return gram.Gram(context.Background(), m, gram.Dense(x, n, d, d), gram.Mercer{}, 1) }},
+		{"halfspace", func() error { return gram.Gram(context.Background(), m, gram.Dense(x, n, d, d), gram.Kernel{}, 1) }},
 		{"gonum", func() error {
 			blas32.Syrk(blas.NoTrans, 1, rows, 0, blas32.Symmetric{N: n, Stride: n, Data: full, Uplo: blas.Lower})
 			return nil
@@ -104,14 +104,14 @@ func plainGram(c, x []float32, n, d int) {
 
 // BenchmarkGramForm is BenchmarkGram with both triangles stored, and with the kernels that aren't linear.
 func BenchmarkGramForm(b *testing.B) {
-	benchGram(b, 8192, 512, gram.Full, gram.Mercer{}, "/storage=full")
-	benchGram(b, 8192, 64, gram.Full, gram.Mercer{}, "/storage=full")
-	benchGram(b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.RBF, Gamma: 0.001}, "/kernel=rbf")
-	benchGram(b, 8192, 512, gram.Packed, gram.Mercer{Kind: gram.Polynomial, Degree: 4, Gamma: 0.01, Coef0: 1},
+	benchGram(b, 8192, 512, gram.Full, gram.Kernel{}, "/storage=full")
+	benchGram(b, 8192, 64, gram.Full, gram.Kernel{}, "/storage=full")
+	benchGram(b, 8192, 512, gram.Packed, gram.Kernel{Kind: gram.RBF, Gamma: 0.001}, "/kernel=rbf")
+	benchGram(b, 8192, 512, gram.Packed, gram.Kernel{Kind: gram.Polynomial, Degree: 4, Gamma: 0.01, Coef0: 1},
 		"/kernel=poly")
 }
 
-func benchGram(b *testing.B, n, d int, storage gram.Storage, k gram.Mercer, suffix string) {
+func benchGram(b *testing.B, n, d int, storage gram.Storage, k gram.Kernel, suffix string) {
 	b.Run(fmt.Sprintf("n=%d/d=%d%s", n, d, suffix), func(b *testing.B) {
 		stride := kernel.Stride(d)
 		x := gram.Dense(normals(n*stride), n, d, stride)
@@ -156,7 +156,7 @@ func benchScatter(b *testing.B, n, d int) {
 		for r := range weights {
 			weights[r] = 1 / float64(1+r%97)
 		}
-		setWeights := func(run block.Run, s, _ []float64) { copy(s, weights[run.First:]) }
+		setWeights := func(run block.Chunk, s, _ []float64) { copy(s, weights[run.First:]) }
 		for b.Loop() {
 			if err := gram.Scatter(context.Background(), m, src, setWeights, runtime.GOMAXPROCS(0)); err != nil {
 				b.Fatal(err)

@@ -74,7 +74,7 @@ func TestRowCacheKeeps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := random(rng, n, 5, rng.NormFloat64)
 	computed := func(rows ...int) int64 {
-		c, err := gram.NewRowCache(x.rows, gram.Mercer{}, held*int64(kernel.Stride(n))*4, 1)
+		c, err := gram.NewRowCache(x.rows, gram.Kernel{}, held*int64(kernel.Stride(n))*4, 1)
 		require.NoError(t, err)
 		for _, r := range rows {
 			if _, err := c.Row(context.Background(), r, slices.Values([]uint32{})); err != nil {
@@ -102,11 +102,11 @@ func TestRowCacheKeeps(t *testing.T) {
 func TestRowCacheErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	x := random(rng, 100, 5, rng.NormFloat64)
-	require.Error(t, require.ErrorOf(gram.NewRowCache(x.rows, gram.Mercer{}, 415, 1)), "take 416")
-	if _, err := gram.NewRowCache(x.rows, gram.Mercer{Kind: gram.RBF}, 1<<20, 1); err == nil {
+	require.Error(t, require.ErrorOf(gram.NewRowCache(x.rows, gram.Kernel{}, 415, 1)), "take 416")
+	if _, err := gram.NewRowCache(x.rows, gram.Kernel{Kind: gram.RBF}, 1<<20, 1); err == nil {
 		t.Error("an RBF kernel without gamma is accepted")
 	}
-	c, err := gram.NewRowCache(x.rows, gram.Mercer{}, 416, 1)
+	c, err := gram.NewRowCache(x.rows, gram.Kernel{}, 416, 1)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -133,7 +133,7 @@ func TestFeaturesOf(t *testing.T) {
 	d := testproblems.Dense(values, make([]float64, 50), true)
 	var got []string
 	for _, x := range []*gram.Rows{gram.RowsOf(d), gram.FeaturesOf(d), gram.FeaturesOf(testproblems.Sparse(d))} {
-		m := products(t, x, gram.Packed, gram.Mercer{Bias: x.Cols() == 7}, 1)
+		m := products(t, x, gram.Packed, gram.Kernel{Bias: x.Cols() == 7}, 1)
 		got = append(got, fmt.Sprint(m.Data))
 	}
 	if got[0] != got[1] || got[0] != got[2] {
@@ -179,7 +179,7 @@ func testColumns(t *testing.T) {
 		across = across[:max(0, len(across)-stride+n)] // nothing follows the last row's end
 		columns := gram.Columns(across, n, cols, stride)
 		want, got := make([]float32, n*n), make([]float32, n*n)
-		k := gram.Mercer{Kind: gram.RBF, Gamma: 0.01}
+		k := gram.Kernel{Kind: gram.RBF, Gamma: 0.01}
 		for i, rows := range []*gram.Rows{x.rows, columns} {
 			require.NoError(t, gram.Cross(t.Context(), [][]float32{want, got}[i], n, rows, columns, k, 2))
 		}

@@ -15,7 +15,7 @@ import (
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	x, y := gram.Dense(make([]float32, 12), 4, 3, 3), gram.Dense(make([]float32, 12), 6, 2, 2)
-	m, full := products(t, x, gram.Packed, gram.Mercer{}, 1), products(t, x, gram.Full, gram.Mercer{}, 1)
+	m, full := products(t, x, gram.Packed, gram.Kernel{}, 1), products(t, x, gram.Full, gram.Kernel{}, 1)
 	triangle, err := gram.NewTriangle(4)
 	if err != nil {
 		t.Fatal(err)
@@ -25,18 +25,18 @@ func TestErrors(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"the Gram matrix of 6 rows can't have 4 rows", gram.Gram(ctx, m, y, gram.Mercer{}, 1)},
-		{"gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF}, 1)},
-		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.RBF, Gamma: 1e-60}, 1)},
-		{"the degree is 0", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1}, 1)},
-		{"coef0 is NaN", gram.Gram(ctx, m, x, gram.Mercer{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
-		{"no kernel of kind 9", gram.Gram(ctx, m, x, gram.Mercer{Kind: 9}, 1)},
-		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Mercer{}, 1)},
-		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Mercer{}, 1)},
-		{"number of columns", gram.Expand(ctx, two, x, y, two, gram.Mercer{}, 1)},
-		{"1 results for 2 expansions", gram.Expand(ctx, two[:1], x, x, two, gram.Mercer{}, 1)},
-		{"expansion 1 has 3 coefficients for 4 rows, and 3 scores for 4", gram.Expand(ctx, two, x, x, two, gram.Mercer{}, 1)},
-		{"gamma is 0", gram.Expand(ctx, two[:1], x, x, two[:1], gram.Mercer{Kind: gram.RBF}, 1)},
+		{"the Gram matrix of 6 rows can't have 4 rows", gram.Gram(ctx, m, y, gram.Kernel{}, 1)},
+		{"gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF}, 1)},
+		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF, Gamma: 1e-60}, 1)},
+		{"the degree is 0", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1}, 1)},
+		{"coef0 is NaN", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
+		{"no kernel of kind 9", gram.Gram(ctx, m, x, gram.Kernel{Kind: 9}, 1)},
+		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Kernel{}, 1)},
+		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Kernel{}, 1)},
+		{"number of columns", gram.Expand(ctx, two, x, y, two, gram.Kernel{}, 1)},
+		{"1 results for 2 expansions", gram.Expand(ctx, two[:1], x, x, two, gram.Kernel{}, 1)},
+		{"expansion 1 has 3 coefficients for 4 rows, and 3 scores for 4", gram.Expand(ctx, two, x, x, two, gram.Kernel{}, 1)},
+		{"gamma is 0", gram.Expand(ctx, two[:1], x, x, two[:1], gram.Kernel{Kind: gram.RBF}, 1)},
 		{"a matrix of 4 rows times 3 elements doesn't give 4", full.MulVec(ctx, two[0], two[1], 1)},
 		{"the scatter matrix of 3 columns can't have 4 rows", gram.Scatter(ctx, triangle, three, nil, 1)},
 	} {
@@ -58,7 +58,7 @@ func TestErrors(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	triangle.N = 3
-	for _, err := range []error{gram.Gram(done, m, x, gram.Mercer{}, 1), gram.Scatter(done, triangle, three, nil, 1)} {
+	for _, err := range []error{gram.Gram(done, m, x, gram.Kernel{}, 1), gram.Scatter(done, triangle, three, nil, 1)} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled product gives %v", err)
 		}

@@ -14,7 +14,7 @@ func ExampleGram() {
 	if err != nil {
 		panic(err)
 	}
-	if err := gram.Gram(context.Background(), m, x, gram.Mercer{}, 2); err != nil {
+	if err := gram.Gram(context.Background(), m, x, gram.Kernel{}, 2); err != nil {
 		panic(err)
 	}
 	for i := range m.N {
@@ -30,7 +30,7 @@ func ExampleGram() {
 func ExampleCross() {
 	x, y := gram.Dense([]float32{0, 0, 1, 1}, 2, 2, 2), gram.Dense([]float32{0, 1}, 1, 2, 2)
 	values := make([]float32, 2)
-	rbf := gram.Mercer{Kind: gram.RBF, Gamma: 0.5}
+	rbf := gram.Kernel{Kind: gram.RBF, Gamma: 0.5}
 	if err := gram.Cross(context.Background(), values, 1, x, y, rbf, 1); err != nil {
 		panic(err)
 	}

@@ -14,7 +14,7 @@ import (
 //
 // A score is the sum, in order, over blocks of 384 rows of support. The part of each block is a kernel.Dot. The sum
 // starts with the first part, not with zero.
-func Expand(ctx context.Context, out [][]float32, x, support *Rows, alpha [][]float32, k Mercer, workers int) error {
+func Expand(ctx context.Context, out [][]float32, x, support *Rows, alpha [][]float32, k Kernel, workers int) error {
 	workers, err := checkRows(workers, x, support)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func testMulVec(t *testing.T) {
 	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 2, 7, 8, 33, 300} {
 		x, v := random(rng, n, 5, rng.NormFloat64), random(rng, 1, n, rng.NormFloat64).values
-		full, packed := products(t, x.rows, gram.Full, gram.Mercer{}, 2), products(t, x.rows, gram.Packed, gram.Mercer{}, 2)
+		full, packed := products(t, x.rows, gram.Full, gram.Kernel{}, 2), products(t, x.rows, gram.Packed, gram.Kernel{}, 2)
 		got, want := make([]float32, n), make([]float32, n)
 		require.NoError(t, full.MulVec(ctx, got, v, 1+rng.IntN(3)))
 		padded := append(append([]float32(nil), v...), make([]float32, full.Stride-n)...)

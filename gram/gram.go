@@ -102,7 +102,7 @@ func (m *Symmetric) lower(i int) []float32 {
 
 // Gram sets m to the Gram matrix of x: element (i, j) is k(x_i, x_j). m must have as many rows as x. Gram computes each
 // pair of rows once, on workers goroutines. If ctx ends, it returns ctx's error, and m is partly written.
-func Gram(ctx context.Context, m *Symmetric, x *Rows, k Mercer, workers int) error {
+func Gram(ctx context.Context, m *Symmetric, x *Rows, k Kernel, workers int) error {
 	workers, err := checkRows(workers, x)
 	if err == nil {
 		err = m.check()
@@ -209,7 +209,7 @@ func checkRows(workers int, all ...*Rows) (int, error) {
 
 // Cross sets element (i, j) of dst, at i*stride+j, to k(x_i, y_j), for all rows of x and y. It doesn't write the
 // elements between the rows of dst. Errors, workers and ctx are as for Gram.
-func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Mercer, workers int) error {
+func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Kernel, workers int) error {
 	workers, err := checkRows(workers, x, y)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func inner(x, y []float32) float32 {
 }
 
 // value is the kernel in the documented order.
-func value(k gram.Mercer, x, y []float32) float32 {
+func value(k gram.Kernel, x, y []float32) float32 {
 	s := inner(x, y)
 	switch k.Kind {
 	case gram.Polynomial:
@@ -101,12 +101,12 @@ func same(a, b float32) bool {
 	return a != a && b != b || math.Float32bits(a) == math.Float32bits(b)
 }
 
-var mercers = []gram.Mercer{{}, {Kind: gram.Polynomial, Degree: 1, Gamma: 0.5, Coef0: -1},
+var mercers = []gram.Kernel{{}, {Kind: gram.Polynomial, Degree: 1, Gamma: 0.5, Coef0: -1},
 	{Kind: gram.Polynomial, Degree: 4, Gamma: 0.25, Coef0: 1}, {Kind: gram.Polynomial, Degree: 7, Gamma: 1},
 	{Kind: gram.RBF, Gamma: 0.125}}
 
 // products returns the matrix of rows.
-func products(t *testing.T, rows *gram.Rows, storage gram.Storage, k gram.Mercer, workers int) *gram.Symmetric {
+func products(t *testing.T, rows *gram.Rows, storage gram.Storage, k gram.Kernel, workers int) *gram.Symmetric {
 	t.Helper()
 	m, err := gram.NewSymmetric(rows.Len(), storage)
 	if err == nil {
@@ -117,7 +117,7 @@ func products(t *testing.T, rows *gram.Rows, storage gram.Storage, k gram.Mercer
 }
 
 // checkGram compares every element of both storages with the definition.
-func checkGram(t *testing.T, x matrix, k gram.Mercer, workers int) {
+func checkGram(t *testing.T, x matrix, k gram.Kernel, workers int) {
 	t.Helper()
 	for _, storage := range []gram.Storage{gram.Packed, gram.Full} {
 		m := products(t, x.rows, storage, k, workers)
@@ -156,11 +156,11 @@ func testGram(t *testing.T) {
 		x := random(rng, s[0], s[1], rng.NormFloat64)
 		workers := []int{0, 1, 2, 3, 8}[rng.IntN(5)]
 		checkGram(t, x, mercers[rng.IntN(len(mercers))], workers)
-		checkGram(t, x, gram.Mercer{}, workers)
+		checkGram(t, x, gram.Kernel{}, workers)
 	}
 	x := random(rng, 400, 3, rng.NormFloat64)
 	for _, workers := range []int{1, 2, 3, 8} {
-		checkGram(t, x, gram.Mercer{}, workers)
+		checkGram(t, x, gram.Kernel{}, workers)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestWide(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(13, 14))
 	x := random(rng, 500, 17500, func() float64 { return float64(rng.IntN(1<<20)) / 7 })
-	m := products(t, x.rows, gram.Full, gram.Mercer{}, 2)
+	m := products(t, x.rows, gram.Full, gram.Kernel{}, 2)
 	for range 500 {
 		i, j := rng.IntN(x.n), rng.IntN(x.n)
 		if got, want := m.At(i, j), inner(x.row(i), x.row(j)); got != want {
@@ -187,7 +187,7 @@ func TestSpecials(t *testing.T) {
 		special := []float64{0, math.Copysign(0, -1), 1e-45, -1e-45, 3e38, -3e38, math.Inf(1), math.NaN(), 1e-23, -1e-23}
 		for range 20 {
 			x := random(rng, 20, 1+rng.IntN(5), func() float64 { return special[rng.IntN(len(special))] })
-			checkGram(t, x, gram.Mercer{}, 2)
+			checkGram(t, x, gram.Kernel{}, 2)
 		}
 	})
 }
@@ -246,6 +246,6 @@ func TestBlocks(t *testing.T) {
 	spec := &schema.Spec{Features: make([]string, d)}
 	for _, blocks := range [][]*block.Block{dense, sparse} {
 		x.rows = gram.RowsOf(block.NewData(spec, blocks))
-		checkGram(t, x, gram.Mercer{}, 3)
+		checkGram(t, x, gram.Kernel{}, 3)
 	}
 }

@@ -87,7 +87,7 @@ func (m *Triangle) check() error {
 // to zeros in order, and runs in row order. So the result depends neither on the number of workers nor on the
 // instruction set. x is the row minus the subtrahend of its block's Centring, if the block has one.
 func Scatter(ctx context.Context, m *Triangle, src block.Source,
-	setWeights func(run block.Run, s, f []float64), workers int) error {
+	setWeights func(run block.Chunk, s, f []float64), workers int) error {
 	workers, err := parallel.Resolve(workers)
 	if err == nil {
 		err = m.check()
@@ -105,7 +105,7 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 		return fmt.Errorf("the scatter matrix of %d columns can't have %d rows", cols, m.N)
 	}
 	if setWeights == nil {
-		setWeights = func(_ block.Run, s, _ []float64) {
+		setWeights = func(_ block.Chunk, s, _ []float64) {
 			for i := range s {
 				s[i] = 1
 			}
@@ -117,7 +117,7 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 	for i := range w {
 		w[i] = newScaledPanel(cols, more)
 	}
-	for found, err := range block.Runs(ctx, src, windowRuns(cols, more)) {
+	for found, err := range block.Chunks(ctx, src, windowRuns(cols, more)) {
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 			runs = append(runs, &run{sums: newSums(cols, more)})
 		}
 		for i, r := range found {
-			runs[i].Run = r
+			runs[i].Chunk = r
 		}
 		if err := scatterRuns(ctx, runs[:len(found)], setWeights, w); err != nil {
 			return err
@@ -138,9 +138,9 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 	return nil
 }
 
-// A run is the rows of a block.Run, their weights, their extra columns, and the sums over them.
+// A run is the rows of a block.Chunk, their weights, their extra columns, and the sums over them.
 type run struct {
-	block.Run
+	block.Chunk
 	s, f []float64
 	own  weights // memory of s and f if workers share the run
 	sums sums
@@ -152,7 +152,7 @@ type weights struct{ s, f []float64 }
 // of returns the memory for a number of rows, with more extra columns each.
 func (v *weights) of(rows, more int) (s, f []float64) {
 	if v.s == nil {
-		v.s, v.f = make([]float64, block.RunRows), make([]float64, block.RunRows*more)
+		v.s, v.f = make([]float64, block.ChunkRows), make([]float64, block.ChunkRows*more)
 	}
 	return v.s[:rows], v.f[:rows*more]
 }
@@ -160,13 +160,13 @@ func (v *weights) of(rows, more int) (s, f []float64) {
 // windowRuns is the number of runs that workers share at a time: 64, or fewer if their sums or extra columns are large.
 func windowRuns(cols, more int) int {
 	const most = 16 << 20
-	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.RunRows+1)))
+	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.ChunkRows+1)))
 }
 
 // scatterRuns computes the sums of each run while the run is in the cache. If there are few runs, workers share a run:
 // each part of the work is some rows of the sums, and the parts have about the same area.
 func scatterRuns(ctx context.Context, runs []*run,
-	setWeights func(run block.Run, s, f []float64), w []*scaledPanel) error {
+	setWeights func(run block.Chunk, s, f []float64), w []*scaledPanel) error {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -180,7 +180,7 @@ func scatterRuns(ctx context.Context, runs []*run,
 		} else {
 			r.s, r.f = r.own.of(r.Len(), w[worker].more)
 		}
-		setWeights(r.Run, r.s, r.f)
+		setWeights(r.Chunk, r.s, r.f)
 		if parts == 1 {
 			w[worker].sum(ctx, r, 0, cuts[1])
 		}

@@ -41,7 +41,7 @@ func source(rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data {
 }
 
 // weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some and negative for others.
-func weights(run block.Run, s []float64) {
+func weights(run block.Chunk, s []float64) {
 	for i := range s {
 		n := (run.First + int64(i)) % 97
 		if s[i] = 1 / (1 + float64(n)); n >= 70 && n%3 > 0 {
@@ -55,11 +55,11 @@ func weights(run block.Run, s []float64) {
 // scatter is X' diag(s) X in the documented order.
 func scatter(x [][]float32, s []float64, i, j int) float64 {
 	total := 0.0
-	for lo := 0; lo < len(x); lo += block.RunRows {
+	for lo := 0; lo < len(x); lo += block.ChunkRows {
 		run := 0.0
 		for _, sign := range []float64{1, -1} {
 			sum, rows := 0.0, 0
-			for r := lo; r < min(len(x), lo+block.RunRows); r++ {
+			for r := lo; r < min(len(x), lo+block.ChunkRows); r++ {
 				if s[r]*sign <= 0 {
 					continue
 				}
@@ -122,7 +122,7 @@ func testScatter(t *testing.T) {
 	} {
 		d := source(rng, c.n, c.cols, c.perBlock, c.sparse)
 		s := make([]float64, c.n)
-		setWeights := func(run block.Run, s, f []float64) {
+		setWeights := func(run block.Chunk, s, f []float64) {
 			weights(run, s)
 			for i := range f {
 				f[i] = longer(run.First+int64(i/c.more), i%c.more)
@@ -132,7 +132,7 @@ func testScatter(t *testing.T) {
 			s[i] = 1
 		}
 		if c.weighted {
-			weights(block.Run{Block: &block.Block{}}, s)
+			weights(block.Chunk{Block: &block.Block{}}, s)
 		} else {
 			setWeights = nil
 		}

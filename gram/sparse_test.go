@@ -45,13 +45,13 @@ func TestSparseProducts(t *testing.T) {
 			}
 			equal(t, name+", lower", values)
 			for i, rows := range pair {
-				require.NoError(t, gram.Cross(t.Context(), values[i], n, rows, rows, gram.Mercer{Kind: gram.RBF, Gamma: 0.1}, workers))
+				require.NoError(t, gram.Cross(t.Context(), values[i], n, rows, rows, gram.Kernel{Kind: gram.RBF, Gamma: 0.1}, workers))
 			}
 			equal(t, name+", crossed", values)
 			for i, rows := range pair {
-				full := products(t, rows, gram.Full, gram.Mercer{}, workers)
+				full := products(t, rows, gram.Full, gram.Kernel{}, workers)
 				values[i] = full.Data
-				cache, err := gram.NewRowCache(rows, gram.Mercer{}, 1<<20, workers)
+				cache, err := gram.NewRowCache(rows, gram.Kernel{}, 1<<20, workers)
 				require.NoError(t, err)
 				for r := 0; r < n; r += 97 {
 					row, err := cache.Row(t.Context(), r, func(func(uint32) bool) {})

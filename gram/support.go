@@ -16,7 +16,7 @@ type Support struct {
 
 // NewSupport returns copies of the rows of x as support vectors. It returns an error if float32 can't hold the numbers
 // of k.
-func NewSupport(x *Rows, k Mercer) (*Support, error) {
+func NewSupport(x *Rows, k Kernel) (*Support, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
 	}

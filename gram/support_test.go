@@ -25,7 +25,7 @@ func TestSupport(t *testing.T) {
 		support, x := Dense(random(n*cols), n, cols, cols), Dense(random(rows*cols), rows, cols, cols)
 		x.blocks[0].X[cols/2] = float32(math.NaN())
 		alpha := random(n)
-		for _, k := range []Mercer{{}, {Kind: Polynomial, Degree: 3, Gamma: 0.3, Coef0: 1, Bias: true}, {Kind: RBF, Gamma: 0.01}} {
+		for _, k := range []Kernel{{}, {Kind: Polynomial, Degree: 3, Gamma: 0.3, Coef0: 1, Bias: true}, {Kind: RBF, Gamma: 0.01}} {
 			want, sums := make([]float32, rows*n), [][]float32{make([]float32, rows)}
 			require.NoError(t, Cross(context.Background(), want, n, x, support, k, 1))
 			require.NoError(t, Expand(context.Background(), sums, x, support, [][]float32{alpha}, k, 1))
@@ -48,7 +48,7 @@ func TestSupport(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewSupport(Dense(random(2), 2, 1, 1), Mercer{Kind: RBF}); err == nil {
+	if _, err := NewSupport(Dense(random(2), 2, 1, 1), Kernel{Kind: RBF}); err == nil {
 		t.Error("gamma 0 is no error")
 	}
 }

@@ -47,7 +47,7 @@ func TestSquaredNorms(t *testing.T) {
 		norms := Dense(values, n, cols, cols).squaredNorms(workers)
 		for i := 0; i < n; i += 11 {
 			want, row := make([]float32, 1), Dense(values[i*cols:(i+1)*cols], 1, cols, cols)
-			if err := Cross(t.Context(), want, 1, row, row, Mercer{}, 1); err != nil || norms[i] != want[0] {
+			if err := Cross(t.Context(), want, 1, row, row, Kernel{}, 1); err != nil || norms[i] != want[0] {
 				t.Fatalf("%d workers: the norm of row %d is %v, and the product %v, error %v", workers, i, norms[i], want[0], err)
 			}
 		}

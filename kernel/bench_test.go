@@ -250,8 +250,8 @@ func benchEpochIndexed(b *testing.B) {
 	b.Run(fmt.Sprintf("rows=%d/d=%d", n, cols), func(b *testing.B) {
 		p := newProblem(n, cols)
 		var x, y [][]float32
-		for lo := 0; lo < n; lo += kernel.ChunkRows {
-			hi := min(n, lo+kernel.ChunkRows)
+		for lo := 0; lo < n; lo += kernel.EighthRows {
+			hi := min(n, lo+kernel.EighthRows)
 			x, y = append(x, p.x[lo*p.stride:hi*p.stride]), append(y, p.y[lo:hi])
 		}
 		rows := kernel.NewRows(x, y, p.stride)
@@ -277,11 +277,11 @@ type window struct {
 
 func shuffledWindows(n int) (windows []window) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	chunks := rng.Perm((n + kernel.ChunkRows - 1) / kernel.ChunkRows)
+	chunks := rng.Perm((n + kernel.EighthRows - 1) / kernel.EighthRows)
 	for lo := 0; lo < len(chunks); lo += 8 {
 		w := window{chunks: chunks[lo:min(len(chunks), lo+8)]}
 		for _, c := range w.chunks {
-			for r := c * kernel.ChunkRows; r < min(n, (c+1)*kernel.ChunkRows); r++ {
+			for r := c * kernel.EighthRows; r < min(n, (c+1)*kernel.EighthRows); r++ {
 				w.idx = append(w.idx, uint32(r))
 			}
 		}
@@ -293,12 +293,12 @@ func shuffledWindows(n int) (windows []window) {
 
 // visitWindow visits a window, a chunk's worth of rows at a time. Meanwhile it prefetches chunks of the next window.
 func visitWindow(p *problem, rows *kernel.Rows, w, next window, x [][]float32) {
-	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.ChunkRows {
+	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.EighthRows {
 		var ahead []float32
 		if k < len(next.chunks) {
 			ahead = x[next.chunks[k]]
 		}
-		part := w.idx[lo:min(len(w.idx), lo+kernel.ChunkRows)]
+		part := w.idx[lo:min(len(w.idx), lo+kernel.EighthRows)]
 		for len(part) > 0 {
 			visits, _ := kernel.EpochIndexed(p.w, p.log, rows, part, ahead, 1, 0)
 			part = part[visits:]

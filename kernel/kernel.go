@@ -23,8 +23,8 @@ import (
 // rowAlign divides the length of a row: 32 bytes.
 const rowAlign = 8
 
-// ChunkRows is the number of rows in a chunk of Rows.
-const ChunkRows = ref.ChunkRows
+// EighthRows is the number of rows in a chunk of Rows.
+const EighthRows = ref.EighthRows
 
 // panelBytes bounds the work of one call: a panel fits the second-level cache and takes microseconds.
 const panelBytes = 128 << 10

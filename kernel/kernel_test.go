@@ -71,7 +71,7 @@ func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 		{"kernel: length of x is not a multiple of the stride", func(dst []float32) { kernel.MaxSquaredNorm(x[1:], stride) }},
 		{"kernel: x and y have different numbers of chunks", func(dst []float32) { kernel.NewRows([][]float32{x}, nil, stride) }},
 		{"kernel: a chunk has different numbers of rows and labels", func(dst []float32) { kernel.NewRows([][]float32{x}, [][]float32{y[1:]}, stride) }},
-		{"kernel: a chunk before the last doesn't have ChunkRows rows", func(dst []float32) { kernel.NewRows([][]float32{x, x}, [][]float32{y, y}, stride) }},
+		{"kernel: a chunk before the last doesn't have EighthRows rows", func(dst []float32) { kernel.NewRows([][]float32{x, x}, [][]float32{y, y}, stride) }},
 	}
 }
 

@@ -9,14 +9,14 @@ import "math"
 // scores. But weights that are multiples of a power of two give scores that are multiples of a known number q, without
 // rounding errors if the scores are small. Then score - q/2 is never zero, and is positive exactly where the score is
 // positive. So Reset subtracts q/2 from the packed bias.
-func (c *Candidates) SetQuantum(quantum float64) { c.quantum = quantum }
+func (c *ErrorCounter) SetQuantum(quantum float64) { c.quantum = quantum }
 
 // shift subtracts half of the quantum of candidate i's scores from its packed bias, if the scores have a quantum.
-func (c *Candidates) shift(i int, norm float64, bias *float32) {
+func (c *ErrorCounter) shift(i int, norm float64, bias *float32) {
 	if c.quantum == 0 {
 		return
 	}
-	quantum := c.quantum * Quantum(c.Weights(i)[:c.cols], leastQuantum)
+	quantum := c.quantum * FixedPointScale(c.Weights(i)[:c.cols], leastQuantum)
 	shifted := float32(float64(*bias) - quantum/2)
 	if quantum == 0 || float64(shifted) != float64(*bias)-quantum/2 {
 		return
@@ -28,9 +28,9 @@ func (c *Candidates) shift(i int, norm float64, bias *float32) {
 // leastQuantum is the smallest quantum of a candidate's weights that shift uses.
 const leastQuantum = 0x1p-20
 
-// Quantum returns the largest power of two up to 1 that divides every element of x. It returns 0 if that power is below
+// FixedPointScale returns the largest power of two up to 1 that divides every element of x. It returns 0 if that power is below
 // least, or if an element is NaN.
-func Quantum(x []float32, least float64) float64 {
+func FixedPointScale(x []float32, least float64) float64 {
 	quantum, inverse := 1.0, 1.0
 	for _, v := range x {
 		for scaled := float64(v) * inverse; scaled != math.Trunc(scaled); scaled *= 2 {

@@ -53,7 +53,7 @@ func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows
 	return epochF32(w, log, x, y, eta, margin)
 }
 
-// Rows addresses the rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may be shorter.
+// Rows addresses the rows of a data set that lies in memory in chunks of EighthRows rows. The last chunk may be shorter.
 type Rows struct {
 	x, y   [][]float32
 	n      int
@@ -69,8 +69,8 @@ func NewRows(x, y [][]float32, stride int) *Rows {
 	}
 	n := 0
 	for c := range x {
-		if len(y[c]) > ChunkRows || len(y[c]) < ChunkRows && c != len(y)-1 {
-			panic("kernel: a chunk before the last doesn't have ChunkRows rows")
+		if len(y[c]) > EighthRows || len(y[c]) < EighthRows && c != len(y)-1 {
+			panic("kernel: a chunk before the last doesn't have EighthRows rows")
 		}
 		if len(x[c])%stride != 0 || len(x[c])/stride != len(y[c]) {
 			panic("kernel: a chunk has different numbers of rows and labels")
@@ -88,7 +88,7 @@ func (rows *Rows) Len() int { return rows.n }
 
 // Row returns row i, of stride elements, and its label.
 func (rows *Rows) Row(i int) (x []float32, y float32) {
-	c, r := uint(i)/ChunkRows, i&(ChunkRows-1)
+	c, r := uint(i)/EighthRows, i&(EighthRows-1)
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 

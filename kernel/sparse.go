@@ -178,7 +178,7 @@ func (s *SparseRows) MaxSquaredNorm() float64 {
 	return largest
 }
 
-// SparseIndex addresses the sparse rows of a data set that lies in memory in chunks of ChunkRows rows. The last chunk may
+// SparseIndex addresses the sparse rows of a data set that lies in memory in chunks of EighthRows rows. The last chunk may
 // be shorter.
 type SparseIndex struct {
 	ptr    [][]int64
@@ -198,8 +198,8 @@ func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
 		if rows.Len() != len(y[c]) || len(rows.Ptr) == 0 {
 			panic("kernel: a chunk has different numbers of rows and labels")
 		}
-		if len(y[c]) > ChunkRows || len(y[c]) < ChunkRows && c != len(y)-1 {
-			panic("kernel: a chunk before the last doesn't have ChunkRows rows")
+		if len(y[c]) > EighthRows || len(y[c]) < EighthRows && c != len(y)-1 {
+			panic("kernel: a chunk before the last doesn't have EighthRows rows")
 		}
 		s.ptr, s.idx, s.val, s.y = append(s.ptr, rows.Ptr), append(s.idx, rows.Idx), append(s.val, rows.Val), append(s.y, y[c])
 		s.n += len(y[c])

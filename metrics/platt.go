@@ -26,7 +26,7 @@ func (r *Rows) weight(i int) float64 {
 // positive row and 1/(N+2) for another row, where P and N are the weights of all positive and all other rows (Platt
 // 1999, "Probabilistic outputs for support vector machines"). Platt uses Newton's method with a line search (Lin, Lin
 // and Weng 2007, "A note on Platt's probabilistic outputs for support vector machines", algorithm 1). It first scales
-// scores by a power of two, so that their unit doesn't matter. It sums in runs of block.RunRows rows, so that a and b
+// scores by a power of two, so that their unit doesn't matter. It sums in runs of block.ChunkRows rows, so that a and b
 // are the same on every CPU.
 func Platt(rows *Rows) (a, b float64) {
 	p := newPlatt(rows)
@@ -83,7 +83,7 @@ type platt struct {
 }
 
 func newPlatt(rows *Rows) *platt {
-	p := &platt{Rows: rows, terms: make([]float64, block.RunRows), tails: make([]float64, block.RunRows)}
+	p := &platt{Rows: rows, terms: make([]float64, block.ChunkRows), tails: make([]float64, block.ChunkRows)}
 	largest := 0.0
 	for i, s := range rows.Scores {
 		largest = max(largest, math.Abs(float64(s)))
@@ -118,8 +118,8 @@ func (p *platt) target(i int) float64 {
 
 // runs calls f for each run in order, with the number of its first row and a s + b of its rows.
 func (p *platt) runs(at point, f func(first int, z []float64)) {
-	for lo := 0; lo < len(p.Scores); lo += block.RunRows {
-		z := p.terms[:min(block.RunRows, len(p.Scores)-lo)]
+	for lo := 0; lo < len(p.Scores); lo += block.ChunkRows {
+		z := p.terms[:min(block.ChunkRows, len(p.Scores)-lo)]
 		for i := range z {
 			z[i] = float64(at.a*(float64(p.Scores[lo+i])/p.scale)) + at.b
 		}

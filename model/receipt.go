@@ -65,7 +65,7 @@ type FileSum struct {
 	SHA256 Sum    `json:"sha256"`
 }
 
-// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a run of RunRows rows, by block.RunSums; the
+// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a run of RunRows rows, by block.ChunkSums; the
 // last run may have fewer rows.
 type RowSums struct {
 	Rows    int64  `json:"rows"`

@@ -55,7 +55,7 @@ func unmarked(src block.Source, workers int) *hardRows {
 }
 
 // newHardRows samples the rows of src, and counts the rows with the label +1. It also returns the quantum of the
-// features; see kernel.Candidates.SetQuantum.
+// features; see kernel.ErrorCounter.SetQuantum.
 func newHardRows(ctx context.Context, src block.Source, workers int) (h *hardRows, positive int64, quantum float64, err error) {
 	h = unmarked(src, workers)
 	size := max(sampleRows, sampleBytes/int64(h.stride)/4)
@@ -72,7 +72,7 @@ func newHardRows(ctx context.Context, src block.Source, workers int) (h *hardRow
 			return nil, 0, 0, block.ErrNoLabels
 		}
 		if quantum > 0 {
-			quantum = min(quantum, kernel.Quantum(b.X, leastQuantum))
+			quantum = min(quantum, kernel.FixedPointScale(b.X, leastQuantum))
 		}
 		for r, y := range b.Y {
 			if y > 0 {
@@ -188,7 +188,7 @@ func (h *hardRows) mark(ctx context.Context, last float32) error {
 	if h.bits == nil {
 		h.bits = make([]uint64, (h.src.Rows()+63)/64)
 	}
-	err := block.ReduceRuns(ctx, h.src, h.workers, func(r block.Run) struct{} {
+	err := block.ReduceChunks(ctx, h.src, h.workers, func(r block.Chunk) struct{} {
 		h.markRun(r, last)
 		return struct{}{}
 	}, func(struct{}) {})
@@ -199,8 +199,8 @@ func (h *hardRows) mark(ctx context.Context, last float32) error {
 	return nil
 }
 
-func (h *hardRows) markRun(r block.Run, last float32) {
-	var buf [block.RunRows]float32
+func (h *hardRows) markRun(r block.Chunk, last float32) {
+	var buf [block.ChunkRows]float32
 	scores := buf[:r.Len()]
 	r.Scores(h.sum, scores)
 	for lo := 0; lo < len(scores); lo += 64 {

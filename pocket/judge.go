@@ -22,7 +22,7 @@ type judge struct {
 
 	alive      []int     // numbers of the candidates that aren't dropped, ascending
 	w          []float32 // weights of these candidates
-	candidates *kernel.Candidates
+	candidates *kernel.ErrorCounter
 	mu         sync.Mutex
 	counts     []int64   // errors found, for every candidate
 	weights    []float64 // sample weights of these errors, which passWeighted sums
@@ -199,9 +199,9 @@ func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 		if b.Y == nil {
 			return block.ErrNoLabels
 		}
-		runs := make([][]tally, (b.Len()+block.RunRows-1)/block.RunRows)
+		runs := make([][]tally, (b.Len()+block.ChunkRows-1)/block.ChunkRows)
 		err := parallel.For(ctx, j.workers, len(runs), func(_, n int) {
-			runs[n] = j.wrongRows(b.Slice(n*block.RunRows, min(b.Len(), (n+1)*block.RunRows)))
+			runs[n] = j.wrongRows(b.Slice(n*block.ChunkRows, min(b.Len(), (n+1)*block.ChunkRows)))
 		})
 		if err != nil {
 			return err
@@ -239,7 +239,7 @@ func (j *judge) wrongRows(run *block.Block) []tally {
 		})
 		return all
 	}
-	var buf [block.RunRows]float32
+	var buf [block.ChunkRows]float32
 	scores := buf[:run.Len()]
 	for k := range all {
 		run.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
@@ -279,7 +279,7 @@ func (j *judge) drop(reached func(i int) bool) {
 
 // taskRows is the number of rows of one task of a worker: a quarter of a run, so that workers end at about the same
 // time, and a multiple of the rows in a word of marks.
-const taskRows = block.RunRows / 4
+const taskRows = block.ChunkRows / 4
 
 // rows adds the errors on the selected rows of b to the counts.
 func (j *judge) rows(b *block.Block, rows selection) {

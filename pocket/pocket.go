@@ -22,13 +22,13 @@ import (
 // the score is > 0, and -1 otherwise. w holds the candidates, each with the stride of a block. workers is the number of
 // goroutines that compute at once; 0 stands for every core. The counts don't depend on workers. Errors: a length of w
 // that isn't a multiple of the stride, elements of w after a candidate's columns that aren't 0, a negative number of
-// workers, rows that block.Check refuses, errors of src, and ctx's error.
+// workers, rows that block.Validate refuses, errors of src, and ctx's error.
 func Errors(ctx context.Context, src block.Source, w []float32, workers int) ([]int64, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
 		return nil, err
 	}
-	src, err = block.Check(ctx, src, workers)
+	src, err = block.Validate(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 	if err != nil {
 		return nil, err
 	}
-	src, err = block.Check(ctx, src, workers)
+	src, err = block.Validate(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}

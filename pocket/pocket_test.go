@@ -109,8 +109,8 @@ func problem(rng *rand.Rand, rows, cols, candidates int, whole bool, flips float
 		truth[i] = rng.NormFloat64()
 	}
 	var blocks []*block.Block
-	for first := 0; first < rows; first += block.RunRows {
-		b := block.New(int64(first), min(block.RunRows, rows-first), cols)
+	for first := 0; first < rows; first += block.ChunkRows {
+		b := block.New(int64(first), min(block.ChunkRows, rows-first), cols)
 		for r := range b.Len() {
 			s := 0.0
 			for c, v := range truth {
@@ -164,7 +164,7 @@ func TestLiteral(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, seed))
 		rows, cols := 1+rng.IntN(150), 1+rng.IntN(6)
 		if seed%500 == 499 {
-			rows = 3*block.RunRows - rng.IntN(5000)
+			rows = 3*block.ChunkRows - rng.IntN(5000)
 		}
 		d, w := problem(rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
 		stride := kernel.Stride(cols)
@@ -216,7 +216,7 @@ func TestLiteral(t *testing.T) {
 func TestRowsScored(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
-	rows, candidates := 5*block.RunRows, 600
+	rows, candidates := 5*block.ChunkRows, 600
 	if testsize.Small() {
 		candidates = 300
 	}
@@ -248,7 +248,7 @@ func TestRowsScored(t *testing.T) {
 
 // TestCancel: a pocket whose context ends returns its error, wherever it is.
 func TestCancel(t *testing.T) {
-	d, w := problem(rand.New(rand.NewPCG(14, 14)), 3*block.RunRows, 4, leastBatch+batchesMarked, false, 0.1)
+	d, w := problem(rand.New(rand.NewPCG(14, 14)), 3*block.ChunkRows, 4, leastBatch+batchesMarked, false, 0.1)
 	for after := range 20 {
 		ctx, cancel := context.WithCancel(context.Background())
 		src := &cancelling{d, after, cancel}
@@ -291,8 +291,8 @@ func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] 
 // TestAllocations: the memory that judging a batch allocates doesn't depend on the rows of a run or on the candidates.
 func TestAllocations(t *testing.T) {
 	const runs = 4
-	d, w := problem(rand.New(rand.NewPCG(15, 15)), runs*block.RunRows, 20, 100, false, 0.1)
-	marks := make([]uint64, runs*block.RunRows/64)
+	d, w := problem(rand.New(rand.NewPCG(15, 15)), runs*block.ChunkRows, 20, 100, false, 0.1)
+	marks := make([]uint64, runs*block.ChunkRows/64)
 	for i := range marks {
 		marks[i] = 0x5555555555555555
 	}
@@ -303,7 +303,7 @@ func TestAllocations(t *testing.T) {
 			require.NoError(t, j.pass(context.Background(), rows, 1<<40))
 		}
 	})
-	if perTask := n / (2 * runs * block.RunRows / taskRows); perTask > 8 {
+	if perTask := n / (2 * runs * block.ChunkRows / taskRows); perTask > 8 {
 		t.Errorf("%v allocations for each %d rows", perTask, taskRows)
 	}
 }

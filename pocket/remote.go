@@ -23,13 +23,13 @@ type runErrors struct {
 	noLabels bool
 }
 
-func errorsRun(src block.Source, weights []float64) func(block.Run) runErrors {
+func errorsRun(src block.Source, weights []float64) func(block.Chunk) runErrors {
 	j, w := newJudge(src, 1), make([]float32, len(weights))
 	for i, v := range weights {
 		w[i] = float32(v)
 	}
 	j.begin(w)
-	return func(run block.Run) (e runErrors) {
+	return func(run block.Chunk) (e runErrors) {
 		switch {
 		case run.Y == nil:
 			e.noLabels = true

@@ -21,7 +21,7 @@ func TestWeights(t *testing.T) {
 		rng := rand.New(rand.NewPCG(13, seed))
 		rows, cols := 1+rng.IntN(150), 1+rng.IntN(6)
 		if seed%10 == 9 {
-			rows = 3*block.RunRows - rng.IntN(5000)
+			rows = 3*block.ChunkRows - rng.IntN(5000)
 		}
 		d, w := problem(rng, rows, cols, rng.IntN(300), seed%2 == 0, rng.Float64()/2)
 		weights := make([]float64, rows)

@@ -21,9 +21,9 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 	w := rounded(whole)
 	s := newScorer(w, radius)
 	type found struct{ row, exact int64 }
-	part := func(r block.Run) found {
+	part := func(r block.Chunk) found {
 		f := found{row: -1}
-		var buf [block.RunRows]float32
+		var buf [block.ChunkRows]float32
 		scores := buf[:r.Len()]
 		r.Scores(s.w, scores)
 		x := make([]float64, len(w))
@@ -52,7 +52,7 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 		return f
 	}
 	row = -1
-	err = block.ReduceRuns(ctx, src, workers, part, func(f found) {
+	err = block.ReduceChunks(ctx, src, workers, part, func(f found) {
 		exact += f.exact
 		if row < 0 {
 			row = f.row
@@ -65,7 +65,7 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 // score exactly only if float64 doesn't show that another score of the run is smaller.
 func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, workers int) (float64, error) {
 	w := rounded(whole)
-	part := func(r block.Run) *big.Float {
+	part := func(r block.Chunk) *big.Float {
 		x := make([]float64, len(w))
 		above := math.Inf(1) // an upper bound of the smallest score so far
 		low := make([]float64, r.Len())
@@ -95,7 +95,7 @@ func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, worker
 		return least
 	}
 	least := new(big.Float).SetInf(false)
-	err := block.ReduceRuns(ctx, src, workers, part, func(f *big.Float) {
+	err := block.ReduceChunks(ctx, src, workers, part, func(f *big.Float) {
 		if f.Cmp(least) < 0 {
 			least = f
 		}

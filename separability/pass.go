@@ -13,7 +13,7 @@ type searcher struct {
 	opt    Options
 	cols   int
 	radius float64
-	// group is a number of rows, a divisor of block.RunRows. A pass returns at most one row of each class from each
+	// group is a number of rows, a divisor of block.ChunkRows. A pass returns at most one row of each class from each
 	// group of rows.
 	group   int
 	removed map[int64]bool // rows that passes skip
@@ -29,7 +29,7 @@ func groups(cols int) int { return min(1024, kept(cols)) }
 
 func newSearcher(src block.Source, opt Options, radius float64) *searcher {
 	s := &searcher{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, refine: refineWork}
-	for s.group < block.RunRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
+	for s.group < block.ChunkRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
 		s.group *= 2
 	}
 	return s
@@ -53,8 +53,8 @@ func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep
 	}
 	sc := newScorer(w, s.radius)
 	all := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
-	err := block.ReduceRuns(ctx, s.src, s.opt.Workers,
-		func(r block.Run) *sweep { return s.run(r, sc, w, below) },
+	err := block.ReduceChunks(ctx, s.src, s.opt.Workers,
+		func(r block.Chunk) *sweep { return s.run(r, sc, w, below) },
 		func(part *sweep) {
 			all.low[0], all.low[1] = min(all.low[0], part.low[0]), min(all.low[1], part.low[1])
 			all.rows = append(all.rows, part.rows...)
@@ -63,9 +63,9 @@ func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep
 }
 
 // run is pass for one run.
-func (s *searcher) run(r block.Run, sc *scorer, w []float64, below float64) *sweep {
-	var scores [block.RunRows]float32
-	var least [block.RunRows][2]float64 // smallest y (w.x) of each group and class
+func (s *searcher) run(r block.Chunk, sc *scorer, w []float64, below float64) *sweep {
+	var scores [block.ChunkRows]float32
+	var least [block.ChunkRows][2]float64 // smallest y (w.x) of each group and class
 	n := r.Len()
 	r.Scores(sc.w, scores[:n])
 	found := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}

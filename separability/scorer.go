@@ -87,7 +87,7 @@ func longest(ctx context.Context, src block.Source, workers int) (float64, error
 		norm     float64
 		unsigned bool
 	}
-	part := func(r block.Run) found {
+	part := func(r block.Chunk) found {
 		f := found{norm: math.Sqrt(r.MaxSquaredNorm())}
 		f.unsigned = len(r.Y) != r.Len()
 		for _, y := range r.Y {
@@ -96,7 +96,7 @@ func longest(ctx context.Context, src block.Source, workers int) (float64, error
 		return f
 	}
 	norm, unsigned := 0.0, false
-	err := block.ReduceRuns(ctx, src, workers, part, func(f found) {
+	err := block.ReduceChunks(ctx, src, workers, part, func(f found) {
 		norm = max(norm, f.norm)
 		unsigned = unsigned || f.unsigned
 	})

@@ -87,7 +87,7 @@ const precision = 1e-6
 // any plane separates the rows. AtMost bounds the margins that it missed.
 //
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
-// rows, labels other than -1 and +1, rows that block.Check refuses, errors of src, and ctx's error.
+// rows, labels other than -1 and +1, rows that block.Validate refuses, errors of src, and ctx's error.
 func Check(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	workers, err := parallel.Resolve(opt.Workers)
 	if err != nil {
@@ -97,7 +97,7 @@ func Check(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if opt.MaxPasses <= 0 {
 		opt.MaxPasses = 1000
 	}
-	src, err = block.Check(ctx, src, opt.Workers)
+	src, err = block.Validate(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error)
 		visits = 1 << 24 // the search after it is slow
 	}
 	epochs := max(5, min(1000, visits/s.src.Rows()))
-	learned, err := perceptron.Train(ctx, block.Trust(s.src), perceptron.Options{Options: learner.Options{Epochs: epochs, Workers: s.opt.Workers}})
+	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src), perceptron.Options{Options: learner.Options{Epochs: epochs, Workers: s.opt.Workers}})
 	if err != nil {
 		return nil, err
 	}

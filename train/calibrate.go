@@ -108,7 +108,7 @@ func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, 
 		return err
 	}
 	defer parts.Close()
-	j := &job{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.Held(all, all.Spec().Weighted || c.opt.classWeighted())}
+	j := &job{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.classWeighted())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err

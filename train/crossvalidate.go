@@ -71,11 +71,11 @@ type Point struct {
 	FoldAccuracy []float64 `json:"fold_accuracy"`
 	Failed       string    `json:"failed,omitempty"` // why training failed on a fold
 
-	Learner Learner `json:"-"`
-	Figures *Merit  `json:"-"` // figures of Compare; otherwise nil
-	Lacks   string  `json:"-"` // of Compare: why the learner has no such score; "": it has
+	Learner Learner    `json:"-"`
+	Figures *FoldScore `json:"-"` // figures of Compare; otherwise nil
+	Lacks   string     `json:"-"` // of Compare: why the learner has no such score; "": it has
 	failure error
-	sum     Tally
+	sum     ErrorCount
 	verdict verdict
 }
 
@@ -167,7 +167,7 @@ func judgeAll(ctx context.Context, src block.Source, learners []Learner, cv CV, 
 			c.Points[i].Options = map[string]string{}
 		}
 		if figures {
-			c.Points[i].Figures, c.Points[i].Lacks = new(Merit), unscored(cv.Score, l, len(src.Spec().Classes))
+			c.Points[i].Figures, c.Points[i].Lacks = new(FoldScore), unscored(cv.Score, l, len(src.Spec().Classes))
 		}
 		c.alone = c.alone || l.InMemory
 	}
@@ -209,7 +209,7 @@ func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold i
 		choices = append(choices, c.deal.learn[f]())
 	}
 	var again []func(context.Context) (block.Source, error)
-	if learn := relearner(src); learn != nil && left(c.Folds-1) {
+	if learn := refiter(src); learn != nil && left(c.Folds-1) {
 		var err error
 		if again, err = learn(ctx, choices); err != nil {
 			return err
@@ -246,7 +246,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 	}
 	defer parts.Close()
 	judges := c.weighted(parts.Held)
-	side, bytes := 1, 2*block.Held(all, all.Spec().Weighted || c.opt.classWeighted()) // bytes of the rows, and of their two parts
+	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.classWeighted()) // bytes of the rows, and of their two parts
 	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
 	}
@@ -282,7 +282,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 }
 
 // end adds the errors and the score of a learner on a fold to the learner's point, or the reason why it failed.
-func (c *crossing) end(p *Point, t Tally, value part, failure error) {
+func (c *crossing) end(p *Point, t ErrorCount, value part, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.failure = failure; failure == nil {
@@ -330,7 +330,7 @@ var ErrFolds = errors.New("too few rows for the folds")
 
 // judge trains, and computes the errors and the score on the held-out rows. judges are these rows with the weights of
 // their classes.
-func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Source) (t Tally, value part, err error) {
+func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Source) (t ErrorCount, value part, err error) {
 	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)
 	if err == nil && c.cv.Bounded {

@@ -48,7 +48,7 @@ func TestZeroValues(t *testing.T) {
 			name + " FollowPath":  func() error { return second(train.FollowPath(ctx, src, l, 3, cv, opt)) },
 			name + " HoldOut":     func() error { return second(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
 			name + " LearnOnline": func() error { return second(train.LearnOnline(ctx, src, nil, train.OnlineOptions{})) },
-			name + " NewSurvey":   func() error { return second(train.NewSurvey(ctx, src)) },
+			name + " NewSurvey":   func() error { return second(train.NewDataProfile(ctx, src)) },
 			name + " SumRows":     func() error { return second(train.SumRows(ctx, src, 1)) },
 			name + " Evaluate":    func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
 			name + " Count":       func() error { return second(train.Count(ctx, fitted(t, data), src, 1)) },
@@ -56,7 +56,7 @@ func TestZeroValues(t *testing.T) {
 			name + " errors":      func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
 			name + " scatter":     func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
 			name + " separable":   func() error { return second(separability.Check(ctx, src, separability.Options{})) },
-			name + " trusted":     func() error { return second(train.Learn(ctx, block.Trust(src), l, opt)) },
+			name + " trusted":     func() error { return second(train.Learn(ctx, block.AssumeValid(src), l, opt)) },
 		})
 	}
 	for name, l := range map[string]train.Learner{"empty": {}, "of nil": train.New(nil, nil), "without options": {Learner: logistic.Learner},
@@ -98,17 +98,17 @@ func TestZeroValues(t *testing.T) {
 		"zero end":            func() error { return new(pocket.Pocket).End(ctx, nil, 1, 1) },
 		"zero settle":         func() error { return new(pocket.Pocket).Settle(ctx) },
 		"zero judge":          func() error { return new(pocket.Pocket).Judge(ctx) },
-		"nil gram":            func() error { return gram.Gram(ctx, matrix, rows, gram.Mercer{}, 1) },
-		"nil matrix":          func() error { return gram.Gram(ctx, nil, some, gram.Mercer{}, 1) },
-		"nil cross":           func() error { return gram.Cross(ctx, nil, 1, rows, some, gram.Mercer{}, 1) },
-		"nil other":           func() error { return gram.Cross(ctx, nil, 1, some, rows, gram.Mercer{}, 1) },
+		"nil gram":            func() error { return gram.Gram(ctx, matrix, rows, gram.Kernel{}, 1) },
+		"nil matrix":          func() error { return gram.Gram(ctx, nil, some, gram.Kernel{}, 1) },
+		"nil cross":           func() error { return gram.Cross(ctx, nil, 1, rows, some, gram.Kernel{}, 1) },
+		"nil other":           func() error { return gram.Cross(ctx, nil, 1, some, rows, gram.Kernel{}, 1) },
 		"nil products":        func() error { return gram.Products(ctx, some, rows, 1, nil) },
 		"nil lower":           func() error { return gram.LowerProducts(ctx, rows, 1, nil) },
-		"nil expand":          func() error { return gram.Expand(ctx, nil, rows, some, nil, gram.Mercer{}, 1) },
-		"nil cache":           func() error { return second(gram.NewRowCache(rows, gram.Mercer{}, 1, 1)) },
+		"nil expand":          func() error { return gram.Expand(ctx, nil, rows, some, nil, gram.Kernel{}, 1) },
+		"nil cache":           func() error { return second(gram.NewRowCache(rows, gram.Kernel{}, 1, 1)) },
 		"zero cache":          func() error { return second(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
-		"nil support":         func() error { return second(gram.NewSupport(rows, gram.Mercer{})) },
-		"nil diagonal":        func() error { return second(gram.Diagonal(rows, gram.Mercer{})) },
+		"nil support":         func() error { return second(gram.NewSupport(rows, gram.Kernel{})) },
+		"nil diagonal":        func() error { return second(gram.Diagonal(rows, gram.Kernel{})) },
 		"nil product":         func() error { return (*gram.Symmetric)(nil).MulVec(ctx, nil, nil, 1) },
 		"nil scatter":         func() error { return gram.Scatter(ctx, nil, data, nil, 1) },
 		"rows of nil":         func() error { return gram.LowerProducts(ctx, gram.RowsOf(nil), 1, nil) },
@@ -167,12 +167,12 @@ func TestWorkers(t *testing.T) {
 			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
 		},
 		"separable":   func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
-		"block.Check": func(n int) error { return second(block.Check(ctx, block.Source(data), n)) },
+		"block.Check": func(n int) error { return second(block.Validate(ctx, block.Source(data), n)) },
 		"ReduceRuns": func(n int) error {
-			return block.ReduceRuns(ctx, data, n, func(block.Run) int { return 0 }, func(int) {})
+			return block.ReduceChunks(ctx, data, n, func(block.Chunk) int { return 0 }, func(int) {})
 		},
 		"Fingerprint":     func(n int) error { return second(block.Fingerprint(ctx, data, n)) },
-		"RunSums":         func(n int) error { return second(block.RunSums(ctx, data, n)) },
+		"RunSums":         func(n int) error { return second(block.ChunkSums(ctx, data, n)) },
 		"ClassCounts":     func(n int) error { return second(learner.ClassCounts(ctx, data, n)) },
 		"BalancedWeights": func(n int) error { return second(learner.BalancedWeights(ctx, data, n)) },
 		"train.Evaluate": func(n int) error {
@@ -190,13 +190,13 @@ func TestWorkers(t *testing.T) {
 		},
 		"Gram": func(n int) error {
 			g, _ := gram.NewSymmetric(rows.Len(), gram.Full)
-			return gram.Gram(ctx, g, rows, gram.Mercer{}, n)
+			return gram.Gram(ctx, g, rows, gram.Kernel{}, n)
 		},
-		"Cross":         func(n int) error { return gram.Cross(ctx, make([]float32, 100*100), 100, rows, rows, gram.Mercer{}, n) },
+		"Cross":         func(n int) error { return gram.Cross(ctx, make([]float32, 100*100), 100, rows, rows, gram.Kernel{}, n) },
 		"Products":      func(n int) error { return gram.Products(ctx, rows, rows, n, func(int, int, []float32) {}) },
 		"LowerProducts": func(n int) error { return gram.LowerProducts(ctx, rows, n, func(int, int, []float32) {}) },
-		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Mercer{}, n) },
-		"NewRowCache":   func(n int) error { return second(gram.NewRowCache(rows, gram.Mercer{}, 1<<20, n)) },
+		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Kernel{}, n) },
+		"NewRowCache":   func(n int) error { return second(gram.NewRowCache(rows, gram.Kernel{}, 1<<20, n)) },
 		"MulVec": func(n int) error {
 			g, _ := gram.NewSymmetric(4, gram.Full)
 			return g.MulVec(ctx, make([]float32, 4), make([]float32, 4), n)
@@ -222,14 +222,14 @@ func TestWorkers(t *testing.T) {
 func TestAllCores(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
-	data := testproblems.Logistic(5*block.RunRows, 3)
+	data := testproblems.Logistic(5*block.ChunkRows, 3)
 	for name, run := range map[string]func(meet func()) error{
 		"ReduceRuns": func(meet func()) error {
-			return block.ReduceRuns(t.Context(), data, 0, func(block.Run) int { meet(); return 0 }, func(int) {})
+			return block.ReduceChunks(t.Context(), data, 0, func(block.Chunk) int { meet(); return 0 }, func(int) {})
 		},
 		"Scatter": func(meet func()) error {
 			g, _ := gram.NewTriangle(data.Spec().Cols())
-			return gram.Scatter(t.Context(), g, data, func(block.Run, []float64, []float64) { meet() }, 0)
+			return gram.Scatter(t.Context(), g, data, func(block.Chunk, []float64, []float64) { meet() }, 0)
 		},
 		"Products": func(meet func()) error {
 			x := gram.RowsOf(data)

@@ -25,7 +25,7 @@ type Evaluation struct {
 	Confusion   *metrics.Confusion   // by the model's classes, in their order
 	Scores      metrics.Scores       // for two classes
 	Calibration *metrics.Calibration // for two classes, if the model has probabilities; otherwise nil
-	Worst       []Miss               // at most ten rows, the worst first, by the threshold of the model
+	Worst       []Misclassified      // at most ten rows, the worst first, by the threshold of the model
 
 	// ClassScores has, for more than two classes, the probabilities of each class, or the scores if the model has no
 	// probabilities. It is nil for two classes. Set it to nil to keep no scores.
@@ -43,7 +43,7 @@ type Evaluation struct {
 // A Miss is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest from the
 // model's threshold. For more classes, they have the least probabilities of their class, or without probabilities the
 // greatest Score.
-type Miss struct {
+type Misclassified struct {
 	Row              int64 // number of the row among the added rows, from 0 on
 	Class, Predicted int
 	Score            float64 // for more than two classes: score of the predicted class minus score of the row's class
@@ -67,7 +67,7 @@ const mostMisses = 10
 func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		m := Miss{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
+		m := Misclassified{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
 		if m.Class == m.Predicted {
 			continue
 		}
@@ -82,7 +82,7 @@ func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float6
 		} else {
 			m.off = m.Score
 		}
-		at, _ := slices.BinarySearchFunc(e.Worst, m, func(m, o Miss) int {
+		at, _ := slices.BinarySearchFunc(e.Worst, m, func(m, o Misclassified) int {
 			return cmp.Or(cmp.Compare(o.off, m.off), cmp.Compare(m.Row, o.Row))
 		})
 		if at < mostMisses {
@@ -136,7 +136,7 @@ func Evaluate(ctx context.Context, m *model.Model, src block.Source, workers int
 	if err != nil {
 		return nil, err
 	}
-	if src, err = block.Check(ctx, src, workers); err == nil {
+	if src, err = block.Validate(ctx, src, workers); err == nil {
 		err = suits(src.Spec(), e.spec)
 	}
 	if err != nil {
@@ -289,8 +289,8 @@ func suits(rows, model *schema.Spec) error {
 	return fmt.Errorf("the rows to judge on have %s: make them with the model's Spec in block.RowOptions or dataset.Options", what)
 }
 
-// Tally is the number of rows that a model predicts wrongly, and their weights.
-type Tally struct {
+// ErrorCount is the number of rows that a model predicts wrongly, and their weights.
+type ErrorCount struct {
 	Rows, Errors int64
 	Weight       float64 // sum of the weights of wrong rows
 	Total        float64 // sum of the weights of all rows
@@ -298,12 +298,12 @@ type Tally struct {
 
 // Count returns the Tally of the rows of src: a row is wrong if its prediction by m isn't its label. Weights are summed
 // within runs, then over the runs.
-func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t Tally, err error) {
+func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t ErrorCount, err error) {
 	return count(ctx, m, src, workers, func([][]float32, *block.Block) {})
 }
 
 // count is Count. It also calls show with each block and its scores.
-func count(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t Tally, err error) {
+func count(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t ErrorCount, err error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return t, err
@@ -318,7 +318,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 				t.Errors++
 				run += b.Weight(i)
 			}
-			if all += b.Weight(i); (i+1)%block.RunRows == 0 || i == len(b.Y)-1 {
+			if all += b.Weight(i); (i+1)%block.ChunkRows == 0 || i == len(b.Y)-1 {
 				t.Weight, t.Total = t.Weight+run, t.Total+all
 				run, all = 0, 0
 			}
@@ -347,7 +347,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 }
 
 // validate counts errors on validation rows, and writes them to the model.
-func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*Tally, error) {
+func validate(ctx context.Context, m *model.Model, rows block.Source, workers int) (*ErrorCount, error) {
 	v := &model.Validation{Rows: rows.Rows()}
 	var err error
 	if v.Fingerprint, err = distributed.Fingerprint(ctx, rows, workers); err != nil {

@@ -96,7 +96,7 @@ func TestInvarianceOfFiles(t *testing.T) {
 // row groups and codecs than one.
 func tableFiles(t *testing.T, text bool) map[string][]string {
 	t.Helper()
-	dir, rows := t.TempDir(), block.RunRows+300
+	dir, rows := t.TempDir(), block.ChunkRows+300
 	rng := rand.New(rand.NewPCG(uint64(rows), 7))
 	parts := make([]bytes.Buffer, 3)
 	for r := range rows {

@@ -24,7 +24,7 @@ func newHard(seed uint64) *hard {
 	rng := rand.New(rand.NewPCG(seed, 37))
 	rows, features := 20+rng.IntN(130), 1+rng.IntN(5)
 	if seed%200 == 7 {
-		rows, features = block.RunRows+rng.IntN(2000), 1+rng.IntN(3)
+		rows, features = block.ChunkRows+rng.IntN(2000), 1+rng.IntN(3)
 	}
 	h := &hard{classes: 2 + rng.IntN(2)}
 	rng.IntN(2) // the sets stay the same

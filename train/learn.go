@@ -49,7 +49,7 @@ type Options struct {
 	Weights string            // name of the column that the sample weights came from, for the model
 	Judged  *CrossValidation  // a cross-validation that was made before; its best learner learns; nil: none
 	Path    *Path             // a path that was made before; the learner has its chosen penalty; nil: none
-	Survey  *Survey           // survey of the rows, if it was made before; nil: another pass over the rows makes it
+	Survey  *DataProfile      // survey of the rows, if it was made before; nil: another pass over the rows makes it
 	// Checkpoint saves the state of the training, and holds the state to resume from. When ctx ends, Learn saves the
 	// last state. After another error, the last checkpoint stays. Open it before Learn, and call Finish once the model
 	// is stored. For a cross-validation or a path, each finished training or fold is saved. nil: no state is saved.
@@ -66,12 +66,12 @@ type Options struct {
 type Fitted struct {
 	Model  *model.Model
 	Result *learner.Result
-	Own    any     // the learner's own result, such as *logistic.Result; nil for classes learned one versus the rest
-	Survey *Survey // survey of the rows
+	Own    any          // the learner's own result, such as *logistic.Result; nil for classes learned one versus the rest
+	Survey *DataProfile // survey of the rows
 	// Visits is the sum over all classes. Result.Visits is the largest number of one class, if each class has its own
 	// training.
 	Visits          int64
-	Validation      *Tally           // errors on validation rows; nil without validation rows
+	Validation      *ErrorCount      // errors on validation rows; nil without validation rows
 	CrossValidation *CrossValidation // nil without one
 	// UpdateBound is the most updates of a perceptron from Options.Init; see learner.UpdateBoundFrom. It is nil without
 	// Init, and if no theorem gives a bound.
@@ -80,7 +80,7 @@ type Fitted struct {
 
 // Learn learns a model from the rows of src. If ctx ends the training after one update or more, Learn returns the model
 // so far with ctx's error. Errors: an option of the learner that is out of range or has no effect, fewer than two
-// classes, errors of block.Check, and errors of the learner.
+// classes, errors of block.Validate, and errors of the learner.
 //
 // A learner that visits rows in another order than the order of the source needs a *block.Data or a block.Seekable. The
 // dual form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
@@ -194,17 +194,17 @@ func (o *Options) note(text string) {
 	}
 }
 
-// checked returns src, checked by block.Check. A source that can learn its features again keeps this ability.
+// checked returns src, checked by block.Validate. A source that can learn its features again keeps this ability.
 func checked(ctx context.Context, src block.Source, l Learner) (block.Source, error) {
-	if r, ok := src.(relearned); ok {
+	if r, ok := src.(refited); ok {
 		return r, nil
 	}
-	again := relearner(src)
-	rows, err := block.Check(ctx, plain(src), l.workers())
+	again := refiter(src)
+	rows, err := block.Validate(ctx, plain(src), l.workers())
 	if again == nil || err != nil {
 		return rows, err
 	}
-	return relearned{rows, again}, nil
+	return refited{rows, again}, nil
 }
 
 // learnAll learns, and writes to the model which rows it learned from and was judged on.
@@ -213,7 +213,7 @@ func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt 
 	if opt.Judged != nil {
 		l = opt.Judged.Best().with(l.workers(), l.Settings.Shared().Progress)
 	}
-	held := block.Held(src, src.Spec().Weighted || opt.classWeighted())
+	held := block.MemoryBytes(src, src.Spec().Weighted || opt.classWeighted())
 	j := &job{Learner: l, opt: &opt, src: src, validation: validation, held: held}
 	if opt.Receipt != nil || opt.Checkpoint != nil {
 		j.trail = new(trail)
@@ -221,7 +221,7 @@ func learnAll(ctx context.Context, src, validation block.Source, l Learner, opt 
 	looked, survey := src, opt.Survey
 	if cluster, _ := block.RemoteOf(src); cluster != nil && survey == nil {
 		var err error
-		if survey, err = NewSurvey(ctx, src); err != nil {
+		if survey, err = NewDataProfile(ctx, src); err != nil {
 			return nil, err
 		}
 	}
@@ -319,9 +319,9 @@ func (j *job) whole(ctx, after context.Context) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := &learner.Task{Rows: block.Trust(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
 	if j.validation != nil {
-		task.Validation = block.Trust(j.validation)
+		task.Validation = block.AssumeValid(j.validation)
 	}
 	learned, err := j.Learner.Learner.Train(ctx, task)
 	if bad := recorder.Flush(after); bad != nil && after.Err() == nil {

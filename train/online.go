@@ -70,7 +70,7 @@ func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt O
 			return nil, err
 		}
 	}
-	if src, err = block.Check(ctx, src, shared.Workers); err != nil {
+	if src, err = block.Validate(ctx, src, shared.Workers); err != nil {
 		return nil, err
 	}
 	stepper, err := onlineStepper(src.Spec(), float32(shared.Eta), opt.Learner)

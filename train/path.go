@@ -141,7 +141,7 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 		return err
 	}
 	total := 0.0
-	err = block.ReduceRuns(ctx, held, c.workers, func(run block.Run) (sum float64) {
+	err = block.ReduceChunks(ctx, held, c.workers, func(run block.Chunk) (sum float64) {
 		for r := range run.Len() {
 			sum += run.Weight(r)
 		}
@@ -194,7 +194,7 @@ func (w *walker) scaled(share float64) *walker {
 }
 
 func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*elastic.Stage, error) {
-	rows = block.Trust(rows)
+	rows = block.AssumeValid(rows)
 	if w.svm != nil {
 		return svm.Path(ctx, rows, *w.svm, n, penalties)
 	}

@@ -88,7 +88,7 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, er
 	}
 	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
 		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.workers(), Begin: unpadded(j.begin(), j.src.Spec())}
-	r, err := trace.New(ctx, block.Trust(j.src), &of, how)
+	r, err := trace.New(ctx, block.AssumeValid(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,10 +156,10 @@ func SumRows(ctx context.Context, src block.Source, workers int) (model.RowSums,
 	if _, err := block.SpecOf(src); err != nil {
 		return model.RowSums{}, err
 	}
-	sums, err := block.RunSums(ctx, src, workers)
+	sums, err := block.ChunkSums(ctx, src, workers)
 	runs := make([]model.Sum, len(sums))
 	for i, s := range sums {
 		runs[i] = s
 	}
-	return model.NewRowSums(src.Rows(), block.RunRows, runs), err
+	return model.NewRowSums(src.Rows(), block.ChunkRows, runs), err
 }

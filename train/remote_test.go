@@ -70,21 +70,21 @@ func remoteRows(name string) *block.Data {
 	case "sparse two":
 		return testproblems.Sparse(rowSets()["two"])
 	case "longer":
-		return noise(3*block.RunRows, 5, 2)
+		return noise(3*block.ChunkRows, 5, 2)
 	case "longer three":
-		return noise(3*block.RunRows, 4, 3)
+		return noise(3*block.ChunkRows, 4, 3)
 	case "wide three":
-		return testproblems.Sparse(testproblems.RandomClasses(block.RunRows+5, 350, 3, 0.2))
+		return testproblems.Sparse(testproblems.RandomClasses(block.ChunkRows+5, 350, 3, 0.2))
 	case "thin":
-		return thin(2*block.RunRows+9, 260, 7, true)
+		return thin(2*block.ChunkRows+9, 260, 7, true)
 	case "thin unbiased":
-		return thin(block.RunRows+7, 260, 14, false)
+		return thin(block.ChunkRows+7, 260, 14, false)
 	case "thin weighted": // groups of several runs
-		return testproblems.Weighted(thin(10*block.RunRows+3, 5000, 1, true), third)
+		return testproblems.Weighted(thin(10*block.ChunkRows+3, 5000, 1, true), third)
 	case "thin columns":
-		return thin(3*block.RunRows+1, 40_000, 1, true)
+		return thin(3*block.ChunkRows+1, 40_000, 1, true)
 	case "thin far":
-		return changed(testproblems.RandomClasses(block.RunRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
+		return changed(testproblems.RandomClasses(block.ChunkRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
 			for i, v := range row {
 				if i%9 > 0 && v < 1 {
 					row[i] = 0
@@ -146,7 +146,7 @@ func TestRemote(t *testing.T) {
 				var results [2]bytes.Buffer
 				for i, src := range []block.Source{d, remote} {
 					l, opt, _ := c.settings(t, 0)
-					f, err := train.Learn(t.Context(), block.Trust(src), l, opt)
+					f, err := train.Learn(t.Context(), block.AssumeValid(src), l, opt)
 					if err != nil && strings.Contains(err.Error(), "a plane separates the classes") {
 						fmt.Fprint(&results[i], err)
 						continue
@@ -175,16 +175,16 @@ func TestRemote(t *testing.T) {
 
 // TestResumeRemote is TestResume of solvers with a number for each row, on a cluster.
 func TestResumeRemote(t *testing.T) {
-	many := thin(block.RunRows+300, 260, 3, true)
+	many := thin(block.ChunkRows+300, 260, 3, true)
 	for i, c := range []struct {
 		rows *block.Data
 		training
 	}{
-		{testproblems.Sparse(noise(block.RunRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
+		{testproblems.Sparse(noise(block.ChunkRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
 		{many, training{learner: "svm", options: "epochs=30"}},
 		{many, training{learner: "svm", options: "loss=hinge epochs=30"}},
 		{rowSets()["two"], training{learner: "svm", options: "loss=hinge"}},
 	} {
-		resumed(t, c.training, form{name: "cluster", src: block.Trust(testproblems.NewRemote(c.rows, uint64(i)))})
+		resumed(t, c.training, form{name: "cluster", src: block.AssumeValid(testproblems.NewRemote(c.rows, uint64(i)))})
 	}
 }

@@ -26,7 +26,7 @@ type opened struct {
 
 func (o opened) Unwrap() block.Source { return o.Data }
 
-func (o opened) Relearn(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source, error), err error) {
+func (o opened) Refit(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source, error), err error) {
 	for range choices {
 		again = append(again, func(context.Context) (block.Source, error) { *o.times++; return o.Data, nil })
 	}

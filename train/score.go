@@ -98,7 +98,7 @@ func (v verdict) mean() (mean, deviation float64) {
 // scoreModel returns the score of a model on the rows of a fold, and the Tally of the rows. If score is "", the part
 // has the weight 0. judges are the rows with the weights of classes. Scores of rows are kept only for ByAUC and ByAP,
 // and by merit, which may be nil.
-func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *meritOf) (t Tally, p part, err error) {
+func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *meritOf) (t ErrorCount, p part, err error) {
 	var loss metrics.Mean
 	ranks := newRanking(m)
 	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
@@ -192,8 +192,8 @@ func (r *ranking) auc() float64 {
 	return r.more.MacroAUC()
 }
 
-// Merit is the figures of merit over the folds of a comparison, by the weights of rows and classes.
-type Merit struct {
+// FoldScore is the figures of merit over the folds of a comparison, by the weights of rows and classes.
+type FoldScore struct {
 	AUC     []float64 // area under the ROC curve in each fold; for more than two classes metrics.ClassScores.MacroAUC
 	LogLoss metrics.Mean
 	Seconds float64 // seconds of all trainings
@@ -201,7 +201,7 @@ type Merit struct {
 }
 
 // MeanAUC returns the mean of the folds' areas.
-func (m *Merit) MeanAUC() float64 {
+func (m *FoldScore) MeanAUC() float64 {
 	mean := 0.0
 	for _, x := range m.AUC {
 		mean += x / float64(len(m.AUC))
@@ -227,7 +227,7 @@ func (m *meritOf) add(scores [][]float32, b *block.Block) {
 }
 
 // addTo adds the figures to f. seconds is the time of the model's training.
-func (m *meritOf) addTo(f *Merit, seconds float64) {
+func (m *meritOf) addTo(f *FoldScore, seconds float64) {
 	f.AUC, f.Seconds = append(f.AUC, m.ranks.auc()), f.Seconds+seconds
 	f.LogLoss.Add(m.losses, m.weights)
 }

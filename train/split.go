@@ -133,7 +133,7 @@ func (p *Parts) Close() error {
 	return all
 }
 
-// HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Relearner,
+// HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Refiter,
 // it learns features again from the rows to learn from. The caller must close the parts.
 func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
 	counts, err := learner.ClassCounts(ctx, plain(src), l.workers())
@@ -145,7 +145,7 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 		return nil, err
 	}
 	rows := plain(src)
-	if learn := relearner(src); learn != nil {
+	if learn := refiter(src); learn != nil {
 		again, err := learn(ctx, []func(class int) bool{has.Others()})
 		if err == nil && again != nil {
 			rows, err = again[0](ctx)
@@ -170,7 +170,7 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts{Kept: block.Trust(block.Source(kept)), Held: block.Trust(block.Source(held))}, nil
+		return &Parts{Kept: block.AssumeValid(block.Source(kept)), Held: block.AssumeValid(block.Source(held))}, nil
 	}
 	p := new(Parts)
 	if p.Held, err = p.store(ctx, held, opt); err == nil {
@@ -282,9 +282,9 @@ func eachClass(ctx context.Context, src block.Source, spread bool, see func(clas
 // classPass returns the class of each row, encoded as a Uvarint.
 var classPass = distributed.NewPerRun("fit.classes", classesOf)
 
-func classesOf(src block.Source, _ struct{}) func(block.Run) string {
+func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	spec := src.Spec()
-	return func(run block.Run) string {
+	return func(run block.Chunk) string {
 		var classes []byte
 		for _, y := range run.Y {
 			classes = binary.AppendUvarint(classes, uint64(learner.ClassOf(y, spec)))
@@ -298,37 +298,37 @@ func (l Learner) spreads() bool {
 	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < learner.AnyOrder
 }
 
-// Relearner is a source whose features are learned from its rows, for example standardized features. A cross-validation
+// Refiter is a source whose features are learned from its rows, for example standardized features. A cross-validation
 // learns the features again for each fold, only from the other folds. A hold-out learns them from the rows to learn
 // from. Both also do so for a *block.Data of standardized rows. The features of any other source must not depend on its
 // rows.
-type Relearner interface {
+type Refiter interface {
 	block.Source
 
 	// Unwrap returns the rows as the source that holds them, for example a *block.Data.
 	Unwrap() block.Source
 
-	// Relearn returns, for each choice of rows, a function that opens all rows again, with features learned from the
+	// Refit returns, for each choice of rows, a function that opens all rows again, with features learned from the
 	// chosen rows. It returns nil if the features don't depend on rows. A choice is called for each row in order, with
 	// the number of the row's class, and tells whether the row is chosen.
-	Relearn(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source, error), error)
+	Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source, error), error)
 }
 
-// relearned is a checked source whose features can be learned again.
-type relearned struct {
+// refited is a checked source whose features can be learned again.
+type refited struct {
 	block.Source
-	again block.Relearn
+	again block.Refit
 }
 
-// relearner returns the function that learns the features of a source again, or nil if they don't depend on rows.
-func relearner(src block.Source) block.Relearn {
+// refiter returns the function that learns the features of a source again, or nil if they don't depend on rows.
+func refiter(src block.Source) block.Refit {
 	switch r := src.(type) {
-	case relearned:
+	case refited:
 		return r.again
-	case *block.Data: // isn't a Relearner, nor is a source that embeds it
-		return r.Relearn
-	case Relearner:
-		return r.Relearn
+	case *block.Data: // isn't a Refiter, nor is a source that embeds it
+		return r.Refit
+	case Refiter:
+		return r.Refit
 	}
 	return nil
 }
@@ -337,9 +337,9 @@ func relearner(src block.Source) block.Relearn {
 // are.
 func plain(src block.Source) block.Source {
 	switch r := src.(type) {
-	case relearned:
+	case refited:
 		return r.Source
-	case Relearner:
+	case Refiter:
 		return r.Unwrap()
 	}
 	return src

@@ -58,7 +58,7 @@ type fromFile struct {
 
 func (f fromFile) Unwrap() block.Source { return f.Data }
 
-func (f fromFile) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
+func (f fromFile) Refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
 	shares, err := f.in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
 	for _, in := range shares {
 		all = append(all, func(ctx context.Context) (block.Source, error) {
@@ -72,7 +72,7 @@ func (f fromFile) Relearn(ctx context.Context, choices []func(class int) bool) (
 // TestStandardizedRows: standardized rows from memory give the model of a file with the same values, byte for byte, with a
 // hold-out, with a cross-validation and without.
 func TestStandardizedRows(t *testing.T) {
-	x, y := measured(block.RunRows + 900)
+	x, y := measured(block.ChunkRows + 900)
 	in := require.Value(dataset.Open(t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true}))(t)
 	loaded := require.Value(in.Load(t.Context()))(t)
 	var flat []float64

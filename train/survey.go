@@ -12,8 +12,8 @@ import (
 	"halfspace/train/learner"
 )
 
-// Survey is figures of the rows that need no learning.
-type Survey struct {
+// DataProfile is figures of the rows that need no learning.
+type DataProfile struct {
 	Counts  []int64 // number of rows of each class, in the order of the spec
 	Changes int64   // number of rows whose class isn't the class of the row before
 	before  float64 // label of the row before; NaN before the first row
@@ -31,7 +31,7 @@ type Survey struct {
 
 // The deviations of a survey use the first surveyRows rows, or fewer if rows have many columns.
 const (
-	surveyRows   = block.RunRows
+	surveyRows   = block.ChunkRows
 	surveyValues = 1 << 20
 )
 
@@ -39,13 +39,13 @@ var surveyPass = distributed.NewPerRun("fit.survey", surveyor)
 
 // surveyed is the survey of a run, and the label of its first row.
 type surveyed struct {
-	Survey
+	DataProfile
 	first float64
 }
 
-func surveyor(src block.Source, _ struct{}) func(block.Run) surveyed {
+func surveyor(src block.Source, _ struct{}) func(block.Chunk) surveyed {
 	spec := src.Spec()
-	return func(run block.Run) surveyed {
+	return func(run block.Chunk) surveyed {
 		s, first := newSurvey(spec), math.NaN()
 		surveyBlock(s, spec, run.Block)
 		if len(run.Y) > 0 { // the learner returns an error for rows without labels
@@ -56,9 +56,9 @@ func surveyor(src block.Source, _ struct{}) func(block.Run) surveyed {
 }
 
 // add adds the survey of the next run. The figures of the first rows are the figures of the first run.
-func (s *Survey) add(next surveyed) {
+func (s *DataProfile) add(next surveyed) {
 	if s.before != s.before {
-		*s = next.Survey
+		*s = next.DataProfile
 		return
 	}
 	for c, n := range next.Counts {
@@ -70,8 +70,8 @@ func (s *Survey) add(next surveyed) {
 	s.before = next.before
 }
 
-// NewSurvey returns the survey of the rows of src. It makes a pass over the rows.
-func NewSurvey(ctx context.Context, src block.Source) (*Survey, error) {
+// NewDataProfile returns the survey of the rows of src. It makes a pass over the rows.
+func NewDataProfile(ctx context.Context, src block.Source) (*DataProfile, error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return nil, err
@@ -89,12 +89,12 @@ func NewSurvey(ctx context.Context, src block.Source) (*Survey, error) {
 	return s, ctx.Err()
 }
 
-func newSurvey(spec *schema.Spec) *Survey {
-	return &Survey{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
+func newSurvey(spec *schema.Spec) *DataProfile {
+	return &DataProfile{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
 }
 
 // surveyBlock adds the rows of the next block.
-func surveyBlock(s *Survey, spec *schema.Spec, b *block.Block) {
+func surveyBlock(s *DataProfile, spec *schema.Spec, b *block.Block) {
 	n := spec.Width()
 	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
 	if b.Sparse == nil && s.sums == nil {
@@ -123,7 +123,7 @@ func surveyBlock(s *Survey, spec *schema.Spec, b *block.Block) {
 }
 
 // surveyRange adds a row to the ranges of its class.
-func surveyRange(s *Survey, class int, row []float32) {
+func surveyRange(s *DataProfile, class int, row []float32) {
 	s.looked[class]++
 	if s.lo[class] == nil {
 		for _, v := range row {
@@ -138,7 +138,7 @@ func surveyRange(s *Survey, class int, row []float32) {
 }
 
 // surveyLabels adds the labels of the next rows.
-func surveyLabels(s *Survey, spec *schema.Spec, y []float32) {
+func surveyLabels(s *DataProfile, spec *schema.Spec, y []float32) {
 	if len(y) == 0 {
 		return
 	}
@@ -175,7 +175,7 @@ func sign(v float32) uint32 { return math.Float32bits(v) >> 31 }
 // A watched source adds its rows to a survey as it yields them.
 type watched struct {
 	block.Source
-	survey *Survey
+	survey *DataProfile
 }
 
 func (w watched) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
@@ -215,7 +215,7 @@ func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 
 // Sorted tells whether the rows of each class stand together, so that a learner sees one class after another. They do
 // if the class changes more than 20 times less often than in a random order.
-func (s *Survey) Sorted() bool {
+func (s *DataProfile) Sorted() bool {
 	rows, same := 0.0, 0.0
 	for _, n := range s.Counts {
 		rows += float64(n)
@@ -225,7 +225,7 @@ func (s *Survey) Sorted() bool {
 }
 
 // Looked returns the number of first rows that Telling and Unlike use.
-func (s *Survey) Looked() int64 { return s.rows }
+func (s *DataProfile) Looked() int64 { return s.rows }
 
 // leastTelling is the least number of rows of a class for which Telling uses its range.
 const leastTelling = 10
@@ -233,7 +233,7 @@ const leastTelling = 10
 // Telling returns the number of the first feature whose ranges in the classes of the first rows don't overlap, so that
 // this feature alone tells the classes apart. It returns -1 if there is no such feature, if there is only one feature,
 // or if a class has fewer than 10 of the first rows.
-func (s *Survey) Telling() int {
+func (s *DataProfile) Telling() int {
 	if s.lo == nil || len(s.sums) < 2 || slices.Min(s.looked) < leastTelling {
 		return -1
 	}
@@ -246,7 +246,7 @@ func (s *Survey) Telling() int {
 }
 
 // ordered tells whether the ranges of a feature in the classes don't overlap.
-func (s *Survey) ordered(feature int) bool {
+func (s *DataProfile) ordered(feature int) bool {
 	for a := range s.lo {
 		for b := range a {
 			if !(s.hi[a][feature] < s.lo[b][feature] || s.hi[b][feature] < s.lo[a][feature]) {
@@ -259,7 +259,7 @@ func (s *Survey) ordered(feature int) bool {
 
 // Unlike returns the numbers of the features with the largest and the least deviation above zero, and the ratio of the
 // two deviations.
-func (s *Survey) Unlike() (large, small int, ratio float64) {
+func (s *DataProfile) Unlike() (large, small int, ratio float64) {
 	most, least := 0.0, math.Inf(1)
 	n := float64(s.rows)
 	for i, sum := range s.sums {

@@ -67,7 +67,7 @@ func TestSurveyWithoutLabels(t *testing.T) {
 	b.Y = nil
 	src := block.Source(block.NewData(spec, []*block.Block{b}))
 	s := newSurvey(spec)
-	s.add(surveyor(src, struct{}{})(block.Run{Block: b}))
+	s.add(surveyor(src, struct{}{})(block.Chunk{Block: b}))
 	if s.Changes != 0 || s.Counts[0]+s.Counts[1] != 0 {
 		t.Errorf("survey %+v of rows without labels", s)
 	}

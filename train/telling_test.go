@@ -34,7 +34,7 @@ func TestTelling(t *testing.T) {
 			row[c.features-1] = c.value(r%c.classes, r)
 			x, y = append(x, row), append(y, r%c.classes)
 		}
-		s, err := train.NewSurvey(t.Context(), block.Source(rowsOf(t, x, y)))
+		s, err := train.NewDataProfile(t.Context(), block.Source(rowsOf(t, x, y)))
 		if err != nil || s.Telling() != c.want {
 			t.Errorf("%s: feature %d, want %d (%v)", name, s.Telling(), c.want, err)
 		}

@@ -257,7 +257,7 @@ var rowSets = sync.OnceValue(func() map[string]*block.Data {
 		"few three":    noise(400, 5, 3),
 		"few weighted": testproblems.Weighted(few, third),
 		"few apart":    changed(few, true, separated),
-		"long":         noise(10*block.RunRows+99, 5, 2), // enough for a sample
+		"long":         noise(10*block.ChunkRows+99, 5, 2), // enough for a sample
 		"wide":         noise(150, 258, 2),
 		"columns":      noise(20, 16_384, 2),
 		"broad":        testproblems.Weighted(noise(1300, 700, 2), third),
@@ -353,8 +353,8 @@ func (c training) forms(t *testing.T, d *block.Data) []form {
 func cutInRuns(d *block.Data) *block.Data {
 	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
-		for lo := 0; lo < b.Len(); lo += block.RunRows {
-			blocks = append(blocks, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
+		for lo := 0; lo < b.Len(); lo += block.ChunkRows {
+			blocks = append(blocks, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
 		}
 	}
 	return block.NewData(d.Spec(), blocks)

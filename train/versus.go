@@ -61,7 +61,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 	all.Margin = 0 // it belongs to a single binary classifier
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
-		var wrong Tally
+		var wrong ErrorCount
 		if wrong, late = Count(after, whole, j.src, j.workers()); late != nil && after.Err() == nil {
 			return nil, late
 		}

@@ -19,8 +19,8 @@ const (
 	lanesF64 = 16
 )
 
-// ChunkRows is the number of rows in one element of the x and y that EpochIndexed takes.
-const ChunkRows = 512
+// EighthRows is the number of rows in one element of the x and y that EpochIndexed takes.
+const EighthRows = 512
 
 func is32[T float]() bool { return unsafe.Sizeof(T(0)) == 4 }
 
@@ -125,7 +125,7 @@ func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta, margin float32) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {
-		chunk, r := id/ChunkRows, int(id%ChunkRows)
+		chunk, r := id/EighthRows, int(id%EighthRows)
 		row := x[chunk][r*stride : (r+1)*stride]
 		label := y[chunk][r]
 		if !mistake(label, dot(row, w), margin) {

@@ -127,8 +127,8 @@ func otherRuns(a, b []string) (runs []train.RowRange) {
 		if same(int(row) + 1) {
 			continue
 		}
-		first := row / block.RunRows * block.RunRows
-		last := min(first+block.RunRows, rows) - 1
+		first := row / block.ChunkRows * block.ChunkRows
+		last := min(first+block.ChunkRows, rows) - 1
 		switch n := len(runs); {
 		case n > 0 && runs[n-1].Last == last:
 		case n > 0 && runs[n-1].Last == first-1:

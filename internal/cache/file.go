@@ -181,20 +181,20 @@ func (f *File) Rows() int64 { return f.rows }
 
 // Blocks yields the blocks in row order. The next blocks are read while the caller uses a block.
 func (f *File) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLoan(f.Lend(ctx))
+	return block.EachLease(f.Lend(ctx))
 }
 
-// Lend is Blocks for callers that use several blocks at the same time; see block.Lender.
-func (f *File) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return func(yield func(block.Loan, error) bool) {
+// Lend is Blocks for callers that use several blocks at the same time; see block.Leaser.
+func (f *File) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return func(yield func(block.Lease, error) bool) {
 		buffers := f.spare.Get().(*[]*buffer)
 		defer f.spare.Put(buffers)
 		for b, err := range parallel.PrefetchLeased(ctx, f.blocks(), *buffers, f.readBlock) {
 			if err != nil {
-				yield(block.Loan{}, err)
+				yield(block.Lease{}, err)
 				return
 			}
-			if !yield(block.Loan{Block: b.Buffer.block, Release: b.Release}, nil) {
+			if !yield(block.Lease{Block: b.Buffer.block, Release: b.Release}, nil) {
 				return
 			}
 		}
@@ -213,12 +213,12 @@ func (f *File) readBlock(i int, b *buffer) error {
 	if err := f.readBeside(b.block, at); err != nil {
 		return err
 	}
-	for lo := 0; lo < rows; lo += kernel.ChunkRows {
-		c := b.block.Slice(lo, min(rows, lo+kernel.ChunkRows))
+	for lo := 0; lo < rows; lo += kernel.EighthRows {
+		c := b.block.Slice(lo, min(rows, lo+kernel.EighthRows))
 		if err := f.read(bytesOf(c.X), f.after(at, int64(lo)).x); err != nil {
 			return err
 		}
-		if err := f.verify(int(c.First/kernel.ChunkRows), c); err != nil {
+		if err := f.verify(int(c.First/kernel.EighthRows), c); err != nil {
 			return err
 		}
 	}
@@ -248,7 +248,7 @@ func (f *File) ReadChunk(c int, to *block.Block) error {
 		return f.appendChunk(c, to)
 	}
 	to = to.Slice(0, f.chunkRows(c))
-	if err := f.readRows(to, f.row(int64(c)*kernel.ChunkRows)); err != nil {
+	if err := f.readRows(to, f.row(int64(c)*kernel.EighthRows)); err != nil {
 		return err
 	}
 	return f.verify(c, to)
@@ -298,7 +298,7 @@ func (f *File) verify(c int, rows *block.Block) error {
 
 // damaged returns the error of chunk c, whose checksum is wrong.
 func (f *File) damaged(c int) error {
-	first := int64(c) * kernel.ChunkRows
+	first := int64(c) * kernel.EighthRows
 	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.chunkRows(c))-1, f.advice)
 }
 

@@ -112,19 +112,19 @@ func newHeader(spec *schema.Spec, rows int64, sparse bool, key Key) *header {
 		order = "big"
 	}
 	return &header{"float32", order, rows, kernel.Stride(spec.Cols()), blockRows(spec.Cols()),
-		kernel.ChunkRows, sparse, spec, key}
+		kernel.EighthRows, sparse, spec, key}
 }
 
 // blockRows returns the number of rows of a block in a file: about a quarter of the rows of a block in memory, in
 // whole runs, so that a block in memory is a whole number of blocks in the file. The blocks in flight then fit in the
 // processor's cache together with the rows in use.
 func blockRows(cols int) int {
-	runs := block.Rows(cols) / block.RunRows
+	runs := block.Rows(cols) / block.ChunkRows
 	n := max(1, runs/4)
 	for runs%n != 0 {
 		n--
 	}
-	return n * block.RunRows
+	return n * block.ChunkRows
 }
 
 // encode returns the bytes of a file before the first block.
@@ -235,7 +235,7 @@ func (l *layout) blocks() int {
 	return int((l.rows + int64(l.blockRows) - 1) / int64(l.blockRows))
 }
 
-func (l *layout) chunks() int { return int((l.rows + kernel.ChunkRows - 1) / kernel.ChunkRows) }
+func (l *layout) chunks() int { return int((l.rows + kernel.EighthRows - 1) / kernel.EighthRows) }
 
 // bytes returns the size of a block of rows rows, including the padding after it.
 func (l *layout) bytes(rows int) int64 {

@@ -117,9 +117,9 @@ func checkRows(t *testing.T, data *block.Data) {
 				t.Error("other rows")
 			}
 		}
-		to := block.NewFor(f.Spec(), 0, kernel.ChunkRows)
+		to := block.NewFor(f.Spec(), 0, kernel.EighthRows)
 		if f.Sparse() {
-			to = block.NewSparseFor(f.Spec(), 0, kernel.ChunkRows, 0)
+			to = block.NewSparseFor(f.Spec(), 0, kernel.EighthRows, 0)
 			elements := f.elements(0, f.chunks())
 			if got := f.Density() * float64(f.Rows()) * float64(len(f.Spec().Features)); math.Abs(got-float64(elements)+float64(len(want))) > 0.1 {
 				t.Errorf("the density says %v elements, want %d and a bias in each row", got, elements)
@@ -127,8 +127,8 @@ func checkRows(t *testing.T, data *block.Data) {
 		}
 		for c := range f.chunks() {
 			require.NoError(t, f.ReadChunk(c, to))
-			for r := range min(kernel.ChunkRows, len(want)-c*kernel.ChunkRows) {
-				if rowText(to, r) != want[c*kernel.ChunkRows+r] {
+			for r := range min(kernel.EighthRows, len(want)-c*kernel.EighthRows) {
+				if rowText(to, r) != want[c*kernel.EighthRows+r] {
 					t.Fatalf("chunk %d: row %d differs", c, r)
 				}
 			}

@@ -25,7 +25,7 @@ func (l *layout) leastRow() int64 {
 
 // chunkRows returns the number of rows in chunk c.
 func (l *layout) chunkRows(c int) int {
-	return int(min(kernel.ChunkRows, l.rows-int64(c)*kernel.ChunkRows))
+	return int(min(kernel.EighthRows, l.rows-int64(c)*kernel.EighthRows))
 }
 
 // place computes the offsets of the chunks of sparse rows from their numbers of elements. It returns false unless the
@@ -48,13 +48,13 @@ func (l *layout) place(elements []uint64) bool {
 
 // elements returns the number of elements in the sparse chunks from lo up to, but not including, hi.
 func (l *layout) elements(lo, hi int) int64 {
-	rows := min(int64(hi)*kernel.ChunkRows, l.rows) - int64(lo)*kernel.ChunkRows
+	rows := min(int64(hi)*kernel.EighthRows, l.rows) - int64(lo)*kernel.EighthRows
 	return (l.starts[hi] - l.starts[lo] - rows*l.leastRow()) / int64(4+l.size)
 }
 
 // mostElements returns the largest number of elements of a sparse block.
 func (l *layout) mostElements() (most int64) {
-	per := l.blockRows / kernel.ChunkRows
+	per := l.blockRows / kernel.EighthRows
 	for c := 0; c < l.chunks(); c += per {
 		most = max(most, l.elements(c, min(c+per, l.chunks())))
 	}
@@ -94,7 +94,7 @@ func (c *sparseChunk) write(w io.Writer) error {
 	return nil
 }
 
-// chunkOf returns the rows of a sparse block, which are at most kernel.ChunkRows rows.
+// chunkOf returns the rows of a sparse block, which are at most kernel.EighthRows rows.
 func chunkOf(b *block.Block) *sparseChunk {
 	s := b.Sparse
 	lo, hi := s.Ptr[0], s.Ptr[b.Len()]
@@ -108,8 +108,8 @@ func chunkOf(b *block.Block) *sparseChunk {
 // writeSparse writes the chunks of a block. It appends their checksums to sums, and their numbers of elements to
 // elements.
 func writeSparse(w io.Writer, b *block.Block, sums, elements []uint64) (_, _ []uint64, err error) {
-	for lo := 0; lo < b.Len() && err == nil; lo += kernel.ChunkRows {
-		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows)))
+	for lo := 0; lo < b.Len() && err == nil; lo += kernel.EighthRows {
+		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.EighthRows)))
 		sums, elements = append(sums, c.sum()), append(elements, uint64(len(c.columns)))
 		err = c.write(w)
 	}
@@ -124,7 +124,7 @@ func (f *File) appendChunk(c int, to *block.Block) error {
 	to.GrowSparse(n + more)
 	s.Idx, s.Val = s.Idx[:n+more], s.Val[:n+more]
 	to.Y = slices.Grow(to.Y, rows)[:have+rows]
-	var counts [kernel.ChunkRows]uint32
+	var counts [kernel.EighthRows]uint32
 	chunk := sparseChunk{counts: counts[:rows], columns: s.Idx[n:], values: s.Val[n:], labels: to.Y[have:]}
 	if f.weight > 0 {
 		to.W = slices.Grow(to.W, rows)[:have+rows]
@@ -153,7 +153,7 @@ func (f *File) readSparse(i int, b *buffer) error {
 	lo := int64(i) * int64(f.blockRows)
 	b.block = b.whole
 	b.block.Clear(lo)
-	for c := int(lo / kernel.ChunkRows); c < min(f.chunks(), int(lo+int64(f.blockRows))/kernel.ChunkRows); c++ {
+	for c := int(lo / kernel.EighthRows); c < min(f.chunks(), int(lo+int64(f.blockRows))/kernel.EighthRows); c++ {
 		if err := f.appendChunk(c, b.block); err != nil {
 			return err
 		}
@@ -163,9 +163,9 @@ func (f *File) readSparse(i int, b *buffer) error {
 
 // appendRow reads row r and appends it to a sparse block.
 func (f *File) appendRow(r int64, to *block.Block) error {
-	c, k := int(r/kernel.ChunkRows), int(r%kernel.ChunkRows)
+	c, k := int(r/kernel.EighthRows), int(r%kernel.EighthRows)
 	rows, all := int64(f.chunkRows(c)), f.elements(c, c+1)
-	var counts [kernel.ChunkRows]uint32
+	var counts [kernel.EighthRows]uint32
 	if err := f.read(bytesOf(counts[:k+1]), f.starts[c]); err != nil {
 		return err
 	}

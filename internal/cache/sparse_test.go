@@ -82,7 +82,7 @@ func TestSparseHostile(t *testing.T) {
 	}
 	// The rows of a chunk have other elements than the table says, under a right checksum.
 	for b := range data.Blocks(ctx) {
-		c := chunkOf(b.Slice(0, kernel.ChunkRows))
+		c := chunkOf(b.Slice(0, kernel.EighthRows))
 		c.counts[0]++
 		bad := slices.Clone(whole)
 		copy(bad[l.first:], bytesOf(c.counts))

@@ -171,8 +171,8 @@ func writeBlocks(w io.Writer, l *layout, b *block.Block, sums []uint64) ([]uint6
 			}
 		}
 	}
-	for lo := 0; lo < b.Len(); lo += kernel.ChunkRows {
-		sums = append(sums, sum(b.Slice(lo, min(b.Len(), lo+kernel.ChunkRows))))
+	for lo := 0; lo < b.Len(); lo += kernel.EighthRows {
+		sums = append(sums, sum(b.Slice(lo, min(b.Len(), lo+kernel.EighthRows))))
 	}
 	return sums, nil
 }

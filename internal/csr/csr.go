@@ -11,7 +11,7 @@ import (
 )
 
 // Clean tells whether a run has sparse rows without stored zeros.
-func Clean(run block.Run) bool {
+func Clean(run block.Chunk) bool {
 	s := run.Sparse
 	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[run.Len()]], 0)
 }
@@ -19,7 +19,7 @@ func Clean(run block.Run) bool {
 // Rows returns the rows of a run in CSR form, without zeros. Values are as stored: a Reader centres rows, Rows doesn't.
 // If clean says that the run's sparse rows have no zeros, Rows returns them unchanged; otherwise it writes the rows to
 // packed.
-func Rows(run block.Run, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
+func Rows(run block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
 	s := run.Sparse
 	if clean {
 		return s

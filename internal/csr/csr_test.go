@@ -32,7 +32,7 @@ func TestRows(t *testing.T) {
 	}
 	w := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	for name, b := range map[string]*block.Block{"dense": dense, "sparse": sparse, "with zeros": zeros} {
-		run := block.Run{Block: b}
+		run := block.Chunk{Block: b}
 		if clean := csr.Clean(run); clean != (name == "sparse") {
 			t.Errorf("%s: clean is %t", name, clean)
 		}

@@ -11,7 +11,7 @@ import (
 type Reader struct {
 	sparse  *kernel.SparseRows // nil if the rows are dense or centred
 	packed  kernel.SparseRows
-	run     block.Run
+	run     block.Chunk
 	full    bool // no element of the dense rows is 0
 	centred bool // the rows belong to a centred block
 	idx     []uint32
@@ -21,7 +21,7 @@ type Reader struct {
 }
 
 // Begin starts with the rows of a run. It checks by itself whether they have zeros.
-func (r *Reader) Begin(run block.Run) {
+func (r *Reader) Begin(run block.Chunk) {
 	switch {
 	case run.Centring != nil:
 		r.ReadCentred(run)
@@ -36,10 +36,10 @@ func (r *Reader) Begin(run block.Run) {
 func (r *Reader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
 
 // ReadSparse starts with the rows of a sparse run. clean says that no stored element is 0.
-func (r *Reader) ReadSparse(run block.Run, clean bool) { r.Read(Rows(run, clean, &r.packed)) }
+func (r *Reader) ReadSparse(run block.Chunk, clean bool) { r.Read(Rows(run, clean, &r.packed)) }
 
 // ReadDense starts with the rows of a dense run. full says that no element is 0.
-func (r *Reader) ReadDense(run block.Run, full bool) {
+func (r *Reader) ReadDense(run block.Chunk, full bool) {
 	r.sparse, r.run, r.full, r.centred = nil, run, full, false
 	if len(r.every) == run.Cols {
 		return
@@ -51,7 +51,7 @@ func (r *Reader) ReadDense(run block.Run, full bool) {
 }
 
 // ReadCentred starts with the rows of a run of a centred block.
-func (r *Reader) ReadCentred(run block.Run) { r.sparse, r.run, r.centred = nil, run, true }
+func (r *Reader) ReadCentred(run block.Chunk) { r.sparse, r.run, r.centred = nil, run, true }
 
 // Centred tells whether the rows belong to a centred block. If they do, read them with CentredRow, otherwise with Row.
 func (r *Reader) Centred() bool { return r.centred }
@@ -123,7 +123,7 @@ func pack(idx []uint32, val, x []float32) (n int) {
 }
 
 // Elements returns the number of elements of a run that aren't 0.
-func Elements(run block.Run) (n int) {
+func Elements(run block.Chunk) (n int) {
 	switch {
 	case run.Centring != nil:
 		var r Reader

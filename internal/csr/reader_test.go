@@ -27,7 +27,7 @@ func TestReader(t *testing.T) {
 				}
 			}
 			for b := range testproblems.Dense(x, y, false).Blocks(t.Context()) {
-				run := block.Run{Block: b}
+				run := block.Chunk{Block: b}
 				want := csr.Rows(run, false, &kernel.SparseRows{})
 				elements := csr.Elements(run)
 				if elements != len(want.Idx) {

@@ -113,27 +113,27 @@ func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R]
 }
 
 // A PerRun is a task whose result is a list, with an element for each run of a piece.
-type PerRun[A, R any] struct{ of *task }
+type PerChunk[A, R any] struct{ of *task }
 
 // NewPerRun registers a task under a name. of returns the function that computes the result of a run. of takes the
 // source of the runs, which describes their columns.
-func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Run) R) *PerRun[A, R] {
+func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *PerChunk[A, R] {
 	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		part := of(piece.Source, args.(A))
 		var results []R
-		err := block.MergeRuns(ctx, piece.Source, piece.Workers, func(run block.Run) func() {
+		err := block.MergeChunks(ctx, piece.Source, piece.Workers, func(run block.Chunk) func() {
 			r := part(run)
 			return func() { results = append(results, r) }
 		})
 		return results, err
 	}}
-	return &PerRun[A, R]{t.register()}
+	return &PerChunk[A, R]{t.register()}
 }
 
-// Reduce is block.ReduceRuns. If the rows have a cluster, it makes the pass as the task t there. part computes the same
+// Reduce is block.ReduceChunks. If the rows have a cluster, it makes the pass as the task t there. part computes the same
 // result of a run as t.
-func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerRun[A, R], args A, part func(block.Run) R, merge func(R)) error {
-	return t.of.reduce(ctx, src, workers, args, func(run block.Run) func() {
+func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerChunk[A, R], args A, part func(block.Chunk) R, merge func(R)) error {
+	return t.of.reduce(ctx, src, workers, args, func(run block.Chunk) func() {
 		r := part(run)
 		return func() { merge(r) }
 	}, func(results any) {
@@ -145,9 +145,9 @@ func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *Per
 
 // reduce is Reduce for results of any type. here computes the result of a run and returns the function that merges it.
 // there merges the results of a piece that a cluster computed.
-func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Run) func(), there func(results any)) error {
+func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Chunk) func(), there func(results any)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
-		return block.MergeRuns(ctx, src, workers, here)
+		return block.MergeChunks(ctx, src, workers, here)
 	}
 	if _, err := parallel.Resolve(workers); err != nil {
 		return err
@@ -164,7 +164,7 @@ const mostPieces = 256
 
 // Consecutive cuts the runs of rows rows into pieces of consecutive runs.
 func Consecutive(rows int64) (pieces [][]int64) {
-	runs := (rows + block.RunRows - 1) / block.RunRows
+	runs := (rows + block.ChunkRows - 1) / block.ChunkRows
 	each := max(1, (runs+mostPieces-1)/mostPieces)
 	for first := int64(0); first < runs; first += each {
 		var piece []int64
@@ -178,8 +178,8 @@ func Consecutive(rows int64) (pieces [][]int64) {
 
 // RowsOf returns the range of rows of a piece of Consecutive: lo to hi-1. rows is the number of all rows.
 func RowsOf(piece []int64, rows int64) (lo, hi int64) {
-	lo = piece[0] * block.RunRows
-	return lo, min(rows, lo+int64(len(piece))*block.RunRows)
+	lo = piece[0] * block.ChunkRows
+	return lo, min(rows, lo+int64(len(piece))*block.ChunkRows)
 }
 
 // ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
@@ -188,13 +188,13 @@ var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver c
 // fingerprintPass is the pass of Fingerprint.
 var fingerprintPass = NewPerRun("block.fingerprint", hasher)
 
-func hasher(block.Source, struct{}) func(block.Run) uint64 {
-	return block.HashRun
+func hasher(block.Source, struct{}) func(block.Chunk) uint64 {
+	return block.HashChunk
 }
 
 // Fingerprint is block.Fingerprint, on the cluster of src if there is one.
 func Fingerprint(ctx context.Context, src block.Source, workers int) (string, error) {
 	all := block.NewPrint(src.Spec().Cols())
-	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashRun, all.Add)
+	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashChunk, all.Add)
 	return all.String(), err
 }

@@ -98,7 +98,7 @@ func TestUnknown(t *testing.T) {
 
 // TestConsecutive: pieces have every run once, in order, and there are not too many.
 func TestConsecutive(t *testing.T) {
-	for _, rows := range []int64{1, block.RunRows, block.RunRows + 1, 300 * block.RunRows, 100_000 * block.RunRows} {
+	for _, rows := range []int64{1, block.ChunkRows, block.ChunkRows + 1, 300 * block.ChunkRows, 100_000 * block.ChunkRows} {
 		next := int64(0)
 		pieces := Consecutive(rows)
 		for _, p := range pieces {
@@ -109,7 +109,7 @@ func TestConsecutive(t *testing.T) {
 				next++
 			}
 		}
-		if want := (rows + block.RunRows - 1) / block.RunRows; next != want || len(pieces) > mostPieces {
+		if want := (rows + block.ChunkRows - 1) / block.ChunkRows; next != want || len(pieces) > mostPieces {
 			t.Errorf("%d rows: %d runs in %d pieces, want %d", rows, next, len(pieces), want)
 		}
 	}

@@ -96,7 +96,7 @@ func Picked(src block.Source, chosen []uint64) block.Cluster {
 }
 
 // words is the number of words with the bits of one run.
-const words = block.RunRows / 64
+const words = block.ChunkRows / 64
 
 // A choice is a cluster for some rows of src.
 type choice struct {
@@ -144,8 +144,8 @@ func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) 
 // around returns the runs of src that contain rows of the given runs of the choice.
 func (c *choice) around(runs []int64) (of []int64) {
 	for _, run := range runs {
-		first, _ := slices.BinarySearch(c.before, run*block.RunRows+1) // one after the run with the choice's row run*block.RunRows
-		for first--; first < len(c.before)-1 && c.before[first] < (run+1)*block.RunRows; first++ {
+		first, _ := slices.BinarySearch(c.before, run*block.ChunkRows+1) // one after the run with the choice's row run*block.ChunkRows
+		for first--; first < len(c.before)-1 && c.before[first] < (run+1)*block.ChunkRows; first++ {
 			if n := len(of); n == 0 || of[n-1] < int64(first) {
 				of = append(of, int64(first))
 			}
@@ -161,7 +161,7 @@ func (c *choice) bits(runs, of []int64) (all []uint64) {
 		for _, w := range c.chosen[from*words : min((from+1)*words, int64(len(c.chosen)))] {
 			own := uint64(0)
 			for ; w != 0; w &= w - 1 {
-				if _, ok := slices.BinarySearch(runs, n/block.RunRows); ok {
+				if _, ok := slices.BinarySearch(runs, n/block.ChunkRows); ok {
 					own |= w & -w
 				}
 				n++
@@ -184,7 +184,7 @@ func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string
 	for _, w := range own.chosen {
 		n += int64(bits.OnesCount64(w))
 	}
-	chosen, err := block.Collect(ctx, Pick(piece.Source, n, block.RunRows, func() func(float32) bool {
+	chosen, err := block.Collect(ctx, Pick(piece.Source, n, block.ChunkRows, func() func(float32) bool {
 		row := -1
 		return func(float32) bool {
 			row++
@@ -194,6 +194,6 @@ func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string
 	if err != nil {
 		return "", err
 	}
-	result, err := Run(ctx, pass, []byte(own.own), block.Trust(block.Source(chosen)), piece.Number, piece.Workers)
+	result, err := Run(ctx, pass, []byte(own.own), block.AssumeValid(block.Source(chosen)), piece.Number, piece.Workers)
 	return string(result), err
 }

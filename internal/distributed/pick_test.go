@@ -19,20 +19,20 @@ func (c chosenRows) Remote() (block.Cluster, []block.View) { return c.cluster, n
 
 // TestPicked: a cluster has the same chosen rows as this process, also where runs have none, or all.
 func TestPicked(t *testing.T) {
-	const rows = 9*block.RunRows + 77
+	const rows = 9*block.ChunkRows + 77
 	d := testproblems.Logistic(rows, 2)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, share := range []float64{0, 0.0001, 0.01, 0.3, 0.8, 1} {
 		bits, n := make([]uint64, (rows+63)/64), int64(0)
 		for row := range rows {
-			if run := row / block.RunRows; run%4 == 3 && share > 0.1 || run%4 != 2 && rng.Float64() < share {
+			if run := row / block.ChunkRows; run%4 == 3 && share > 0.1 || run%4 != 2 && rng.Float64() < share {
 				bits[row/64] |= 1 << (row % 64)
 				n++
 			}
 		}
 		remote := testproblems.NewRemote(d, 5)
 		all := block.Source(remote)
-		chosen := distributed.Pick(block.Source(d), n, block.RunRows, func() func(float32) bool {
+		chosen := distributed.Pick(block.Source(d), n, block.ChunkRows, func() func(float32) bool {
 			row := -1
 			return func(float32) bool { row++; return bits[row/64]>>(row%64)&1 > 0 }
 		})

@@ -20,7 +20,7 @@ func NewView[A any](name string, of func(src block.Source, args A, workers int) 
 		panic("passes: two views of one name")
 	}
 	views[name] = view{reflect.TypeFor[A](), func(src block.Source, args any, workers int) block.Source {
-		return block.Trust(of(src, args.(A), workers))
+		return block.AssumeValid(of(src, args.(A), workers))
 	}}
 }
 

@@ -143,7 +143,7 @@ func (h *harness[T]) epoch(t *testing.T) {
 }
 
 func (h *harness[T]) epochIndexed(t *testing.T) {
-	h.panels([]int{1, 13, 2*ref.ChunkRows + 7}, func(what string, f flavour, stride, n int) {
+	h.panels([]int{1, 13, 2*ref.EighthRows + 7}, func(what string, f flavour, stride, n int) {
 		w := h.numbers(stride, f)
 		x, y, idx := h.rows(n, stride, f, w), h.steps(n), h.visits(n)
 		eta, margin := h.rates()
@@ -167,7 +167,7 @@ func (h *harness[T]) visits(n int) []uint32 {
 
 // chunks cuts rows of a stride into chunks.
 func chunks[T any](x []T, stride int) (c [][]T) {
-	for size := ref.ChunkRows * stride; len(x) > 0; {
+	for size := ref.EighthRows * stride; len(x) > 0; {
 		n := min(size, len(x))
 		c = append(c, x[:n:n])
 		x = x[n:]

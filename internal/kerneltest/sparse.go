@@ -125,7 +125,7 @@ func (h *harness[T]) sparseEpoch(t *testing.T) {
 
 func (h *harness[T]) sparseEpochIndexed(t *testing.T) {
 	for _, f := range flavours {
-		for _, n := range []int{1, 13, 2*ref.ChunkRows + 7} {
+		for _, n := range []int{1, 13, 2*ref.EighthRows + 7} {
 			for _, fault := range faults {
 				cols := []int{1, 7, 40}[h.rng.IntN(3)]
 				c, w, y, rows := h.csr(n, cols, 9, f, fault), h.numbers(cols, f), h.steps(n), h.visits(n)
@@ -144,8 +144,8 @@ func (h *harness[T]) sparseEpochIndexed(t *testing.T) {
 
 // chunks cuts rows with labels into chunks, whose elements are all in one block.
 func (c csr[T]) chunks(y []T) (ptr [][]int64, idx [][]uint32, val, labels [][]T) {
-	for lo := 0; lo < len(y); lo += ref.ChunkRows {
-		hi := min(len(y), lo+ref.ChunkRows)
+	for lo := 0; lo < len(y); lo += ref.EighthRows {
+		hi := min(len(y), lo+ref.EighthRows)
 		ptr, idx = append(ptr, c.ptr[lo:hi+1]), append(idx, c.idx)
 		val, labels = append(val, c.val), append(labels, y[lo:hi])
 	}

@@ -233,7 +233,7 @@ func (d *data) matrices() []*Item {
 			if err != nil {
 				return err
 			}
-			return gram.Gram(d.ctx, m, x, gram.Mercer{}, d.workers)
+			return gram.Gram(d.ctx, m, x, gram.Kernel{}, d.workers)
 		}}
 	s, sErr := gram.NewTriangle(features + 1)
 	bytes := float64(scattered) * 32 * 4

@@ -22,7 +22,7 @@ func newShuffle(d *data, n int64) (*shuffle, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &shuffle{rows: index.Rows(), order: learner.NewPermutation(int(n), 3, 0), log: make([]uint32, kernel.ChunkRows), weights: make([]float32, 32)}
+	s := &shuffle{rows: index.Rows(), order: learner.NewPermutation(int(n), 3, 0), log: make([]uint32, kernel.EighthRows), weights: make([]float32, 32)}
 	for k := range s.order.Windows() {
 		s.windows = append(s.windows, s.order.Rows(nil, k))
 	}
@@ -33,7 +33,7 @@ func newShuffle(d *data, n int64) (*shuffle, error) {
 func (s *shuffle) epoch() {
 	for k, window := range s.windows {
 		next := s.order.Window(k + 1)
-		for part := range slices.Chunk(window, kernel.ChunkRows) {
+		for part := range slices.Chunk(window, kernel.EighthRows) {
 			var ahead []float32
 			if len(next) > 0 {
 				ahead, next = s.rows.Chunk(int(next[0])), next[1:]

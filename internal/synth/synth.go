@@ -207,14 +207,14 @@ func literals(src *rand.PCG, n, k int) []Literal {
 func (g *generator) runs(ctx context.Context, first, last int64, put func(row int64, x []float32, y int8)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for run := first; run < last; run += block.RunRows {
+	for run := first; run < last; run += block.ChunkRows {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			src := rand.NewPCG(g.opt.Seed, uint64(run/block.RunRows))
+			src := rand.NewPCG(g.opt.Seed, uint64(run/block.ChunkRows))
 			x, scratch := make([]float32, g.opt.Features), make([]float32, g.opt.Features)
-			for row := run; row < min(last, run+block.RunRows) && ctx.Err() == nil; row++ {
+			for row := run; row < min(last, run+block.ChunkRows) && ctx.Err() == nil; row++ {
 				put(row, x, g.row(src, x, scratch))
 			}
 			return ctx.Err()

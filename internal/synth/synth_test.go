@@ -154,7 +154,7 @@ func TestNoise(t *testing.T) {
 // TestNormal: the features are standard normal and independent, within a row, between rows and between runs.
 func TestNormal(t *testing.T) {
 	const runs, d = 12, 4
-	x, _ := rows(t, Blocks(Options{Rows: runs * block.RunRows, Features: d, Noise: 0.1, Seed: 5}))
+	x, _ := rows(t, Blocks(Options{Rows: runs * block.ChunkRows, Features: d, Noise: 0.1, Seed: 5}))
 	n := float64(len(x) * d)
 	var sum, square, fourth, tail, pair, next, run float64
 	for r := range x {
@@ -168,7 +168,7 @@ func TestNormal(t *testing.T) {
 			}
 			pair += v * float64(x[r][(j+1)%d])
 			next += v * float64(x[(r+1)%len(x)][j])
-			run += v * float64(x[(r+block.RunRows)%len(x)][j])
+			run += v * float64(x[(r+block.ChunkRows)%len(x)][j])
 		}
 	}
 	within(t, "mean", sum/n, 0, 1/math.Sqrt(n))

@@ -49,8 +49,8 @@ func write[E float32 | int8](ctx context.Context, g *generator, path string, pro
 		return err
 	}
 	defer w.Abort()
-	runs := min(16, max(1, batchBytes/(block.RunRows*g.opt.Features*typ.(arrow.FixedWidthDataType).Bytes())))
-	size := min(g.opt.Rows, int64(runs)*block.RunRows)
+	runs := min(16, max(1, batchBytes/(block.ChunkRows*g.opt.Features*typ.(arrow.FixedWidthDataType).Bytes())))
+	size := min(g.opt.Rows, int64(runs)*block.ChunkRows)
 	next, ready := newBatch[E](g.opt.Features, size), newBatch[E](g.opt.Features, size)
 	for first := int64(0); first-size < g.opt.Rows; first += size {
 		group, ctx := errgroup.WithContext(ctx)

@@ -26,8 +26,8 @@ func NewRemote(d *block.Data, seed uint64) *Remote {
 		if err != nil {
 			panic("testrows: " + err.Error())
 		}
-		for lo := 0; lo < b.Len(); lo += block.RunRows {
-			c.runs = append(c.runs, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
+		for lo := 0; lo < b.Len(); lo += block.ChunkRows {
+			c.runs = append(c.runs, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
 		}
 	}
 	return &Remote{Source: Stream{d}, cluster: c}
@@ -72,10 +72,10 @@ func (c *cluster) Pass(ctx context.Context, p block.Pass, merge func(any) error)
 		var blocks []*block.Block
 		for k, run := range p.Pieces[i] {
 			b := *c.runs[run]
-			b.First = int64(k) * block.RunRows
+			b.First = int64(k) * block.ChunkRows
 			blocks = append(blocks, &b)
 		}
-		rows := block.Trust(block.Source(block.NewData(c.spec.Spec(), blocks)))
+		rows := block.AssumeValid(block.Source(block.NewData(c.spec.Spec(), blocks)))
 		own, err := distributed.EncodeOwn(p, i)
 		if err != nil {
 			return err

@@ -127,7 +127,7 @@ func TestRows(t *testing.T) {
 		plain := *p.rows
 		plain.Centring = nil
 		var reader csr.Reader
-		run, elements := block.Run{Block: p.rows}, 0
+		run, elements := block.Chunk{Block: p.rows}, 0
 		reader.Begin(run)
 		row, w := make([]float64, p.rows.Cols), make([]float64, p.rows.Cols)
 		for c := range w {
@@ -251,7 +251,7 @@ func scatter(t *testing.T, src *block.Data, s, f []float64, more, workers int) (
 	cols := src.Spec().Cols()
 	m, err := gram.NewTriangle(cols + more)
 	if err == nil {
-		err = gram.Scatter(t.Context(), m, src, func(run block.Run, to, extra []float64) {
+		err = gram.Scatter(t.Context(), m, src, func(run block.Chunk, to, extra []float64) {
 			copy(to, s[run.First:])
 			for r := range to {
 				copy(extra[r*more:(r+1)*more], f[2*(int(run.First)+r):])

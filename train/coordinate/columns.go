@@ -49,7 +49,7 @@ func newColumns[V float32 | float64](ctx context.Context, src block.Source, read
 	cols := src.Spec().Cols()
 	var rows csr.Reader
 	ptr, row, val, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []V)) error {
-		for runs, err := range block.Runs(ctx, src, 1) {
+		for runs, err := range block.Chunks(ctx, src, 1) {
 			if err != nil {
 				return err
 			}

@@ -107,7 +107,7 @@ func (s *dual) begin(ctx context.Context) error {
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
 	_, stay := s.Rows.(*block.Data)
 	square := 0.0
-	for runs, err := range block.Runs(ctx, s.Rows, 1) {
+	for runs, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (s *dual) alone() bool {
 
 // row returns the columns and values of row i.
 func (s *dual) row(i int) ([]uint32, []float32) {
-	return s.rows[i/block.RunRows].Row(i % block.RunRows)
+	return s.rows[i/block.ChunkRows].Row(i % block.ChunkRows)
 }
 
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
@@ -245,7 +245,7 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	s.rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
 	var order [neighbours]uint32
 	for g, group := range groups {
-		if g%(block.RunRows/neighbours) == 0 && ctx.Err() != nil {
+		if g%(block.ChunkRows/neighbours) == 0 && ctx.Err() != nil {
 			return t, ctx.Err()
 		}
 		rows := order[:copy(order[:], group)]
@@ -329,7 +329,7 @@ func (s *dual) measure(ctx context.Context) error {
 	s.loss = 0
 	err := parallel.Ordered(ctx, s.Workers, len(s.rows), func(k int) (sum float64) {
 		for r := range s.rows[k].Len() {
-			i := k*block.RunRows + r
+			i := k*block.ChunkRows + r
 			columns, values := s.rows[k].Row(r)
 			if u := 1 - float64(s.y[i]*csr.Score(columns, values, s.w)); u > 0 {
 				sum += float64(u * s.weights[i])

@@ -142,7 +142,7 @@ func (s *net) begin(ctx context.Context) (err error) {
 	s.factors, s.along = make([]float64, n), make([]float64, 2*n)
 	s.gradient, s.diagonal = make([]float64, len(s.w)), make([]float64, len(s.w))
 	centred := false
-	for runs, err := range block.Runs(ctx, s.Rows, 1) {
+	for runs, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
@@ -168,8 +168,8 @@ func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
 // each run of rows, and returns the sums of do's results in row order.
 func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
-	err = parallel.Ordered(ctx, s.Workers, (n+block.RunRows-1)/block.RunRows, func(k int) [3]float64 {
-		lo, hi := k*block.RunRows, min(n, (k+1)*block.RunRows)
+	err = parallel.Ordered(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) [3]float64 {
+		lo, hi := k*block.ChunkRows, min(n, (k+1)*block.ChunkRows)
 		v := make([]float64, 4*(hi-lo))
 		z, f, c, l := v[:hi-lo], v[hi-lo:2*(hi-lo)], v[2*(hi-lo):3*(hi-lo)], v[3*(hi-lo):]
 		copy(z, scores[lo:])

@@ -120,7 +120,7 @@ func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
 		}
 	}
 	total := 0.0
-	err := block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run) (sum float64) {
+	err := block.ReduceChunks(ctx, t.Rows, t.Workers, func(run block.Chunk) (sum float64) {
 		v := newVisit(classes)
 		for r, y := range run.Y {
 			weight := run.Weight(r)

@@ -232,11 +232,11 @@ func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []flo
 // weighPass sums the sample weights of each of the two classes.
 var weighPass = distributed.NewPerRun("elastic.weigh", weighRun)
 
-func weighRun(block.Source, struct{}) func(block.Run) [2]float64 {
+func weighRun(block.Source, struct{}) func(block.Chunk) [2]float64 {
 	return weigh
 }
 
-func weigh(run block.Run) (sums [2]float64) {
+func weigh(run block.Chunk) (sums [2]float64) {
 	for i, y := range run.Y {
 		class := 0
 		if y > 0 {

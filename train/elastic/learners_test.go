@@ -162,7 +162,7 @@ func TestOptimum(t *testing.T) {
 // TestSampled: the exact weights are the optimum of rows that are enough for a sample.
 func TestSampled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	x, y := make([][]float64, 10*block.RunRows+99), make([]float64, 10*block.RunRows+99)
+	x, y := make([][]float64, 10*block.ChunkRows+99), make([]float64, 10*block.ChunkRows+99)
 	for r := range x {
 		x[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}
 		if rng.IntN(3) > 0 {

@@ -75,7 +75,7 @@ func Train(ctx context.Context, data *block.Data, opt Options) (*Result, error) 
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, err
 	}
-	checked, err := block.Check(ctx, data, opt.Workers)
+	checked, err := block.Validate(ctx, data, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
 	for lo := 0; lo < len(support); {
 		hi := lo
-		for hi < len(support) && support[hi]/block.RunRows == support[lo]/block.RunRows {
+		for hi < len(support) && support[hi]/block.ChunkRows == support[lo]/block.ChunkRows {
 			hi++
 		}
 		clear(part)

@@ -26,7 +26,7 @@ type training struct {
 	data     *block.Data
 	x        *gram.Rows
 	opt      Options
-	mercer   gram.Mercer
+	mercer   gram.Kernel
 	eta      float32
 	weights  []float64 // sample weights; nil if all are 1
 	n        int
@@ -97,7 +97,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Options) (*training, 
 		}
 		l.binaries = append(l.binaries, m)
 	}
-	l.mercer = predict.Mercer(opt.Kernel)
+	l.mercer = predict.KernelOf(opt.Kernel)
 	l.mercer.Bias = data.Spec().Bias
 	if err := l.multiply(ctx); err != nil {
 		return nil, err
@@ -190,10 +190,10 @@ type updates struct {
 }
 
 // fewRows is the largest number of rows whose scores stay in the first- or second-level cache.
-const fewRows = 8 * kernel.ChunkRows
+const fewRows = 8 * kernel.EighthRows
 
 // stretch visits the rows with the given numbers, or all rows in order if rows is nil. chunks returns the numbers of
-// the chunks of kernel.ChunkRows rows in a window.
+// the chunks of kernel.EighthRows rows in a window.
 //
 // During the visits of a window, a mistake updates only the scores of the window's rows. Afterwards all workers update
 // the scores of the other rows, each worker in the order of the mistakes. So all workers read the matrix from memory.
@@ -209,8 +209,8 @@ func (l *training) stretch(ctx context.Context, rows []uint32, chunks func(windo
 		var hot []span
 		to := l.place
 		for _, c := range chunks(l.window) {
-			lo := int(c) * kernel.ChunkRows
-			hot = append(hot, span{lo, min(l.n, lo+kernel.ChunkRows)})
+			lo := int(c) * kernel.EighthRows
+			hot = append(hot, span{lo, min(l.n, lo+kernel.EighthRows)})
 			to += hot[len(hot)-1].hi - lo
 		}
 		if err := l.visit(ctx, rows, l.place, to, hot); err != nil {

@@ -105,7 +105,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	src, err := block.Check(ctx, src, opt.Workers)
+	src, err := block.Validate(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
 	}

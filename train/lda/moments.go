@@ -64,14 +64,14 @@ const all = -1 // value of only: all classes
 // momentsPass is the pass of sum. Its argument is only.
 var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 
-func classifier(src block.Source, only int) func(run block.Run, s, f []float64) classes {
+func classifier(src block.Source, only int) func(run block.Chunk, s, f []float64) classes {
 	k := len(src.Spec().Classes)
-	return func(run block.Run, s, f []float64) classes { return classify(run, s, f, k, only) }
+	return func(run block.Chunk, s, f []float64) classes { return classify(run, s, f, k, only) }
 }
 
 // classify sums the sample weights of each class in a run. It sets s to the weights of the rows in the products, and f
 // to 1 for each row's class.
-func classify(run block.Run, s, f []float64, k, only int) classes {
+func classify(run block.Chunk, s, f []float64, k, only int) classes {
 	c := classes{n: make([]float64, k)}
 	clear(s)
 	clear(f)

@@ -104,9 +104,9 @@ var fourthPass = distributed.NewPerRun("lda.fourth", fourthRun)
 // fourthArgs are the means and the units of each class.
 type fourthArgs struct{ means, units [][]float64 }
 
-func fourthRun(src block.Source, args fourthArgs) func(block.Run) []float64 {
+func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
 	k, d := len(args.means), src.Spec().Width()
-	return func(run block.Run) []float64 {
+	return func(run block.Chunk) []float64 {
 		sums, dense := make([]float64, k), make([]float32, run.Stride)
 		for r, y := range run.Y {
 			class := classOf(y, k)

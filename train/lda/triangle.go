@@ -45,9 +45,9 @@ var rootPass = distributed.NewPerRun("lda.root", rootRun)
 
 // rootRun returns the function that computes the triangular factor of a run. Its rows are the rows of the run minus the
 // means of their classes, each times the square root of its sample weight.
-func rootRun(src block.Source, args rootArgs) func(block.Run) []float64 {
+func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
 	classes, d := len(args.Means), src.Spec().Width()
-	return func(run block.Run) []float64 {
+	return func(run block.Chunk) []float64 {
 		t, row := dense.NewTriangle(d), make([]float64, d)
 		for r, y := range run.Y {
 			class, root := classOf(y, classes), math.Sqrt(run.Weight(r))

@@ -40,7 +40,7 @@ func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		return pivots(b.Slice(0, min(b.Len(), block.RunRows)), b.Cols), nil
+		return pivots(b.Slice(0, min(b.Len(), block.ChunkRows)), b.Cols), nil
 	}
 	return nil, nil
 }
@@ -179,12 +179,12 @@ func (c centred) Remote() (block.Cluster, []block.View) {
 
 // Blocks yields the blocks of the source with the Centring. A block is valid until the next block is requested.
 func (c centred) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLoan(c.Lend(ctx))
+	return block.EachLease(c.Lend(ctx))
 }
 
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
-func (c centred) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return block.Change(ctx, c.Source, func(b, _ *block.Block) (*block.Block, error) {
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
+func (c centred) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return block.Map(ctx, c.Source, func(b, _ *block.Block) (*block.Block, error) {
 		to := *b
 		to.Centring = c.by
 		return &to, nil

@@ -40,7 +40,7 @@ func TestPivots(t *testing.T) {
 
 // TestCentre: rows of any kind of source are less the pivots. Recentre undoes Uncentre.
 func TestCentre(t *testing.T) {
-	x, y := make([][]float64, 2*block.RunRows+7), make([]float64, 2*block.RunRows+7)
+	x, y := make([][]float64, 2*block.ChunkRows+7), make([]float64, 2*block.ChunkRows+7)
 	for r := range x {
 		x[r] = []float64{1e7 + float64(r), float64(r % 3)}
 		y[r] = float64(2*(r%2) - 1)

@@ -78,9 +78,9 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 var exchangePass = distributed.NewPerRun("train.exchange", exchangeRun)
 
 // exchangeRun returns the function that computes the sums of exchanged for one run.
-func exchangeRun(src block.Source, args [2][]float64) func(block.Run) []float64 {
+func exchangeRun(src block.Source, args [2][]float64) func(block.Chunk) []float64 {
 	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
-	return func(run block.Run) []float64 { return exchangedRun(run, a, b) }
+	return func(run block.Chunk) []float64 { return exchangedRun(run, a, b) }
 }
 
 // padded cuts weights into vectors of cols elements, and returns float32 copies of them, each of kernel.Stride(cols)
@@ -96,7 +96,7 @@ func padded(weights []float64, cols int) (w [][]float32) {
 	return w
 }
 
-func exchangedRun(run block.Run, a, b [][]float32) []float64 {
+func exchangedRun(run block.Chunk, a, b [][]float32) []float64 {
 	classes := len(a)
 	scores := func(w [][]float32) [][]float32 {
 		s := make([][]float32, classes)

@@ -43,9 +43,9 @@ type counted struct {
 }
 
 // countRun returns the function that counts the rows of each class in a run.
-func countRun(src block.Source, _ struct{}) func(block.Run) counted {
+func countRun(src block.Source, _ struct{}) func(block.Chunk) counted {
 	spec := src.Spec()
-	return func(run block.Run) (f counted) {
+	return func(run block.Chunk) (f counted) {
 		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
 			return f
 		}
@@ -150,12 +150,12 @@ func (w *reweighted) reweight(b *block.Block, buf []float64) *block.Block {
 }
 
 func (w *reweighted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLoan(w.Lend(ctx))
+	return block.EachLease(w.Lend(ctx))
 }
 
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
-func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return block.Change(ctx, w.Source, func(b, spare *block.Block) (*block.Block, error) {
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
+func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return block.Map(ctx, w.Source, func(b, spare *block.Block) (*block.Block, error) {
 		var weights []float64
 		if spare != nil {
 			weights = spare.W[:cap(spare.W)]
@@ -176,7 +176,7 @@ type reweightedFile struct {
 func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
 
 func (f reweightedFile) ReadChunk(c int, to *block.Block) error {
-	rows := min(kernel.ChunkRows, f.Rows()-int64(c)*kernel.ChunkRows)
+	rows := min(kernel.EighthRows, f.Rows()-int64(c)*kernel.EighthRows)
 	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadChunk(c, to) })
 }
 

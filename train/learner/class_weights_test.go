@@ -20,7 +20,7 @@ import (
 // own weight times that of its class, and is otherwise unchanged.
 func TestWithClassWeights(t *testing.T) {
 	ctx := context.Background()
-	const rows = 3*block.RunRows + 700
+	const rows = 3*block.ChunkRows + 700
 	own := func(r int) float64 { return float64(r%5) / 4 }
 	for _, labels := range [][]float64{{-1, 1}, {0, 1, 2}} {
 		for positive := range 2 {
@@ -77,7 +77,7 @@ func TestWithClassWeights(t *testing.T) {
 				sparse := learntest.Cached(t, testproblems.Sparse(d))
 				few := learner.WithClassWeights(sparse, classes).(block.Seekable)
 				any := learner.WithClassWeights(file, classes).(block.Seekable)
-				to, elements := block.NewFor(any.Spec(), 0, kernel.ChunkRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
+				to, elements := block.NewFor(any.Spec(), 0, kernel.EighthRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
 				same := func(way string) {
 					t.Helper()
 					for r, y := range elements.Y {
@@ -88,10 +88,10 @@ func TestWithClassWeights(t *testing.T) {
 					}
 				}
 				for range 2 {
-					for c := range (rows + kernel.ChunkRows - 1) / kernel.ChunkRows {
+					for c := range (rows + kernel.EighthRows - 1) / kernel.EighthRows {
 						require.NoError(t, errors.Join(any.ReadChunk(c, to), few.ReadChunk(c, elements)))
 						same("chunk")
-						check("chunk", numbers(c*kernel.ChunkRows, min(kernel.ChunkRows, rows-c*kernel.ChunkRows)), to)
+						check("chunk", numbers(c*kernel.EighthRows, min(kernel.EighthRows, rows-c*kernel.EighthRows)), to)
 					}
 					at := []uint32{rows - 1, 5, 5, 4097}
 					require.NoError(t, errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)))

@@ -86,9 +86,9 @@ type judgeArgs struct {
 }
 
 // judgeRun returns the function that evaluates one run.
-func judgeRun(src block.Source, args judgeArgs) func(block.Run) judgement {
+func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
-	return func(run block.Run) judgement {
+	return func(run block.Chunk) judgement {
 		if of == nil {
 			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
 		}
@@ -158,9 +158,9 @@ type judgement struct {
 }
 
 // judge evaluates rows labelled -1 and +1.
-func judge(run block.Run, w []float32, positive int, loss func(m float64) float64) (j judgement) {
+func judge(run block.Chunk, w []float32, positive int, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
-	var buf [block.RunRows]float32
+	var buf [block.ChunkRows]float32
 	scores := buf[:run.Len()]
 	run.Scores(w, scores)
 	for i, score := range scores {
@@ -178,7 +178,7 @@ func judge(run block.Run, w []float32, positive int, loss func(m float64) float6
 }
 
 // judgeClasses evaluates rows of more than two classes.
-func judgeClasses(run block.Run, w [][]float32, loss func(m float64) float64) (j judgement) {
+func judgeClasses(run block.Chunk, w [][]float32, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
 	scores := make([][]float32, len(w))
 	for c := range w {

@@ -16,8 +16,8 @@ import (
 // A library lends copies of blocks and spoils each once it is released.
 type library struct{ testproblems.Stream }
 
-func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return func(yield func(block.Loan, error) bool) {
+func (l library) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return func(yield func(block.Lease, error) bool) {
 		for b := range l.Data.Blocks(ctx) {
 			c := b.Clone()
 			spoil := func() {
@@ -27,7 +27,7 @@ func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 					}
 				}
 			}
-			if !yield(block.Loan{Block: c, Release: spoil}, nil) {
+			if !yield(block.Lease{Block: c, Release: spoil}, nil) {
 				return
 			}
 		}
@@ -37,7 +37,7 @@ func (l library) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
 // TestWrappedLoans: sources that change the labels, sample weights or features of a lender lend as many blocks at once,
 // and have the rows that they have for data in memory.
 func TestWrappedLoans(t *testing.T) {
-	data := testproblems.RandomClasses(5*block.RunRows+7, 599, 3, 0.1)
+	data := testproblems.RandomClasses(5*block.ChunkRows+7, 599, 3, 0.1)
 	pivots := make([]float64, 600)
 	pivots[1], pivots[3] = 0.5, -2
 	same(t, "versus", data, func(src block.Source) block.Source { return learner.Versus(src, 1) })
@@ -51,7 +51,7 @@ func TestWrappedLoans(t *testing.T) {
 func same(t *testing.T, what string, data *block.Data, wrap func(block.Source) block.Source) {
 	t.Helper()
 	rows := func(src block.Source) (all []string) {
-		if err := block.ReduceRuns(t.Context(), src, 3, func(r block.Run) string {
+		if err := block.ReduceChunks(t.Context(), src, 3, func(r block.Chunk) string {
 			return fmt.Sprint(r.First, r.Len(), r.X[:2*r.Stride], r.X[len(r.X)-r.Stride:], r.Y, r.W, r.Centring)
 		}, func(s string) { all = append(all, s) }); err != nil {
 			t.Error(what, err)
@@ -62,11 +62,11 @@ func same(t *testing.T, what string, data *block.Data, wrap func(block.Source) b
 	if want, got := rows(wrap(data)), rows(lent); len(want) != 6 || !slices.Equal(got, want) {
 		t.Errorf("%s: rows of a lender differ from those in memory", what)
 	}
-	lender, ok := lent.(block.Lender)
+	lender, ok := lent.(block.Leaser)
 	if !ok {
 		t.Fatalf("%s: %T lends no blocks", what, lent)
 	}
-	var before *block.Loan
+	var before *block.Lease
 	for loan, err := range lender.Lend(t.Context()) {
 		if err != nil {
 			t.Fatal(err)

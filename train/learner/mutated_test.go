@@ -29,7 +29,7 @@ func TestMutated(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 16))
 		l := cases[rng.IntN(len(cases))]
 		classes, weighted, workers := l.classes[rng.IntN(len(l.classes))], l.weights && rng.IntN(2) > 0, 1+2*rng.IntN(2)
-		rows := block.RunRows + 300
+		rows := block.ChunkRows + 300
 		if l.memory || l.unlearned { // these take long
 			rows = 300
 		}
@@ -121,13 +121,13 @@ func TestWrongElsewhere(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := gram.NewRowCache(gram.RowsOf(block.NewData(d.Spec(), nil)), gram.Mercer{}, 1<<20, 2); err == nil {
+	if _, err := gram.NewRowCache(gram.RowsOf(block.NewData(d.Spec(), nil)), gram.Kernel{}, 1<<20, 2); err == nil {
 		t.Error("a row cache of no rows: no error")
 	}
 	short := programRows(10000, 2, false)
 	short.blocks[1].X = short.blocks[1].X[:100]
 	m, _ := gram.NewSymmetric(4196, gram.Packed)
-	if err := gram.Gram(ctx, m, gram.RowsOf(short.data()), gram.Mercer{}, 2); err == nil || !strings.Contains(err.Error(), "whole rows") {
+	if err := gram.Gram(ctx, m, gram.RowsOf(short.data()), gram.Kernel{}, 2); err == nil || !strings.Contains(err.Error(), "whole rows") {
 		t.Errorf("the Gram matrix of a short block: %v", err)
 	}
 }
@@ -136,12 +136,12 @@ func TestWrongElsewhere(t *testing.T) {
 func TestCheckedOnce(t *testing.T) {
 	p := programRows(5000, 2, false)
 	d := p.data()
-	checked := require.Value(block.Check(context.Background(), d, 1))(t)
+	checked := require.Value(block.Validate(context.Background(), d, 1))(t)
 	p.blocks[0].Y[0] = 0
-	if again, err := block.Check(context.Background(), checked, 1); err != nil || again != checked {
+	if again, err := block.Validate(context.Background(), checked, 1); err != nil || again != checked {
 		t.Errorf("checked again: %v", err)
 	}
-	if _, err := block.Check(context.Background(), d, 1); err == nil {
+	if _, err := block.Validate(context.Background(), d, 1); err == nil {
 		t.Error("rows that were changed after a check pass the next one")
 	}
 }

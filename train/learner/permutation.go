@@ -10,9 +10,9 @@ import (
 	"halfspace/kernel"
 )
 
-// WindowChunks is the number of chunks of kernel.ChunkRows rows in a window. The rows of a window are permuted
+// WindowEighths is the number of chunks of kernel.EighthRows rows in a window. The rows of a window are permuted
 // together.
-const WindowChunks = 8
+const WindowEighths = 8
 
 // A Permutation is one random order of n rows. It computes one window of rows at a time.
 //
@@ -30,18 +30,18 @@ type Permutation struct {
 // NewPermutation returns the permutation of n rows for an epoch. It begins with its first window.
 func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
 	p := &Permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
-	p.chunks = make([]uint32, (n+kernel.ChunkRows-1)/kernel.ChunkRows)
+	p.chunks = make([]uint32, (n+kernel.EighthRows-1)/kernel.EighthRows)
 	for i := range p.chunks {
 		p.chunks[i] = uint32(i)
 	}
-	if len(p.chunks) > WindowChunks {
+	if len(p.chunks) > WindowEighths {
 		shuffle(p.chunks, p.rng)
 	}
 	return p
 }
 
 // Windows returns the number of windows.
-func (p *Permutation) Windows() int { return (len(p.chunks) + WindowChunks - 1) / WindowChunks }
+func (p *Permutation) Windows() int { return (len(p.chunks) + WindowEighths - 1) / WindowEighths }
 
 // Skip makes the permutation begin with the window that holds the row at position rows of the permuted order, counted
 // from 0. It returns the number of rows of that window before this position. If the permutation has no such position,
@@ -67,8 +67,8 @@ func (p *Permutation) First() int { return p.first }
 
 // Window returns the numbers of the chunks of window k. It returns no chunks if k is past the last window.
 func (p *Permutation) Window(k int) []uint32 {
-	lo := min(len(p.chunks), k*WindowChunks)
-	return p.chunks[lo:min(len(p.chunks), lo+WindowChunks)]
+	lo := min(len(p.chunks), k*WindowEighths)
+	return p.chunks[lo:min(len(p.chunks), lo+WindowEighths)]
 }
 
 // Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order, because
@@ -94,13 +94,13 @@ func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 }
 
 func (p *Permutation) chunkRows(c uint32) int {
-	return min(kernel.ChunkRows, p.n-int(c)*kernel.ChunkRows)
+	return min(kernel.EighthRows, p.n-int(c)*kernel.EighthRows)
 }
 
 // appendChunk appends the numbers of the first n rows of chunk c.
 func appendChunk(dst []uint32, c uint32, n int) []uint32 {
 	for r := range uint32(n) {
-		dst = append(dst, c*kernel.ChunkRows+r)
+		dst = append(dst, c*kernel.EighthRows+r)
 	}
 	return dst
 }

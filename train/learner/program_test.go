@@ -61,8 +61,8 @@ func (s seekable) ReadRows(rows []uint32, to *block.Block) error {
 
 func (s seekable) ReadChunk(c int, to *block.Block) error {
 	var rows []uint32
-	for r := range min(int64(to.Len()), s.rows-int64(c)*kernel.ChunkRows) {
-		rows = append(rows, uint32(int64(c)*kernel.ChunkRows+r))
+	for r := range min(int64(to.Len()), s.rows-int64(c)*kernel.EighthRows) {
+		rows = append(rows, uint32(int64(c)*kernel.EighthRows+r))
 	}
 	return s.ReadRows(rows, to)
 }
@@ -75,8 +75,8 @@ func programRows(rows, classes int, weighted bool) *program {
 	}
 	p := &program{spec: spec, rows: int64(rows)}
 	rng := rand.New(rand.NewPCG(uint64(rows), uint64(classes)))
-	for first := 0; first < rows; first += block.RunRows {
-		b := block.NewFor(spec, int64(first), min(block.RunRows, rows-first))
+	for first := 0; first < rows; first += block.ChunkRows {
+		b := block.NewFor(spec, int64(first), min(block.ChunkRows, rows-first))
 		for r := range b.Len() {
 			row := b.X[r*b.Stride:]
 			for c := range 3 {

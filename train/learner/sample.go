@@ -18,9 +18,9 @@ const (
 // memory.
 func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 	cols := src.Spec().Cols()
-	all := src.Rows() / block.RunRows
-	n := min(int64(block.Rows(cols)/block.RunRows), all/sampleShare)
-	if n*block.RunRows < int64(sampleColumns*cols) {
+	all := src.Rows() / block.ChunkRows
+	n := min(int64(block.Rows(cols)/block.ChunkRows), all/sampleShare)
+	if n*block.ChunkRows < int64(sampleColumns*cols) {
 		return nil, nil
 	}
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
@@ -33,15 +33,15 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 			return nil, err
 		}
 		for k := int64(len(blocks)); k < n; k++ {
-			lo := k*all/n*block.RunRows - b.First
+			lo := k*all/n*block.ChunkRows - b.First
 			if lo >= int64(b.Len()) {
 				break
 			}
-			run := b.Slice(int(lo), int(lo)+block.RunRows)
+			run := b.Slice(int(lo), int(lo)+block.ChunkRows)
 			if !stay {
 				run = run.Clone()
 			}
-			run.First = k * block.RunRows
+			run.First = k * block.ChunkRows
 			blocks = append(blocks, run)
 		}
 	}
@@ -63,7 +63,7 @@ func sampleRuns(ctx context.Context, piece distributed.Piece, _ struct{}) (runs 
 
 // remoteSample is Sample on the cluster of src. It fetches n runs; each run is one piece.
 func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, error) {
-	all := src.Rows() / block.RunRows
+	all := src.Rows() / block.ChunkRows
 	var pieces [][]int64
 	for k := range n {
 		pieces = append(pieces, []int64{k * all / n})
@@ -73,7 +73,7 @@ func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, 
 	err := distributed.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block) error {
 		for _, run := range runs {
 			run = run.Clone() // to aligned memory
-			run.First = int64(len(blocks)) * block.RunRows
+			run.First = int64(len(blocks)) * block.ChunkRows
 			blocks = append(blocks, run)
 		}
 		return nil

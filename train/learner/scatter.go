@@ -13,11 +13,11 @@ import (
 
 // A ScatterTask names the computation of ScatterAs for a run, so that other processes can do it too.
 type ScatterTask[A, R any] struct {
-	*distributed.PerRun[scatterArgs[A], scattered[R]]
+	*distributed.PerChunk[scatterArgs[A], scattered[R]]
 }
 
 // A ScatterPart returns the argument part of Scatter for the rows of src.
-type ScatterPart[A, R any] func(src block.Source, args A) func(run block.Run, s, f []float64) R
+type ScatterPart[A, R any] func(src block.Source, args A) func(run block.Chunk, s, f []float64) R
 
 type scatterArgs[A any] struct {
 	n    int // rows of the matrix
@@ -33,21 +33,21 @@ type scattered[R any] struct {
 
 // NewScatterTask returns a task for ScatterAs with a name.
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{distributed.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Run) scattered[R] {
+	return &ScatterTask[A, R]{distributed.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
 		part := of(src, args.args)
-		return func(run block.Run) (s scattered[R]) {
-			s.products = ScatterRun(src.Spec(), run, args.n, func(run block.Run, w, f []float64) { s.sums = part(run, w, f) })
+		return func(run block.Chunk) (s scattered[R]) {
+			s.products = ScatterChunk(src.Spec(), run, args.n, func(run block.Chunk, w, f []float64) { s.sums = part(run, w, f) })
 			return s
 		}
 	})}
 }
 
-// ScatterRun is gram.Scatter for one run of rows. It returns the elements of a symmetric matrix of n rows, in the order
+// ScatterChunk is gram.Scatter for one run of rows. It returns the elements of a symmetric matrix of n rows, in the order
 // of gram.Triangle. n must be the size of a valid gram.Triangle: ScatterRun panics otherwise.
-func ScatterRun(spec *schema.Spec, run block.Run, n int, setWeights func(run block.Run, s, f []float64)) []float64 {
+func ScatterChunk(spec *schema.Spec, run block.Chunk, n int, setWeights func(run block.Chunk, s, f []float64)) []float64 {
 	m, err := gram.NewTriangle(n)
 	if err == nil {
-		one := block.Trust(block.Source(block.NewData(spec, []*block.Block{run.Block})))
+		one := block.AssumeValid(block.Source(block.NewData(spec, []*block.Block{run.Block})))
 		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
 	}
 	if err != nil {
@@ -59,12 +59,12 @@ func ScatterRun(spec *schema.Spec, run block.Run, n int, setWeights func(run blo
 // ScatterAs is Scatter. If src has a cluster, the cluster computes the task t; part must be the computation of t for a
 // run.
 func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
-	t *ScatterTask[A, R], args A, part func(run block.Run, s, f []float64) R, merge func(R)) error {
+	t *ScatterTask[A, R], args A, part func(run block.Chunk, s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return Scatter(ctx, m, src, workers, part, merge)
 	}
 	clear(m.Data)
-	return distributed.Reduce(ctx, src, workers, t.PerRun, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
+	return distributed.Reduce(ctx, src, workers, t.PerChunk, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
 		f64.Axpy(m.Data, 1, s.products)
 		merge(s.sums)
 	})
@@ -74,26 +74,26 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 // weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
 // of the run. merge gets the sums of one run at a time, in row order for any number of workers.
 func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
-	part func(run block.Run, s, f []float64) R, merge func(R)) error {
-	return scatter(ctx, m, src, workers, func(run block.Run, s, f []float64) func() {
+	part func(run block.Chunk, s, f []float64) R, merge func(R)) error {
+	return scatter(ctx, m, src, workers, func(run block.Chunk, s, f []float64) func() {
 		r := part(run, s, f)
 		return func() { merge(r) }
 	})
 }
 
 // scatter is Scatter for sums of any type: part returns a function that merges the sums of its run.
-func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(run block.Run, s, f []float64) (merge func())) error {
+func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(run block.Chunk, s, f []float64) (merge func())) error {
 	var merges []func()
 	var first int64 // number of the first run of the block
 	begin := func(row, rows int64) {
-		first, merges = row/block.RunRows, make([]func(), (rows+block.RunRows-1)/block.RunRows)
+		first, merges = row/block.ChunkRows, make([]func(), (rows+block.ChunkRows-1)/block.ChunkRows)
 	}
 	end := func() {
 		for _, merge := range merges {
 			merge()
 		}
 	}
-	each := func(run block.Run, s, f []float64) { merges[run.Number-first] = part(run, s, f) }
+	each := func(run block.Chunk, s, f []float64) { merges[run.Number-first] = part(run, s, f) }
 	if _, ok := src.(*block.Data); !ok { // block by block: results of all runs at once could take much memory
 		src = eachBlock{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
 		return gram.Scatter(ctx, m, src, each, workers)

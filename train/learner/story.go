@@ -7,10 +7,10 @@ import (
 	"halfspace/model"
 )
 
-// StepsStory describes a training that solves for an optimum in steps: its options, the steps of its method, the loss,
+// StepsSummary describes a training that solves for an optimum in steps: its options, the steps of its method, the loss,
 // of which sum is the description, and the duality gap. It returns nil if the model has no l2: another program learned
 // its weights.
-func StepsStory(m *model.Model, method, sum string) []string {
+func StepsSummary(m *model.Model, method, sum string) []string {
 	if m.Options.L2 == nil {
 		return nil
 	}

@@ -83,12 +83,12 @@ func (s one) Remote() (block.Cluster, []block.View) {
 }
 
 func (s one) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLoan(s.Lend(ctx))
+	return block.EachLease(s.Lend(ctx))
 }
 
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Lender.
-func (s one) Lend(ctx context.Context) iter.Seq2[block.Loan, error] {
-	return block.Change(ctx, s.Source, func(b, spare *block.Block) (*block.Block, error) {
+// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
+func (s one) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+	return block.Map(ctx, s.Source, func(b, spare *block.Block) (*block.Block, error) {
 		var y []float32
 		if spare != nil {
 			y = spare.Y[:cap(spare.Y)]
@@ -110,7 +110,7 @@ func (s seekableVersus) Sparse() bool { return s.from.Sparse() }
 
 func (s seekableVersus) ReadChunk(c int, to *block.Block) error {
 	err := s.from.ReadChunk(c, to)
-	y := to.Y[:min(to.Len(), kernel.ChunkRows)]
+	y := to.Y[:min(to.Len(), kernel.EighthRows)]
 	Relabel(y, y, s.class, s.classes)
 	return err
 }

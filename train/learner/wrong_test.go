@@ -292,7 +292,7 @@ func TestEmptyBlocks(t *testing.T) {
 			for _, form := range []string{"memory", "stream", "seekable"} {
 				p := programRows(10000, classes, l.weights)
 				for _, at := range []int{3, 1, 0} {
-					first := min(int64(at)*block.RunRows, p.rows)
+					first := min(int64(at)*block.ChunkRows, p.rows)
 					p.blocks = slices.Insert(p.blocks, at, &block.Block{First: first, Cols: 4, Stride: 8})
 				}
 				p.blocks = p.blocks[:len(p.blocks)-1]

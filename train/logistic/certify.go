@@ -123,7 +123,7 @@ type auditArgs struct{ w, d []float64 }
 
 var auditPass = distributed.NewPerRun("logistic.audit", auditRun)
 
-func auditRun(src block.Source, args auditArgs) func(block.Run) audited {
+func auditRun(src block.Source, args auditArgs) func(block.Chunk) audited {
 	return newProblem(src, 0, 1).auditRun(args)
 }
 
@@ -136,8 +136,8 @@ func (a *audited) add(b audited) {
 }
 
 // auditRun returns the function that computes the sums of audit for one run.
-func (p *problem) auditRun(args auditArgs) func(block.Run) audited {
-	return func(run block.Run) audited {
+func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
+	return func(run block.Chunk) audited {
 		a := audited{product: p.zeros(), sizes: p.zeros()}
 		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)

@@ -140,9 +140,9 @@ type claimed struct {
 	Pivots       []float64
 }
 
-func checkRun(src block.Source, args claimed) func(block.Run) *mismatches {
+func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 	cols, vectors := src.Spec().Cols(), newProblem(src, 0, 1).vectors
-	return func(run block.Run) *mismatches {
+	return func(run block.Chunk) *mismatches {
 		d, row := newMismatches(len(args.Coefficients), cols, vectors), make([]float64, cols)
 		for r := range run.Len() {
 			weight := run.Weight(r)

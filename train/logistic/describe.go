@@ -135,11 +135,11 @@ func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 // brokenPass finds sample weights that aren't whole numbers.
 var brokenPass = distributed.NewPerRun("logistic.broken", brokenRun)
 
-func brokenRun(block.Source, struct{}) func(block.Run) bool {
+func brokenRun(block.Source, struct{}) func(block.Chunk) bool {
 	return hasBroken
 }
 
-func hasBroken(run block.Run) bool {
+func hasBroken(run block.Chunk) bool {
 	return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
 }
 
@@ -175,5 +175,5 @@ func story(m *model.Model) []string {
 	if m.Options.L1 > 0 || m.Options.NonNegative {
 		method = "the proximal Newton method"
 	}
-	return learner.StepsStory(m, method, sum)
+	return learner.StepsSummary(m, method, sum)
 }

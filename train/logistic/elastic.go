@@ -97,7 +97,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if opt.Epochs == 0 {
 		opt.Epochs = Newton.epochs(src.Spec().Cols())
 	}
-	src, err := block.Check(ctx, src, opt.Workers)
+	src, err := block.Validate(ctx, src, opt.Workers)
 	if err == nil {
 		err = checkElastic(&opt, src.Spec())
 	}
@@ -141,13 +141,13 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 
 var lossesPass = distributed.NewPerRun("logistic.losses", lossesRun)
 
-func lossesRun(src block.Source, w [][]float64) func(block.Run) []float64 {
+func lossesRun(src block.Source, w [][]float64) func(block.Chunk) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)
 }
 
 // lossesRun returns the function that sums the losses of a run for each vector of weights.
-func (l *problem) lossesRun(padded [][]float64) func(block.Run) []float64 {
-	return func(run block.Run) []float64 {
+func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
+	return func(run block.Chunk) []float64 {
 		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
 		defer l.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
@@ -186,7 +186,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 
 var elasticPass = learner.NewScatterTask("logistic.elastic", elasticRun)
 
-func elasticRun(src block.Source, a elasticArgs) func(block.Run, []float64, []float64) elasticSums {
+func elasticRun(src block.Source, a elasticArgs) func(block.Chunk, []float64, []float64) elasticSums {
 	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
 }
 
@@ -203,8 +203,8 @@ type elasticSums struct {
 }
 
 // elasticRun returns the function that makes the pass of At on one run.
-func (l *problem) elasticRun(w []float64, first bool) func(run block.Run, s, _ []float64) elasticSums {
-	return func(run block.Run, s, _ []float64) elasticSums {
+func (l *problem) elasticRun(w []float64, first bool) func(run block.Chunk, s, _ []float64) elasticSums {
+	return func(run block.Chunk, s, _ []float64) elasticSums {
 		p := elasticSums{sums: l.run(run, w, s, nil)}
 		if first {
 			p.widest = columnSizes(run, l.cols)
@@ -245,7 +245,7 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 }
 
 // columnSizes returns the greatest absolute value of each column of a run.
-func columnSizes(run block.Run, cols int) []float64 {
+func columnSizes(run block.Chunk, cols int) []float64 {
 	widest, wide := make([]float64, cols), widen.Reader{}
 	for r := range run.Len() {
 		columns, values := wide.Row(run.Block, r)

@@ -78,7 +78,7 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 
 var jointPass = distributed.NewPerRun("logistic.joint", jointRun)
 
-func jointRun(src block.Source, w []float64) func(block.Run) jointSums {
+func jointRun(src block.Source, w []float64) func(block.Chunk) jointSums {
 	return newProblem(src, 0, 1).jointRun(w)
 }
 
@@ -89,8 +89,8 @@ type jointSums struct {
 }
 
 // jointRun returns the function that makes the pass of joint on one run.
-func (p *problem) jointRun(w []float64) func(block.Run) jointSums {
-	return func(run block.Run) jointSums {
+func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {
+	return func(run block.Chunk) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)
 		return jointSums{p.run(run, w, nil, s), s.blocks}
 	}

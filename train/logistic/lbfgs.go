@@ -84,12 +84,12 @@ type columns struct {
 
 var columnsPass = distributed.NewPerRun("logistic.columns", columnsRun)
 
-func columnsRun(src block.Source, _ struct{}) func(block.Run) columns {
+func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
 	return newProblem(src, 0, 1).columns
 }
 
 // columns returns the sums over the rows of a run.
-func (p *problem) columns(run block.Run) columns {
+func (p *problem) columns(run block.Chunk) columns {
 	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader{}
 	for r := range run.Len() {
 		weight := run.Weight(r)
@@ -166,12 +166,12 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 
 var momentsPass = learner.NewScatterTask("logistic.moments", momentsRun)
 
-func momentsRun(block.Source, struct{}) func(run block.Run, weights, _ []float64) float64 {
+func momentsRun(block.Source, struct{}) func(run block.Chunk, weights, _ []float64) float64 {
 	return weigh
 }
 
 // weigh writes the sample weights of a run to weights, and returns their sum.
-func weigh(run block.Run, weights, _ []float64) (sum float64) {
+func weigh(run block.Chunk, weights, _ []float64) (sum float64) {
 	for i := range weights {
 		weights[i] = run.Weight(i)
 		sum += weights[i]

@@ -83,7 +83,7 @@ import (
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the
 // other.
 func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
-	src, err := block.Check(ctx, src, opt.Workers)
+	src, err := block.Validate(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
 	}

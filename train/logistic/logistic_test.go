@@ -165,10 +165,10 @@ func TestSample(t *testing.T) {
 	if testsize.Small() {
 		t.Skip("half a million rows")
 	}
-	const n, d = 8 * 16 * block.RunRows, 28
+	const n, d = 8 * 16 * block.ChunkRows, 28
 	src := testproblems.Logistic(n, d)
 	sample, err := learner.Sample(context.Background(), src)
-	if err != nil || sample == nil || sample.Rows() != 16*block.RunRows {
+	if err != nil || sample == nil || sample.Rows() != 16*block.ChunkRows {
 		t.Fatalf("sample %v, error %v", sample, err)
 	}
 	got := mustTrain(t, src, Options{L2: 3})
@@ -184,7 +184,7 @@ func TestSample(t *testing.T) {
 	}
 	for b := range src.Blocks(context.Background()) { // the sample's rows have the other labels
 		for r := range b.Y {
-			if (b.First+int64(r))/block.RunRows%8 == 0 {
+			if (b.First+int64(r))/block.ChunkRows%8 == 0 {
 				b.Y[r] = -b.Y[r]
 			}
 		}
@@ -197,7 +197,7 @@ func TestSample(t *testing.T) {
 	for b := range src.Blocks(context.Background()) { // the first class is in rows that no sample has
 		for r := range b.Y {
 			b.Y[r] = 1
-			if n := (b.First + int64(r)) / block.RunRows % 8; n == 3 {
+			if n := (b.First + int64(r)) / block.ChunkRows % 8; n == 3 {
 				b.Y[r] = -1
 			}
 		}

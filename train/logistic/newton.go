@@ -257,20 +257,20 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 
 var sandwichPass = learner.NewScatterTask("logistic.sandwich", sandwichRun)
 
-func sandwichRun(src block.Source, w []float64) func(run block.Run, squares, _ []float64) struct{} {
+func sandwichRun(src block.Source, w []float64) func(run block.Chunk, squares, _ []float64) struct{} {
 	return newProblem(src, 0, 1).squaresAt(w)
 }
 
 // squaresAt returns the function that computes the squares of a run at w.
-func (s *problem) squaresAt(w []float64) func(run block.Run, squares, _ []float64) struct{} {
-	return func(run block.Run, squares, _ []float64) struct{} {
+func (s *problem) squaresAt(w []float64) func(run block.Chunk, squares, _ []float64) struct{} {
+	return func(run block.Chunk, squares, _ []float64) struct{} {
 		s.squares(run, w, squares)
 		return struct{}{}
 	}
 }
 
 // squares sets out to the squares of the rows' factors in the gradient at w.
-func (s *problem) squares(run block.Run, w, out []float64) {
+func (s *problem) squares(run block.Chunk, w, out []float64) {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	unused := sums{margin: math.Inf(1)}

@@ -85,7 +85,7 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 
 var probePass = distributed.NewPerRun("logistic.probe", probeRun)
 
-func probeRun(src block.Source, d []float64) func(block.Run) *probed {
+func probeRun(src block.Source, d []float64) func(block.Chunk) *probed {
 	return newProblem(src, 0, 1).probeRun(d)
 }
 
@@ -99,14 +99,14 @@ func (s *problem) newProbed() *probed {
 }
 
 // probeRun returns the function that probes the direction d on a run. d has the layout of the weights.
-func (s *problem) probeRun(d []float64) func(block.Run) *probed {
+func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 	largest := make([]float64, s.cols) // greatest absolute element of the direction, for each column
 	for i := range largest {
 		for k := range s.vectors {
 			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
 		}
 	}
-	return func(run block.Run) *probed {
+	return func(run block.Chunk) *probed {
 		p, c := s.newProbed(), s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
@@ -255,14 +255,14 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 
 var onPlanePass = learner.NewScatterTask("logistic.onplane", onPlaneRun)
 
-func onPlaneRun(src block.Source, d []float64) func(block.Run, []float64, []float64) struct{} {
+func onPlaneRun(src block.Source, d []float64) func(block.Chunk, []float64, []float64) struct{} {
 	return newProblem(src, 0, 1).onPlaneRun(d)
 }
 
 // onPlaneRun returns the function that sets near to 1 for rows of a run that may be on the plane of d, and to 0 for
 // other rows.
-func (s *problem) onPlaneRun(d []float64) func(run block.Run, near, _ []float64) struct{} {
-	return func(run block.Run, near, _ []float64) struct{} {
+func (s *problem) onPlaneRun(d []float64) func(run block.Chunk, near, _ []float64) struct{} {
+	return func(run block.Chunk, near, _ []float64) struct{} {
 		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {

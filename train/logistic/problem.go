@@ -31,7 +31,7 @@ type scratch struct {
 	panel  *dense.Panel
 	wide   widen.Reader
 	scores []float64 // scores of a panel's rows, for each vector
-	s      [block.RunRows]float64
+	s      [block.ChunkRows]float64
 
 	ones, y, factors, losses [dense.PanelRows]float64 // one element for each row of a panel
 }
@@ -81,7 +81,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	case hessian:
 		err = p.scatter(ctx, w, at)
 	default:
-		part := func(run block.Run) sums { return p.run(run, w, nil, nil) }
+		part := func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
 		err = distributed.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
 	}
 	if err == nil && at.noLabels {
@@ -111,14 +111,14 @@ var (
 	hessianPass  = learner.NewScatterTask("logistic.hessian", hessianRun)
 )
 
-func gradientRun(src block.Source, w []float64) func(block.Run) sums {
+func gradientRun(src block.Source, w []float64) func(block.Chunk) sums {
 	p := newProblem(src, 0, 1)
-	return func(run block.Run) sums { return p.run(run, w, nil, nil) }
+	return func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
 }
 
-func hessianRun(src block.Source, w []float64) func(run block.Run, s, _ []float64) sums {
+func hessianRun(src block.Source, w []float64) func(run block.Chunk, s, _ []float64) sums {
 	p := newProblem(src, 0, 1)
-	return func(run block.Run, s, _ []float64) sums { return p.run(run, w, s, nil) }
+	return func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
 }
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
@@ -130,7 +130,7 @@ func (p *problem) scatter(ctx context.Context, w []float64, at *sums) error {
 	if err != nil {
 		return err
 	}
-	part := func(run block.Run, s, _ []float64) sums { return p.run(run, w, s, nil) }
+	part := func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
 	err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
 	at.hessian = m.Data
 	return err
@@ -147,7 +147,7 @@ func (s *sums) add(t sums) {
 
 // run returns the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s, unless
 // s is nil. With more classes it adds the rows to products, unless products is nil.
-func (p *problem) run(run block.Run, w []float64, s []float64, products *products) sums {
+func (p *problem) run(run block.Chunk, w []float64, s []float64, products *products) sums {
 	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
 	if r.noLabels {
 		clear(s)

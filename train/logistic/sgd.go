@@ -105,7 +105,7 @@ func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows,
 	if s.opt.Order != learner.Cyclic {
 		return s.ordered(ctx, rows, epoch, func(part *block.Block) { learn(part, c) })
 	}
-	for runs, err := range block.Runs(ctx, src, 1) {
+	for runs, err := range block.Chunks(ctx, src, 1) {
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,7 @@ type shardArgs struct {
 }
 
 func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part mixing.Part, err error) {
-	rows, err := block.Check(ctx, piece.Source, piece.Workers)
+	rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err
 	}

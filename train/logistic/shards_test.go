@@ -49,7 +49,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		t.Fatal(err)
 	}
-	s := newSolver(block.Trust(d), opt)
+	s := newSolver(block.AssumeValid(d), opt)
 	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)
@@ -64,7 +64,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 		for number, runs := range dealt {
 			var rows []uint32
 			for _, run := range runs {
-				for r := run * block.RunRows; r < min(d.Rows(), (run+1)*block.RunRows); r++ {
+				for r := run * block.ChunkRows; r < min(d.Rows(), (run+1)*block.ChunkRows); r++ {
 					rows = append(rows, uint32(r))
 				}
 			}
@@ -169,7 +169,7 @@ func TestShardsMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	for _, features := range []int{2, 200, 511} { // the last are too many for a walk
-		d := block.Trust(testproblems.Logistic(100, features))
+		d := block.AssumeValid(testproblems.Logistic(100, features))
 		opt := Options{Options: learner.Options{Order: learner.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
 		s := newSolver(d, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)

@@ -29,15 +29,15 @@ func (p *problem) rootSize(w []float64) int {
 
 var rootPass = distributed.NewPerRun("logistic.root", rootRun)
 
-func rootRun(src block.Source, w []float64) func(block.Run) []float64 {
+func rootRun(src block.Source, w []float64) func(block.Chunk) []float64 {
 	return newProblem(src, 0, 1).rootRun(w)
 }
 
 // rootRun returns the function that makes the pass of root on one run. For more than two classes, the Hessian of a row
 // with sample weight c is the sum over the classes m of u u', where u has the part sqrt(c p_m) ([k = m] - p_k) x for
 // each class k.
-func (p *problem) rootRun(w []float64) func(block.Run) []float64 {
-	return func(run block.Run) []float64 {
+func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
+	return func(run block.Chunk) []float64 {
 		t := dense.NewTriangle(p.rootSize(w))
 		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)

@@ -16,7 +16,7 @@ import (
 	"halfspace/train/learner"
 )
 
-// Deal returns the runs of each shard in an epoch: their numbers, ascending. A run is block.RunRows rows. Of n runs in
+// Deal returns the runs of each shard in an epoch: their numbers, ascending. A run is block.ChunkRows rows. Of n runs in
 // order, shard s gets the runs s*n/shards to (s+1)*n/shards-1, so the numbers of runs of two shards differ by at most
 // 1.
 //
@@ -25,7 +25,7 @@ import (
 // second word is the complement of the epoch's number, and of 0 for learner.FixedShuffle. Deal returns an error if there
 // are fewer runs than shards.
 func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
-	runs := make([]int64, (rows+block.RunRows-1)/block.RunRows)
+	runs := make([]int64, (rows+block.ChunkRows-1)/block.ChunkRows)
 	shards := int(max(1, opt.Shards))
 	if len(runs) < shards {
 		most := "1 shard"
@@ -33,7 +33,7 @@ func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
 			most = fmt.Sprintf("%d shards or fewer", len(runs))
 		}
 		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(runs)), "run"),
-			humanize.Count(block.RunRows), humanize.Count(int64(shards)), most)
+			humanize.Count(block.ChunkRows), humanize.Count(int64(shards)), most)
 	}
 	for i := range runs {
 		runs[i] = int64(i)

@@ -11,7 +11,7 @@ import (
 )
 
 // chunksPerRun is the number of chunks in a run.
-const chunksPerRun = block.RunRows / kernel.ChunkRows
+const chunksPerRun = block.ChunkRows / kernel.EighthRows
 
 // Rows are the rows of a source, in a form from which shards can be made.
 type Rows struct {
@@ -20,7 +20,7 @@ type Rows struct {
 	file block.Seekable // file of other rows
 }
 
-// NewRows returns the rows of src, which must come from block.Check. It returns an error unless src is a *block.Data or
+// NewRows returns the rows of src, which must come from block.Validate. It returns an error unless src is a *block.Data or
 // a block.Seekable.
 func NewRows(src block.Source) (*Rows, error) {
 	r := &Rows{src: src}
@@ -30,8 +30,8 @@ func NewRows(src block.Source) (*Rows, error) {
 			if err != nil {
 				return nil, err
 			}
-			for lo := 0; lo < b.Len(); lo += block.RunRows {
-				r.runs = append(r.runs, b.Slice(lo, min(b.Len(), lo+block.RunRows)))
+			for lo := 0; lo < b.Len(); lo += block.ChunkRows {
+				r.runs = append(r.runs, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
 			}
 		}
 	case block.Seekable:
@@ -46,15 +46,15 @@ func NewRows(src block.Source) (*Rows, error) {
 // last run of all rows may be shorter than the other runs, and it must be the last run of the shard.
 func (r *Rows) Shard(runs []int64) block.Source {
 	if r.file != nil {
-		return block.Trust(block.Source(&shardFile{r.file, runs}))
+		return block.AssumeValid(block.Source(&shardFile{r.file, runs}))
 	}
 	blocks := make([]*block.Block, len(runs))
 	for i, number := range runs {
 		b := *r.runs[number]
-		b.First = int64(i) * block.RunRows
+		b.First = int64(i) * block.ChunkRows
 		blocks[i] = &b
 	}
-	return block.Trust(block.Source(block.NewData(r.src.Spec(), blocks)))
+	return block.AssumeValid(block.Source(block.NewData(r.src.Spec(), blocks)))
 }
 
 // A shardFile is the rows of some runs of a file, as a source.
@@ -65,7 +65,7 @@ type shardFile struct {
 
 func (f *shardFile) Rows() int64 {
 	n := int64(len(f.runs))
-	return min(n*block.RunRows, (n-1)*block.RunRows+f.Seekable.Rows()-f.runs[n-1]*block.RunRows)
+	return min(n*block.ChunkRows, (n-1)*block.ChunkRows+f.Seekable.Rows()-f.runs[n-1]*block.ChunkRows)
 }
 
 // ReadChunk reads chunk c of the shard; see block.Seekable.
@@ -77,7 +77,7 @@ func (f *shardFile) ReadChunk(c int, to *block.Block) error {
 func (f *shardFile) ReadRows(rows []uint32, to *block.Block) error {
 	all := make([]uint32, len(rows))
 	for i, row := range rows {
-		all[i] = uint32(f.runs[row/block.RunRows])*block.RunRows + row%block.RunRows
+		all[i] = uint32(f.runs[row/block.ChunkRows])*block.ChunkRows + row%block.ChunkRows
 	}
 	return f.Seekable.ReadRows(all, to)
 }
@@ -95,9 +95,9 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	for i := range buffers {
 		buffers[i] = new(buffer)
 		if b := buffers[i]; f.Sparse() {
-			b.run, b.chunk = block.NewSparseFor(f.Spec(), 0, block.RunRows, 0), block.NewSparseFor(f.Spec(), 0, kernel.ChunkRows, 0)
+			b.run, b.chunk = block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), block.NewSparseFor(f.Spec(), 0, kernel.EighthRows, 0)
 		} else {
-			b.run = block.NewFor(f.Spec(), 0, block.RunRows)
+			b.run = block.NewFor(f.Spec(), 0, block.ChunkRows)
 		}
 	}
 	return func(yield func(*block.Block, error) bool) {
@@ -117,18 +117,18 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 
 // read reads run i of the shard into b.
 func (f *shardFile) read(i int, b *buffer) error {
-	first := int64(i) * block.RunRows
-	rows := int(min(block.RunRows, f.Rows()-first))
+	first := int64(i) * block.ChunkRows
+	rows := int(min(block.ChunkRows, f.Rows()-first))
 	if f.Sparse() {
 		b.run.Clear(first)
 	} else {
 		b.rows = b.run.Slice(0, rows)
 		b.rows.First = first
 	}
-	for lo := 0; lo < rows; lo += kernel.ChunkRows {
-		c := i*chunksPerRun + lo/kernel.ChunkRows
+	for lo := 0; lo < rows; lo += kernel.EighthRows {
+		c := i*chunksPerRun + lo/kernel.EighthRows
 		if !f.Sparse() {
-			if err := f.ReadChunk(c, b.run.Slice(lo, lo+kernel.ChunkRows)); err != nil {
+			if err := f.ReadChunk(c, b.run.Slice(lo, lo+kernel.EighthRows)); err != nil {
 				return err
 			}
 			continue

@@ -51,7 +51,7 @@ type Shards struct {
 	reports         sync.Mutex
 }
 
-// NewShards returns the shards of the rows of src, which must come from block.Check. At the start of an epoch, begin
+// NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch, begin
 // makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the function
 // cluster in place of begin: it makes the passes of an epoch on the cluster. dealt has the runs of each shard, and
 // cluster returns the parts of the shards in the order of dealt. NewShards returns an error if there are too few rows,

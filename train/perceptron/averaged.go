@@ -20,7 +20,7 @@ type mean struct {
 }
 
 // spanVisits is the least number of visits in a span.
-const spanVisits = block.RunRows
+const spanVisits = block.ChunkRows
 
 func newMean(stride int) *mean {
 	return &mean{late: block.Alloc[float32](stride), sum: make([]float64, stride)}

@@ -82,9 +82,9 @@ func (l *literal) weight(i int) float64 {
 
 // wrong sums up the weights of the errors of w, run by run.
 func (l *literal) wrong(w []float32) (sum float64) {
-	for lo := 0; lo < len(l.x); lo += block.RunRows {
+	for lo := 0; lo < len(l.x); lo += block.ChunkRows {
 		run := 0.0
-		for i := lo; i < min(len(l.x), lo+block.RunRows); i++ {
+		for i := lo; i < min(len(l.x), lo+block.ChunkRows); i++ {
 			if (kernel.Dot(l.x[i], w) > 0) != (l.y[i] > 0) {
 				run += l.weight(i)
 			}

@@ -123,7 +123,7 @@ func BenchmarkLookouts(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
 				opt := defaults(b, Options{Options: learner.Options{Workers: workers, Epochs: 1 << 40}})
-				l, err := newLearner(context.Background(), block.Trust(block.Source(d)), nil, opt)
+				l, err := newLearner(context.Background(), block.AssumeValid(block.Source(d)), nil, opt)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -72,10 +72,10 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 	return o, nil
 }
 
-// checkValidation returns the validation rows, checked by block.Check. It returns an error if they are empty, or if
+// checkValidation returns the validation rows, checked by block.Validate. It returns an error if they are empty, or if
 // their columns or classes differ from spec, the spec of the rows to learn from.
 func checkValidation(ctx context.Context, spec *schema.Spec, rows block.Source, workers int) (block.Source, error) {
-	rows, err := block.Check(ctx, rows, workers)
+	rows, err := block.Validate(ctx, rows, workers)
 	if err != nil {
 		return nil, fmt.Errorf("the rows to validate on: %w", err)
 	}

@@ -87,7 +87,7 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Optio
 	if err != nil {
 		return nil, err
 	}
-	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+	if src, err = block.Validate(ctx, src, opt.Workers); err != nil {
 		return nil, err
 	}
 	if src.Rows() == 0 {

@@ -136,7 +136,7 @@ func Pass(ctx context.Context, rows block.Source, opt Options, epoch int64, shar
 	if opt, err = opt.withDefaults(false); err != nil {
 		return part, err
 	}
-	if rows, err = block.Check(ctx, rows, opt.Workers); err != nil {
+	if rows, err = block.Validate(ctx, rows, opt.Workers); err != nil {
 		return part, err
 	}
 	l, err := newShard(rows, opt, shard, w)

@@ -38,7 +38,7 @@ func dealt(n int, opt Options, epoch uint64) (rows [][]int) {
 	for _, mine := range runs {
 		var all []int
 		for _, run := range mine {
-			for r := int(run) * block.RunRows; r < min(n, int(run+1)*block.RunRows); r++ {
+			for r := int(run) * block.ChunkRows; r < min(n, int(run+1)*block.ChunkRows); r++ {
 				all = append(all, r)
 			}
 		}
@@ -202,7 +202,7 @@ func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 func TestShardVerifies(t *testing.T) {
 	d := testproblems.Dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1}, true)
 	rows := &failsOnce{Seekable: learntest.Cached(t, d)}
-	shard := require.Value(newShard(block.Trust(block.Source(rows)), defaults(t, Options{Options: learner.Options{Order: learner.Random}}), 0, []float32{1}))(t)
+	shard := require.Value(newShard(block.AssumeValid(block.Source(rows)), defaults(t, Options{Options: learner.Options{Order: learner.Random}}), 0, []float32{1}))(t)
 	if err := shard.pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want that of the rows", err)
 	}
@@ -214,7 +214,7 @@ func TestShardVerifies(t *testing.T) {
 // TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
 	opt := defaults(t, Options{Options: learner.Options{Shards: 3, Epochs: 1}})
-	task := &learner.Task{Rows: block.Trust(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
+	task := &learner.Task{Rows: block.AssumeValid(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many
 		beside int

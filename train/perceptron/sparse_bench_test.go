@@ -41,7 +41,7 @@ func BenchmarkSparse(b *testing.B) {
 		}
 		blocks = append(blocks, &block.Block{First: int64(first), Cols: cols, Stride: kernel.Stride(cols), Sparse: s, Y: y})
 	}
-	d := block.Trust(block.NewData(spec, blocks))
+	d := block.AssumeValid(block.NewData(spec, blocks))
 	for _, order := range []learner.Order{learner.Cyclic, learner.Shuffle} {
 		for name, opt := range map[string]Options{"last": {}, "averaged": {Form: learner.Averaged}, "pocket": {Pocket: pocket.Ratchet}} {
 			b.Run(fmt.Sprintf("order=%s/form=%s", order, name), func(b *testing.B) {

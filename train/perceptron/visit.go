@@ -196,8 +196,8 @@ func newSteps(index *block.Index, eta float32, weighted bool) *steps {
 	} else {
 		left = index.Sparse().Len()
 	}
-	for ; left > 0; left -= kernel.ChunkRows {
-		s.y = append(s.y, make([]float32, min(left, kernel.ChunkRows)))
+	for ; left > 0; left -= kernel.EighthRows {
+		s.y = append(s.y, make([]float32, min(left, kernel.EighthRows)))
 	}
 	if rows := index.Rows(); rows != nil {
 		s.dense = rows.WithLabels(s.y)
@@ -214,7 +214,7 @@ func (s *steps) update() {
 		return
 	}
 	for c, y := range s.y {
-		b, r := s.index.At(uint32(c) * kernel.ChunkRows)
+		b, r := s.index.At(uint32(c) * kernel.EighthRows)
 		signedSteps(y, b.Y[r:r+len(y)], b.W[r:r+len(y)], s.eta)
 	}
 }

@@ -54,7 +54,7 @@ func (v *voters) survive(visits int) {
 // errors returns the number of rows whose label isn't the prediction of the vote.
 func (v *voters) errors(ctx context.Context, src block.Source, workers int) (errors int64, err error) {
 	votes := predict.NewVotes(v.w, v.counts)
-	part := func(run block.Run) (n int64) {
+	part := func(run block.Chunk) (n int64) {
 		const rows = 16 // number of rows at a time: each row has the scores of all voters
 		var scores [rows]float32
 		for lo := 0; lo < run.Len() && ctx.Err() == nil; lo += rows {
@@ -68,6 +68,6 @@ func (v *voters) errors(ctx context.Context, src block.Source, workers int) (err
 		}
 		return n
 	}
-	err = block.ReduceRuns(ctx, src, workers, part, func(n int64) { errors += n })
+	err = block.ReduceChunks(ctx, src, workers, part, func(n int64) { errors += n })
 	return errors, err
 }

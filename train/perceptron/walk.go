@@ -110,7 +110,7 @@ func (l *training) inOrder(ctx context.Context, b *block.Block) error {
 
 // sparseRows is the least number of sparse rows in a stretch. The kernel for sparse rows limits the work of a call
 // itself.
-const sparseRows = kernel.ChunkRows
+const sparseRows = kernel.EighthRows
 
 // panelOf returns the number of rows of a stretch, for rows of stride elements.
 func panelOf(stride int, sparse bool) int {
@@ -266,12 +266,12 @@ func (x *numbered) filled(index *block.Index) (again func()) {
 // walk visits the rows of a window, a panel at a time. During visit i it prefetches row i, in storage order, of the
 // chunks win.Ahead. It calls after between two panels, unless after is nil.
 func (x *numbered) walk(ctx context.Context, win visits.Window, after func() error) error {
-	panel, sparse := min(kernel.ChunkRows, kernel.PanelRows(x.rule.stride)), win.Index.Sparse() != nil
+	panel, sparse := min(kernel.EighthRows, kernel.PanelRows(x.rule.stride)), win.Index.Sparse() != nil
 	first := x.within
 	x.within = 0
 	from := func(i, rows int) stretch {
-		c, lo := i/kernel.ChunkRows, i%kernel.ChunkRows
-		hi := min(kernel.ChunkRows, lo+rows)
+		c, lo := i/kernel.EighthRows, i%kernel.EighthRows
+		hi := min(kernel.EighthRows, lo+rows)
 		s := stretch{index: win.Index, from: &win, steps: x.steps[win.Index], rows: win.Rows[i:min(len(win.Rows), i+hi-lo)]}
 		if c < len(win.Ahead) {
 			s.ahead = win.Features(int(win.Ahead[c]), lo, hi, x.rule.stride)

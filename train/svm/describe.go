@@ -21,15 +21,15 @@ var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(
 			sum += "^2"
 		}
 		if m.Options.Multiclass == model.Joint {
-			return learner.StepsStory(m, "dual coordinate descent", "max(0, 1 - the score of the row's class + the greatest other)")
+			return learner.StepsSummary(m, "dual coordinate descent", "max(0, 1 - the score of the row's class + the greatest other)")
 		}
 		if m.Options.L1 > 0 || m.Options.NonNegative {
-			return learner.StepsStory(m, "the proximal Newton method", sum)
+			return learner.StepsSummary(m, "the proximal Newton method", sum)
 		}
 		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && byRow(m.Training.Rows, len(m.Weights[0])+len(m.Bias)) {
-			return learner.StepsStory(m, "dual coordinate descent", sum)
+			return learner.StepsSummary(m, "dual coordinate descent", sum)
 		}
-		return learner.StepsStory(m, "Newton's", sum)
+		return learner.StepsSummary(m, "Newton's", sum)
 	},
 	Train: learnTask}
 

@@ -85,7 +85,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	}
 	opt, err := opt.withDefaults()
 	if err == nil {
-		src, err = block.Check(ctx, src, opt.Workers)
+		src, err = block.Validate(ctx, src, opt.Workers)
 	}
 	if err == nil {
 		err = learner.TwoClasses(src.Spec())

@@ -138,14 +138,14 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	if h != nil {
 		err = p.scatter(ctx, pt, h, at)
 	} else {
-		part := func(run block.Run) runSums { return p.run(run, pt, nil) }
+		part := func(run block.Chunk) runSums { return p.run(run, pt, nil) }
 		switch {
 		case p.loss.squared():
 			err = distributed.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
 		case p.remote():
 			err = p.passRemote(ctx, pt, nil, at)
 		default:
-			err = block.ReduceRuns(ctx, p.src, p.workers, part, at.add)
+			err = block.ReduceChunks(ctx, p.src, p.workers, part, at.add)
 		}
 	}
 	if err == nil && at.noLabels {
@@ -164,14 +164,14 @@ var (
 	hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 )
 
-func sumsRun(src block.Source, pt point) func(block.Run) runSums {
+func sumsRun(src block.Source, pt point) func(block.Chunk) runSums {
 	p := newProblem(src, Options{})
-	return func(run block.Run) runSums { return p.run(run, pt, nil) }
+	return func(run block.Chunk) runSums { return p.run(run, pt, nil) }
 }
 
-func hessianRun(src block.Source, pt point) func(run block.Run, s, _ []float64) runSums {
+func hessianRun(src block.Source, pt point) func(run block.Chunk, s, _ []float64) runSums {
 	p := newProblem(src, Options{})
-	return func(run block.Run, s, _ []float64) runSums { return p.run(run, pt, s) }
+	return func(run block.Chunk, s, _ []float64) runSums { return p.run(run, pt, s) }
 }
 
 // scatter computes the sums at a point and updates h to the point. It needs only rows that are free at exactly one of
@@ -186,7 +186,7 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		slope *= pt.raise
 	}
 	pt.other = h.w
-	part := func(run block.Run, s, _ []float64) runSums { return p.run(run, pt, s) }
+	part := func(run block.Chunk, s, _ []float64) runSums { return p.run(run, pt, s) }
 	switch {
 	case p.loss.squared():
 		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
@@ -231,7 +231,7 @@ func (h *hessian) change(w, by []float64) {
 
 // run computes the sums over the rows of a run. Unless s is nil, it sets s to the weights of the rows in the change of
 // the Hessian, divided by the slope.
-func (p *problem) run(run block.Run, pt point, s []float64) (r runSums) {
+func (p *problem) run(run block.Chunk, pt point, s []float64) (r runSums) {
 	if run.Y == nil {
 		clear(s)
 		r.noLabels = true

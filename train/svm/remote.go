@@ -65,10 +65,10 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 		products []float64
 		sums     runSums
 	}
-	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) *pair {
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(run block.Chunk) *pair {
 		r := &pair{}
 		if args.hessian {
-			r.products = learner.ScatterRun(src.Spec(), run, p.cols, func(run block.Run, s, _ []float64) { r.sums = p.run(run, args.at, s) })
+			r.products = learner.ScatterChunk(src.Spec(), run, p.cols, func(run block.Chunk, s, _ []float64) { r.sums = p.run(run, args.at, s) })
 		} else {
 			r.sums = p.run(run, args.at, nil)
 		}
@@ -133,7 +133,7 @@ func nearIn(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 		chosen[row] = true
 	}
 	s = &nearSums{base: own.base}
-	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) nearRows { return p.nearOfRun(run, args.w, chosen) },
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(run block.Chunk) nearRows { return p.nearOfRun(run, args.w, chosen) },
 		func(r nearRows) { s.runs = append(s.runs, r) })
 	return s, err
 }

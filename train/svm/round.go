@@ -93,7 +93,7 @@ func (a *lossesArgs) sums() []float64 {
 	return make([]float64, len(a.w))
 }
 
-func lossesRun(src block.Source, args lossesArgs) func(block.Run) []float64 {
+func lossesRun(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
 	opt := Options{Loss: Hinge}
 	if args.squared {
 		opt.Loss = SquaredHinge
@@ -102,11 +102,11 @@ func lossesRun(src block.Source, args lossesArgs) func(block.Run) []float64 {
 }
 
 // lossesRun returns the function that sums the losses of a run at each point.
-func (p *problem) lossesRun(args lossesArgs) func(block.Run) []float64 {
+func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	if wide(p.cols) {
 		return p.wideLossesRun(args)
 	}
-	return func(run block.Run) []float64 {
+	return func(run block.Chunk) []float64 {
 		sums := args.sums()
 		if run.Y == nil {
 			return sums

@@ -94,11 +94,11 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceRuns(ctx, s.src, s.opt.Workers, func(run block.Run) nearRows { return s.nearOfRun(run, s.w, s.chosen) }, add)
+	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(run block.Chunk) nearRows { return s.nearOfRun(run, s.w, s.chosen) }, add)
 }
 
 // nearOfRun returns the near rows of a run at w. It sets their elements of chosen.
-func (p *problem) nearOfRun(run block.Run, w []float64, chosen []bool) (r nearRows) {
+func (p *problem) nearOfRun(run block.Chunk, w []float64, chosen []bool) (r nearRows) {
 	if run.Y == nil {
 		r.fixed.noLabels = true
 		return r

@@ -126,7 +126,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+	if src, err = block.Validate(ctx, src, opt.Workers); err != nil {
 		return nil, err
 	}
 	if src.Rows() == 0 {

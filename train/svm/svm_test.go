@@ -159,7 +159,7 @@ func TestSample(t *testing.T) {
 	if testsize.Small() {
 		t.Skip("half a million rows")
 	}
-	src := testproblems.Logistic(8*16*block.RunRows, 28)
+	src := testproblems.Logistic(8*16*block.ChunkRows, 28)
 	for _, loss := range Losses {
 		got := mustTrain(t, src, Options{Loss: loss})
 		if !got.Converged || got.Gap > tolerance*got.Objective || got.Epochs > 5 {

@@ -74,8 +74,8 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 }
 
 // wideLossesRun is lossesRun for more columns than a Hessian may have.
-func (p *problem) wideLossesRun(args lossesArgs) func(block.Run) []float64 {
-	return func(run block.Run) []float64 {
+func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
+	return func(run block.Chunk) []float64 {
 		sums := args.sums()
 		var rows csr.Reader
 		var wide widen.Reader

@@ -40,7 +40,7 @@ func (s *search) refactor(ctx context.Context) error {
 	if s.remote {
 		err = s.scatterPicked(ctx, m, picks)
 	} else {
-		err = gram.Scatter(ctx, m, s.Rows, func(run block.Run, weights, _ []float64) {
+		err = gram.Scatter(ctx, m, s.Rows, func(run block.Chunk, weights, _ []float64) {
 			copy(weights, picks[run.First:][:run.Len()])
 		}, s.Workers)
 	}

@@ -34,9 +34,9 @@ func (s *search) first(ctx context.Context) error {
 	if s.remote {
 		return s.firstRemote(ctx, resumed)
 	}
-	s.forms = make([]form, (n+block.RunRows-1)/block.RunRows)
+	s.forms = make([]form, (n+block.ChunkRows-1)/block.ChunkRows)
 	var elements []int64
-	err = s.evaluate(ctx, &s.at, func(c *scratch, run block.Run, t *part) {
+	err = s.evaluate(ctx, &s.at, func(c *scratch, run block.Chunk, t *part) {
 		s.look(run)
 		rows := s.read(c, run)
 		for r := range run.Len() {
@@ -74,7 +74,7 @@ func (s *search) uncounted() (end func()) {
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before
 // it sums over the run, and seen with the sums of each group.
-func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Run, *part), seen func(*part)) error {
+func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *part), seen func(*part)) error {
 	p.reset(s.cols, len(p.scores))
 	merge := func(t *part) {
 		if seen != nil {
@@ -94,7 +94,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	if s.remote {
 		err = s.sumsRemote(ctx, p, merge)
 	} else {
-		err = s.pass(ctx, true, func(c *scratch, run block.Run, t *part) {
+		err = s.pass(ctx, true, func(c *scratch, run block.Chunk, t *part) {
 			if look != nil {
 				look(c, run, t)
 			}
@@ -180,7 +180,7 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	if s.remote {
 		err = s.productRemote(ctx, d, scores, merge)
 	} else {
-		err = s.pass(ctx, false, func(c *scratch, run block.Run, t *part) {
+		err = s.pass(ctx, false, func(c *scratch, run block.Chunk, t *part) {
 			t.visited += c.product(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
 		}, merge)
 	}
@@ -202,7 +202,7 @@ func (s *search) rest(ctx context.Context, d, scores []float64) error {
 	if s.remote {
 		err = s.restRemote(ctx, d, scores, merge)
 	} else {
-		err = block.ReduceRuns(ctx, s.Rows, s.Workers, func(run block.Run) int64 {
+		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(run block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
 			return rest(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
@@ -217,10 +217,10 @@ func (s *search) rest(ctx context.Context, d, scores []float64) error {
 func (s *search) slope(ctx context.Context, scores, d []float64, length float64) (slope, curvature float64, err error) {
 	type pair struct{ slope, curvature float64 }
 	n := len(scores)
-	err = parallel.Ordered(ctx, s.Workers, (n+block.RunRows-1)/block.RunRows, func(k int) (t pair) {
+	err = parallel.Ordered(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) (t pair) {
 		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
-		lo, hi := k*block.RunRows, min(n, (k+1)*block.RunRows)
+		lo, hi := k*block.ChunkRows, min(n, (k+1)*block.ChunkRows)
 		z := c.z[:hi-lo]
 		copy(z, scores[lo:])
 		if d != nil {
@@ -260,7 +260,7 @@ func (t *Task) Values(ctx context.Context, all [][]float64) ([]float64, error) {
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
 		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
 	}
-	return total, block.ReduceRuns(ctx, t.Rows, t.Workers, func(run block.Run) []float64 { return t.values(scores(run)) }, merge)
+	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(run block.Chunk) []float64 { return t.values(scores(run)) }, merge)
 }
 
 // scored is the labels and the scores of the rows of a run.
@@ -275,7 +275,7 @@ type labels struct {
 	weights []float64
 }
 
-func labelsOf(run block.Run) labels {
+func labelsOf(run block.Chunk) labels {
 	l := labels{weights: run.W}
 	for _, y := range run.Y {
 		l.y = append(l.y, float32(y))
@@ -294,8 +294,8 @@ func (l *labels) at(r int) (y, weight float64) {
 var scoresPass = distributed.NewPerRun("truncated.scores", scoresRun)
 
 // scoresRun returns the function that computes the scores of a run for each vector of weights.
-func scoresRun(_ block.Source, all [][]float64) func(block.Run) *scored {
-	return func(run block.Run) *scored {
+func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
+	return func(run block.Chunk) *scored {
 		var rows csr.Reader
 		rows.Begin(run)
 		s := &scored{labels: labelsOf(run)}

@@ -24,9 +24,9 @@ type looked struct {
 // lookPass is the first pass on a cluster.
 var lookPass = distributed.NewPerRun("truncated.look", lookRun)
 
-func lookRun(src block.Source, _ struct{}) func(block.Run) *looked {
+func lookRun(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	features := src.Spec().Width()
-	return func(run block.Run) *looked {
+	return func(run block.Chunk) *looked {
 		var rows csr.Reader
 		rows.Begin(run)
 		l := &looked{labels: labelsOf(run)}
@@ -73,7 +73,7 @@ type piece struct {
 func pieces(groups []group, rows int64) (cut []piece) {
 	first, rest := 0, groups
 	for _, runs := range distributed.Consecutive(rows) {
-		p, end := piece{lo: int64(first) * block.RunRows}, int(runs[len(runs)-1])+1
+		p, end := piece{lo: int64(first) * block.ChunkRows}, int(runs[len(runs)-1])+1
 		last := first
 		for ; len(rest) > 0 && rest[0].end <= end; rest = rest[1:] {
 			last = rest[0].end
@@ -82,7 +82,7 @@ func pieces(groups []group, rows int64) (cut []piece) {
 		for ; first < last; first++ {
 			p.runs = append(p.runs, int64(first))
 		}
-		if p.hi = min(rows, int64(last)*block.RunRows); len(p.runs) > 0 {
+		if p.hi = min(rows, int64(last)*block.ChunkRows); len(p.runs) > 0 {
 			cut = append(cut, p)
 		}
 	}
@@ -113,7 +113,7 @@ func tableOf(src distributed.Piece, o *own) (*table, error) {
 		}
 		before = g.end
 	}
-	if o.groups != nil && before != (rows+block.RunRows-1)/block.RunRows || len(o.curvature) != rows || o.factor != nil && len(o.factor) != rows {
+	if o.groups != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.curvature) != rows || o.factor != nil && len(o.factor) != rows {
 		return nil, distributed.ErrOtherRows
 	}
 	return t, nil
@@ -132,7 +132,7 @@ func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *own) (par
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, true, func(c *scratch, run block.Run, _ *part) {
+	err = t.pass(ctx, true, func(c *scratch, run block.Chunk, _ *part) {
 		c.columnSums(t.read(c, run), o.factor[run.First:][:run.Len()], o.curvature[run.First:])
 	}, func(p *part) { parts = append(parts, p) })
 	return parts, err
@@ -143,7 +143,7 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) 
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, false, func(c *scratch, run block.Run, p *part) {
+	err = t.pass(ctx, false, func(c *scratch, run block.Chunk, p *part) {
 		curvature := o.curvature[run.First:][:run.Len()]
 		c.product(t.read(c, run), d, curvature, c.z[:])
 		p.scores = appendSome(p.scores, c.z[:], curvature, false)
@@ -157,7 +157,7 @@ func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (sc
 	if err != nil {
 		return nil, err
 	}
-	err = block.ReduceRuns(ctx, src.Source, src.Workers, func(run block.Run) []float64 {
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(run block.Chunk) []float64 {
 		c := t.scratch.Get().(*scratch)
 		defer t.scratch.Put(c)
 		curvature := o.curvature[run.First:][:run.Len()]
@@ -188,8 +188,8 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 			run = s.groups[g-1].end
 		}
 		for ; run < s.groups[g].end; run++ {
-			first := int64(run) * block.RunRows
-			s.lossSums(c, first, factor[first:min(rows, first+block.RunRows)], p, t)
+			first := int64(run) * block.ChunkRows
+			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
 		}
 		return t
 	}, func(t *part) { parts = append(parts, t) })
@@ -260,7 +260,7 @@ func (s *search) spread(scores, some []float64, row int, flat bool) int {
 var pickedTask = distributed.NewOwn("truncated.picked", pickedOf)
 
 func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
-	for runs, err := range block.Runs(ctx, src.Source, 1) {
+	for runs, err := range block.Chunks(ctx, src.Source, 1) {
 		if err != nil {
 			return nil, err
 		}
@@ -279,7 +279,7 @@ func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 }
 
 // gather copies the rows with the given numbers from a run, without labels and sample weights.
-func gather(run block.Run, rows []uint32) *block.Block {
+func gather(run block.Chunk, rows []uint32) *block.Block {
 	to := block.New(0, len(rows), run.Cols)
 	if run.Sparse != nil {
 		to = block.NewSparse(0, len(rows), 0, run.Cols)
@@ -313,7 +313,7 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 	}, func(runs []*block.Block) error {
 		for _, b := range runs {
 			b = b.Clone() // a copy in aligned memory
-			b.First = int64(len(blocks)) * block.RunRows
+			b.First = int64(len(blocks)) * block.ChunkRows
 			for range b.Len() {
 				for weights[row] == 0 {
 					row++
@@ -328,6 +328,6 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 	if err != nil {
 		return err
 	}
-	rows := block.Trust(block.NewData(s.Rows.Spec(), blocks))
-	return gram.Scatter(ctx, m, rows, func(run block.Run, s, _ []float64) { copy(s, run.W) }, s.Workers)
+	rows := block.AssumeValid(block.NewData(s.Rows.Spec(), blocks))
+	return gram.Scatter(ctx, m, rows, func(run block.Chunk, s, _ []float64) { copy(s, run.W) }, s.Workers)
 }

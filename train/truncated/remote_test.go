@@ -21,7 +21,7 @@ func TestPieces(t *testing.T) {
 				end = min(runs, end+1+rng.IntN(most))
 				groups = append(groups, group{end: end, all: rng.IntN(2) == 0})
 			}
-			rows := int64(runs)*block.RunRows - 7
+			rows := int64(runs)*block.ChunkRows - 7
 			var got []group
 			next := int64(0)
 			cut := pieces(groups, rows)
@@ -36,7 +36,7 @@ func TestPieces(t *testing.T) {
 					}
 					next++
 				}
-				if p.lo != first*block.RunRows || p.hi != min(rows, next*block.RunRows) {
+				if p.lo != first*block.ChunkRows || p.hi != min(rows, next*block.ChunkRows) {
 					t.Errorf("%d runs: rows %d to %d of a piece of runs %d to %d", runs, p.lo, p.hi, first, next)
 				}
 			}
@@ -50,7 +50,7 @@ func TestPieces(t *testing.T) {
 // TestGroupsOfPiece: a group has the same sums in a piece of several groups as in one of its own. Arguments for other rows are an error.
 func TestGroupsOfPiece(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	x, y := make([][]float64, 3*block.RunRows+5), make([]float64, 3*block.RunRows+5)
+	x, y := make([][]float64, 3*block.ChunkRows+5), make([]float64, 3*block.ChunkRows+5)
 	o := &own{groups: []group{{1, true}, {3, false}, {4, true}}}
 	for r := range x {
 		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
@@ -70,7 +70,7 @@ func TestGroupsOfPiece(t *testing.T) {
 			return block.NewData(d.Spec(), blocks)
 		}
 		for _, g := range o.groups {
-			lo, hi := from*block.RunRows, min(len(x), g.end*block.RunRows)
+			lo, hi := from*block.ChunkRows, min(len(x), g.end*block.ChunkRows)
 			alone := &own{[]group{{g.end - from, g.all}}, o.factor[lo:hi], o.curvature[lo:hi]}
 			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)

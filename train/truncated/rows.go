@@ -22,11 +22,11 @@ type table struct {
 	src     block.Source
 	workers int
 	cols    int
-	forms   []form      // form of each run; nil if unknown
-	groups  []group     // nil: each run is a group
-	runs    []block.Run // runs of rows in memory, once there are groups
-	scratch sync.Pool   // holds *scratch
-	spare   sync.Pool   // holds *[]float64: zeros for all columns
+	forms   []form        // form of each run; nil if unknown
+	groups  []group       // nil: each run is a group
+	runs    []block.Chunk // runs of rows in memory, once there are groups
+	scratch sync.Pool     // holds *scratch
+	spare   sync.Pool     // holds *[]float64: zeros for all columns
 }
 
 func newTable(src block.Source, workers int) *table {
@@ -44,7 +44,7 @@ type scratch struct {
 	touched       []uint32  // if all is false: columns of sums and squares that may not be 0; a column may occur twice
 	reader        csr.Reader
 
-	z, factor, curvature, loss [block.RunRows]float64
+	z, factor, curvature, loss [block.ChunkRows]float64
 }
 
 func newScratch(cols int) *scratch {
@@ -71,7 +71,7 @@ type form struct {
 }
 
 // read returns a reader of the rows of a run.
-func (t *table) read(c *scratch, run block.Run) *csr.Reader {
+func (t *table) read(c *scratch, run block.Chunk) *csr.Reader {
 	var f form
 	if t.forms != nil {
 		f = t.forms[run.Number]
@@ -91,7 +91,7 @@ func (t *table) read(c *scratch, run block.Run) *csr.Reader {
 
 // look stores the form of a run. If a dense run in memory has many zeros, look copies its nonzero elements, because
 // skipping zeros would take most of the time of a pass.
-func (t *table) look(run block.Run) {
+func (t *table) look(run block.Chunk) {
 	f := &t.forms[run.Number]
 	f.elements = csr.Elements(run)
 	if run.Sparse != nil || run.Centring != nil {
@@ -127,11 +127,11 @@ type group struct {
 }
 
 // pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group, in row order.
-func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Run, *part), merge func(*part)) error {
+func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
 	_, stay := t.src.(*block.Data)
 	switch {
 	case t.groups == nil:
-		err := block.ReduceRuns(ctx, t.src, t.workers, func(run block.Run) *part {
+		err := block.ReduceChunks(ctx, t.src, t.workers, func(run block.Chunk) *part {
 			c, p := t.scratch.Get().(*scratch), &part{}
 			defer t.scratch.Put(c)
 			do(c, run, p)
@@ -140,7 +140,7 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 		}, merge)
 		return err
 	case stay && t.runs == nil:
-		for runs, err := range block.Runs(ctx, t.src, math.MaxInt) {
+		for runs, err := range block.Chunks(ctx, t.src, math.MaxInt) {
 			if err != nil {
 				return err
 			}
@@ -165,10 +165,10 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 }
 
 // stream is pass over rows that aren't in memory. It uses one goroutine, because reading takes longer than adding.
-func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Run, *part), merge func(*part)) error {
+func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
 	c, g, p := t.scratch.Get().(*scratch), 0, &part{}
 	defer t.scratch.Put(c)
-	for runs, err := range block.Runs(ctx, t.src, 1) {
+	for runs, err := range block.Chunks(ctx, t.src, 1) {
 		if err != nil {
 			clear(c.sums)
 			clear(c.squares)

@@ -48,7 +48,7 @@ func taskOf(l *learner.Learner) func(context.Context, *learner.Task) (*learner.L
 		if err != nil {
 			return nil, err
 		}
-		src, err := block.Check(ctx, task.Rows, opt.Workers)
+		src, err := block.Validate(ctx, task.Rows, opt.Workers)
 		if err != nil {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func newPass(l *learner.Learner) *pass {
 		if err != nil {
 			return part, err
 		}
-		rows, err := block.Check(ctx, piece.Source, piece.Workers)
+		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 		if err != nil {
 			return part, err
 		}

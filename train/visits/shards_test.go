@@ -311,8 +311,8 @@ func TestWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 		counted := visits.WindowBytes(c.rows, c.shards, func(rows int64) int64 { return rows })
-		if made != c.each || counted != c.all*block.RunRows {
-			t.Errorf("%d rows have %d windows, want %d; those of %d shards take the memory of %d rows, want %d", c.rows, made, c.each, c.shards, counted, c.all*block.RunRows)
+		if made != c.each || counted != c.all*block.ChunkRows {
+			t.Errorf("%d rows have %d windows, want %d; those of %d shards take the memory of %d rows, want %d", c.rows, made, c.each, c.shards, counted, c.all*block.ChunkRows)
 		}
 	}
 }

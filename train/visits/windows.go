@@ -16,7 +16,7 @@ import (
 )
 
 // windowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
-const windowRows = learner.WindowChunks * kernel.ChunkRows
+const windowRows = learner.WindowEighths * kernel.EighthRows
 
 // A Window is rows to visit one after another.
 type Window struct {
@@ -32,7 +32,7 @@ type Window struct {
 func (w *Window) Number(id uint32) int64 {
 	switch {
 	case w.chunksOf != nil:
-		return int64(w.chunksOf[id/kernel.ChunkRows])*kernel.ChunkRows + int64(id%kernel.ChunkRows)
+		return int64(w.chunksOf[id/kernel.EighthRows])*kernel.EighthRows + int64(id%kernel.EighthRows)
 	case w.draws != nil:
 		return int64(w.draws[id])
 	}
@@ -159,7 +159,7 @@ type fileWindows struct {
 // A readWindow is a window with its own memory. The numbers of its rows are their places in that memory.
 type readWindow struct {
 	Window
-	chunks []*block.Block // the memory, in blocks of kernel.ChunkRows rows
+	chunks []*block.Block // the memory, in blocks of kernel.EighthRows rows
 	again  func()         // called after rows are read
 }
 
@@ -180,7 +180,7 @@ func windowsOf(rows int64) int64 { return (rows + windowRows - 1) / windowRows }
 
 func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
-	chunks := min(learner.WindowChunks, (s.rows+kernel.ChunkRows-1)/kernel.ChunkRows)
+	chunks := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
 	for range min(windowsInFlight, windowsOf(src.Rows())) {
 		w, err := newReadWindow(src.Spec(), chunks, src.Sparse())
 		if err != nil {
@@ -203,14 +203,14 @@ func newReadWindow(spec *schema.Spec, chunks int, sparse bool) (w *readWindow, e
 	w = &readWindow{chunks: make([]*block.Block, chunks)}
 	if sparse {
 		for c := range chunks {
-			w.chunks[c] = block.NewSparseFor(spec, 0, kernel.ChunkRows, 0)
+			w.chunks[c] = block.NewSparseFor(spec, 0, kernel.EighthRows, 0)
 		}
 		w.Index = block.NewSparseIndex(w.chunks)
 		return w, nil
 	}
-	b := block.NewFor(spec, 0, chunks*kernel.ChunkRows)
+	b := block.NewFor(spec, 0, chunks*kernel.EighthRows)
 	for c := range chunks {
-		w.chunks[c] = b.Slice(c*kernel.ChunkRows, (c+1)*kernel.ChunkRows)
+		w.chunks[c] = b.Slice(c*kernel.EighthRows, (c+1)*kernel.EighthRows)
 	}
 	w.Index, err = block.NewData(spec, []*block.Block{b}).Index()
 	return w, err
@@ -265,7 +265,7 @@ func (w *readWindow) readChunks(src block.Seekable, chunks []uint32) error {
 // readDraws reads the drawn rows.
 func (w *readWindow) readDraws(src block.Seekable) error {
 	c := 0
-	for rows := range slices.Chunk(w.draws, kernel.ChunkRows) {
+	for rows := range slices.Chunk(w.draws, kernel.EighthRows) {
 		if err := src.ReadRows(rows, w.chunks[c]); err != nil {
 			return err
 		}

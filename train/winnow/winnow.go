@@ -103,12 +103,12 @@ func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result,
 	return l.r, learner.Evaluate(ctx, src, opt.Workers, l.r)
 }
 
-// check returns the rows, checked by block.Check, and the options with their defaults.
+// check returns the rows, checked by block.Validate, and the options with their defaults.
 func check(ctx context.Context, src block.Source, opt Options) (_ block.Source, _ Options, err error) {
 	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
 		return nil, opt, err
 	}
-	if src, err = block.Check(ctx, src, opt.Workers); err != nil {
+	if src, err = block.Validate(ctx, src, opt.Workers); err != nil {
 		return nil, opt, err
 	}
 	attributes := src.Spec().Width()

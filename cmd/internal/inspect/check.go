@@ -110,7 +110,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	}
 	load := time.Since(start)
 	const most = 1000
-	found, err := separability.Check(ctx, block.Trust(data.Source), separability.Options{Workers: o.Workers, MaxPasses: most,
+	found, err := separability.Check(ctx, block.AssumeValid(data.Source), separability.Options{Workers: o.Workers, MaxPasses: most,
 		Progress: func(passes int64) {
 			bar.Show(console.Step{Name: "checking", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})
@@ -123,7 +123,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	r.Streamed = !inMemory
 	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
 	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.Held(data.Source, data.Spec().Weighted), report.Reading(data.Source))); err != nil {
+		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source))); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ type evalReport struct {
 	classROC         []plot.Curve // curves of each class versus the rest, only with --report and more than two classes
 	classPR          []plot.Curve
 	loading, scoring time.Duration
-	worst            []train.Miss
+	worst            []train.Misclassified
 	calibration      *metrics.Calibration // nil without probabilities
 	positive         int                  // number of the positive class
 }

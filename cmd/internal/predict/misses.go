@@ -61,7 +61,7 @@ const mostShown = 8
 
 // shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
 // ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
-func shownFeatures(m *model.Model, worst []train.Miss) (shown []int) {
+func shownFeatures(m *model.Model, worst []train.Misclassified) (shown []int) {
 	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
 	for _, miss := range worst {
 		for _, v := range miss.Features {

@@ -262,7 +262,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
 	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
-	f, err := train.LearnOnline(work, block.Trust(src), m, train.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
+	f, err := train.LearnOnline(work, block.AssumeValid(src), m, train.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
 		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
 	if err == nil && !again {
 		err = ctx.Err()

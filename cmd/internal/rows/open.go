@@ -38,27 +38,27 @@ func (r *Rows) Close() error {
 	return r.shut()
 }
 
-// Relearner returns the rows as the source of a cross-validation. If features depend on the values of the rows in
+// Refiter returns the rows as the source of a cross-validation. If features depend on the values of the rows in
 // files, each fold learns its features from its own rows.
-func (r *Rows) Relearner() block.Source {
+func (r *Rows) Refiter() block.Source {
 	if r.input == nil {
-		return block.Trust(r.Source)
+		return block.AssumeValid(r.Source)
 	}
-	return relearner{r.Source, r.input}
+	return refiter{r.Source, r.input}
 }
 
-// A relearner is a source whose features can be learned again from some of its rows.
-type relearner struct {
+// A refiter is a source whose features can be learned again from some of its rows.
+type refiter struct {
 	block.Source
 	input func() (*dataset.Input, error)
 }
 
-// Unwrap returns the source without Relearn.
-func (r relearner) Unwrap() block.Source { return block.Trust(r.Source) }
+// Unwrap returns the source without Refit.
+func (r refiter) Unwrap() block.Source { return block.AssumeValid(r.Source) }
 
-// Relearn returns, for each choice of rows, a function that opens all rows with the features learned from the chosen
+// Refit returns, for each choice of rows, a function that opens all rows with the features learned from the chosen
 // rows: in memory if r is in memory, otherwise as a stream. It returns nil if no feature depends on the rows.
-func (r relearner) Relearn(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
+func (r refiter) Refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
 	in, err := r.input()
 	if err != nil || !in.Learned() {
 		return nil, err

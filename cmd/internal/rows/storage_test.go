@@ -33,7 +33,7 @@ func TestBudgetShards(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	const cols, runs = 256, 100 // a block is two runs of 4 MiB
 	bytes := func(rows int64) int64 { return block.Bytes(rows, cols, false) }
-	run := bytes(block.RunRows)
+	run := bytes(block.ChunkRows)
 	for _, c := range []struct {
 		runs         int64 // that fit in memory
 		shards, want int64
@@ -41,7 +41,7 @@ func TestBudgetShards(t *testing.T) {
 	}{{8, 4, 1, false}, {9, 1, 1, true}, {9, 4, 1, true}, {14, 4, 2, true}, {18, 4, 4, true}, {18, 0, 0, true}} {
 		s := &Storage{Access: learner.AnyOrder, Shards: c.shards}
 		s.Memory.Bytes = c.runs * run
-		inMemory, err := budget(s, runs*block.RunRows, cols, bytes)
+		inMemory, err := budget(s, runs*block.ChunkRows, cols, bytes)
 		if inMemory || (err == nil) != c.fits || s.Shards != c.want {
 			t.Errorf("%+v: in memory %t, error %v, %d shards", c, inMemory, err, s.Shards)
 		}

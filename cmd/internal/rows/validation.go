@@ -67,7 +67,7 @@ func openTemporary(ctx context.Context, in *dataset.Input, written func(rows int
 func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned block.Source) (fits bool, err error) {
 	cols := learned.Spec().Cols()
 	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows(cols)))
-	limit, used := s.Memory.Limit(), block.Held(learned, s.Weighted)
+	limit, used := s.Memory.Limit(), block.MemoryBytes(learned, s.Weighted)
 	if _, inMemory := learned.(*block.Data); !inMemory {
 		used = min(used, pass) + visits.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
 	} else if parted := s.parted(used); s.Memory.Bytes == 0 {

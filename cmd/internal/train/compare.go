@@ -208,7 +208,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return fmt.Errorf("%s: %w", dataset.Name(paths), learner.TwoClasses(data.Spec()))
 	}
 	bar.Show(console.Step{Name: "looking at the rows"})
-	looked, err := train.NewSurvey(ctx, data.Source)
+	looked, err := train.NewDataProfile(ctx, data.Source)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Split: split,
 		Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}
-	judged, err := train.Compare(ctx, data.Relearner(), learners, o.crossValidation(), opt)
+	judged, err := train.Compare(ctx, data.Refiter(), learners, o.crossValidation(), opt)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
 	}

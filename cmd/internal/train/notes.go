@@ -110,7 +110,7 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 const mostUnlike = 1000
 
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
-func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Survey) {
+func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
 	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}

@@ -360,7 +360,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 // stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
 // reads to judge weights, and the elements that a learner reads of the Gram matrix.
 func (t *trainer) stages(r *Report, f *train.Fitted, files int64) report.Section {
-	each := float64(block.Held(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
+	each := float64(block.MemoryBytes(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}
 	if t.inMemory() {

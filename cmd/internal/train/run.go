@@ -128,9 +128,9 @@ type trainer struct {
 	*trainOptions
 	bar              *console.Progress
 	data, validation *rows.Rows
-	followed         *train.Path     // nil without --path
-	survey           *train.Survey   // survey of rows in memory; for a stream, the first pass of the training makes the survey
-	saved            *checkpoint.Run // nil without --checkpoint
+	followed         *train.Path        // nil without --path
+	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
+	saved            *checkpoint.Run    // nil without --checkpoint
 	seconds          trainSeconds
 	follower         *report.Follower  // nil without --report
 	training         *console.Training // the last training, over all rows
@@ -177,7 +177,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	}
 	if t.inMemory() {
 		t.bar.Show(console.Step{Name: "looking at the rows"})
-		if t.survey, err = train.NewSurvey(ctx, t.data.Source); err != nil {
+		if t.survey, err = train.NewDataProfile(ctx, t.data.Source); err != nil {
 			return err
 		}
 		noteSurvey(t.App, t.trainOptions, spec, t.survey)
@@ -191,13 +191,13 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 	opt := t.fitOptions(t.App, t.bar)
 	opt.Checkpoint = t.saved
 	if t.learner.InMemory {
-		bytes := block.Held(t.data.Source, t.Storage.Weighted)
+		bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
 		if t.holdsFolds() {
 			bytes *= 2
 		}
 		t.Storage.Hold(bytes)
 	}
-	src := t.data.Relearner()
+	src := t.data.Refiter()
 	if t.path > 0 {
 		begin := time.Now()
 		path, err := train.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
@@ -236,7 +236,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 	}
 	t.training = console.Watch(t.bar, t.learner)
 	t.learner.Settings.Shared().Progress = t.training.Show
-	f, err := train.LearnValidated(ctx, block.Trust(t.data.Source), t.validation.Source, t.learner, opt)
+	f, err := train.LearnValidated(ctx, block.AssumeValid(t.data.Source), t.validation.Source, t.learner, opt)
 	if f == nil {
 		tracer.Abort()
 		return nil, console.OfLearner(err)

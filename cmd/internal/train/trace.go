@@ -164,7 +164,7 @@ func reference(ctx context.Context, a *console.App, o *Options, src block.Source
 		return nil, console.Usagef("--reference check with %d classes, and check takes two: name a model", len(spec.Classes))
 	}
 	const most = 1000
-	found, err := separability.Check(ctx, block.Trust(src), separability.Options{MaxPasses: most,
+	found, err := separability.Check(ctx, block.AssumeValid(src), separability.Options{MaxPasses: most,
 		Progress: func(passes int64) {
 			bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})

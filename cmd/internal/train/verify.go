@@ -151,8 +151,8 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 		return nil, err
 	case r.Model != sum:
 		return nil, fmt.Errorf("%s: it is the receipt of another model than %s: name the one that was written with it", path, of)
-	case r.Rows.RunRows != block.RunRows:
-		return nil, fmt.Errorf("%s: its runs have %d rows, and those of this program %d: use the version that wrote it", path, r.Rows.RunRows, int64(block.RunRows))
+	case r.Rows.RunRows != block.ChunkRows:
+		return nil, fmt.Errorf("%s: its runs have %d rows, and those of this program %d: use the version that wrote it", path, r.Rows.RunRows, int64(block.ChunkRows))
 	}
 	for _, c := range r.Epochs {
 		if c.Class >= max(1, len(m.Classes)) {

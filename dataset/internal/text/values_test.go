@@ -54,7 +54,7 @@ func TestIntegersAsNumbers(t *testing.T) {
 	for _, s := range []*strings.Builder{&whole, &fractions} {
 		s.WriteString("a,b,c,y\n")
 	}
-	for r := range 3 * block.RunRows {
+	for r := range 3 * block.ChunkRows {
 		cells := make([]string, 3)
 		for i := range cells {
 			cells[i] = fmt.Sprint((rng.Int64N(1<<53+1) >> rng.IntN(54)) * int64(1-2*rng.IntN(2)))

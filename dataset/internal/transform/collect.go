@@ -189,7 +189,7 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 }
 
 // Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
-// consecutive rows, the first of which begins a run of block.RunRows rows.
+// consecutive rows, the first of which begins a run of block.ChunkRows rows.
 type Learned struct {
 	rows    int64
 	runs    [][]stats.Run // for each column, the moments of its features in the first run, then in the next run
@@ -220,7 +220,7 @@ func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.S
 	}
 	st.part.rows = st.rows
 	for k := range s.Inputs {
-		if st.rows%block.RunRows > 0 {
+		if st.rows%block.ChunkRows > 0 {
 			st.endRun(k)
 		}
 		texts, buckets := st.texts[k].sorted()

@@ -187,16 +187,16 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	if r.wide, err = column.NewView64(a); err != nil {
 		return err
 	}
-	row, scratch := st.rows, make([]float64, max(block.RunRows, c.Width()))
+	row, scratch := st.rows, make([]float64, max(block.ChunkRows, c.Width()))
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
-			n := min(span.Hi-lo, block.RunRows-int(row%block.RunRows))
+			n := min(span.Hi-lo, block.ChunkRows-int(row%block.ChunkRows))
 			if !r.byRow() {
 				st.countNumbers(&st.moments[k][0], r.wide, lo, lo+n, scratch)
 			} else {
 				st.countLists(k, r, lo, lo+n, scratch)
 			}
-			if lo, row = lo+n, row+int64(n); row%block.RunRows == 0 {
+			if lo, row = lo+n, row+int64(n); row%block.ChunkRows == 0 {
 				st.endRun(k)
 			}
 		}
@@ -236,7 +236,7 @@ func (st *Statistics) countEmpty(columns []stats.Moments) {
 		for i := range columns {
 			st.countMissing(&columns[i])
 		}
-		if (row+1)%block.RunRows == 0 {
+		if (row+1)%block.ChunkRows == 0 {
 			stats.EndRuns(columns)
 		}
 	}

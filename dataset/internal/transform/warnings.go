@@ -180,7 +180,7 @@ type suspect struct {
 
 // suspects examines at most SuspectRows rows and suspectValues values, but at least fewSuspects rows.
 const (
-	SuspectRows   = 4 * block.RunRows
+	SuspectRows   = 4 * block.ChunkRows
 	suspectValues = 1 << 20
 	fewSuspects   = 128
 	leastSuspects = 20 // no column is reported on fewer rows

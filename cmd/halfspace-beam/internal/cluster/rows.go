@@ -123,11 +123,11 @@ func rowsOf(ctx context.Context, t *table, o *order, folder string, runs []int64
 	blocks := make([]*block.Block, len(runs))
 	for i, run := range runs {
 		b := *t.runs[run].rows
-		b.First = int64(i) * block.RunRows
+		b.First = int64(i) * block.ChunkRows
 		blocks[i] = &b
 	}
 	t.shrink()
-	return block.Trust(block.NewData(o.Files.Options.Spec, blocks)), nil
+	return block.AssumeValid(block.NewData(o.Files.Options.Spec, blocks)), nil
 }
 
 // open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the
@@ -240,10 +240,10 @@ func (t *table) load(ctx context.Context, run, rows int64) error {
 	for first%window > 0 && t.runs[first-1] == nil {
 		first--
 	}
-	for last%window > 0 && last*block.RunRows < rows && t.runs[last] == nil {
+	for last%window > 0 && last*block.ChunkRows < rows && t.runs[last] == nil {
 		last++
 	}
-	blocks, err := t.in.LoadRange(ctx, first*block.RunRows, min(rows, last*block.RunRows), rows)
+	blocks, err := t.in.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
 	if err != nil {
 		return err
 	}

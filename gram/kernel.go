@@ -23,7 +23,7 @@ const (
 
 // A Mercer is a kernel function of two rows (Mercer 1909): their inner product in a space of features. The zero value
 // is the linear kernel.
-type Mercer struct {
+type Kernel struct {
 	Kind   Kind
 	Degree int     // for Polynomial, at least 1
 	Gamma  float64 // for Polynomial and RBF, positive
@@ -32,7 +32,7 @@ type Mercer struct {
 }
 
 // check returns an error that names the first wrong parameter.
-func (k Mercer) check() error {
+func (k Kernel) check() error {
 	if k.Kind > RBF {
 		return fmt.Errorf("there is no kernel of kind %d", k.Kind)
 	}
@@ -53,20 +53,20 @@ func (k Mercer) check() error {
 
 // A mercerMap turns inner products of rows of x and y into values of a kernel.
 type mercerMap struct {
-	Mercer
+	Kernel
 	gamma, coef0 float32
 	x, y         []float32 // for RBF: squared norms of the rows
 }
 
 // newMap returns the map of k. It computes norms on workers goroutines.
-func newMap(k Mercer, x, y *Rows, workers int) (*mercerMap, error) {
+func newMap(k Kernel, x, y *Rows, workers int) (*mercerMap, error) {
 	if err := k.check(); err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(x.err, y.err); err != nil {
 		return nil, err
 	}
-	m := &mercerMap{Mercer: k, gamma: float32(k.Gamma), coef0: float32(k.Coef0)}
+	m := &mercerMap{Kernel: k, gamma: float32(k.Gamma), coef0: float32(k.Coef0)}
 	if k.Kind != Linear && (m.gamma == 0 || math.IsInf(float64(m.gamma), 0) || math.IsInf(float64(m.coef0), 0)) {
 		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit float32", k.Gamma, k.Coef0)
 	}
@@ -107,7 +107,7 @@ func (m *mercerMap) row(s []float32, i, j int) {
 }
 
 // Diagonal returns the kernel of each row with itself.
-func Diagonal(x *Rows, k Mercer) ([]float32, error) {
+func Diagonal(x *Rows, k Kernel) ([]float32, error) {
 	if _, err := checkRows(1, x); err != nil {
 		return nil, err
 	}

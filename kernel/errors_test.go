@@ -127,7 +127,7 @@ func compareCounts(t *testing.T, rng *rand.Rand, fill func(*rand.Rand, []float32
 	}
 	c := kernel.NewCandidates(w, cols)
 	if quantumKnown(x, stride, cols) {
-		c.SetQuantum(kernel.Quantum(x, 1.0/256))
+		c.SetQuantum(kernel.FixedPointScale(x, 1.0/256))
 		c.Reset(w)
 	}
 	c.Errors(got, x, y)
@@ -164,7 +164,7 @@ func TestQuantum(t *testing.T) {
 		{[]float32{1.0 / 256}, 1.0 / 256}, {[]float32{1.0 / 512}, 0}, {[]float32{1, 0.1}, 0},
 		{[]float32{float32(math.NaN())}, 0}, {[]float32{1e30}, 1},
 	} {
-		if got := kernel.Quantum(test.x, 1.0/256); got != test.want {
+		if got := kernel.FixedPointScale(test.x, 1.0/256); got != test.want {
 			t.Errorf("%v: %v, want %v", test.x, got, test.want)
 		}
 	}
@@ -252,7 +252,7 @@ func TestCandidatesDisagree(t *testing.T) {
 	}
 }
 
-func ExampleCandidates() {
+func ExampleErrorCounter() {
 	x := make([]float32, 3*8)
 	copy(x[0:], []float32{3, 3, 1})
 	copy(x[8:], []float32{4, 3, 1})

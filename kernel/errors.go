@@ -8,7 +8,7 @@ import (
 	"halfspace/internal/race"
 )
 
-// Candidates are weight vectors whose errors are counted, arranged for the kernels. They are safe for concurrent use.
+// ErrorCounter are weight vectors whose errors are counted, arranged for the kernels. They are safe for concurrent use.
 //
 // The counts of Errors are exactly the counts of Dot's scores. Errors mostly finds them from scores that sum in another
 // order, which costs one fused multiply-add for each product. A known bound holds for the error of both sums (Higham,
@@ -16,7 +16,7 @@ import (
 // roundings, and u be half the distance from 1 to the next number. The error is at most gamma(k) sum |x[i] w[i]|, with
 // gamma(k) = k u / (1 - k u), and that sum is at most |x| |w|. So a score beyond gamma |x| |w| has the sign of Dot's
 // score. If a candidate has a score nearer to zero, Errors scores the panel's rows for that candidate again, by Scores.
-type Candidates struct {
+type ErrorCounter struct {
 	cols, stride int
 	n            int
 	level        Level     // the level whose tile shape packed has
@@ -52,11 +52,11 @@ const (
 )
 
 // NewCandidates returns the candidates in w, each a vector of Stride(cols) elements with zeros from cols on. It keeps w.
-func NewCandidates(w []float32, cols int) *Candidates {
+func NewCandidates(w []float32, cols int) *ErrorCounter {
 	if cols <= 0 {
 		panic("kernel: no columns")
 	}
-	c := &Candidates{cols: cols, stride: Stride(cols), level: level, roundings: newRoundings(cols)}
+	c := &ErrorCounter{cols: cols, stride: Stride(cols), level: level, roundings: newRoundings(cols)}
 	c.buffers.New = func() any { return c.newJudgement() }
 	c.Reset(w)
 	return c
@@ -64,7 +64,7 @@ func NewCandidates(w []float32, cols int) *Candidates {
 
 // Reset replaces the candidates by the candidates in w, laid out as for NewCandidates. It reuses memory where it can.
 // No other method may run meanwhile.
-func (c *Candidates) Reset(w []float32) {
+func (c *ErrorCounter) Reset(w []float32) {
 	c.sparse = nil
 	if len(w)%c.stride != 0 {
 		panic("kernel: length of w is not a multiple of the stride")
@@ -99,13 +99,13 @@ func resized[E any](s []E, n int) []E {
 	return s[:n]
 }
 
-func (c *Candidates) checkLevel() {
+func (c *ErrorCounter) checkLevel() {
 	if level != c.level {
 		panic("kernel: the candidates were made at another level")
 	}
 }
 
-func (c *Candidates) newJudgement() *judgement {
+func (c *ErrorCounter) newJudgement() *judgement {
 	_, nr := boundsShapeF32()
 	rows := max(1, judgedBytes/(nr*c.cols*4)) * nr
 	most := max(rows, (c.weightRows()+nr-1)/nr*nr)
@@ -114,16 +114,16 @@ func (c *Candidates) newJudgement() *judgement {
 }
 
 // Len returns the number of candidates.
-func (c *Candidates) Len() int { return c.n }
+func (c *ErrorCounter) Len() int { return c.n }
 
 // Cols returns the number of columns.
-func (c *Candidates) Cols() int { return c.cols }
+func (c *ErrorCounter) Cols() int { return c.cols }
 
 // Weights returns candidate i.
-func (c *Candidates) Weights(i int) []float32 { return c.w[i*c.stride : (i+1)*c.stride] }
+func (c *ErrorCounter) Weights(i int) []float32 { return c.w[i*c.stride : (i+1)*c.stride] }
 
 // Interleaved returns the candidates for sparse rows.
-func (c *Candidates) Interleaved() *Interleaved {
+func (c *ErrorCounter) Interleaved() *Interleaved {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sparse == nil {
@@ -137,7 +137,7 @@ func (c *Candidates) Interleaved() *Interleaved {
 // Stride(cols) elements, zeros from cols on. y has no zeros. If there are no rows or no candidates, nothing changes.
 //
 //	for i := range counts { for r := range y { if (Dot(row r of x, Weights(i)) > 0) != (y[r] > 0) { counts[i]++ } } }
-func (c *Candidates) Errors(counts []int64, x, y []float32) {
+func (c *ErrorCounter) Errors(counts []int64, x, y []float32) {
 	if len(counts) != c.n {
 		panic("kernel: length of counts is not the number of candidates")
 	}
@@ -162,7 +162,7 @@ func (c *Candidates) Errors(counts []int64, x, y []float32) {
 // leaves out rows whose score is so near to zero that rounding might change its sign. Weights are integers from 0 to
 // MaxErrorWeight; x and y are as for Errors. The bound is the same at every level. If there are no rows or no
 // candidates, nothing changes.
-func (c *Candidates) ErrorWeights(sums []int64, x, y []float32, weights []int32) {
+func (c *ErrorCounter) ErrorWeights(sums []int64, x, y []float32, weights []int32) {
 	if len(sums) != c.n {
 		panic("kernel: length of sums is not the number of candidates")
 	}
@@ -192,13 +192,13 @@ const MaxErrorWeight = 1<<20 - 1
 
 // weightRows returns the number of rows of a panel of ErrorWeights: the same at every level, since limits follow from the
 // largest norm of the panel.
-func (c *Candidates) weightRows() int {
+func (c *ErrorCounter) weightRows() int {
 	const most, multiple = 1 << 11, 96 // multiple is a multiple of the group size of every level
 	return max(1, min(most, judgedBytes/(c.cols*4))/multiple) * multiple
 }
 
 // addWeights adds the bounds of a panel.
-func (c *Candidates) addWeights(j *judgement, x, y []float32, weights []int32, sums []int64) {
+func (c *ErrorCounter) addWeights(j *judgement, x, y []float32, weights []int32, sums []int64) {
 	rows, norm := c.pack(j, x, y)
 	clear(j.weights[copy(j.weights, weights):rows])
 	for first, limits := range c.tiles(j, norm) {
@@ -213,7 +213,7 @@ func (c *Candidates) addWeights(j *judgement, x, y []float32, weights []int32, s
 
 // tiles yields, for one kernel call after the other, the number of the call's first candidate and the limits of its
 // candidates. No row has a norm above norm.
-func (c *Candidates) tiles(j *judgement, norm float64) iter.Seq2[int, []float32] {
+func (c *ErrorCounter) tiles(j *judgement, norm float64) iter.Seq2[int, []float32] {
 	if !(norm*c.norm <= c.roundings.most/4) {
 		norm = math.Inf(1) // a sum might overflow, so that no score is beyond its limit
 	}
@@ -235,7 +235,7 @@ func (c *Candidates) tiles(j *judgement, norm float64) iter.Seq2[int, []float32]
 }
 
 // judge adds the errors of each candidate on a panel to counts.
-func (c *Candidates) judge(j *judgement, x, y []float32, counts []int64) {
+func (c *ErrorCounter) judge(j *judgement, x, y []float32, counts []int64) {
 	if c.n < fewCandidates {
 		for i := range c.n {
 			counts[i] += c.exactErrors(j, x, y, i)
@@ -262,7 +262,7 @@ func (c *Candidates) judge(j *judgement, x, y []float32, counts []int64) {
 
 // pack packs the rows of a panel for the kernel, and fills the last group with rows of zeros. It returns the number of
 // rows, including the rows of zeros, and an upper bound of the largest norm of a row.
-func (c *Candidates) pack(j *judgement, x, y []float32) (rows int, norm float64) {
+func (c *ErrorCounter) pack(j *judgement, x, y []float32) (rows int, norm float64) {
 	_, nr := boundsShapeF32()
 	rows = len(y) / nr * nr
 	squares := float64(packF32(j.packed, x[:rows*c.stride], y[:rows], c.stride, c.cols))
@@ -276,7 +276,7 @@ func (c *Candidates) pack(j *judgement, x, y []float32) (rows int, norm float64)
 }
 
 // exactErrors counts the errors of candidate i from the scores of Scores.
-func (c *Candidates) exactErrors(j *judgement, x, y []float32, i int) (errors int64) {
+func (c *ErrorCounter) exactErrors(j *judgement, x, y []float32, i int) (errors int64) {
 	scores := j.scores[:len(y)]
 	Scores(scores, x, c.Weights(i))
 	for r, s := range scores {
