@@ -18,7 +18,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/frame"
 	"halfspace/internal/require"
-	"halfspace/internal/store"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
@@ -116,15 +115,11 @@ func TestChangesInPass(t *testing.T) {
 func TestChangedObject(t *testing.T) {
 	first, second := inFormats(t, numbersTable(t, 500, false), 100, everyFormat), inFormats(t, numbersTable(t, 501, false), 100, everyFormat)
 	for i, path := range first {
-		root := t.TempDir()
-		store.Register("test", mirror{root})
-		name := filepath.Base(path)
-		url, opt := "test://"+name, Options{Label: frame.SvmlightLabel}
-		put(t, filepath.Join(root, name), contents(t, path))
+		url, opt := mirrored(path), Options{Label: frame.SvmlightLabel}
 		before := require.Value(Key([]string{url}, opt))(t)
 		in := require.Value(Open(t.Context(), []string{url}, opt))(t)
 		spread := in.Spread(require.Value(in.Stream(t.Context()))(t).Spec())
-		put(t, filepath.Join(root, name), contents(t, second[i]))
+		put(t, path, contents(t, second[i]))
 		if now, err := Key([]string{url}, opt); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].Modified != before.Sources[0].Modified {
 			t.Errorf("%s changed: %+v, error %v", url, now, err)
 		}

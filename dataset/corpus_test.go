@@ -21,18 +21,21 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
+	"halfspace/internal/store"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
 const childFile = "HALFSPACE_TEST_CHILD_FILE"
 
-// TestMain makes the test binary a child that reads one file where a test asks for it.
+// TestMain makes the test binary a child that reads one file where a test asks for it. TestMain registers the store of test:// before
+// all tests, because store.Register must not run beside a test that opens files.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childFile); path != "" {
 		readEverything(path)
 		return
 	}
+	store.Register("test", mirror{})
 	os.Exit(m.Run())
 }
 

@@ -125,8 +125,7 @@ func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 	for _, opt.Workers = range []int{1, 3} {
 		check("loaded", require.Value(Load(ctx, []string{path}, opt))(t))
 	}
-	store.Register("test", mirror{filepath.Dir(path)})
-	s := mustStream(t, memory.DefaultAllocator, opt, "test://"+filepath.Base(path))
+	s := mustStream(t, memory.DefaultAllocator, opt, mirrored(path))
 	check("streamed from a store", s)
 	check("streamed again", s)
 	in := require.Value(Open(ctx, []string{path}, opt))(t)
