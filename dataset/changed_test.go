@@ -17,7 +17,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
-	"halfspace/internal/blob"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
@@ -116,15 +115,11 @@ func TestChangesInPass(t *testing.T) {
 func TestChangedObject(t *testing.T) {
 	first, second := inFormats(t, numbersTable(t, 500, false), 100, everyFormat), inFormats(t, numbersTable(t, 501, false), 100, everyFormat)
 	for i, path := range first {
-		root := t.TempDir()
-		blob.Register("test", mirror{root})
-		name := filepath.Base(path)
-		url, opt := "test://"+name, Options{Label: column.SvmlightLabel}
-		put(t, filepath.Join(root, name), contents(t, path))
+		url, opt := mirrored(path), Options{Label: column.SvmlightLabel}
 		before := require.Value(Key([]string{url}, opt))(t)
 		in := require.Value(Open(t.Context(), []string{url}, opt))(t)
 		spread := in.Spread(require.Value(in.Stream(t.Context()))(t).Spec())
-		put(t, filepath.Join(root, name), contents(t, second[i]))
+		put(t, path, contents(t, second[i]))
 		if now, err := Key([]string{url}, opt); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].Modified != before.Sources[0].Modified {
 			t.Errorf("%s changed: %+v, error %v", url, now, err)
 		}
@@ -236,7 +231,7 @@ func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string
 // TestStreamNested makes passes inside a pass, ends some early, and cancels one: the blocks stay right, and no goroutine
 // or memory is left behind.
 func TestStreamNested(t *testing.T) {
-	g := newGappyTable(t, 4*block.ChunkRows+1, 0, 248, false) // five blocks
+	g := newGappyTable(t, 4*block.RunRows+1, 0, 248, false) // five blocks
 	path, want := filepath.Join(t.TempDir(), "wide.parquet"), g.blocks(false, nil)
 	writeFile(t, path, g.rec, 1500)
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)

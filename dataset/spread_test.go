@@ -17,7 +17,7 @@ import (
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/testproblems"
+	"halfspace/internal/testrows"
 	"halfspace/schema"
 )
 
@@ -27,7 +27,7 @@ func TestCluster(t *testing.T) {
 	defer func(n int64) { rangeRuns = n }(rangeRuns)
 	rangeRuns = 1
 	dir := t.TempDir()
-	for i, rows := range []int{2*block.ChunkRows + 9, 100, block.ChunkRows} {
+	for i, rows := range []int{2*block.RunRows + 9, 100, block.RunRows} {
 		mixedFile(t, filepath.Join(dir, fmt.Sprint(i, ".parquet")), rows, i)
 	}
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 	} {
 		ctx, paths := context.Background(), []string{dir}
 		want, bad := specOf(ctx, paths, c.opt)
-		remote := testproblems.NewRemote(block.NewData(new(schema.Spec), nil), 3)
+		remote := testrows.NewRemote(block.NewData(new(schema.Spec), nil), 3)
 		c.opt.Cluster, _ = remote.Remote()
 		got, err := specOf(ctx, paths, c.opt)
 		if fmt.Sprint(err) != fmt.Sprint(bad) || !reflect.DeepEqual(got, want) {
@@ -102,17 +102,20 @@ func mixedFile(t *testing.T, path string, rows, seed int) {
 		datatest.Column("city", texts["city"], nil), datatest.Column("id", texts["id"], nil), datatest.Column("class", texts["class"], nil))))
 }
 
-// A mirror is a store whose objects are the files below a folder: test://bucket/a is the file bucket/a. The version of an object is a
-// hash of its bytes.
-type mirror struct{ root string }
+// A mirror is the store of test://, which TestMain registers. The objects are files: test://bucket/a is the file bucket/a below the working
+// directory, and test:///folder/a is the file /folder/a. The version of an object is made of its bytes.
+type mirror struct{}
 
-// A mirrored is an object that is open.
-type mirrored struct {
+// mirrored returns the URL of a file.
+func mirrored(path string) string { return "test://" + filepath.ToSlash(path) }
+
+// An openObject is an object that is open.
+type openObject struct {
 	*os.File
 	info fs.FileInfo
 }
 
-func (m mirrored) Stat() (fs.FileInfo, error) { return m.info, nil }
+func (o openObject) Stat() (fs.FileInfo, error) { return o.info, nil }
 
 // An objectInfo has the same time for each object.
 type objectInfo struct {
@@ -123,9 +126,7 @@ type objectInfo struct {
 func (i objectInfo) Sys() any         { return i.version }
 func (objectInfo) ModTime() time.Time { return time.Unix(1, 0) }
 
-func (m mirror) path(url string) string {
-	return filepath.Join(m.root, filepath.FromSlash(strings.TrimPrefix(url, "test://")))
-}
+func (mirror) path(url string) string { return filepath.FromSlash(strings.TrimPrefix(url, "test://")) }
 
 func (m mirror) Open(url string, seen fs.FileInfo) (blob.File, error) {
 	info, err := m.Stat(url)
@@ -136,7 +137,7 @@ func (m mirror) Open(url string, seen fs.FileInfo) (blob.File, error) {
 		return nil, err
 	}
 	f, err := os.Open(m.path(url))
-	return mirrored{f, info}, err
+	return openObject{f, info}, err
 }
 
 func (m mirror) Stat(url string) (fs.FileInfo, error) {
@@ -154,13 +155,11 @@ func (m mirror) Stat(url string) (fs.FileInfo, error) {
 	return objectInfo{info, blob.Version(fmt.Sprintf("%x", text))}, err
 }
 
-func (m mirror) List(prefix string) (all []string, err error) {
-	err = filepath.WalkDir(m.root, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			p, err = filepath.Rel(m.root, p)
-			if url := "test://" + filepath.ToSlash(p); strings.HasPrefix(url, prefix) {
-				all = append(all, url)
-			}
+// List finds objects below the working directory alone.
+func (mirror) List(prefix string) (all []string, err error) {
+	err = filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if url := mirrored(p); err == nil && !d.IsDir() && strings.HasPrefix(url, prefix) {
+			all = append(all, url)
 		}
 		return err
 	})
@@ -171,7 +170,7 @@ func (m mirror) List(prefix string) (all []string, err error) {
 // TestObjectNames: Expand finds the objects that it finds as local files, in their order, and has the same errors.
 func TestObjectNames(t *testing.T) {
 	root := t.TempDir()
-	blob.Register("test", mirror{root})
+	t.Chdir(root)
 	for _, name := range []string{"b/a.parquet", "b/a-b/x.parquet", "b/a/x.parquet", "b/a/.x.parquet", "b/a/_logs/x.parquet", "b/a/y/z.PARQUET",
 		"b/a/n.csv", "b/_hidden/x.parquet", "b/.h.parquet", "b/text/x.csv", "b/text/y.tsv.gz", "b/none/readme", "b/[1]/x.parquet", "b/1/x.parquet", "b/year=1/m=1/x.parquet",
 		"b/year=1/m=2/x.parquet", "b/year=2/m=1/x.parquet", "b/year=2/_m=1/x.parquet", "c/only.arrow"} {

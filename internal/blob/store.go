@@ -58,7 +58,8 @@ var stores = map[string]Store{}
 // Any tells whether any store is registered.
 func Any() bool { return len(stores) > 0 }
 
-// Register makes s the store for URLs of a scheme, such as "gs". Programs call it at their start.
+// Register makes s the store for URLs of a scheme, such as "gs". Programs call Register at their start, before any
+// goroutine opens files: the stores have no lock.
 func Register(scheme string, s Store) { stores[scheme] = s }
 
 var address = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+)://`)
