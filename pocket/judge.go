@@ -228,6 +228,8 @@ type tally struct {
 	weight float64
 }
 
+func (t *tally) Fields() []any { return []any{&t.rows, &t.weight} }
+
 // wrongRows returns the tally of each remaining candidate.
 func (j *judge) wrongRows(run *block.Block) []tally {
 	all := make([]tally, len(j.alive))

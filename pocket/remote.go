@@ -23,6 +23,8 @@ type runErrors struct {
 	noLabels bool
 }
 
+func (r *runErrors) Fields() []any { return []any{&r.of, &r.total, &r.noLabels} }
+
 func errorsRun(src block.Source, weights []float64) func(block.Chunk) runErrors {
 	j, w := newJudge(src, 1), make([]float32, len(weights))
 	for i, v := range weights {

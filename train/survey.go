@@ -43,6 +43,10 @@ type surveyed struct {
 	first float64
 }
 
+func (s *surveyed) Fields() []any {
+	return []any{&s.Counts, &s.Changes, &s.before, &s.rows, &s.zero, &s.sums, &s.squares, &s.lo, &s.hi, &s.looked, &s.first}
+}
+
 func surveyor(src block.Source, _ struct{}) func(block.Chunk) surveyed {
 	spec := src.Spec()
 	return func(run block.Chunk) surveyed {

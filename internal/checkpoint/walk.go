@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -80,6 +81,17 @@ func (w *Walk) Count(v *int) {
 	*v = int(n)
 }
 
+// Length writes or reads the length of a slice. It rejects a length if length × each exceeds the bytes that are left, and
+// sets n to 0 after an error. each is the least number of bytes of an element.
+func (w *Walk) Length(n *int, each int) {
+	if w.Count(n); w.reading && w.err == nil && *n > len(w.data)/each {
+		w.err = errors.New("it is cut")
+	}
+	if w.err != nil {
+		*n = 0
+	}
+}
+
 // Word writes or reads an unsigned integer.
 func (w *Walk) Word(v *uint64) { *v = w.number(*v) }
 
@@ -139,23 +151,10 @@ func Values[E Element](w *Walk, v []E) {
 // Slice writes or reads a slice of any length. It reads into the slice's memory if the capacity is large enough.
 func Slice[E Element](w *Walk, v *[]E) {
 	n := len(*v)
-	if !w.reading {
-		w.elements(n, 0)
-		copied(w, *v)
-		return
+	w.Length(&n, binary.Size([1]E{}))
+	if w.reading {
+		*v = slices.Grow((*v)[:0], n)[:n]
 	}
-	n = int(min(w.number(0), math.MaxInt))
-	size := binary.Size([1]E{})
-	if w.err == nil && n > len(w.data)/size {
-		w.err = errors.New("it is cut")
-	}
-	if w.err != nil {
-		return
-	}
-	if cap(*v) < n {
-		*v = make([]E, n)
-	}
-	*v = (*v)[:n]
 	copied(w, *v)
 }
 
@@ -202,21 +201,16 @@ func copied[E Element](w *Walk, v []E) {
 // List writes or reads a slice of any length. Each element must take at least one byte.
 func List[E any](w *Walk, v *[]E, each func(*E)) {
 	n := len(*v)
-	if w.Count(&n); !w.reading {
-		for i := range *v {
-			each(&(*v)[i])
-		}
-		return
+	if w.Length(&n, 1); w.reading {
+		*v = (*v)[:0]
 	}
-	if w.err == nil && n > len(w.data) {
-		w.err = errors.New("it is cut")
-	}
-	*v = (*v)[:0]
-	for range n {
+	for i := range n {
 		if w.err != nil {
 			return
 		}
-		*v = append(*v, *new(E))
-		each(&(*v)[len(*v)-1])
+		if w.reading {
+			*v = append(*v, *new(E))
+		}
+		each(&(*v)[i])
 	}
 }

@@ -43,7 +43,7 @@ type task struct {
 
 var (
 	tasks = map[string]*task{}
-	views = map[string]view{}
+	views = map[string]*view{}
 )
 
 // register adds a task to the tasks of the program. It panics if the name is taken.

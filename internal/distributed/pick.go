@@ -112,9 +112,11 @@ var pickTask = NewOwn("passes.pick", pickPiece)
 // A pick is a piece's own arguments.
 type pick struct {
 	chosen []uint64 // the bits of the rows of its runs
-	own    string   // bytes of EncodeOwn
+	own    []byte   // of EncodeOwn
 	err    string
 }
+
+func (p *pick) Fields() []any { return []any{&p.chosen, &p.own, &p.err} }
 
 // Pass makes a pass; see block.Cluster.
 func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
@@ -126,14 +128,14 @@ func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) 
 	for i, runs := range p.Pieces {
 		pieces[i] = c.around(runs)
 	}
-	return EachOwn(ctx, c.src, pickTask, string(coded), pieces, func(i int) pick {
+	return EachOwn(ctx, c.src, pickTask, coded, pieces, func(i int) pick {
 		own, err := EncodeOwn(p, i)
 		if err != nil {
 			return pick{err: err.Error()}
 		}
-		return pick{chosen: c.bits(p.Pieces[i], pieces[i]), own: string(own)}
-	}, func(r string) error {
-		result, err := DecodeResult(p, []byte(r))
+		return pick{chosen: c.bits(p.Pieces[i], pieces[i]), own: own}
+	}, func(r []byte) error {
+		result, err := DecodeResult(p, r)
 		if err != nil {
 			return err
 		}
@@ -172,13 +174,13 @@ func (c *choice) bits(runs, of []int64) (all []uint64) {
 	return all
 }
 
-func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string, error) {
+func pickPiece(ctx context.Context, piece Piece, coded []byte, own pick) ([]byte, error) {
 	if own.err != "" {
-		return "", errors.New(own.err)
+		return nil, errors.New(own.err)
 	}
-	pass, err := DecodePass([]byte(coded))
+	pass, err := DecodePass(coded)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	n := int64(0)
 	for _, w := range own.chosen {
@@ -192,8 +194,7 @@ func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string
 		}
 	}))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	result, err := Run(ctx, pass, []byte(own.own), block.AssumeValid(block.Source(chosen)), piece.Number, piece.Workers)
-	return string(result), err
+	return Run(ctx, pass, own.own, block.AssumeValid(block.Source(chosen)), piece.Number, piece.Workers)
 }

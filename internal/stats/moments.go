@@ -14,6 +14,9 @@ type Moments struct{ run, all Run }
 // A Run holds the count n of numbers, their mean, and the sum of their squared distances to the mean.
 type Run struct{ n, mean, squares float64 }
 
+// Fields returns pointers to the fields, for distributed.Encode.
+func (r *Run) Fields() []any { return []any{&r.n, &r.mean, &r.squares} }
+
 // Add adds a number to the current run. Conversions keep the compiler from fusing products with sums.
 func (m *Moments) Add(x float64) {
 	t := &m.run

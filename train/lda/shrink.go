@@ -104,6 +104,8 @@ var fourthPass = distributed.NewPerRun("lda.fourth", fourthRun)
 // fourthArgs are the means and the units of each class.
 type fourthArgs struct{ means, units [][]float64 }
 
+func (f *fourthArgs) Fields() []any { return []any{&f.means, &f.units} }
+
 func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
 	k, d := len(args.means), src.Spec().Width()
 	return func(run block.Chunk) []float64 {

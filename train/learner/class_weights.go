@@ -42,6 +42,8 @@ type counted struct {
 	err error
 }
 
+func (c *counted) Fields() []any { return []any{&c.n, &c.err} }
+
 // countRun returns the function that counts the rows of each class in a run.
 func countRun(src block.Source, _ struct{}) func(block.Chunk) counted {
 	spec := src.Spec()

@@ -85,6 +85,8 @@ type judgeArgs struct {
 	loss    RowLoss
 }
 
+func (j *judgeArgs) Fields() []any { return []any{&j.weights, &j.loss} }
+
 // judgeRun returns the function that evaluates one run.
 func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
@@ -155,6 +157,10 @@ type judgement struct {
 	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
 	bad            bool    // a score overflows float32
 	err            error   // the error of a label
+}
+
+func (j *judgement) Fields() []any {
+	return []any{&j.errors, &j.predicted, &j.square, &j.margin, &j.loss, &j.wrong, &j.bad, &j.err}
 }
 
 // judge evaluates rows labelled -1 and +1.

@@ -24,12 +24,16 @@ type scatterArgs[A any] struct {
 	args A
 }
 
+func (s *scatterArgs[A]) Fields() []any { return []any{&s.n, &s.args} }
+
 // scattered is the result of one run: its terms of the matrix, in the order of gram.Triangle, and its terms of the
 // other sums.
 type scattered[R any] struct {
 	products []float64
 	sums     R
 }
+
+func (s *scattered[R]) Fields() []any { return []any{&s.products, &s.sums} }
 
 // NewScatterTask returns a task for ScatterAs with a name.
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {

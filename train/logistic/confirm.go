@@ -76,6 +76,8 @@ type mismatches struct {
 	slopes, squares [][]float64
 }
 
+func (m *mismatches) Fields() []any { return []any{&m.most, &m.exact, &m.sums, &m.slopes, &m.squares} }
+
 // related returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
 // largest over the classes of the squared slope divided by its estimated variance. Under the hypothesis, this quotient
 // has about the chi-square distribution with one degree of freedom for each class (Rao, "Large sample tests of

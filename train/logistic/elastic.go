@@ -196,11 +196,15 @@ type elasticArgs struct {
 	first bool
 }
 
+func (e *elasticArgs) Fields() []any { return []any{&e.w, &e.first} }
+
 // elasticSums are the sums of a run. In the first pass they include the greatest absolute value of each column.
 type elasticSums struct {
 	sums   sums
 	widest []float64
 }
+
+func (e *elasticSums) Fields() []any { return []any{&e.sums, &e.widest} }
 
 // elasticRun returns the function that makes the pass of At on one run.
 func (l *problem) elasticRun(w []float64, first bool) func(run block.Chunk, s, _ []float64) elasticSums {

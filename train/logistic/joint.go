@@ -88,6 +88,8 @@ type jointSums struct {
 	products []float64
 }
 
+func (j *jointSums) Fields() []any { return []any{&j.sums, &j.products} }
+
 // jointRun returns the function that makes the pass of joint on one run.
 func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {
 	return func(run block.Chunk) jointSums {

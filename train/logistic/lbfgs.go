@@ -35,6 +35,8 @@ type scaling struct {
 	square      float64   // mean squared norm of a row
 }
 
+func (s *scaling) Fields() []any { return []any{&s.mean, &s.scale, &s.bias, &s.total, &s.square} }
+
 // scaling returns the scaling of the rows. It makes one pass over them. scale[i]^2 is the diagonal of the Hessian at
 // zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
 func (p *problem) scaling(ctx context.Context) (*scaling, error) {
@@ -81,6 +83,8 @@ type columns struct {
 	sums, squares []float64
 	n             float64
 }
+
+func (c *columns) Fields() []any { return []any{&c.sums, &c.squares, &c.n} }
 
 var columnsPass = distributed.NewPerRun("logistic.columns", columnsRun)
 

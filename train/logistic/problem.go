@@ -71,6 +71,10 @@ type sums struct {
 	hessian []float64
 }
 
+func (s *sums) Fields() []any {
+	return []any{&s.loss, &s.objective, &s.gradient, &s.margin, &s.largest, &s.weight, &s.lightest, &s.noLabels, &s.hessian}
+}
+
 // pass computes the sums at w. With hessian it also computes the Hessian.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}

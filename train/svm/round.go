@@ -86,6 +86,8 @@ type lossesArgs struct {
 	w               [][]float64
 }
 
+func (l *lossesArgs) Fields() []any { return []any{&l.squared, &l.errors, &l.w} }
+
 func (a *lossesArgs) sums() []float64 {
 	if a.errors {
 		return make([]float64, 2*len(a.w))

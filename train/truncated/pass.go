@@ -269,11 +269,15 @@ type scored struct {
 	scores [][]float64 // scores for each vector of weights
 }
 
+func (s *scored) Fields() []any { return []any{&s.labels, &s.scores} }
+
 // labels are the labels -1 and +1 of the rows of a run, and their sample weights, which are nil if all are 1.
 type labels struct {
 	y       []float32
 	weights []float64
 }
+
+func (l *labels) Fields() []any { return []any{&l.y, &l.weights} }
 
 func labelsOf(run block.Chunk) labels {
 	l := labels{weights: run.W}

@@ -197,6 +197,9 @@ type Learned struct {
 	buckets [][]int       // for each hashed column, its buckets
 }
 
+// Fields returns pointers to the fields, for distributed.Encode.
+func (l *Learned) Fields() []any { return []any{&l.rows, &l.runs, &l.texts, &l.buckets} }
+
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
 func (s *Selection) Parted() bool {
