@@ -41,7 +41,7 @@ func (r refitable) Refit(ctx context.Context, choices []func(class int) bool) ([
 func everyRow(int) bool { return true }
 
 // standardized returns, for each choice of rows, the spec with the means and deviations of the features in the chosen
-// rows. It reads the rows once. A sum is computed within each run of chosen rows, then over the runs.
+// rows. It reads the rows once. A sum is computed within each chunk of chosen rows, then over the chunks.
 func standardized[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
 	choices []func(class int) bool) ([]*schema.Spec, error) {
 	learned, counts := make([][]stats.Moments, len(choices)), make([]int64, len(choices))
