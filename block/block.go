@@ -204,6 +204,19 @@ func (b *Block) Errors(c *kernel.ErrorCounter, counts []int64) {
 	})
 }
 
+// Row writes row r to the front of to, and zeros after its columns.
+func (b *Block) Row(r int, to []float32) {
+	if b.Sparse == nil {
+		clear(to[copy(to, b.X[r*b.Stride:][:b.Cols]):])
+		return
+	}
+	clear(to)
+	columns, values := b.Sparse.Row(r)
+	for k, c := range columns {
+		to[c] = values[k]
+	}
+}
+
 // Weight returns the sample weight of row r.
 func (b *Block) Weight(r int) float64 {
 	if b.W == nil {

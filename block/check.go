@@ -215,28 +215,19 @@ func newChecker(src Source, workers int) (*checker, error) {
 // values checks the values in blocks; first is the number of the first block. If several chunks have errors, values
 // returns the error of the first chunk.
 func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error {
-	type task struct {
-		block int
-		rows  *Block
-	}
-	var tasks []task
+	var chunks []Chunk
+	var of []int // number of each chunk's block
 	for n, b := range blocks {
-		for lo := 0; lo < b.Len(); lo += ChunkRows {
-			tasks = append(tasks, task{first + n, b.Slice(lo, min(b.Len(), lo+ChunkRows))})
-		}
+		chunks = b.chunks(chunks)
+		of = append(of, slices.Repeat([]int{first + n}, len(chunks)-len(of))...)
 	}
-	errs := make([]error, len(tasks))
-	err := parallel.For(ctx, c.workers, len(tasks), func(_, i int) {
-		if err := c.rows(tasks[i].rows); err != nil {
-			errs[i] = fmt.Errorf("block %d, %w", tasks[i].block, err)
-		}
-	})
-	if err != nil {
+	errs := make([]error, len(chunks))
+	if err := parallel.For(ctx, c.workers, len(chunks), func(_, i int) { errs[i] = c.rows(chunks[i].Block) }); err != nil {
 		return err
 	}
-	for _, err := range errs {
+	for i, err := range errs {
 		if err != nil {
-			return err
+			return fmt.Errorf("block %d, %w", of[i], err)
 		}
 	}
 	return nil
@@ -301,14 +292,7 @@ func (c *checker) features(b *Block) error {
 // wrong returns the error for row r, which has a feature that isn't finite or a bias other than 1.
 func (c *checker) wrong(b *Block, r int) error {
 	row := make([]float32, c.stride)
-	if b.Sparse == nil {
-		copy(row, b.X[r*c.stride:])
-	} else {
-		idx, val := b.Sparse.Row(r)
-		for k, i := range idx {
-			row[i] = val[k]
-		}
-	}
+	b.Row(r, row)
 	for i, v := range row[:c.spec.Width()] {
 		if v-v != 0 {
 			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill in a number", b.First+int64(r), i,

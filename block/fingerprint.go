@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"unsafe"
@@ -28,38 +27,31 @@ import (
 //
 // All numbers are little-endian.
 func Fingerprint(ctx context.Context, src Source, workers int) (string, error) {
-	all := NewPrint(src.Spec().Cols())
-	err := ReduceChunks(ctx, src, workers, HashChunk, all.Add)
-	return all.String(), err
+	return FingerprintOf(src.Spec().Cols(), func(add func(hash uint64)) error { return ReduceChunks(ctx, src, workers, HashChunk, add) })
 }
 
-// A Hasher computes the fingerprint of rows from the hashes of their chunks.
-type Hasher struct{ all *xxh3.Hasher }
-
-// NewPrint returns a Hasher for rows of cols columns, to which no chunk was added yet.
-func NewPrint(cols int) Hasher {
-	p := Hasher{xxh3.New()}
-	p.Add(uint64(cols))
-	return p
+// FingerprintOf returns the fingerprint of rows of cols columns. reduce calls add with the HashChunk of each chunk in row
+// order.
+func FingerprintOf(cols int, reduce func(add func(hash uint64)) error) (string, error) {
+	all := xxh3.New()
+	add := func(hash uint64) { all.Write(binary.LittleEndian.AppendUint64(nil, hash)) }
+	add(uint64(cols))
+	err := reduce(add)
+	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
 }
-
-// Add adds the hash of the next chunk, in row order.
-func (p Hasher) Add(hash uint64) {
-	var word [8]byte
-	binary.LittleEndian.PutUint64(word[:], hash)
-	p.all.Write(word[:])
-}
-
-// String returns the fingerprint of the chunks added so far.
-func (p Hasher) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
 
 // HashChunk returns the hash of a chunk as Fingerprint defines it.
 func HashChunk(r Chunk) uint64 {
 	rows := xxh3.New()
-	if r.Cols > maxWhole {
+	switch {
+	case r.Cols > maxWhole:
 		r.elements(rows.Write)
-	} else {
-		for row := range r.dense() {
+	case r.Sparse == nil:
+		rows.Write(LittleEndian(r.X))
+	default:
+		row := make([]float32, r.Stride)
+		for i := range r.Len() {
+			r.Row(i, row)
 			rows.Write(LittleEndian(row))
 		}
 	}
@@ -119,30 +111,6 @@ func (b *Block) elements(write func([]byte) (int, error)) {
 		write(LittleEndian([]uint32{uint32(len(columns))}))
 		write(LittleEndian(columns))
 		write(LittleEndian(values))
-	}
-}
-
-// dense yields the rows in the dense layout, zeros and padding included: all rows of a dense block in one slice, each
-// row of a sparse block in a slice of its own. The slice for a sparse row is reused for the next row.
-func (b *Block) dense() iter.Seq[[]float32] {
-	return func(yield func([]float32) bool) {
-		if b.Sparse == nil {
-			yield(b.X)
-			return
-		}
-		row := make([]float32, b.Stride)
-		for r := range b.Len() {
-			idx, val := b.Sparse.Row(r)
-			for k, c := range idx {
-				row[c] = val[k]
-			}
-			if !yield(row) {
-				return
-			}
-			for _, c := range idx {
-				row[c] = 0
-			}
-		}
 	}
 }
 

@@ -312,16 +312,7 @@ func (w *scaledPanel) panel(r *run, k int, below bool) (x []float32, s, f []floa
 		if weight == 0 || below != (weight < 0) {
 			continue
 		}
-		row := w.rows[n*r.Stride:][:r.Stride]
-		if r.Sparse == nil {
-			copy(row, r.X[k*r.Stride:])
-		} else {
-			clear(row)
-			columns, values := r.Sparse.Row(k)
-			for i, c := range columns {
-				row[c] = values[i]
-			}
-		}
+		r.Row(k, w.rows[n*r.Stride:][:r.Stride])
 		w.s[n] = math.Abs(weight)
 		copy(w.f[n*w.more:], r.f[k*w.more:(k+1)*w.more])
 		n++

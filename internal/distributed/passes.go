@@ -185,16 +185,11 @@ func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 // ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
 var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
 
-// fingerprintPass is the pass of Fingerprint.
-var fingerprintPass = NewPerRun("block.fingerprint", hasher)
-
-func hasher(block.Source, struct{}) func(block.Chunk) uint64 {
-	return block.HashChunk
-}
+var fingerprintPass = NewPerRun("block.fingerprint", func(block.Source, struct{}) func(block.Chunk) uint64 { return block.HashChunk })
 
 // Fingerprint is block.Fingerprint, on the cluster of src if there is one.
 func Fingerprint(ctx context.Context, src block.Source, workers int) (string, error) {
-	all := block.NewPrint(src.Spec().Cols())
-	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashChunk, all.Add)
-	return all.String(), err
+	return block.FingerprintOf(src.Spec().Cols(), func(add func(hash uint64)) error {
+		return Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashChunk, add)
+	})
 }
