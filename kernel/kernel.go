@@ -23,7 +23,7 @@ import (
 // rowAlign divides the length of a row: 32 bytes.
 const rowAlign = 8
 
-// EighthRows is the number of rows in a chunk of Rows.
+// EighthRows is the number of rows in an eighth of Rows.
 const EighthRows = ref.EighthRows
 
 // panelBytes bounds the work of one call: a panel fits the second-level cache and takes microseconds.

@@ -53,15 +53,15 @@ func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows
 	return epochF32(w, log, x, y, eta, margin)
 }
 
-// Rows addresses the rows of a data set that lies in memory in chunks of EighthRows rows. The last chunk may be shorter.
+// Rows addresses the rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may be shorter.
 type Rows struct {
 	x, y   [][]float32
 	n      int
 	stride int
 }
 
-// NewRows returns the rows whose chunk c has features x[c], with rows of that stride, and labels y[c]. It keeps the
-// chunks.
+// NewRows returns the rows whose eighth c has features x[c], with rows of that stride, and labels y[c]. It keeps the
+// eighths.
 func NewRows(x, y [][]float32, stride int) *Rows {
 	checkStride(stride)
 	if len(x) != len(y) {
@@ -80,7 +80,7 @@ func NewRows(x, y [][]float32, stride int) *Rows {
 	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
-// WithLabels returns the same rows with other labels, in chunks as for NewRows. It keeps the chunks of y.
+// WithLabels returns the same rows with other labels, in eighths as for NewRows. It keeps the eighths of y.
 func (rows *Rows) WithLabels(y [][]float32) *Rows { return NewRows(rows.x, y, rows.stride) }
 
 // Len returns the number of rows.
@@ -92,7 +92,7 @@ func (rows *Rows) Row(i int) (x []float32, y float32) {
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 
-// Chunk returns the features of chunk c.
+// Chunk returns the features of eighth c.
 func (rows *Rows) Chunk(c int) []float32 { return rows.x[c] }
 
 // EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it

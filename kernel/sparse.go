@@ -178,7 +178,7 @@ func (s *SparseRows) MaxSquaredNorm() float64 {
 	return largest
 }
 
-// SparseIndex addresses the sparse rows of a data set that lies in memory in chunks of EighthRows rows. The last chunk may
+// SparseIndex addresses the sparse rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may
 // be shorter.
 type SparseIndex struct {
 	ptr    [][]int64
@@ -187,7 +187,7 @@ type SparseIndex struct {
 	n      int
 }
 
-// NewSparseIndex returns the rows whose chunk c is x[c], with labels y[c]. It keeps the slices of the chunks.
+// NewSparseIndex returns the rows whose eighth c is x[c], with labels y[c]. It keeps the slices of the eighths.
 func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
 	if len(x) != len(y) {
 		panic("kernel: x and y have different numbers of chunks")
@@ -207,7 +207,7 @@ func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
 	return s
 }
 
-// Set replaces chunk c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
+// Set replaces eighth c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
 // WithLabels returned change too.
 func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	x.check()
@@ -217,7 +217,7 @@ func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	s.ptr[c], s.idx[c], s.val[c], s.y[c] = x.Ptr, x.Idx, x.Val, y
 }
 
-// WithLabels returns the same rows with other labels, in the same chunks. It keeps the chunks of y.
+// WithLabels returns the same rows with other labels, in the same eighths. It keeps the eighths of y.
 func (s *SparseIndex) WithLabels(y [][]float32) *SparseIndex {
 	if len(y) != len(s.y) {
 		panic("kernel: x and y have different numbers of chunks")

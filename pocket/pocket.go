@@ -82,7 +82,7 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 // replaces the best candidate.
 //
 // If rows have sample weights, the sum of the sample weights of wrong rows takes the place of the number of errors. It
-// is summed within a run in row order, then over the runs in row order. Lower bounds of the sums drop most candidates
+// is summed within a chunk in row order, then over the chunks in row order. Lower bounds of the sums drop most candidates
 // first.
 type Pocket struct {
 	mode     Mode

@@ -30,7 +30,7 @@ func own(f *os.File, name string) error {
 }
 
 // CreateOwned makes a file, open for reading and writing, and owns it: Sweep in another process doesn't remove it. name
-// returns another random name in each call. End the file with Remove, or with Keep once it has its final name.
+// returns another random name in each call. End the file with RemoveOwned, or with Keep once it has its final name.
 func CreateOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
 	for range mostTries {
 		f, err = os.OpenFile(name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -50,7 +50,7 @@ func CreateOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
 	return nil, err
 }
 
-// Own locks f, a file that no other process has yet and that will get the name. End it like a file of Create.
+// Own locks f, a file that no other process has yet and that will get the name. End it like a file of CreateOwned.
 func Own(f *os.File, name string) {
 	lockFile(f)
 	remember(f, name)
