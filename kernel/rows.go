@@ -64,20 +64,26 @@ type Rows struct {
 // eighths.
 func NewRows(x, y [][]float32, stride int) *Rows {
 	checkStride(stride)
-	if len(x) != len(y) {
+	n := checkEighths(y, len(x), func(c int) bool { return len(x[c])%stride == 0 && len(x[c])/stride == len(y[c]) })
+	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
+}
+
+// checkEighths panics unless the labels y belong to the given number of eighths. same tells whether eighth c has as many
+// rows as labels. checkEighths returns the number of rows.
+func checkEighths(y [][]float32, eighths int, same func(c int) bool) (n int) {
+	if len(y) != eighths {
 		panic("kernel: x and y have different numbers of chunks")
 	}
-	n := 0
-	for c := range x {
+	for c := range y {
 		if len(y[c]) > EighthRows || len(y[c]) < EighthRows && c != len(y)-1 {
 			panic("kernel: a chunk before the last doesn't have EighthRows rows")
 		}
-		if len(x[c])%stride != 0 || len(x[c])/stride != len(y[c]) {
+		if !same(c) {
 			panic("kernel: a chunk has different numbers of rows and labels")
 		}
 		n += len(y[c])
 	}
-	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
+	return n
 }
 
 // WithLabels returns the same rows with other labels, in eighths as for NewRows. It keeps the eighths of y.
