@@ -124,29 +124,15 @@ func pack(idx []uint32, val, x []float32) (n int) {
 
 // Elements returns the number of elements of a chunk that aren't 0.
 func Elements(chunk block.Chunk) (n int) {
-	switch {
-	case chunk.Centring != nil:
-		var r Reader
-		r.ReadCentred(chunk)
-		for k := range chunk.Len() {
+	var r Reader
+	r.Begin(chunk)
+	for k := range chunk.Len() {
+		if r.Centred() {
 			columns, _ := r.CentredRow(k)
 			n += len(columns)
-		}
-	case chunk.Sparse != nil:
-		for _, v := range chunk.Sparse.Val[chunk.Sparse.Ptr[0]:chunk.Sparse.Ptr[chunk.Len()]] {
-			if v != 0 {
-				n++
-			}
-		}
-	default:
-		for r := range chunk.Len() {
-			for _, v := range chunk.X[r*chunk.Stride:][:chunk.Cols] {
-				more := 0
-				if v != 0 {
-					more = 1
-				}
-				n += more
-			}
+		} else {
+			columns, _ := r.Row(k)
+			n += len(columns)
 		}
 	}
 	return n
