@@ -54,7 +54,7 @@ func TakeLock(path string) (*Lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = own(f, name)
+		err = take(f, name)
 		switch {
 		case err == nil && how != foreign:
 			return hold(f)
@@ -84,7 +84,7 @@ func (h *Lock) Release() {
 	if h == nil || h.file == nil {
 		return
 	}
-	RemoveOwned(h.file)
+	removeOwned(h.file)
 	h.file = nil
 }
 
