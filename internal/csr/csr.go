@@ -1,5 +1,7 @@
-// Package csr yields the elements of rows that aren't 0, for learners whose weights are float64. Its results are the
-// same for dense and for sparse rows.
+// Package csr reads rows of blocks for learners whose weights are float64.
+//
+// Rows, Reader and Transpose yield the elements that aren't 0, the same for dense and for sparse rows. Widen, WideReader
+// and Panel yield float64 values after the centring of a block.
 package csr
 
 import (

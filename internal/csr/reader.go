@@ -2,7 +2,7 @@ package csr
 
 import (
 	"halfspace/block"
-	"halfspace/internal/widen"
+
 	"halfspace/kernel"
 )
 
@@ -17,7 +17,7 @@ type Reader struct {
 	idx     []uint32
 	every   []uint32 // the number of each column
 	val     []float32
-	rows    widen.Reader // reads centred blocks
+	rows    WideReader // reads centred blocks
 }
 
 // Begin starts with the rows of a chunk. It checks by itself whether they have zeros.

@@ -27,8 +27,7 @@ var layers = [][]string{
 	{"dataset/internal/parquet/page", "internal/checkpoint", "internal/chart"},
 	{"internal/microkernel", "internal/preprocess"},
 	{"block", "internal/kerneltest"},
-	{"internal/widen", "metrics"},
-	{"internal/csr", "internal/distributed"},
+	{"metrics", "internal/csr", "internal/distributed"},
 	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 )
 
@@ -151,7 +151,7 @@ func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 			if weight == 0 {
 				continue
 			}
-			widen.Row(run.Block, r, row)
+			csr.Widen(run.Block, r, row)
 			for k, coefficients := range args.Coefficients {
 				off, terms, own := 0.0, 0.0, 0.0
 				for c, f := range coefficients {

@@ -9,9 +9,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train/coordinate"
@@ -250,7 +250,7 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 
 // columnSizes returns the greatest absolute value of each column of a run.
 func columnSizes(run block.Chunk, cols int) []float64 {
-	widest, wide := make([]float64, cols), widen.Reader{}
+	widest, wide := make([]float64, cols), csr.WideReader{}
 	for r := range run.Len() {
 		columns, values := wide.Row(run.Block, r)
 		for k, c := range columns {

@@ -7,9 +7,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -94,7 +94,7 @@ func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
 
 // columns returns the sums over the rows of a run.
 func (p *problem) columns(run block.Chunk) columns {
-	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader{}
+	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, csr.WideReader{}
 	for r := range run.Len() {
 		weight := run.Weight(r)
 		m.n += weight

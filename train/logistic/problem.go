@@ -7,9 +7,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -29,7 +29,7 @@ type problem struct {
 
 type scratch struct {
 	panel  *dense.Panel
-	wide   widen.Reader
+	wide   csr.WideReader
 	scores []float64 // scores of a panel's rows, for each vector
 	s      [block.ChunkRows]float64
 
