@@ -1,5 +1,6 @@
-// Package kernel holds the loops in which training and prediction spend their time. It detects the CPU, checks every
-// argument, and calls the assembly of the active instruction set, or its pure-Go twin.
+// Package kernel holds the float32 loops that training spends its time in.
+//
+// It detects the CPU, checks every argument, and calls the assembly of the active instruction set, or its pure-Go twin.
 //
 // The comment of a function shows the Go loop that the function equals. Package asm fixes the order of the loop's
 // floating-point operations, so a result has the same bits on every instruction set.

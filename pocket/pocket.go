@@ -1,8 +1,8 @@
-// Package pocket judges candidate weights on a whole data set, in parallel, and keeps the best.
+// Package pocket keeps the best of many candidate weights.
 //
 // The pocket algorithm (Gallant, "Perceptron-based learning algorithms", 1990) runs the perceptron and keeps the
 // weights that make the fewest errors. The perceptron's path doesn't depend on the kept weights. So candidates are
-// collected in batches, and one pass over the rows judges a whole batch.
+// collected in batches, and one parallel pass over the whole data set judges a batch.
 package pocket
 
 import (

@@ -1,4 +1,4 @@
-// Package stats computes the means and standard deviations of features.
+// Package stats computes the moments of features.
 package stats
 
 import "math"

@@ -1,6 +1,6 @@
-// Package synth makes data sets whose true model is known: linearly separable with a margin, linear with noise in the
-// labels, or a Boolean conjunction.
+// Package synth makes data sets whose true model is known.
 //
+// The data are linearly separable with a margin, linear with noise in the labels, or a Boolean conjunction.
 // The same options give the same rows on every machine, for any number of goroutines. Each chunk of 4,096 rows has its
 // own PCG. All arithmetic is exact, or IEEE 754 defines its rounding.
 package synth
