@@ -29,11 +29,8 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	if piece < 0 || piece >= int64(len(o.Pieces)) {
 		return fmt.Errorf("%s: there is no piece %d", folder, piece)
 	}
-	var rows block.Source
-	switch chunks := o.Pieces[piece]; {
-	case len(chunks) == 0:
-		rows = block.NewData(new(schema.Spec), nil)
-	default:
+	rows := block.Source(block.NewData(new(schema.Spec), nil))
+	if chunks := o.Pieces[piece]; len(chunks) > 0 {
 		rows, err = rowsOf(ctx, &tables, o, path.Dir(folder), chunks)
 	}
 	var own, result []byte
@@ -147,12 +144,11 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 		}
 	}
 	if t.key == string(key) {
-		same := slices.Equal(t.sources, now)
-		switch {
-		case same:
+		if slices.Equal(t.sources, now) {
 			t.folder = folder
 			return nil
-		case t.folder == folder:
+		}
+		if t.folder == folder {
 			return fmt.Errorf("%s: the data changed while it was read: try again", o.Files.Paths[0])
 		}
 	}
