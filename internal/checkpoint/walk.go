@@ -19,6 +19,8 @@ type Walk struct {
 	err     error
 }
 
+var errCut = errors.New("it is cut")
+
 // Write returns the bytes of a state. It returns an error if Read would reject the state.
 func Write(state func(*Walk)) ([]byte, error) { return write(state, 0) }
 
@@ -59,7 +61,7 @@ func (w *Walk) number(v uint64) uint64 {
 		return v
 	}
 	if w.err == nil && len(w.data) < 8 {
-		w.err = errors.New("it is cut")
+		w.err = errCut
 	}
 	if w.err != nil {
 		return v
@@ -85,7 +87,7 @@ func (w *Walk) Count(v *int) {
 // sets n to 0 after an error. each is the least number of bytes of an element.
 func (w *Walk) Length(n *int, each int) {
 	if w.Count(n); w.reading && w.err == nil && *n > len(w.data)/each {
-		w.err = errors.New("it is cut")
+		w.err = errCut
 	}
 	if w.err != nil {
 		*n = 0
@@ -143,7 +145,14 @@ type Element interface {
 
 // Values writes or reads the elements of a slice of known length. Reading another length is an error.
 func Values[E Element](w *Walk, v []E) {
-	if w.elements(len(v), binary.Size(v)) {
+	n := len(v)
+	switch w.Count(&n); {
+	case w.err != nil:
+	case n != len(v):
+		w.err = fmt.Errorf("it has %d elements where %d belong", n, len(v))
+	case w.reading && binary.Size(v) > len(w.data):
+		w.err = errCut
+	default:
 		copied(w, v)
 	}
 }
@@ -169,19 +178,6 @@ func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
 	w.number(0)
 	state(w)
 	binary.LittleEndian.PutUint64(w.data[at:], uint64(len(w.data)-at-8))
-}
-
-// elements writes n, or reads the number of elements and checks that it is n and that the elements' bytes are there.
-func (w *Walk) elements(n, bytes int) bool {
-	is := w.number(uint64(n))
-	switch {
-	case !w.reading || w.err != nil:
-	case is != uint64(n):
-		w.err = fmt.Errorf("it has %d elements where %d belong", is, n)
-	case bytes > len(w.data):
-		w.err = errors.New("it is cut")
-	}
-	return w.err == nil
 }
 
 // copied writes elements, or reads elements whose bytes are known to be there.
