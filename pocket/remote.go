@@ -14,7 +14,7 @@ func remote(src block.Source) bool {
 }
 
 // errorsPass counts the errors of candidates in each chunk. Its arguments are the candidates' weights.
-var errorsPass = distributed.NewPerRun("pocket.errors", errorsOfChunk)
+var errorsPass = distributed.NewPerChunk("pocket.errors", errorsOfChunk)
 
 // chunkErrors are the errors of each candidate in a chunk.
 type chunkErrors struct {

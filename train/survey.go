@@ -35,7 +35,7 @@ const (
 	surveyValues = 1 << 20
 )
 
-var surveyPass = distributed.NewPerRun("fit.survey", surveyor)
+var surveyPass = distributed.NewPerChunk("fit.survey", surveyor)
 
 // surveyed is the survey of a run, and the label of its first row.
 type surveyed struct {

@@ -115,9 +115,9 @@ func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R]
 // A PerChunk is a task whose result is a list, with an element for each chunk of a piece.
 type PerChunk[A, R any] struct{ of *task }
 
-// NewPerRun registers a task under a name. of returns the function that computes the result of a chunk. of takes the
+// NewPerChunk registers a task under a name. of returns the function that computes the result of a chunk. of takes the
 // source of the chunks, which describes their columns.
-func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *PerChunk[A, R] {
+func NewPerChunk[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *PerChunk[A, R] {
 	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		part := of(piece.Source, args.(A))
 		var results []R
@@ -185,7 +185,7 @@ func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 // ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
 var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
 
-var fingerprintPass = NewPerRun("block.fingerprint", func(block.Source, struct{}) func(block.Chunk) uint64 { return block.HashChunk })
+var fingerprintPass = NewPerChunk("block.fingerprint", func(block.Source, struct{}) func(block.Chunk) uint64 { return block.HashChunk })
 
 // Fingerprint is block.Fingerprint, on the cluster of src if there is one.
 func Fingerprint(ctx context.Context, src block.Source, workers int) (string, error) {

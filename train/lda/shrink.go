@@ -99,7 +99,7 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 	return total, err
 }
 
-var fourthPass = distributed.NewPerRun("lda.fourth", fourthRun)
+var fourthPass = distributed.NewPerChunk("lda.fourth", fourthRun)
 
 // fourthArgs are the means and the units of each class.
 type fourthArgs struct{ means, units [][]float64 }

@@ -34,7 +34,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	return counts, cmp.Or(err, unknown)
 }
 
-var countPass = distributed.NewPerRun("train.classes", countRun)
+var countPass = distributed.NewPerChunk("train.classes", countRun)
 
 // counted is the number of rows of each class in a run, or an error.
 type counted struct {

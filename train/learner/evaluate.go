@@ -77,7 +77,7 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	return wrong, err
 }
 
-var judgePass = distributed.NewPerRun("train.evaluate", judgeRun)
+var judgePass = distributed.NewPerChunk("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {

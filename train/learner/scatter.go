@@ -37,7 +37,7 @@ func (s *scattered[R]) Fields() []any { return []any{&s.products, &s.sums} }
 
 // NewScatterTask returns a task for ScatterAs with a name.
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{distributed.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
+	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
 		part := of(src, args.args)
 		return func(run block.Chunk) (s scattered[R]) {
 			s.products = ScatterChunk(src.Spec(), run, args.n, func(run block.Chunk, w, f []float64) { s.sums = part(run, w, f) })

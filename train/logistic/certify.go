@@ -125,7 +125,7 @@ type auditArgs struct{ w, d []float64 }
 
 func (a *auditArgs) Fields() []any { return []any{&a.w, &a.d} }
 
-var auditPass = distributed.NewPerRun("logistic.audit", auditRun)
+var auditPass = distributed.NewPerChunk("logistic.audit", auditRun)
 
 func auditRun(src block.Source, args auditArgs) func(block.Chunk) audited {
 	return newProblem(src, 0, 1).auditRun(args)

@@ -133,7 +133,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 	}
 }
 
-var checkPass = distributed.NewPerRun("logistic.check", checkRun)
+var checkPass = distributed.NewPerChunk("logistic.check", checkRun)
 
 // claimed are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
 // columns, or nil.

@@ -139,7 +139,7 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	return total, err
 }
 
-var lossesPass = distributed.NewPerRun("logistic.losses", lossesRun)
+var lossesPass = distributed.NewPerChunk("logistic.losses", lossesRun)
 
 func lossesRun(src block.Source, w [][]float64) func(block.Chunk) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)

@@ -86,7 +86,7 @@ type columns struct {
 
 func (c *columns) Fields() []any { return []any{&c.sums, &c.squares, &c.n} }
 
-var columnsPass = distributed.NewPerRun("logistic.columns", columnsRun)
+var columnsPass = distributed.NewPerChunk("logistic.columns", columnsRun)
 
 func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
 	return newProblem(src, 0, 1).columns

@@ -87,7 +87,7 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	return all, err
 }
 
-var probePass = distributed.NewPerRun("logistic.probe", probeRun)
+var probePass = distributed.NewPerChunk("logistic.probe", probeRun)
 
 func probeRun(src block.Source, d []float64) func(block.Chunk) *probed {
 	return newProblem(src, 0, 1).probeRun(d)

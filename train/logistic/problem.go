@@ -111,7 +111,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 
 // The passes over the rows at given weights.
 var (
-	gradientPass = distributed.NewPerRun("logistic.gradient", gradientRun)
+	gradientPass = distributed.NewPerChunk("logistic.gradient", gradientRun)
 	hessianPass  = learner.NewScatterTask("logistic.hessian", hessianRun)
 )
 

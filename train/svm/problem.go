@@ -166,7 +166,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 
 // The passes of the squared hinge at a point.
 var (
-	sumsPass    = distributed.NewPerRun("svm.sums", sumsRun)
+	sumsPass    = distributed.NewPerChunk("svm.sums", sumsRun)
 	hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 )
 

@@ -78,7 +78,7 @@ func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]flo
 	return total, err
 }
 
-var lossesPass = distributed.NewPerRun("svm.losses", lossesRun)
+var lossesPass = distributed.NewPerChunk("svm.losses", lossesRun)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {

@@ -295,7 +295,7 @@ func (l *labels) at(r int) (y, weight float64) {
 	return float64(l.y[r]), l.weights[r]
 }
 
-var scoresPass = distributed.NewPerRun("truncated.scores", scoresRun)
+var scoresPass = distributed.NewPerChunk("truncated.scores", scoresRun)
 
 // scoresRun returns the function that computes the scores of a run for each vector of weights.
 func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {

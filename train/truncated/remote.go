@@ -24,7 +24,7 @@ type looked struct {
 func (l *looked) Fields() []any { return []any{&l.labels, &l.elements, &l.radius} }
 
 // lookPass is the first pass on a cluster.
-var lookPass = distributed.NewPerRun("truncated.look", lookRun)
+var lookPass = distributed.NewPerChunk("truncated.look", lookRun)
 
 func lookRun(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	features := src.Spec().Width()
