@@ -177,9 +177,9 @@ type reweightedFile struct {
 
 func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
 
-func (f reweightedFile) ReadChunk(c int, to *block.Block) error {
+func (f reweightedFile) ReadEighth(c int, to *block.Block) error {
 	rows := min(kernel.EighthRows, f.Rows()-int64(c)*kernel.EighthRows)
-	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadChunk(c, to) })
+	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadEighth(c, to) })
 }
 
 func (f reweightedFile) ReadRows(rows []uint32, to *block.Block) error {
